@@ -1,0 +1,38 @@
+# Two commands: `make run` shows the product, `make test` checks it. Both set up everything they need.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.PHONY: run test lint lock clean
+
+$(VENV)/installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) -e .
+	@touch $@
+
+$(VENV)/tested: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	$(INSTALL) -e '.[test]'
+	@touch $@ $(VENV)/installed
+
+run: $(VENV)/installed
+	$(BIN)/python -m tauforge.analysis puma560
+
+lint: $(VENV)/tested
+	$(BIN)/ruff check src tests
+	$(BIN)/ruff format --check src tests
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: lint
+	$(BIN)/python -m pytest -n 2
+
+# Renews the held versions from what the ranges of pyproject.toml resolve to today.
+lock:
+	rm -rf $(VENV)/lock && $(PYTHON) -m venv $(VENV)/lock
+	$(VENV)/lock/bin/python -m pip install --quiet -e '.[test]'
+	$(VENV)/lock/bin/python -m pip freeze --exclude-editable > constraints.txt
+
+clean:
+	rm -rf $(VENV) build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

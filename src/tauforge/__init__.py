@@ -1,0 +1,41 @@
+"""tauforge: the dynamics of manipulators, by formulations that check each other.
+
+import tauforge as tf
+arm = tf.load("puma560")
+tau = arm.inverse_dynamics(q, qd, qdd)
+"""
+
+from tauforge.analysis.complexity import operation_count
+from tauforge.errors import (
+    ConvergenceError,
+    ModelError,
+    ShapeError,
+    SingularityError,
+    TauforgeError,
+    UnphysicalInertiaWarning,
+    UnsupportedFeatureError,
+)
+from tauforge.formulations.serial import FORMULATIONS as _FORMULATIONS
+from tauforge.robots.joint import Joint
+from tauforge.robots.loads import BaseMotion, Payload
+from tauforge.robots.serial_arm import SerialArm
+
+FORMULATIONS = tuple(_FORMULATIONS)
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "FORMULATIONS",
+    "BaseMotion",
+    "ConvergenceError",
+    "Joint",
+    "ModelError",
+    "Payload",
+    "SerialArm",
+    "ShapeError",
+    "SingularityError",
+    "TauforgeError",
+    "UnphysicalInertiaWarning",
+    "UnsupportedFeatureError",
+    "operation_count",
+]

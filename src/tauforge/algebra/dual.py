@@ -1,0 +1,80 @@
+"""Dual numbers: a value and its derivatives with respect to chosen inputs, over any scalar.
+
+Run over duals, a formulation differentiates itself exactly: the reference for every derivative.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tauforge.algebra.scalars import FoldingScalar, Scalar, cos, function, sin
+
+
+class Dual(FoldingScalar):
+    """value + sum of tangent[k] eps_k, eps_j eps_k = 0. A missing tangent is zero."""
+
+    __slots__ = ("tangent", "value")
+
+    def __init__(self, value: Scalar, tangent: dict[int, Scalar]) -> None:
+        self.value, self.tangent = value, tangent
+
+    def _binary(self, name: str, a: Scalar, b: Scalar) -> Dual:
+        (u, du), (v, dv) = _parts(a), _parts(b)
+        match name:
+            case "add":
+                return Dual(u + v, _combine((du, 1.0), (dv, 1.0)))
+            case "sub":
+                return Dual(u - v, _combine((du, 1.0), (dv, -1.0)))
+            case "mul":
+                return Dual(u * v, _combine((du, v), (dv, u)))
+            case _:
+                reciprocal = 1.0 / v
+                quotient = u * reciprocal
+                return Dual(quotient, _combine((du, reciprocal), (dv, -quotient * reciprocal)))
+
+    def _unary(self, name: str) -> Dual:
+        x = self.value
+        y = -x if name == "neg" else function(name, x)
+        match name:
+            case "neg":
+                slope: Scalar = -1.0
+            case "sin":
+                slope = cos(x)
+            case "cos":
+                slope = -sin(x)
+            case "sqrt":
+                slope = 0.5 / y
+            case "tanh":
+                slope = 1.0 - y * y
+            case _:  # sign: flat wherever it has a derivative, and taken as flat at 0
+                slope = 0.0
+        return Dual(y, _combine((self.tangent, slope)))
+
+    def __repr__(self) -> str:
+        return f"Dual({self.value!r}, {self.tangent!r})"
+
+
+def _parts(x: Scalar) -> tuple[Scalar, dict[int, Scalar]]:
+    return (x.value, x.tangent) if isinstance(x, Dual) else (x, {})
+
+
+def _combine(*terms: tuple[dict[int, Scalar], Scalar]) -> dict[int, Scalar]:
+    total: dict[int, Scalar] = {}
+    for tangent, factor in terms:
+        for k, t in tangent.items():
+            total[k] = total[k] + t * factor if k in total else t * factor
+    return total
+
+
+def seeded(values: Iterable[Scalar], first: int = 0) -> list[Dual]:
+    """Independent inputs: the k-th is differentiated with respect to number `first + k`."""
+    return [Dual(value, {first + k: 1.0}) for k, value in enumerate(values)]
+
+
+def derivative(x: Scalar, k: int) -> Scalar:
+    """d x / d input k."""
+    return x.tangent.get(k, 0.0) if isinstance(x, Dual) else 0.0
+
+
+def primal(x: Scalar) -> Scalar:
+    return x.value if isinstance(x, Dual) else x

@@ -1,0 +1,55 @@
+"""Inertia tensors over any scalar."""
+
+from __future__ import annotations
+
+from tauforge.algebra.scalars import Scalar, is_number
+from tauforge.algebra.vectors import IDENTITY, Matrix, Vector, dot, outer
+
+
+def point_mass_inertia(mass: Scalar, r: Vector) -> Matrix:
+    """m (r.r E - r r'): the inertia about the origin of a point mass at r; the parallel-axis term."""
+    inertia: Matrix = (IDENTITY * dot(r, r) - outer(r, r)) * mass
+    return inertia
+
+
+def rotated(inertia: Matrix, rotation: Matrix) -> Matrix:
+    """R I R': the tensor in the axes that `rotation` maps to."""
+    return rotation.times(inertia).times(rotation.T)
+
+
+def moved(mass: Scalar, first_moment: Vector, inertia: Matrix, p: Vector) -> tuple[Vector, Matrix]:
+    """First moment and inertia of a body about a new origin, as seen from which the old origin is at p.
+
+    I' = I + 2 (h.p) E - h p' - p h' + m (p.p E - p p'); both tensors are about their origins.
+    """
+    h = first_moment
+    cross_terms = IDENTITY * (dot(h, p) * 2.0) - outer(h, p) - outer(p, h)
+    return h + p * mass, inertia + cross_terms + point_mass_inertia(mass, p)
+
+
+def second_moments(inertia: Matrix) -> Matrix:
+    """integral r r' dm = Tr(I)/2 E - I, from the inertia tensor about the same point."""
+    J: Matrix = IDENTITY * (inertia.trace * 0.5) - inertia
+    return J
+
+
+def turned_about_z(inertia: Matrix, c: Scalar, s: Scalar) -> Matrix:
+    """`rotated(inertia, rotation_z(c, s))` in 8 multiplications and 7 additions."""
+    xx, xy, yy = _turned_in_plane(inertia[0, 0], inertia[0, 1], inertia[1, 1], c, s)
+    xz, yz = c * inertia[0, 2] - s * inertia[1, 2], s * inertia[0, 2] + c * inertia[1, 2]
+    return Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, inertia[2, 2])))
+
+
+def turned_about_x(inertia: Matrix, c: Scalar, s: Scalar) -> Matrix:
+    """`rotated(inertia, rotation_x(c, s))`, as cheaply."""
+    yy, yz, zz = _turned_in_plane(inertia[1, 1], inertia[1, 2], inertia[2, 2], c, s)
+    xy, xz = c * inertia[0, 1] - s * inertia[0, 2], s * inertia[0, 1] + c * inertia[0, 2]
+    return Matrix.of(((inertia[0, 0], xy, xz), (xy, yy, yz), (xz, yz, zz)))
+
+
+def _turned_in_plane(a: Scalar, b: Scalar, d: Scalar, c: Scalar, s: Scalar) -> tuple[Scalar, Scalar, Scalar]:
+    """The entries of [[c, -s], [s, c]] [[a, b], [b, d]] [[c, s], [-s, c]], by u = s (d - a) - 2 c b."""
+    if is_number(s) and s == 0 and is_number(c) and c == 1:
+        return a, b, d
+    u = s * (d - a) - c * (b * 2.0)
+    return a + s * u, -(c * u + b), d - s * u

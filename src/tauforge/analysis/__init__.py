@@ -1,0 +1,1 @@
+"""Analysis: what the formulations cost, how far they disagree, which parameters matter."""

@@ -1,0 +1,54 @@
+"""Which combinations of the 10 n inertial parameters a motion can show: the base parameters."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import qr, solve_triangular
+
+from tauforge.analysis.comparison import random_states
+from tauforge.formulations.serial.regressor import PARAMETER_NAMES
+from tauforge.robots.serial_arm import SerialArm
+
+Array = NDArray[Any]
+RANK_TOLERANCE = 1e-9  # relative to the largest diagonal entry of R, columns scaled to one length
+
+
+class BaseParameters(NamedTuple):
+    """Y pi = Y[:, columns] (combination pi) for every motion.
+
+    columns:     (b,)        which of the 10 n parameters lead a combination
+    combination: (b, 10 n)   the base parameters are combination @ inertial_parameters
+    names:       of the leading parameters, such as "m cx of joint2"
+    """
+
+    columns: Array
+    combination: Array
+    names: tuple[str, ...]
+
+    @property
+    def size(self) -> int:
+        return len(self.columns)
+
+
+def base_parameters(arm: SerialArm, samples: int = 0, seed: int = 0) -> BaseParameters:
+    """By a rank-revealing QR of the regressor over random motions (Gautier 1991).
+
+    Identity: the regressor's chosen columns times `combination @ inertial_parameters` is the torque.
+    """
+    count = samples or 20 * arm.n
+    q, qd, qdd = random_states(arm, count, seed)
+    Y = arm.regressor(q, qd, qdd).reshape(-1, 10 * arm.n)
+    length = np.linalg.norm(Y, axis=0)
+    present = np.flatnonzero(length > RANK_TOLERANCE * length.max())
+    _, R, order = qr(Y[:, present] / length[present], mode="economic", pivoting=True)
+    rank = int((np.abs(np.diag(R)) > RANK_TOLERANCE * abs(R[0, 0])).sum())
+    lead, rest = present[order[:rank]], present[order[rank:]]
+    dependence = solve_triangular(R[:rank, :rank], R[:rank, rank:])
+    combination = np.zeros((rank, 10 * arm.n))
+    combination[np.arange(rank), lead] = 1.0
+    combination[:, rest] = dependence * length[rest] / length[lead][:, None]
+    names = tuple(f"{PARAMETER_NAMES[k % 10]} of {arm.joints[k // 10].name}" for k in lead)
+    return BaseParameters(lead, combination, names)

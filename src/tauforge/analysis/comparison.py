@@ -1,0 +1,55 @@
+"""One motion in every formulation, and how far they disagree."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.formulations.serial import FIXED_BASE_ONLY, FORMULATIONS
+from tauforge.robots.serial_arm import SerialArm
+
+Array = NDArray[Any]
+
+
+class Comparison(NamedTuple):
+    """Torques by formulation, and each formulation's largest disagreement with any other."""
+
+    torques: dict[str, Array]  # each (..., n)
+    disagreement: dict[str, float]
+
+    @property
+    def largest(self) -> float:
+        return max(self.disagreement.values())
+
+
+def relative_error(a: Array, b: Array) -> float:
+    """Largest absolute difference in a row over the largest magnitude in that row, over all rows."""
+    size = np.maximum(np.abs(a).max(axis=-1), np.abs(b).max(axis=-1))
+    difference = np.abs(a - b).max(axis=-1)
+    ratio = np.divide(difference, size, out=np.zeros_like(difference), where=difference != 0)
+    return float(ratio.max(initial=0.0))
+
+
+def compare(arm: SerialArm, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, **loads: Any) -> Comparison:
+    """Inverse dynamics of a state or a batch in every formulation that takes these loads.
+
+    loads: tip_wrench, payload, base_motion and wrench_frame, as in `SerialArm.inverse_dynamics`.
+    """
+    names = [name for name in FORMULATIONS if loads.get("base_motion") is None or name not in FIXED_BASE_ONLY]
+    torques = {name: arm.inverse_dynamics(q, qd, qdd, formulation=name, **loads) for name in names}
+    disagreement = {name: max(relative_error(torques[name], torques[other]) for other in names) for name in names}
+    return Comparison(torques, disagreement)
+
+
+def random_states(arm: SerialArm, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
+    """q within the limits (or a turn), qd and qdd of order one: (count, n) each."""
+    random = np.random.default_rng(seed)
+    limits = arm.limits
+    low, high = (
+        np.where(np.isfinite(limits[:, 0]), limits[:, 0], -np.pi),
+        np.where(np.isfinite(limits[:, 1]), limits[:, 1], np.pi),
+    )
+    q = random.uniform(low, high, (count, arm.n))
+    return q, random.normal(size=(count, arm.n)), random.normal(size=(count, arm.n))

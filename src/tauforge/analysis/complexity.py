@@ -1,0 +1,137 @@
+"""What the formulations cost, counted from their own texts.
+
+Convention: sums and differences are additions; negations and products with 0, 1 and -1 are free; numbers of the robot,
+and whatever follows from them alone, are precomputed; sines and cosines are counted apart. Rigid bodies only: friction
+and rotors cost 1 to 3 operations a joint more. Base at rest, gravity along the axis of joint 1 unless the robot says
+otherwise.
+
+Counts come twice. *As written*: every operation that the text performs, nothing shared. *Traced*: common
+subexpressions once, dead code not at all. And for two kinds of arm: a given robot, whose zeros and right angles cost
+nothing, and the general arm of n revolute joints, whose every DH parameter, mass, mass centre and inertia is an
+unknown number.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from fractions import Fraction
+from typing import NamedTuple
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector, rotation_x
+from tauforge.analysis.published_counts import Polynomial, added
+from tauforge.errors import UnsupportedFeatureError
+from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
+from tauforge.formulations.serial.parameters import ArmParameters, BodyParameters, JointParameters
+from tauforge.robots.serial_arm import SerialArm
+from tauforge.tracing.counting import Counted, CriticalPath, Operations, count, critical_path, operations
+from tauforge.tracing.graph import Output, Recorder, without_dead_code
+
+ROBOT = "robot."  # prefix of the inputs that are numbers of the robot
+
+
+class OperationCount(NamedTuple):
+    """Operations of one evaluation of inverse dynamics: traced, and `as_written`."""
+
+    multiplications: int
+    additions: int
+    sincos: int
+    as_written: Operations
+    critical_path: CriticalPath
+
+
+def operation_count(robot: SerialArm, formulation: str = DEFAULT_FORMULATION) -> OperationCount:
+    """Operations of the inverse dynamics of a given robot, rigid bodies only."""
+    check(formulation)
+    arm = robot.model.cheapest if formulation == DEFAULT_FORMULATION else robot.model.parameters
+    return counted(formulation, arm.n, lambda number: arm)
+
+
+def general_operation_count(n: int, formulation: str = DEFAULT_FORMULATION) -> OperationCount:
+    """Operations of the inverse dynamics of the general arm of n revolute joints."""
+    check(formulation)
+    frames_are_chosen = formulation == DEFAULT_FORMULATION
+    return counted(formulation, n, lambda number: general_arm(n, number, frames_are_chosen))
+
+
+def check(formulation: str) -> None:
+    if formulation not in FORMULATIONS:
+        raise UnsupportedFeatureError(
+            f"unknown formulation {formulation!r}",
+            field="formulation",
+            remedy=f"Use one of {', '.join(FORMULATIONS)}",
+        )
+
+
+def counted(formulation: str, n: int, arm: Callable[[Callable[[str], Scalar]], ArmParameters]) -> OperationCount:
+    """arm(number) builds the parameters, with number(name) an unknown number of the robot."""
+    inverse_dynamics = FORMULATIONS[formulation]
+    recorder = Recorder()
+    state = [[recorder.input(f"{name}{i}") for i in range(n)] for name in ("q", "qd", "qdd")]
+    torques = inverse_dynamics(arm(lambda name: recorder.input(ROBOT + name)), *state)
+    graph = without_dead_code(
+        recorder.nodes, [Output(t.index, t.negative) for t in torques if not isinstance(t, float)]
+    )
+    tally: Counter[str] = Counter()
+    ticking = [[Counted(tally) for _ in range(n)] for _ in range(3)]
+    inverse_dynamics(arm(lambda name: Counted(tally, constant=True)), *ticking)
+    traced = count(graph, ROBOT)
+    return OperationCount(
+        traced.multiplications, traced.additions, traced.sincos, operations(tally), critical_path(graph, ROBOT)
+    )
+
+
+def general_arm(n: int, number: Callable[[str], Scalar], frames_are_chosen: bool) -> ArmParameters:
+    """Every number unknown. Standard DH, or the frames that `frame_choice` gives to any arm of revolute joints."""
+    joints, bodies = [], []
+    for i in range(n):
+
+        def unknown(name: str, i: int = i) -> Scalar:
+            return number(f"{name}{i + 1}")
+
+        last = frames_are_chosen and i == n - 1
+        twist = rotation_x(unknown("cos_alpha"), unknown("sin_alpha"))
+        if frames_are_chosen:
+            # the origin of the last joint slides to meet the last common normal, the others follow inward
+            along = 0.0 if i == n - 2 else unknown("y")
+            constant = NO_DISPLACEMENT if last else Transform(twist, Vector(unknown("a"), along, 0.0))
+        else:
+            constant = Transform(twist, Vector(unknown("a"), 0.0, unknown("d")))
+        joints.append(JointParameters(True, unknown("offset") if last else 0.0, constant))
+        com = Vector(unknown("cx"), 0.0 if last else unknown("cy"), unknown("cz"))
+        xx, xy, xz, yy, yz, zz = (unknown(f"I{axes}") for axes in ("xx", "xy", "xz", "yy", "yz", "zz"))
+        bodies.append(BodyParameters(unknown("m"), com, Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))))
+    return ArmParameters(tuple(joints), tuple(bodies), Vector(0.0, 0.0, -number("g")))
+
+
+def general_cost(formulation: str, *, as_written: bool = False) -> tuple[Polynomial, Polynomial]:
+    """Multiplications and additions of the general arm as polynomials in n, for n >= 4.
+
+    The cost is a polynomial of degree 3 at most, so six arms determine it and check it.
+    """
+    sizes = range(4, 10)
+    counts = [general_operation_count(n, formulation) for n in sizes]
+    results = []
+    for kind in ("multiplications", "additions"):
+        values = [getattr(c.as_written if as_written else c, kind) for c in counts]
+        results.append(interpolated(list(sizes), values))
+    return results[0], results[1]
+
+
+def interpolated(sizes: list[int], values: list[int]) -> Polynomial:
+    """The polynomial of lowest degree through all points, exactly (Newton's divided differences)."""
+    table = [Fraction(v) for v in values]
+    differences = [table[0]]
+    for order in range(1, len(sizes)):
+        table = [(table[i + 1] - table[i]) / (sizes[i + order] - sizes[i]) for i in range(len(sizes) - order)]
+        differences.append(table[0])
+    result, factor = [Fraction(0)] * len(sizes), [Fraction(1)]
+    for size, difference in zip(sizes, differences, strict=True):
+        for k, c in enumerate(factor):
+            result[k] += difference * c
+        factor = [
+            (factor[k - 1] if k else Fraction(0)) - size * (factor[k] if k < len(factor) else Fraction(0))
+            for k in range(len(factor) + 1)
+        ]
+    return added([Polynomial(tuple(result))])

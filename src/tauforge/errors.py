@@ -1,0 +1,67 @@
+"""The error tree: every error the package raises on purpose is a `TauforgeError`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class TauforgeError(Exception):
+    """Root of all errors raised by tauforge."""
+
+
+class ModelError(TauforgeError, ValueError):
+    """A robot description that cannot be accepted: names the file, the line or field, and a remedy."""
+
+    def __init__(
+        self,
+        problem: str,
+        *,
+        file: str | Path | None = None,
+        line: int | None = None,
+        field: str | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.problem, self.file, self.line, self.field, self.remedy = problem, file, line, field, remedy
+        place = [] if file is None else [str(file) if line is None else f"{file}:{line}"]
+        place += [] if field is None else [field]
+        text = ": ".join([*place, problem])
+        super().__init__(text if remedy is None else f"{text}. {remedy}")
+
+    def located(self, file: str | Path) -> ModelError:
+        """The same error with the file it came from, for readers that find faults after parsing."""
+        if self.file is not None:
+            return self
+        return type(self)(self.problem, file=file, line=self.line, field=self.field, remedy=self.remedy)
+
+
+class UnsupportedFeatureError(ModelError):
+    """A feature of a model file, or of a formulation, that tauforge refuses by name."""
+
+
+class ShapeError(TauforgeError, ValueError):
+    """An array whose shape or contents do not fit: says what was expected and what came."""
+
+    def __init__(self, name: str, *, expected: str, got: str, hint: str | None = None) -> None:
+        self.name, self.expected, self.got, self.hint = name, expected, got, hint
+        text = f"{name}: expected {expected}, got {got}"
+        super().__init__(text if hint is None else f"{text}. {hint}")
+
+
+class SingularityError(TauforgeError, ArithmeticError):
+    """A pose at which the mechanism has no unique answer: carries the pose and the condition number."""
+
+    def __init__(self, message: str, *, pose: object, condition_number: float) -> None:
+        self.pose, self.condition_number = pose, condition_number
+        super().__init__(f"{message} (condition number {condition_number:.3g} at {pose})")
+
+
+class ConvergenceError(TauforgeError, ArithmeticError):
+    """An iteration that did not reach its tolerance: carries the residual and the number of iterations."""
+
+    def __init__(self, message: str, *, residual: float, iterations: int) -> None:
+        self.residual, self.iterations = residual, iterations
+        super().__init__(f"{message} (residual {residual:.3g} after {iterations} iterations)")
+
+
+class UnphysicalInertiaWarning(UserWarning):
+    """A body whose inertia no real body can have; the numbers are still used as given."""

@@ -1,0 +1,92 @@
+"""The Coriolis forces as a symmetric bilinear form in two joint velocities, and the Christoffel Coriolis matrix.
+
+The velocity torque of an arm is a quadratic form c_i(qd) = sum_jk C^i_jk qd_j qd_k. Its polar form
+c_i(qd, qd_ref) = sum_jk C^i_jk qd_j qd_ref_k is C(q, qd) qd_ref with Christoffel's C (Turney's C^i_jk, section 2), for
+which M' - 2C is skew. Polarising the Newton-Euler recursion gives it without differences: every product of two
+velocities becomes half the sum of the two mixed products.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tauforge.algebra.inertias import second_moments
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Vector, cross, dot, outer, skew
+from tauforge.formulations.serial.joint_frames import JointFrame, Motion
+from tauforge.formulations.serial.kinematics import joint_rotation, joint_travel
+from tauforge.formulations.serial.modified_newton_euler import moment_of_inertia_forces
+from tauforge.formulations.serial.parameters import BaseState
+
+BASE_WITHOUT_GRAVITY = BaseState(ZERO, ZERO, ZERO)
+
+
+def polar_acceleration_matrix(omega: Vector, omega_ref: Vector, alpha: Vector) -> Matrix:
+    """[alpha]x + ([omega]x [omega_ref]x + [omega_ref]x [omega]x) / 2; Turney's A when both are the same."""
+    mixed = (outer(omega, omega_ref) + outer(omega_ref, omega)) * 0.5
+    A: Matrix = skew(alpha) + mixed - IDENTITY * dot(omega, omega_ref)
+    return A
+
+
+def polar_outward(
+    frames: Sequence[JointFrame],
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qd_ref: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    base: BaseState,
+) -> list[Motion]:
+    """Accelerations of the joint frames whose velocity parts are bilinear in qd and qd_ref.
+
+    Identity: with qd_ref = qd equals `joint_frames.outward`, for a base that does not turn.
+    """
+    omega = omega_ref = ZERO
+    alpha, a = base.alpha, base.a
+    U = polar_acceleration_matrix(omega, omega_ref, alpha)
+    motions = []
+    for i, frame in enumerate(frames):
+        turn, travel = joint_rotation(frame.joint, q[i]), joint_travel(frame.joint, q[i])
+        R, p = frame.before
+        a = turn.T @ (R.T @ (a + U @ p))
+        omega, omega_ref, alpha = (turn.T @ (R.T @ v) for v in (omega, omega_ref, alpha))
+        mixed = cross(omega, E_Z * qd_ref[i]) + cross(omega_ref, E_Z * qd[i])
+        if frame.revolute:
+            alpha = alpha + mixed * 0.5 + E_Z * qdd[i]
+            omega, omega_ref = omega + E_Z * qd[i], omega_ref + E_Z * qd_ref[i]
+        U = polar_acceleration_matrix(omega, omega_ref, alpha)
+        if not frame.revolute:
+            a = a + U @ travel + mixed + E_Z * qdd[i]
+        motions.append(Motion(turn, travel, U, omega, alpha, a))
+    return motions
+
+
+def coriolis_product(
+    frames: Sequence[JointFrame], q: Sequence[Scalar], qd: Sequence[Scalar], qd_ref: Sequence[Scalar]
+) -> list[Scalar]:
+    """C(q, qd) qd_ref, symmetric in the two velocities.
+
+    Identity: coriolis_product(q, qd, qd) = inverse_dynamics(q, qd, 0) without gravity.
+    """
+    motions = polar_outward(frames, q, qd, qd_ref, [0.0] * len(frames), BASE_WITHOUT_GRAVITY)
+    f = n = ZERO
+    forces = []
+    for frame, motion in zip(reversed(frames), reversed(motions), strict=True):
+        h, I = frame.first_moment, frame.inertia
+        f = f + motion.a * frame.mass + motion.U @ h
+        n = n + moment_of_inertia_forces(motion.U, second_moments(I)) + cross(h, motion.a)
+        forces.append(n.z if frame.revolute else f.z)
+        R, p = frame.before
+        n = n + cross(motion.travel, f)
+        f = R @ (motion.turn @ f)
+        n = R @ (motion.turn @ n) + cross(p, f)
+    return forces[::-1]
+
+
+def coriolis_matrix(frames: Sequence[JointFrame], q: Sequence[Scalar], qd: Sequence[Scalar]) -> list[list[Scalar]]:
+    """Christoffel's C(q, qd), n x n, a column for each unit reference velocity.
+
+    Identities: C qd = inverse_dynamics(q, qd, 0) without gravity; M' - 2C is skew.
+    """
+    n = len(frames)
+    columns = [coriolis_product(frames, q, qd, [float(i == j) for i in range(n)]) for j in range(n)]
+    return [list(row) for row in zip(*columns, strict=True)]

@@ -1,0 +1,84 @@
+"""Modified Newton-Euler recursions: Turney, Mudge & Lee 1980, section 5, eqs 5.1-5.2.
+
+omega x (omega x b) + alpha x b = A b for every b, with one matrix A per link; and the moment of the link's own
+inertia is read off A K, with K = Tr(I)/2 E - I about the centre of mass.
+
+Deviates from the print: A(3,2) = omega_z omega_y + alpha_x; K is full, not diagonal, and about the centre of mass;
+n_x takes (A K)_zy - (A K)_yz, and so on around; the last term of 5.2 is R_i^{i+1} n_{i+1}. Prismatic joints, which
+the paper leaves out, add the terms of Angeles 7.34f.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tauforge.algebra.inertias import second_moments
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import E_Z, Matrix, Vector, cross, dot
+from tauforge.formulations.serial.kinematics import axis_in_link, link_displacement, link_transform
+from tauforge.formulations.serial.parameters import NO_WRENCH, ArmParameters, BaseState, Wrench, base_at_rest
+
+
+def acceleration_matrix(omega: Vector, alpha: Vector) -> Matrix:
+    """A = [alpha]x + [omega]x [omega]x (Turney, section 5): A b = alpha x b + omega x (omega x b)."""
+    xx, yy, zz = omega.x * omega.x, omega.y * omega.y, omega.z * omega.z
+    xy, xz, yz = omega.x * omega.y, omega.x * omega.z, omega.y * omega.z
+    return Matrix.of(
+        (
+            (-(yy + zz), xy - alpha.z, xz + alpha.y),
+            (xy + alpha.z, -(xx + zz), yz - alpha.x),
+            (xz - alpha.y, yz + alpha.x, -(xx + yy)),
+        )
+    )
+
+
+def moment_of_inertia_forces(A: Matrix, K: Matrix) -> Vector:
+    """Tr{A K sigma'} = I alpha + omega x I omega: twice the axial part of A K."""
+    AK = A.times(K)
+    return Vector(AK[2, 1] - AK[1, 2], AK[0, 2] - AK[2, 0], AK[1, 0] - AK[0, 1])
+
+
+def inverse_dynamics(
+    arm: ArmParameters,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    tip: Wrench = NO_WRENCH,
+    base: BaseState | None = None,
+) -> list[Scalar]:
+    """Actuator forces of the rigid bodies (no friction, no rotors).
+
+    tip: what the environment exerts on link n, at the origin of frame n, frame-n axes.
+    Identity: equals every other formulation of this folder.
+    """
+    omega, alpha, a = base or base_at_rest(arm)
+    R_down = [link_transform(joint, q_i).rotation.T for joint, q_i in zip(arm.joints, q, strict=True)]
+    r = [link_displacement(joint, q_i) for joint, q_i in zip(arm.joints, q, strict=True)]
+
+    # Outward: kinematics from the base to the hand.
+    F, N = [], []
+    for i, (joint, body) in enumerate(zip(arm.joints, arm.bodies, strict=True)):
+        K = second_moments(body.inertia)
+        if joint.revolute:
+            alpha = R_down[i] @ (alpha + cross(omega, E_Z * qd[i]) + E_Z * qdd[i])  # Turney 3.16
+            omega = R_down[i] @ (omega + E_Z * qd[i])  # 3.15
+            carried = R_down[i] @ a
+        else:
+            sliding = cross(omega, E_Z * (2.0 * qd[i])) + E_Z * qdd[i]  # Angeles 7.34f
+            alpha, omega = R_down[i] @ alpha, R_down[i] @ omega
+            carried = R_down[i] @ (a + sliding)
+        A = acceleration_matrix(omega, alpha)
+        a = A @ r[i] + carried  # 5.1
+        F.append((A @ body.com + a) * body.mass)  # 5.1: m_i A_i (r_bar_i + r_i) + m_i R a_{i-1}
+        N.append(moment_of_inertia_forces(A, K))  # 5.2, first term
+
+    # Inward: forces from the hand to the base.
+    f_next, n_next = -tip.force, -tip.moment
+    tau = []
+    for i in reversed(range(arm.n)):
+        f = F[i] + f_next  # 5.1
+        n = N[i] + cross(arm.bodies[i].com + r[i], F[i]) + cross(r[i], f_next) + n_next  # 5.2
+        joint = arm.joints[i]
+        tau.append(dot(axis_in_link(joint), n if joint.revolute else f))
+        f_next, n_next = R_down[i].T @ f, R_down[i].T @ n
+    return tau[::-1]

@@ -1,0 +1,179 @@
+"""The natural orthogonal complement: Angeles, chapter 7, eqs 7.47-7.58.
+
+The twists of all links, t, obey K t = 0 (7.50) and t = T qd (7.54), with K T = 0 (7.55b). T' wipes the constraint
+wrenches out of the uncoupled Newton-Euler equations and leaves Euler and Lagrange's:
+
+    I qdd = - T' (M T_dot + W M T) qd + T' (w^A + w^D + w^G)                                              (7.57)
+
+Everything is held in frame-0 axes; a twist is (omega, c_dot), c the centre of mass. Gravity enters as an acceleration
+of the base (7.44), which makes a moving base (the book's 7.5.2) no special case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import E_Z, IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Vector, cross, dot, skew
+from tauforge.formulations.serial.kinematics import link_transform
+from tauforge.formulations.serial.parameters import NO_WRENCH, ArmParameters, BaseState, Wrench, base_at_rest
+
+
+class Twist(NamedTuple):
+    """(omega, c_dot) of a link, or the derivative of one."""
+
+    angular: Vector
+    linear: Vector
+
+
+class Geometry(NamedTuple):
+    """Where everything is, in frame-0 axes."""
+
+    e: list[Vector]  # axis of joint i
+    o: list[Vector]  # origin of frame i-1, on that axis; one more at the end for the origin of frame n
+    c: list[Vector]  # centre of mass of link i
+    R: list[Matrix]  # frame 0 <- frame i
+
+
+def geometry(arm: ArmParameters, q: Sequence[Scalar]) -> Geometry:
+    e, o, c, rotations = [], [ZERO], [], []
+    frame = NO_DISPLACEMENT
+    for joint, body, q_i in zip(arm.joints, arm.bodies, q, strict=True):
+        e.append(frame.rotation @ E_Z)
+        frame = frame.then(link_transform(joint, q_i))
+        o.append(frame.translation)
+        c.append(frame.rotation @ body.com + frame.translation)
+        rotations.append(frame.rotation)
+    return Geometry(e, o, c, rotations)
+
+
+def twist_shaping_matrix(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Twist]]:
+    """T (7.54), block (i, j): the twist of link i per unit speed of joint j; zero beyond the diagonal."""
+    return twist_blocks(arm, geometry(arm, q))
+
+
+def twist_blocks(arm: ArmParameters, g: Geometry) -> list[list[Twist]]:
+    return [
+        [
+            Twist(g.e[j], cross(g.e[j], g.c[i] - g.o[j])) if arm.joints[j].revolute else Twist(ZERO, g.e[j])
+            for j in range(i + 1)
+        ]
+        for i in range(arm.n)
+    ]
+
+
+def constraint_matrix(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """K (7.50), 6n x 6n: six rows a joint, written on the twists of the links on both sides of it.
+
+    Revolute: e x (omega_i - omega_{i-1}) = 0 and c_dot_i - omega_i x rho_i = c_dot_{i-1} + omega_{i-1} x delta_{i-1}.
+    Prismatic: omega_i = omega_{i-1} and e x (c_dot_i - c_dot_{i-1} - omega_i x (c_i - c_{i-1})) = 0.
+    Identity: K T = 0.
+    """
+    g = geometry(arm, q)
+    n = arm.n
+    K: list[list[Scalar]] = [[0.0] * (6 * n) for _ in range(6 * n)]
+
+    def put(joint: int, equation: int, link: int, part: int, block: Matrix) -> None:
+        for a in range(3):
+            for b in range(3):
+                K[6 * joint + 3 * equation + a][6 * link + 3 * part + b] = block[a, b]
+
+    turning, shifting = 0, 1  # the two equations of a joint
+    angular, linear = 0, 1  # the two parts of a twist
+    for i, joint in enumerate(arm.joints):
+        E = skew(g.e[i])
+        c_before = g.c[i - 1] if i else ZERO
+        if joint.revolute:
+            put(i, turning, i, angular, E)
+            put(i, shifting, i, angular, skew(g.c[i] - g.o[i]))
+            put(i, shifting, i, linear, IDENTITY)
+            if i:
+                put(i, turning, i - 1, angular, E * -1.0)
+                put(i, shifting, i - 1, angular, skew(g.o[i] - c_before))
+                put(i, shifting, i - 1, linear, IDENTITY * -1.0)
+        else:
+            put(i, turning, i, angular, IDENTITY)
+            put(i, shifting, i, angular, E.times(skew(g.c[i] - c_before)))
+            put(i, shifting, i, linear, E)
+            if i:
+                put(i, turning, i - 1, angular, IDENTITY * -1.0)
+                put(i, shifting, i - 1, linear, E * -1.0)
+    return K
+
+
+def generalized_inertia(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """I = T' M T (7.58).
+
+    Identity: equals `composite_inertia.mass_matrix`.
+    """
+    g = geometry(arm, q)
+    T = twist_blocks(arm, g)
+    n = arm.n
+    inertia: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
+    for i, body in enumerate(arm.bodies):
+        for j in range(i + 1):
+            angular = g.R[i] @ (body.inertia @ (g.R[i].T @ T[i][j].angular))
+            linear = T[i][j].linear * body.mass
+            for k in range(j + 1):
+                inertia[j][k] = inertia[j][k] + dot(T[i][k].angular, angular) + dot(T[i][k].linear, linear)
+                inertia[k][j] = inertia[j][k]
+    return inertia
+
+
+def inverse_dynamics(
+    arm: ArmParameters,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    tip: Wrench = NO_WRENCH,
+    base: BaseState | None = None,
+) -> list[Scalar]:
+    """Actuator forces of the rigid bodies (no friction, no rotors): T' (M t_dot + W M t - w), 7.57 solved for w^A.
+
+    tip: what the environment exerts on link n, at the origin of frame n, frame-n axes.
+    Identity: equals every other formulation of this folder.
+    """
+    omega_0, alpha_0, a_0 = base or base_at_rest(arm)
+    g = geometry(arm, q)
+    T = twist_blocks(arm, g)
+    n = arm.n
+
+    # Angular velocities, axis rates and velocities of the points r_ij ends in, for T_dot (7.56).
+    omega, e_dot, o_dot = omega_0, [], [ZERO]
+    omegas = []
+    for j, joint in enumerate(arm.joints):
+        e_dot.append(cross(omega, g.e[j]))
+        turning = g.e[j] * qd[j] if joint.revolute else ZERO
+        sliding = ZERO if joint.revolute else g.e[j] * qd[j]
+        omega = omega + turning
+        omegas.append(omega)
+        o_dot.append(o_dot[j] + cross(omega, g.o[j + 1] - g.o[j]) + sliding)
+
+    wrenches = []
+    for i, body in enumerate(arm.bodies):
+        c_dot = o_dot[i + 1] + cross(omegas[i], g.c[i] - g.o[i + 1])
+        alpha = alpha_0
+        c_ddot = a_0 + cross(alpha_0, g.c[i]) + cross(omega_0, c_dot)
+        for j in range(i + 1):
+            alpha = alpha + T[i][j].angular * qdd[j]
+            c_ddot = c_ddot + T[i][j].linear * qdd[j]
+            if arm.joints[j].revolute:
+                T_dot = Twist(e_dot[j], cross(e_dot[j], g.c[i] - g.o[j]) + cross(g.e[j], c_dot - o_dot[j]))
+            else:
+                T_dot = Twist(ZERO, e_dot[j])
+            alpha, c_ddot = alpha + T_dot.angular * qd[j], c_ddot + T_dot.linear * qd[j]
+        R = g.R[i]
+        I_omega, I_alpha = R @ (body.inertia @ (R.T @ omegas[i])), R @ (body.inertia @ (R.T @ alpha))
+        wrenches.append(Wrench(c_ddot * body.mass, I_alpha + cross(omegas[i], I_omega)))  # M t_dot + W M t
+
+    f_tip, n_tip = g.R[-1] @ tip.force, g.R[-1] @ tip.moment
+    last = wrenches[-1]
+    wrenches[-1] = Wrench(last.force - f_tip, last.moment - n_tip - cross(g.o[n] - g.c[-1], f_tip))
+    tau: list[Scalar] = []
+    for j in range(n):
+        total: Scalar = 0.0
+        for i in range(j, n):
+            total = total + dot(T[i][j].angular, wrenches[i].moment) + dot(T[i][j].linear, wrenches[i].force)
+        tau.append(total)
+    return tau

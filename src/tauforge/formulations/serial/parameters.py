@@ -1,0 +1,119 @@
+"""What a formulation needs to know of an arm: plain tuples over any scalar, unvalidated.
+
+Frames. Frame 0 stands on the base with z along the axis of joint 1; frame i is fixed in link i, and its z axis is
+the axis of joint i+1 (Denavit & Hartenberg's rule, as in Turney, Lee and Angeles). Joint i turns or slides by
+q_i + offset about or along z_{i-1}; then a constant displacement leads to frame i:
+
+    T_{i-1}^i = Rot(z, q_i + offset_i) C_i   or   Trans(z, q_i + offset_i) C_i.
+
+Standard DH has C_i = Trans(z, d) Trans(x, a) Rot(x, alpha); any serial chain fits with a general C_i.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tauforge.algebra.inertias import point_mass_inertia, rotated
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector, cross
+
+
+class JointParameters(NamedTuple):
+    revolute: bool
+    offset: Scalar  # rad or m, added to q
+    constant: Transform  # C_i: frame i seen from the moved joint axes
+
+
+class BodyParameters(NamedTuple):
+    mass: Scalar  # kg
+    com: Vector  # m, from the origin of frame i, frame-i axes
+    inertia: Matrix  # kg m^2, about the centre of mass, frame-i axes
+
+
+class DriveParameters(NamedTuple):
+    """Motor-side numbers of one joint; the gear ratio G turns them to the joint side."""
+
+    viscous: Scalar
+    coulomb_plus: Scalar
+    coulomb_minus: Scalar
+    motor_inertia: Scalar
+    gear_ratio: Scalar
+
+
+class ArmParameters(NamedTuple):
+    joints: tuple[JointParameters, ...]
+    bodies: tuple[BodyParameters, ...]
+    gravity: Vector  # m/s^2, acceleration of free fall, world axes
+    base: Transform = NO_DISPLACEMENT  # world <- base
+    mount: Transform = NO_DISPLACEMENT  # base <- frame 0
+    tool: Transform = NO_DISPLACEMENT  # frame n <- tool
+
+    @property
+    def n(self) -> int:
+        return len(self.joints)
+
+
+class Wrench(NamedTuple):
+    """Force (N) and moment (N m) at one point, in one frame."""
+
+    force: Vector
+    moment: Vector
+
+
+class BaseState(NamedTuple):
+    """Motion of frame 0, in frame-0 axes: omega_0, alpha_0, and a_0, the acceleration of its origin less gravity."""
+
+    omega: Vector
+    alpha: Vector
+    a: Vector
+
+
+NO_WRENCH = Wrench(ZERO, ZERO)
+
+
+def base_at_rest(arm: ArmParameters) -> BaseState:
+    """Gravity as an upward acceleration of the base: Luh, Walker & Paul's idea (Angeles 7.44)."""
+    return BaseState(ZERO, ZERO, into_frame_0(arm, -arm.gravity))
+
+
+def moving_base(arm: ArmParameters, omega: Vector, alpha: Vector, acceleration: Vector) -> BaseState:
+    """From the motion of the base frame, world axes, `acceleration` being that of the base frame's origin."""
+    omega_0, alpha_0 = into_frame_0(arm, omega), into_frame_0(arm, alpha)
+    r = arm.mount.rotation.T @ arm.mount.translation
+    a_0 = into_frame_0(arm, acceleration - arm.gravity)
+    return BaseState(omega_0, alpha_0, a_0 + cross(alpha_0, r) + cross(omega_0, cross(omega_0, r)))
+
+
+def into_frame_0(arm: ArmParameters, v: Vector) -> Vector:
+    """World axes to frame-0 axes."""
+    return arm.mount.rotation.T @ (arm.base.rotation.T @ v)
+
+
+def with_payload(arm: ArmParameters, payload: BodyParameters) -> ArmParameters:
+    """The arm whose last link carries the payload, which is given in the tool frame.
+
+    Identity: every dynamic quantity of the result equals that of an arm whose last body was built with both masses.
+    """
+    last = arm.bodies[-1]
+    com = arm.tool.rotation @ payload.com + arm.tool.translation
+    inertia = rotated(payload.inertia, arm.tool.rotation)
+    mass = last.mass + payload.mass
+    share = payload.mass / (mass + 1e-30)  # 1e-30 kg keeps 0/0 away when neither weighs anything, and rounds away else
+    apart = com - last.com
+    merged = BodyParameters(
+        mass,
+        last.com + apart * share,
+        last.inertia + inertia + point_mass_inertia(last.mass * share, apart),
+    )
+    return arm._replace(bodies=(*arm.bodies[:-1], merged))
+
+
+def reflected_inertia(drive: DriveParameters) -> Scalar:
+    """J_m G^2: the rotor's inertia as the joint feels it."""
+    return drive.motor_inertia * (drive.gear_ratio * drive.gear_ratio)
+
+
+def rotor_forces(drives: Sequence[DriveParameters], qdd: Sequence[Scalar]) -> list[Scalar]:
+    """J_m G^2 qdd, the torque that speeds up the rotors."""
+    return [reflected_inertia(drive) * acceleration for drive, acceleration in zip(drives, qdd, strict=True)]

@@ -1,0 +1,70 @@
+"""Strobing: M, C^i_jk and G from any inverse dynamics (Turney, Mudge & Lee 1980, end of section 3, sections 6-7).
+
+M's column j is the torque of a unit acceleration of joint j, at rest and without gravity; G is the torque at rest.
+Two unit velocities at once give C_jj + C_kk + 2 C_jk, so the runs with one unit velocity are subtracted: the paper's
+recipe, read literally, does not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import ZERO
+from tauforge.formulations.serial.parameters import ArmParameters
+
+InverseDynamics = Callable[[ArmParameters, Sequence[Scalar], Sequence[Scalar], Sequence[Scalar]], list[Scalar]]
+
+
+class ExplicitModel(NamedTuple):
+    """tau_i = sum_j M_ij qdd_j + sum_jk C^i_jk qd_j qd_k + G_i (Turney 2.11)."""
+
+    M: list[list[Scalar]]
+    C: list[list[list[Scalar]]]
+    G: list[Scalar]
+
+
+def unit(n: int, *indices: int) -> list[float]:
+    return [1.0 if i in indices else 0.0 for i in range(n)]
+
+
+def mass_matrix(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Scalar]]:
+    """M, a column for each unit acceleration."""
+    weightless = arm._replace(gravity=ZERO)
+    rest = [0.0] * arm.n
+    columns = [inverse_dynamics(weightless, q, rest, unit(arm.n, j)) for j in range(arm.n)]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def explicit_model(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Sequence[Scalar]) -> ExplicitModel:
+    """M, every C^i_jk and G: n + n (n + 1) / 2 + 1 runs.
+
+    Identity: equals the Lagrange-Euler coefficients.
+    """
+    n = arm.n
+    weightless = arm._replace(gravity=ZERO)
+    rest = [0.0] * n
+    single = [inverse_dynamics(weightless, q, unit(n, j), rest) for j in range(n)]
+    C: list[list[list[Scalar]]] = [[[0.0] * n for _ in range(n)] for _ in range(n)]
+    for j in range(n):
+        for i in range(n):
+            C[i][j][j] = single[j][i]
+        for k in range(j):
+            pair = inverse_dynamics(weightless, q, unit(n, j, k), rest)
+            for i in range(n):
+                C[i][j][k] = C[i][k][j] = (pair[i] - single[j][i] - single[k][i]) * 0.5
+    G = inverse_dynamics(arm, q, rest, rest)
+    return ExplicitModel(mass_matrix(inverse_dynamics, arm, q), C, G)
+
+
+def mass_matrix_cost(n: int, kinematic: int, dynamic: int) -> int:
+    """k_1 n (n + 1)/2 + d_1 n (n + 1)/2 (Turney section 6): strobing joint j moves links j..n only, and
+    symmetry asks for the torques of joints j..n only. k_1, d_1: operations per link of each pass.
+    """
+    return (kinematic + dynamic) * n * (n + 1) // 2
+
+
+def coriolis_cost(n: int, kinematic: int, dynamic: int) -> int:
+    """k_2 n (n + 1)(2 n + 1)/6 + d_2 n (n + 1)/2 (Turney section 6)."""
+    return kinematic * n * (n + 1) * (2 * n + 1) // 6 + dynamic * n * (n + 1) // 2

@@ -1,0 +1,1 @@
+"""Robots: frozen, validated descriptions with the public methods."""

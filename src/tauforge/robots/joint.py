@@ -1,0 +1,150 @@
+"""One joint and the link it carries."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tauforge.algebra.vectors import (
+    NO_DISPLACEMENT,
+    Transform,
+    Vector,
+    constant_rotation_x,
+    constant_rotation_z,
+)
+from tauforge.errors import ModelError
+from tauforge.robots import numbers
+from tauforge.robots.numbers import Floats, Rows
+
+KINDS = {"R": "revolute", "P": "prismatic"}
+CONVENTIONS = ("standard", "modified")
+NO_INERTIA = ((0.0, 0.0, 0.0),) * 3
+
+
+class DHRow(NamedTuple):
+    """Denavit-Hartenberg parameters as given, kept so that `save` writes what was read."""
+
+    alpha: float
+    a: float
+    d: float
+    theta: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Joint:
+    """A joint and its link: T_{i-1}^i = before Rot(z, q + offset) after, or Trans(z, q + offset).
+
+    kind:          "R" or "P"
+    before:        4 x 4, link frame i-1 <- joint; the joint's axis is its z
+    after:         4 x 4, moved joint <- link frame i
+    offset:        rad or m, added to q
+    mass:          kg
+    com:           (3,) m, in frame i
+    inertia:       kg m^2, about the centre of mass, frame-i axes; (3,) principal moments or (3, 3)
+    viscous:       N m s, motor side
+    coulomb:       (plus, minus) magnitudes >= 0, N m, motor side; one number for both
+    motor_inertia: kg m^2, motor side
+    gear_ratio:    motor turns per joint turn, with sign
+    limits:        (lower, upper), rad or m, or None
+    max_speed, max_force: of the joint, or None; kept for simulation, never used by the dynamics
+    """
+
+    kind: str = "R"
+    before: Rows = None  # type: ignore[assignment]  # None is accepted and becomes the identity
+    after: Rows = None  # type: ignore[assignment]
+    offset: float = 0.0
+    mass: float = 0.0
+    com: Floats = (0.0, 0.0, 0.0)
+    inertia: Rows = NO_INERTIA
+    viscous: float = 0.0
+    coulomb: Floats = (0.0, 0.0)
+    motor_inertia: float = 0.0
+    gear_ratio: float = 1.0
+    limits: Floats | None = None
+    max_speed: float | None = None
+    max_force: float | None = None
+    name: str = ""
+    dh: DHRow | None = None
+
+    def __post_init__(self) -> None:
+        def where(field: str) -> str:
+            return f"{self.name}.{field}" if self.name else field
+
+        def put(field: str, value: Any) -> None:
+            object.__setattr__(self, field, value)
+
+        if not isinstance(self.name, str):
+            raise ModelError(f"expected a text, got {self.name!r}", field="name")
+        if self.kind not in KINDS:
+            raise ModelError(
+                f"unknown joint letter {self.kind!r}",
+                field=where("kind"),
+                remedy="Use R for revolute or P for prismatic",
+            )
+        put("before", numbers.transform(self.before, where("before")))
+        put("after", numbers.transform(self.after, where("after")))
+        for field in ("offset", "gear_ratio"):
+            put(field, numbers.real(getattr(self, field), where(field)))
+        if self.gear_ratio == 0:
+            raise ModelError("expected a gear ratio other than 0", field=where("gear_ratio"))
+        for field in ("mass", "viscous", "motor_inertia"):
+            put(field, numbers.non_negative(getattr(self, field), where(field)))
+        put("com", numbers.vector(self.com, where("com")))
+        put("inertia", numbers.inertia(self.inertia, where("inertia")))
+        coulomb = (self.coulomb, self.coulomb) if np.ndim(self.coulomb) == 0 else self.coulomb
+        pair = numbers.array(coulomb, (2,), where("coulomb")).tolist()
+        put("coulomb", tuple(numbers.non_negative(x, where("coulomb")) for x in pair))
+        if self.limits is not None:
+            lower, upper = numbers.array(self.limits, (2,), where("limits")).tolist()
+            if lower > upper:
+                raise ModelError(f"lower limit {lower} above upper limit {upper}", field=where("limits"))
+            put("limits", (lower, upper))
+        for field in ("max_speed", "max_force"):
+            if getattr(self, field) is not None:
+                put(field, numbers.non_negative(getattr(self, field), where(field)))
+
+    @classmethod
+    def from_dh(
+        cls,
+        kind: str,
+        *,
+        alpha: float,
+        a: float,
+        d: float,
+        theta: float,
+        convention: str = "standard",
+        name: str = "",
+        **other: Any,
+    ) -> Joint:
+        """A joint from Denavit-Hartenberg parameters; alpha and a belong to the same row of the table as d and theta.
+
+        standard: Rot(z, theta) Trans(z, d) Trans(x, a) Rot(x, alpha); modified: Rot(x, alpha) Trans(x, a) first.
+        q is added to theta of a revolute joint and to d of a prismatic one.
+        """
+        if convention not in CONVENTIONS:
+            raise ModelError(
+                f"unknown convention {convention!r}", field="convention", remedy=f"Use one of {', '.join(CONVENTIONS)}"
+            )
+        where = f"{name}." if name else ""
+        given = {"alpha": alpha, "a": a, "d": d, "theta": theta}
+        dh = DHRow(**{key: numbers.real(value, where + key) for key, value in given.items()})
+        across = Transform(constant_rotation_x(dh.alpha), Vector(dh.a, 0.0, 0.0))
+        if kind == "P":
+            along, offset = Transform(constant_rotation_z(dh.theta), Vector(0.0, 0.0, 0.0)), dh.d
+        else:
+            along, offset = Transform(NO_DISPLACEMENT.rotation, Vector(0.0, 0.0, dh.d)), dh.theta
+        before, after = (NO_DISPLACEMENT, along.then(across)) if convention == "standard" else (across, along)
+        return cls(
+            kind=kind,
+            before=numbers.from_transform(before),
+            after=numbers.from_transform(after),
+            offset=offset,
+            name=name,
+            dh=dh,
+            **other,
+        )
+
+
+JOINT_FIELDS = tuple(field.name for field in fields(Joint))

@@ -1,0 +1,82 @@
+"""What acts on an arm besides its motors: payloads and a moving base."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.errors import ShapeError
+
+SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
+
+
+class Payload:
+    """A body held by the tool: an argument of a call, not a change of the arm.
+
+    mass:    (...,)      kg
+    com:     (..., 3)    m, in the tool frame
+    inertia: (..., 3, 3) kg m^2, about its centre of mass, tool axes; (3,) principal moments; default none
+    Leading dimensions are a payload per batch row.
+    """
+
+    def __init__(self, mass: ArrayLike, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None) -> None:
+        self.mass = _finite("payload mass", mass)
+        self.com = _finite("payload com", com)
+        tensor = _finite("payload inertia", np.zeros((3, 3)) if inertia is None else inertia)
+        if tensor.shape == (3,):
+            tensor = np.diag(tensor)
+        if self.com.shape[-1:] != (3,):
+            raise ShapeError("payload com", expected="(..., 3)", got=str(self.com.shape))
+        if tensor.shape[-2:] != (3, 3):
+            raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tensor.shape))
+        if (self.mass < 0).any():
+            raise ShapeError("payload mass", expected="numbers >= 0", got=f"{self.mass.min()}")
+        if not np.allclose(tensor, np.swapaxes(tensor, -1, -2), rtol=1e-9, atol=0):
+            raise ShapeError("payload inertia", expected="a symmetric tensor", got=f"{tensor.tolist()}")
+        self.inertia = tensor
+
+    def numbers(self) -> NDArray[Any]:
+        """(..., 10): mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz."""
+        parts = [self.mass[..., None], self.com]
+        parts += [self.inertia[..., a, b][..., None] for a, b in SYMMETRIC]
+        shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
+        return np.concatenate([np.broadcast_to(part, shape + part.shape[-1:]) for part in parts], axis=-1)
+
+    def __repr__(self) -> str:
+        return f"Payload(mass={self.mass!r}, com={self.com!r}, inertia={self.inertia!r})"
+
+
+class BaseMotion(NamedTuple):
+    """Motion of the base frame, world axes: each (..., 3), rad/s, rad/s^2, m/s^2 (of the base frame's origin)."""
+
+    angular_velocity: ArrayLike = (0.0, 0.0, 0.0)
+    angular_acceleration: ArrayLike = (0.0, 0.0, 0.0)
+    linear_acceleration: ArrayLike = (0.0, 0.0, 0.0)
+
+    def numbers(self) -> NDArray[Any]:
+        """(..., 9)."""
+        parts = [_vector(f"base_motion.{name}", value) for name, value in zip(self._fields, self, strict=True)]
+        shape = np.broadcast_shapes(*(part.shape for part in parts))
+        return np.concatenate([np.broadcast_to(part, shape) for part in parts], axis=-1)
+
+
+def _vector(name: str, value: ArrayLike) -> NDArray[Any]:
+    v = _finite(name, value)
+    if v.shape[-1:] != (3,):
+        raise ShapeError(name, expected="(..., 3)", got=str(v.shape))
+    return v
+
+
+def _finite(name: str, value: ArrayLike) -> NDArray[Any]:
+    try:
+        result = np.asarray(value)
+        if result.dtype.kind not in "iuf":
+            raise ValueError
+    except ValueError:
+        raise ShapeError(name, expected="numbers", got=f"{value!r}") from None
+    result = result if result.dtype == np.float32 else result.astype(np.float64)
+    if not np.isfinite(result).all():
+        raise ShapeError(name, expected="finite numbers", got=f"{value!r}")
+    return result

@@ -1,0 +1,137 @@
+"""Numbers that come from outside, checked one by one: finite, of the right shape, named when they are not."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.algebra.scalars import cos_sin_of_constant
+from tauforge.algebra.vectors import Matrix, Transform, Vector, constant_rotation_x, constant_rotation_z
+from tauforge.errors import ModelError
+
+ROTATION_TOLERANCE = 1e-6  # of a rotation matrix in a file; nearer ones are made orthonormal
+ROUNDING_TOLERANCE = 1e-12  # nearer still is left as it is, so that saved models load unchanged
+SYMMETRY_TOLERANCE = 1e-9  # of an inertia tensor, relative to its largest entry
+LARGEST = 1e100  # in size, of any number of a robot: the products of a few of them stay finite
+
+Floats = tuple[float, ...]
+Rows = tuple[Floats, ...]
+
+
+def real(value: Any, field: str) -> float:
+    """A finite real number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+        raise ModelError(f"expected a number, got {value!r}", field=field)
+    try:
+        number = float(value)
+    except OverflowError:  # an integer of more than 308 digits
+        number = math.inf
+    if not abs(number) <= LARGEST:
+        raise ModelError(f"expected a finite number of at most {LARGEST:g}, got {number}", field=field)
+    return number
+
+
+def non_negative(value: Any, field: str) -> float:
+    number = real(value, field)
+    if number < 0:
+        raise ModelError(f"expected a number >= 0, got {number}", field=field)
+    return number
+
+
+def array(value: Any, shape: tuple[int, ...], field: str) -> NDArray[np.float64]:
+    """An array of finite numbers of exactly this shape."""
+    if isinstance(value, str | bytes | Mapping) or value is None:
+        raise ModelError(f"expected {describe(shape)}, got {value!r}", field=field)
+    try:
+        raw = np.asarray(value)
+        kind_is_number = raw.dtype.kind in "iuf" and raw.dtype != bool
+        result = raw.astype(np.float64) if kind_is_number else None
+    except (TypeError, ValueError):
+        raw, result = np.asarray(0.0), None
+    if result is None:
+        raise ModelError(f"expected {describe(shape)}, got {value!r}", field=field)
+    if result.shape != shape:
+        raise ModelError(f"expected {describe(shape)}, got shape {result.shape}", field=field)
+    if not (np.abs(result) <= LARGEST).all():
+        raise ModelError(f"expected finite numbers of at most {LARGEST:g}, got {value!r}", field=field)
+    return result
+
+
+def describe(shape: tuple[int, ...]) -> str:
+    return f"{shape[0]} numbers" if len(shape) == 1 else " x ".join(map(str, shape)) + " numbers"
+
+
+def vector(value: Any, field: str) -> Floats:
+    return tuple(array(value, (3,), field).tolist())
+
+
+def per_joint(value: Any, n: int, field: str) -> list[Any]:
+    """A sequence with one entry for each joint."""
+    if isinstance(value, str | Mapping) or not isinstance(value, Sequence | np.ndarray):
+        raise ModelError(f"expected a sequence of {n}, one entry for each joint, got {value!r}", field=field)
+    if len(value) != n:
+        raise ModelError(f"expected {n} entries, one for each joint, got {len(value)}", field=field)
+    return list(value)
+
+
+def inertia(value: Any, field: str) -> Rows:
+    """A symmetric tensor, from three principal moments or a 3 x 3 matrix."""
+    raw = np.asarray(value, dtype=object)
+    tensor = np.diag(array(value, (3,), field)) if raw.ndim == 1 else array(value, (3, 3), field)
+    largest = np.abs(tensor).max()
+    if np.abs(tensor - tensor.T).max() > SYMMETRY_TOLERANCE * largest:
+        raise ModelError(
+            f"the inertia tensor is not symmetric: {value!r}", field=field, remedy="Give Ixy and Iyx the same value"
+        )
+    return rows((tensor + tensor.T) / 2)
+
+
+def transform(value: Any, field: str) -> Rows:
+    """A 4 x 4 rigid displacement; None is the identity."""
+    if value is None:
+        return rows(np.eye(4))
+    T = array(value, (4, 4), field)
+    if not np.array_equal(T[3], (0, 0, 0, 1)):
+        raise ModelError(f"the last row of a transform must be 0 0 0 1, got {T[3].tolist()}", field=field)
+    return rows(np.block([[rotation(T[:3, :3], field), T[:3, 3:]], [np.array([[0.0, 0.0, 0.0, 1.0]])]]))
+
+
+def rotation(value: ArrayLike, field: str) -> NDArray[np.float64]:
+    """A proper rotation matrix, made orthonormal if it was printed with few digits."""
+    R = array(value, (3, 3), field)
+    error = np.abs(R.T @ R - np.eye(3)).max()
+    if error > ROTATION_TOLERANCE or np.linalg.det(R) < 0:
+        raise ModelError(
+            f"not a rotation matrix: R'R differs from 1 by {error:.2g}, det = {np.linalg.det(R):.3g}",
+            field=field,
+            remedy="Give more digits, or roll, pitch and yaw",
+        )
+    if error > ROUNDING_TOLERANCE:
+        U, _, V = np.linalg.svd(R)
+        return np.asarray(U @ V)
+    return R
+
+
+def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> Matrix:
+    """Rz(yaw) Ry(pitch) Rx(roll), exact at quarter turns."""
+    c, s = cos_sin_of_constant(pitch)
+    about_y = Matrix.of(((c, 0.0, s), (0.0, 1.0, 0.0), (-s, 0.0, c)))
+    return constant_rotation_z(yaw).times(about_y).times(constant_rotation_x(roll))
+
+
+def rows(a: NDArray[np.float64]) -> Rows:
+    return tuple(tuple(float(x) for x in row) for row in a)
+
+
+def to_transform(T: Rows) -> Transform:
+    """Nested numbers to the algebra's transform."""
+    return Transform(Matrix.of([row[:3] for row in T[:3]]), Vector(T[0][3], T[1][3], T[2][3]))
+
+
+def from_transform(T: Transform) -> Rows:
+    R, p = T
+    return tuple((*row, t) for row, t in zip(R.rows, p, strict=True)) + ((0.0, 0.0, 0.0, 1.0),)

@@ -1,0 +1,35 @@
+"""Can a body have this inertia? Principal moments must be positive and obey the triangle inequality."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Collection
+
+import numpy as np
+
+from tauforge.errors import UnphysicalInertiaWarning
+from tauforge.robots.numbers import Rows
+
+TOLERANCE = 1e-9  # relative to the largest principal moment
+
+
+def inertia_fault(inertia: Rows) -> str | None:
+    """What is wrong with an inertia about the centre of mass, or None."""
+    moments = np.linalg.eigvalsh(np.asarray(inertia))
+    slack = TOLERANCE * np.abs(moments).max()
+    text = ", ".join(f"{moment:.4g}" for moment in moments)
+    if moments[0] < -slack:
+        return f"negative principal moment of inertia ({text})"
+    if moments[0] + moments[1] < moments[2] - slack:
+        return f"principal moments ({text}) violate the triangle inequality"
+    return None
+
+
+def warn_of_faults(robot: str, bodies: dict[str, Rows], known: Collection[str]) -> None:
+    """One warning for each unphysical body that is not among the declared exceptions."""
+    for name, inertia in bodies.items():
+        fault = None if name in known else inertia_fault(inertia)
+        if fault is not None:
+            warnings.warn(
+                f"{robot}: {name}: {fault}; the numbers are used as given", UnphysicalInertiaWarning, stacklevel=4
+            )

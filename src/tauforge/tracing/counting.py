@@ -1,0 +1,105 @@
+"""Operation counts: of a traced graph, and of a text as it is written.
+
+Convention: sums and differences are additions; negations, and products with 0, 1 and -1, are free; numbers of the
+robot are precomputed; divisions, square roots and sines and cosines are counted apart.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from tauforge.algebra.scalars import FoldingScalar, Scalar, is_number
+from tauforge.tracing.graph import Graph
+
+KINDS = {
+    "mul": "multiplications",
+    "add": "additions",
+    "sub": "additions",
+    "div": "divisions",
+    "sin": "sincos",
+    "cos": "sincos",
+    "sqrt": "roots",
+}
+
+
+class Operations(NamedTuple):
+    multiplications: int = 0
+    additions: int = 0
+    sincos: int = 0
+    divisions: int = 0
+    roots: int = 0
+
+    @property
+    def flops(self) -> int:
+        """Multiplications, additions, divisions and roots; sines and cosines apart."""
+        return self.multiplications + self.additions + self.divisions + self.roots
+
+
+def operations(tally: Counter[str]) -> Operations:
+    total: Counter[str] = Counter()
+    for op, number in tally.items():
+        if op in KINDS:
+            total[KINDS[op]] += number
+    return Operations(**total)
+
+
+def varying(graph: Graph, constants: str) -> list[bool]:
+    """Which nodes depend on more than inputs whose names begin with `constants` (numbers of the robot)."""
+    result: list[bool] = []
+    for node in graph.nodes:
+        if node.op == "input":
+            result.append(not (constants and node.name.startswith(constants)))
+        else:
+            result.append(any(result[k] for k in node.args))
+    return result
+
+
+def count(graph: Graph, constants: str = "") -> Operations:
+    """Operations of a graph: common subexpressions once, dead code not at all, what is constant precomputed."""
+    return operations(
+        Counter(node.op for node, varies in zip(graph.nodes, varying(graph, constants), strict=True) if varies)
+    )
+
+
+class Counted(FoldingScalar):
+    """A scalar without a value that ticks a tally at every operation: the text as written, nothing shared.
+
+    A constant stands for an unknown number of the robot; operations among constants are precomputed and do not tick.
+    """
+
+    __slots__ = ("constant", "tally")
+
+    def __init__(self, tally: Counter[str], constant: bool = False) -> None:
+        self.tally, self.constant = tally, constant
+
+    def _binary(self, name: str, a: Scalar, b: Scalar) -> Counted:
+        constant = all(is_number(x) or x.constant for x in (a, b))
+        self.tally[name] += not constant
+        return Counted(self.tally, constant)
+
+    def _unary(self, name: str) -> Counted:
+        self.tally[name] += not self.constant
+        return self
+
+
+class CriticalPath(NamedTuple):
+    """Operations on the longest chain of dependent ones: the steps left if everything else ran at the same time."""
+
+    multiplications: int
+    additions: int
+
+    @property
+    def steps(self) -> int:
+        return self.multiplications + self.additions
+
+
+def critical_path(graph: Graph, constants: str = "") -> CriticalPath:
+    """The longest chain of multiplications and additions from any input to any output; sines and cosines are given."""
+    depth: list[tuple[int, int, int]] = []  # steps, multiplications, additions
+    for node, varies in zip(graph.nodes, varying(graph, constants), strict=True):
+        steps, multiplications, additions = max((depth[k] for k in node.args), default=(0, 0, 0))
+        multiplies, adds = varies and node.op in ("mul", "div"), varies and node.op in ("add", "sub")
+        depth.append((steps + (multiplies or adds), multiplications + multiplies, additions + adds))
+    longest = max((depth[output.node] for output in graph.outputs), default=(0, 0, 0))
+    return CriticalPath(longest[1], longest[2])

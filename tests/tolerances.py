@@ -1,0 +1,35 @@
+"""Tolerances, stated once. Error = largest absolute difference in a row over the largest magnitude in that row."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.analysis.comparison import relative_error
+
+FORMULATIONS = 1e-12  # formulations against each other
+OUTSIDE = 1e-10  # against other people's engines
+ROUNDING = 1e-13  # the same quantity by two short routes in float64
+SINGLE = 1e-5  # float32 against float64 on the same rounded inputs
+EPSILON = float(np.finfo(float).eps)
+
+
+def error_beside(a: ArrayLike, b: ArrayLike, size: ArrayLike) -> float:
+    """The largest difference over the size of the quantities it was computed from, where the result may be zero."""
+    return float(np.abs(np.asarray(a) - np.asarray(b)).max() / np.abs(np.asarray(size)).max())
+
+
+def error(a: ArrayLike, b: ArrayLike, core: int = 1) -> float:
+    """The error of the last `core` dimensions, taken as one row."""
+    x, y = (np.asarray(v, float) for v in (a, b))
+    x, y = np.broadcast_arrays(x, y)
+    flat: Any = x.shape[: x.ndim - core] + (-1,)
+    return relative_error(x.reshape(flat), y.reshape(flat))
+
+
+def solve_tolerance(M: ArrayLike) -> float:
+    """30 n eps kappa: what a backward stable solve with M may cost."""
+    matrix = np.asarray(M)
+    return float(30 * matrix.shape[-1] * EPSILON * np.linalg.cond(matrix).max())

@@ -44,7 +44,9 @@ def random_drive(rng: np.random.Generator, n: int) -> dict[str, Any]:
     }
 
 
-def random_arm(rng: np.random.Generator, kinds: str, convention: str = "standard", *, drives: bool = False) -> tf.SerialArm:
+def random_arm(
+    rng: np.random.Generator, kinds: str, convention: str = "standard", *, drives: bool = False
+) -> tf.SerialArm:
     """An arm with the given joint letters; convention "general" has a random displacement on both sides of a joint."""
     n = len(kinds)
     bodies: dict[str, Any] = {

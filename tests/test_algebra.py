@@ -8,12 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies import random_inertia, random_rotation, seeds
-from tolerances import ROUNDING, error
 
+from strategies import random_inertia, random_rotation, seeds
 from tauforge.algebra import dual, inertias, scalars
 from tauforge.algebra import vectors as v
 from tauforge.algebra.scalars import Column
+from tolerances import ROUNDING, error
 
 
 def vector(a):
@@ -70,7 +70,9 @@ def test_inertias_of_a_cloud_of_points(rng, mass):
     assert error(array(new_h), weights @ (points + shift)) < ROUNDING
     assert error(array(new_I), tensor(points + shift), core=2) < ROUNDING
     assert error(array(inertias.rotated(I, matrix(R))), tensor(points @ R.T), core=2) < ROUNDING
-    assert error(array(inertias.second_moments(I)), np.einsum("k,ka,kb->ab", weights, points, points), core=2) < ROUNDING
+    assert (
+        error(array(inertias.second_moments(I)), np.einsum("k,ka,kb->ab", weights, points, points), core=2) < ROUNDING
+    )
     one = inertias.point_mass_inertia(float(weights[0]), vector(points[0]))
     x = points[0]
     assert error(array(one), weights[0] * (x @ x * np.eye(3) - np.outer(x, x)), core=2) < ROUNDING

@@ -17,6 +17,7 @@ from tauforge.errors import (
 )
 from tauforge.formulations.serial import FORMULATIONS as _FORMULATIONS
 from tauforge.robots.joint import Joint
+from tauforge.robots.load import catalogue, load
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.serial_arm import SerialArm
 
@@ -37,5 +38,7 @@ __all__ = [
     "TauforgeError",
     "UnphysicalInertiaWarning",
     "UnsupportedFeatureError",
+    "catalogue",
+    "load",
     "operation_count",
 ]

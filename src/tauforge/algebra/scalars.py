@@ -128,6 +128,11 @@ def _of_number(name: str, x: float) -> float:
         return math.nan
 
 
+def reciprocal(x: Scalar) -> Scalar:
+    """1 / x; infinite, as arrays have it, for the number 0."""
+    return math.inf if is_zero(x) else 1.0 / x
+
+
 def sin(x: Scalar) -> Scalar:
     return function("sin", x)
 

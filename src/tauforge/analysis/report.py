@@ -30,24 +30,25 @@ def comparison_table(arm: SerialArm) -> Table:
 
 
 def count_table(arm: SerialArm) -> Table:
-    table = Table(
-        title="Inverse dynamics, multiplications / additions (sin and cos apart, rigid bodies)", title_justify="left"
-    )
+    table = Table(title="Inverse dynamics, multiplications / additions, rigid bodies", title_justify="left")
     table.add_column("formulation", no_wrap=True)
-    for column in (f"{arm.name} traced", "as written", "general 6R traced", "as written"):
+    for column in (f"{arm.name} traced", "sin + cos", "as written", "general 6R traced", "sin + cos", "as written"):
         table.add_column(column, justify="right")
-    table.add_column("general nR traced")
     for name in FORMULATIONS:
-        own, general = operation_count(arm, name), general_operation_count(6, name)
-        multiplications, additions = general_cost(name)
-        table.add_row(
-            name,
-            f"{pair(own[:2])} + {own.sincos}",
-            pair(own.as_written[:2]),
-            pair(general[:2]),
-            pair(general.as_written[:2]),
-            f"{multiplications} / {additions}",
-        )
+        cells = [name]
+        for cost in (operation_count(arm, name), general_operation_count(6, name)):
+            cells += [pair(cost[:2]), str(cost.sincos), pair(cost.as_written[:2])]
+        table.add_row(*cells)
+    return table
+
+
+def size_table() -> Table:
+    table = Table(title="The general arm of n revolute joints, n >= 4", title_justify="left")
+    for column in ("formulation", "traced", "as written"):
+        table.add_column(column, no_wrap=column == "formulation")
+    for name in FORMULATIONS:
+        costs = (general_cost(name), general_cost(name, as_written=True))
+        table.add_row(name, *(f"{multiplications} / {additions}" for multiplications, additions in costs))
     return table
 
 
@@ -91,7 +92,7 @@ def sums_table() -> tuple[Table, list[str]]:
 
 def print_report(arm: SerialArm, console: Console | None = None) -> None:
     screen = console or Console(width=max(Console().width, 100))
-    for table in (comparison_table(arm), count_table(arm)):
+    for table in (comparison_table(arm), count_table(arm), size_table()):
         screen.print(table)
         screen.print()
     for table, lines in (papers_table(), sums_table()):

@@ -1,4 +1,4 @@
-"""Numerical inverse kinematics: damped least squares with limits and restarts (Levenberg 1944, Marquardt 1963)."""
+"""Numerical inverse kinematics: damped least squares (Levenberg, Marquardt) within limits, from many starts at once."""
 
 from __future__ import annotations
 
@@ -13,23 +13,15 @@ Floats = NDArray[np.float64]
 TOLERANCE = 1e-10  # of the pose error, m and rad
 ITERATIONS = 100
 RESTARTS = 40
+LARGEST_DAMPING = 1e8  # a start that needs more is stuck
 
 
-def pose_error(target: Floats, pose: Floats) -> Floats:
-    """What is missing from pose to target: translation and rotation vector, world axes."""
-    R = target[:3, :3] @ pose[:3, :3].T
-    axis = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / 2
-    sine, cosine = float(np.linalg.norm(axis)), (np.trace(R) - 1) / 2
-    angle = np.arctan2(sine, cosine)
-    if sine > 1e-8:
-        turn = axis * (angle / sine)
-    elif cosine > 0:
-        turn = axis
-    else:  # half a turn: the axis is the eigenvector of R for 1
-        column = int(np.argmax(np.diag(R)))
-        half = (R[:, column] + np.eye(3)[column]) / 2
-        turn = half / np.linalg.norm(half) * np.pi
-    return np.concatenate([target[:3, 3] - pose[:3, 3], turn])
+def pose_error(target: Floats, poses: Floats) -> Floats:
+    """(..., 6) what is missing from the poses to the target: translation and rotation vector, world axes."""
+    from scipy.spatial.transform import Rotation  # slow to import, and only needed here
+
+    turn = Rotation.from_matrix(target[:3, :3] @ np.swapaxes(poses[..., :3, :3], -1, -2)).as_rotvec()
+    return np.concatenate([target[:3, 3] - poses[..., :3, 3], turn], axis=-1)
 
 
 def solve(
@@ -40,19 +32,22 @@ def solve(
     lower: Floats,
     upper: Floats,
 ) -> Floats:
-    """Joint coordinates within the limits whose pose is `target`; ConvergenceError with the best residual if none."""
-    random = np.random.default_rng(0)
+    """Joint coordinates within the limits whose pose is `target`: from the guess, else from the best of many starts.
+
+    ConvergenceError with the best residual if there are none.
+    """
     low, high = np.where(np.isfinite(lower), lower, -np.pi), np.where(np.isfinite(upper), upper, np.pi)
-    start = (low + high) / 2 if guess is None else guess
+    first = ((low + high) / 2 if guess is None else guess)[None]
+    others = np.random.default_rng(0).uniform(low, high, (RESTARTS, len(low)))
     best = np.inf
-    for _ in range(RESTARTS):
-        q, residual = descend(forward, jacobian, target, np.clip(start, lower, upper), lower, upper)
-        if residual <= TOLERANCE:
-            return q
-        best = min(best, residual)
-        start = random.uniform(low, high)
+    for starts in (first, others):
+        q, residuals = descend(forward, jacobian, target, np.clip(starts, lower, upper), lower, upper)
+        k = int(np.argmin(residuals))
+        if residuals[k] <= TOLERANCE:
+            return np.asarray(q[k])
+        best = min(best, float(residuals[k]))
     raise ConvergenceError(
-        "no joint coordinates within the limits reach the pose", residual=best, iterations=RESTARTS * ITERATIONS
+        "no joint coordinates within the limits reach the pose", residual=best, iterations=2 * ITERATIONS
     )
 
 
@@ -63,19 +58,21 @@ def descend(
     q: Floats,
     lower: Floats,
     upper: Floats,
-) -> tuple[Floats, float]:
-    damping = 1e-3
+) -> tuple[Floats, Floats]:
+    """Every start (s, n) downhill until one arrives; returns where they stand and their residuals."""
+    damping = np.full(len(q), 1e-3)
     error = pose_error(target, forward(q))
     for _ in range(ITERATIONS):
-        size = float(np.linalg.norm(error))
-        if size <= TOLERANCE or damping > 1e8:
+        size = np.linalg.norm(error, axis=-1)
+        if size.min() <= TOLERANCE or damping.min() > LARGEST_DAMPING:
             break
         J = jacobian(q)
-        step = np.linalg.solve(J.T @ J + damping * np.eye(len(q)), J.T @ error)
+        J_T = np.swapaxes(J, -1, -2)
+        normal = J_T @ J + damping[:, None, None] * np.eye(q.shape[-1])
+        step = np.linalg.solve(normal, J_T @ error[..., None])[..., 0]
         trial = np.clip(q + step, lower, upper)
         trial_error = pose_error(target, forward(trial))
-        if np.linalg.norm(trial_error) < size:
-            q, error, damping = trial, trial_error, max(damping * 0.1, 1e-12)
-        else:
-            damping *= 10
-    return q, float(np.linalg.norm(error))
+        better = np.linalg.norm(trial_error, axis=-1) < size
+        q, error = np.where(better[:, None], trial, q), np.where(better[:, None], trial_error, error)
+        damping = np.where(better, np.maximum(damping * 0.1, 1e-12), damping * 10)
+    return q, np.linalg.norm(error, axis=-1)

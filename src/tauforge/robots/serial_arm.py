@@ -33,6 +33,7 @@ from tauforge.robots.numbers import Floats, Rows, to_transform
 
 Array = NDArray[Any]
 DH_FIELDS = ("alpha", "a", "d", "theta")
+OPTIONAL = ("tip_wrench", "payload", "base_motion", "qd_ref")
 
 
 class KnownException(NamedTuple):
@@ -281,7 +282,7 @@ class SerialArm:
         sizes = {"tip_wrench": (6, "force and moment at the tool origin")}
         checked = {}
         for name, value in arguments.items():
-            if value is None:
+            if value is None and name in OPTIONAL:
                 continue
             if name == "payload":
                 if not isinstance(value, Payload):
@@ -429,8 +430,8 @@ class SerialArm:
     ) -> Array:
         """Force and moment across every joint, (..., n, 6): what link i-1 exerts on link i (the base on link 1).
 
-        Link frame i-1 axes, at the origin of frame i-1 (standard DH), of frame i (modified DH), or of the joint where it
-        stands (general joints; in a URDF that is the origin of the child link).
+        Link frame i-1 axes, at the origin of frame i-1 (standard DH), of frame i (modified DH), or of the moved joint
+        (general joints; in a URDF that is the origin of the child link).
         Identity: the component along the joint's axis equals tau less friction and rotor terms.
         """
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)

@@ -74,13 +74,14 @@ class Counted(FoldingScalar):
         self.tally, self.constant = tally, constant
 
     def _binary(self, name: str, a: Scalar, b: Scalar) -> Counted:
-        constant = all(is_number(x) or x.constant for x in (a, b))
-        self.tally[name] += not constant
-        return Counted(self.tally, constant)
+        return self._tick(name, all(is_number(x) or x.constant for x in (a, b)))
 
     def _unary(self, name: str) -> Counted:
-        self.tally[name] += not self.constant
-        return self
+        return self._tick(name, self.constant)
+
+    def _tick(self, name: str, constant: bool) -> Counted:
+        self.tally[name] += not constant
+        return Counted(self.tally, constant)
 
 
 class CriticalPath(NamedTuple):

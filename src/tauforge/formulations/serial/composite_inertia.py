@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tauforge.algebra.inertias import moved, rotated, turned_about_x, turned_about_z
-from tauforge.algebra.scalars import Scalar, is_number
+from tauforge.algebra.scalars import Scalar, is_number, reciprocal
 from tauforge.algebra.vectors import E_Z, ZERO, Matrix, Vector, cross
 from tauforge.formulations.serial.joint_frames import JointFrame
 from tauforge.formulations.serial.kinematics import joint_rotation, joint_travel
@@ -62,7 +62,7 @@ def solve(M: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list[Scalar
     L: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
     D_inverse: list[Scalar] = [0.0] * n
     for k in reversed(range(n)):
-        D_inverse[k] = 1.0 / A[k][k]
+        D_inverse[k] = reciprocal(A[k][k])
         for i in range(k):
             L[k][i] = A[k][i] * D_inverse[k]
         for i in range(k):

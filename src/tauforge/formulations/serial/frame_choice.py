@@ -6,7 +6,7 @@ A joint does not care where along its axis, and how turned about it, its frames 
    offset and gamma into the next one's, and Rot(x, alpha) remains: 4 multiplications instead of 9 (Denavit and
    Hartenberg's choice, without moving the origins).
 2. An origin may slide along its axis. Sliding it until the next displacement has no z component, from the last joint
-   inward, leaves two components (x, y) for every displacement, and none between axes that meet.
+   inward, leaves two components (x, y) for every displacement, one for the last, and none between axes that meet.
 3. The last link may be turned about its axis until its mass centre lies in the x-z plane.
 """
 
@@ -26,6 +26,7 @@ from tauforge.algebra.vectors import (
 from tauforge.formulations.serial.parameters import ArmParameters, BodyParameters, JointParameters
 
 SMALLEST_SINE = 1e-15  # of a twist between axes that are not parallel
+SMALLEST_SLIDING_SINE = 1e-2  # between flatter axes the common normal is too far off to slide to
 
 
 def cheapest_frames(arm: ArmParameters) -> ArmParameters:
@@ -90,26 +91,38 @@ def with_axes_aligned(arm: ArmParameters) -> ArmParameters:
 
 
 def with_origins_slid(arm: ArmParameters) -> ArmParameters:
-    """Choice 2, from the last joint inward. The first link's displacement stays empty if it is: it moves too little to
-    be worth filling.
+    """Choice 2. Joint i's origin slides by the z component of what follows it; nothing follows the last joint's, which
+    slides to the foot of the last common normal instead. The first link's displacement stays empty if it is: it moves
+    too little to be worth filling.
     """
     joints, bodies, mount = list(arm.joints), list(arm.bodies), arm.mount
     for i in reversed(range(arm.n)):
-        along = joints[i].constant.translation.z
-        if not joints[i].revolute or is_zero(along):
+        last = 0 < i == arm.n - 1
+        slide = Vector(0.0, 0.0, to_common_normal(joints[i - 1]) if last else joints[i].constant.translation.z)
+        if not joints[i].revolute or is_zero(slide.z):
             continue
-        slide = Vector(0.0, 0.0, along)
         if i == 0:
             mount = Transform(mount.rotation, mount.translation + mount.rotation @ slide)
         else:
             R, p = joints[i - 1].constant
             if i == 1 and is_zero(p.x) and is_zero(p.y):
                 continue
-            joints[i - 1] = joints[i - 1]._replace(constant=Transform(R, p + R @ slide))
+            moved = p + R @ slide
+            joints[i - 1] = joints[i - 1]._replace(
+                constant=Transform(R, Vector(moved.x, 0.0 if last else moved.y, moved.z))
+            )
             bodies[i - 1] = bodies[i - 1]._replace(com=bodies[i - 1].com - slide)
         R, p = joints[i].constant
         joints[i] = joints[i]._replace(constant=Transform(R, p - slide))
     return arm._replace(joints=tuple(joints), bodies=tuple(bodies), mount=mount)
+
+
+def to_common_normal(before: JointParameters) -> float:
+    """How far to slide along the next axis until the displacement has no y; not at all between near-parallel axes."""
+    R, p = before.constant
+    if is_zero(p.y) or abs(R[1, 2]) < SMALLEST_SLIDING_SINE:
+        return 0.0
+    return float(-p.y / R[1, 2])
 
 
 def with_last_link_turned(arm: ArmParameters) -> ArmParameters:

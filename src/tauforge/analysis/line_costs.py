@@ -1,0 +1,73 @@
+"""What each line of a formulation's text costs: the papers' breakdown tables, made from the running text.
+
+The general arm is evaluated over counting scalars; every operation is charged to the line of the formulation's own file
+that caused it, however deep in the algebra it happened.
+"""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import sys
+from collections import Counter, defaultdict
+from typing import NamedTuple
+
+from tauforge.analysis.complexity import check, general_arm, interpolated
+from tauforge.analysis.published_counts import Polynomial
+from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
+from tauforge.tracing.counting import Counted, operations
+
+SIZES = (4, 5, 6, 7, 8)
+
+
+class LineCost(NamedTuple):
+    line: int
+    text: str
+    multiplications: Polynomial
+    additions: Polynomial
+
+
+class Charged(Counted):
+    """Charges every operation to a line of one file."""
+
+    __slots__ = ("file", "ledger")
+
+    def __init__(self, ledger: dict[int, Counter[str]], file: str, constant: bool = False) -> None:
+        super().__init__(Counter(), constant)
+        self.ledger, self.file = ledger, file
+
+    def _tick(self, name: str, constant: bool) -> Charged:
+        if not constant:
+            frame = sys._getframe(1)
+            while frame.f_code.co_filename != self.file:
+                if frame.f_back is None:
+                    raise LookupError(f"{name} was not called from {self.file}")
+                frame = frame.f_back
+            self.ledger[frame.f_lineno][name] += 1
+        return Charged(self.ledger, self.file, constant)
+
+
+def ledger_of(formulation: str, n: int, file: str) -> dict[int, Counter[str]]:
+    """Operations by line number, for the general arm of n joints."""
+    ledger: dict[int, Counter[str]] = defaultdict(Counter)
+    arm = general_arm(n, lambda _: Charged(ledger, file, constant=True), formulation == DEFAULT_FORMULATION)
+    FORMULATIONS[formulation](arm, *([Charged(ledger, file) for _ in range(n)] for _ in range(3)))
+    return ledger
+
+
+def line_costs(formulation: str) -> list[LineCost]:
+    """Lines of the text that cost anything, with their cost as written for the general arm of n >= 4 joints.
+
+    Identity: the costs add up to `general_operation_count(n, formulation).as_written`.
+    """
+    check(formulation)
+    file = inspect.getfile(FORMULATIONS[formulation])
+    ledgers = [ledger_of(formulation, n, file) for n in SIZES]
+    result = []
+    for line in sorted(set().union(*ledgers)):
+        counts = [operations(ledger[line]) for ledger in ledgers]
+        multiplications = interpolated(list(SIZES), [c.multiplications for c in counts])
+        additions = interpolated(list(SIZES), [c.additions for c in counts])
+        if any(multiplications.coefficients) or any(additions.coefficients):
+            result.append(LineCost(line, linecache.getline(file, line).strip(), multiplications, additions))
+    return result

@@ -1,0 +1,1 @@
+"""Readers of robot description files, one module for each format."""

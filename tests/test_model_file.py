@@ -1,0 +1,610 @@
+"""Model files: what is read, what is refused and how it is said, and that saved arms load equal."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import os
+import random
+import re
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tauforge.errors import ModelError
+from tauforge.robots.joint import Joint
+from tauforge.robots.load import load
+from tauforge.robots.readers.arm_toml import MAX_JOINTS, read_arm
+from tauforge.robots.serial_arm import KnownException, SerialArm, Source
+
+SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))  # 50 for the full counts of RELIABILITY.md
+DOCUMENT = Path(__file__).parents[1] / "docs" / "model-file.md"
+IGNORE_UNPHYSICAL = pytest.mark.filterwarnings("ignore::tauforge.errors.UnphysicalInertiaWarning")
+
+VALID = """format = "tauforge-arm-1"
+name = "arm"
+convention = "standard"
+coulomb_speed = 0.01
+
+[tool]
+translation = [0.0, 0.0, 0.1]
+
+[[joint]]
+name = "turn"
+kind = "R"
+alpha = "pi/2"
+a = 0.1
+d = 0.2
+theta = 0.3
+mass = 1.5
+com = [0.0, 0.0, 0.1]
+inertia = [0.01, 0.01, 0.015]
+coulomb = [0.4, 0.5]
+gear_ratio = -60.0
+limits = ["-pi/2", 1.5]
+
+[[joint]]
+name = "slide"
+kind = "P"
+alpha = 0.0
+a = 0.0
+d = 0.0
+theta = 0.0
+mass = 2
+com = [0, 0, 0.2]
+inertia = [[0.01, 0.001, 0.0], [0.001, 0.01, 0.0], [0.0, 0.0, 0.01]]
+limits = [0.0, 0.4]
+"""
+GENERAL = """format = "tauforge-arm-1"
+name = "arm"
+convention = "general"
+
+[[joint]]
+kind = "R"
+before = { translation = [0.0, 0.1, 0.0], rpy = ["pi/2", 0.0, 0.0] }
+offset = "pi/4"
+mass = 1.0
+com = [0.0, 0.0, 0.1]
+inertia = [0.01, 0.01, 0.01]
+"""
+
+
+def changed(old: str, new: str, text: str = VALID) -> str:
+    assert old in text
+    return text.replace(old, new, 1)
+
+
+def without(line: str, text: str = VALID) -> str:
+    return re.sub(rf"(?m)^{line}.*\n", "", text, count=1)
+
+
+def written(folder: Path, text: str | bytes) -> Path:
+    path = folder / "arm.toml"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+# ------------------------------------------------------------------------------------------------- what is read
+
+
+def test_documented_example_loads_and_survives_saving(tmp_path: Path) -> None:
+    (example,) = re.findall(r"```toml\n(.*?)```", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+    arm = load(written(tmp_path, example))
+    assert (arm.name, arm.kinds, arm.convention, arm.coulomb_speed) == ("elbow arm", "RPR", "standard", 0.01)
+    assert arm.joints[0].limits == (-160 * math.pi / 180, 8 * math.pi / 9)
+    assert arm.joints[0].coulomb == (0.4, 0.45)
+    assert arm.joints[1].inertia[0] == (0.04, 0.001, 0.0)
+    assert arm.joints[2].offset == math.pi / 4
+    assert arm.joints[2].dh is None
+    assert arm.sources == (
+        Source(("mass", "com", "inertia"), "weighed and swung in the workshop, 2024", "the flap only to one digit"),
+    )
+    arm.save(tmp_path / "again.toml")
+    again = load(tmp_path / "again.toml")
+    assert again == arm
+    assert again.sources == arm.sources
+
+
+def test_documented_messages_are_the_messages(tmp_path: Path) -> None:
+    texts = [
+        changed("mass = 2\n", "mass = 2\nviscuos = 0.1\n"),
+        changed("mass = 2\n", "mass = -1\n"),
+        changed("com = [0.0, 0.0, 0.1]", "com = [0.0, 0.0, 0.1"),
+    ]
+    for text in texts[:2]:
+        with pytest.raises(ModelError) as caught:
+            read_arm(written(tmp_path, text))
+        assert str(caught.value).replace(f"{tmp_path}{os.sep}", "") in DOCUMENT.read_text(encoding="utf-8")
+    with pytest.raises(ModelError, match=r"arm\.toml:1\d: not valid TOML: Unclosed array"):
+        read_arm(written(tmp_path, texts[2]))
+
+
+def test_absent_keys_take_the_documented_values(tmp_path: Path) -> None:
+    arm = read_arm(written(tmp_path, GENERAL))
+    assert arm.joints[0].name == "joint1"
+    assert arm.gravity == (0.0, 0.0, -9.81)
+    assert arm.coulomb_speed == 0
+    assert np.array_equal(arm.base, np.eye(4))
+    assert np.array_equal(arm.joints[0].after, np.eye(4))
+    assert (arm.joints[0].gear_ratio, arm.joints[0].limits, arm.joints[0].max_force) == (1.0, None, None)
+
+
+def test_dh_rows_mean_what_from_dh_means(tmp_path: Path) -> None:
+    for convention in ("standard", "modified"):
+        arm = read_arm(written(tmp_path, changed('"standard"', f'"{convention}"')))
+        same = SerialArm.from_dh(
+            joints="RP",
+            alpha=[math.pi / 2, 0],
+            a=[0.1, 0],
+            d=[0.2, 0],
+            theta=[0.3, 0],
+            convention=convention,
+            mass=[1.5, 2],
+            com=[[0, 0, 0.1], [0, 0, 0.2]],
+            inertia=[np.diag([0.01, 0.01, 0.015]), [[0.01, 0.001, 0], [0.001, 0.01, 0], [0, 0, 0.01]]],
+            coulomb=[(0.4, 0.5), (0, 0)],
+            gear_ratio=[-60, 1],
+            limits=[(-math.pi / 2, 1.5), (0, 0.4)],
+            names=["turn", "slide"],
+            tool=[[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0.1], [0, 0, 0, 1]],
+            coulomb_speed=0.01,
+        )
+        assert arm == same
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("pi", math.pi),
+        ("+pi", math.pi),
+        ("-pi/2", -math.pi / 2),
+        ("2*pi/3", 2 * math.pi / 3),
+        (" - 0.5 * pi ", -0.5 * math.pi),
+        ("160*pi/180", 160 * math.pi / 180),
+    ],
+)
+def test_angles_with_pi_are_exact(tmp_path: Path, text: str, value: float) -> None:
+    assert read_arm(written(tmp_path, changed("theta = 0.3", f'theta = "{text}"'))).joints[0].dh.theta == value
+
+
+def test_roll_pitch_yaw_is_z_y_x(tmp_path: Path) -> None:
+    arm = read_arm(written(tmp_path, changed("[tool]", "[tool]\nrpy = [0.3, -0.4, 0.5]")))
+
+    def about(axis: int, angle: float) -> np.ndarray:
+        i, j = (axis + 1) % 3, (axis + 2) % 3
+        R = np.eye(3)
+        R[[i, j, i, j], [i, j, j, i]] = np.cos(angle), np.cos(angle), -np.sin(angle), np.sin(angle)
+        return R
+
+    expected = about(2, 0.5) @ about(1, -0.4) @ about(0, 0.3)
+    np.testing.assert_allclose(np.array(arm.tool)[:3, :3], expected, atol=1e-15)
+
+
+@pytest.mark.parametrize("encode", [lambda t: b"\xef\xbb\xbf" + t.encode(), lambda t: t.replace("\n", "\r\n").encode()])
+def test_files_of_other_editors_load(tmp_path: Path, encode: object) -> None:
+    expected = read_arm(written(tmp_path, VALID))
+    assert read_arm(written(tmp_path, encode(VALID))) == expected  # type: ignore[operator]
+
+
+# ------------------------------------------------------------------------------------------------- what is refused
+
+BAD: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
+    "empty": ("", ("empty",)),
+    "blank": (" \n\t\n", ("empty",)),
+    "not UTF-8": (changed('"arm"', '"arm é"').encode("latin-1"), (":2", "UTF-8", "0xe9")),
+    "UTF-16": (VALID.encode("utf-16"), ("UTF-8",)),
+    "NUL": (changed("mass = 1.5", "mass = \x00"), (":16", "not valid TOML")),
+    "syntax": (changed("mass = 1.5", "mass == 1.5"), (":16", "not valid TOML")),
+    "comma decimal": (changed("mass = 1.5", "mass = 1,5"), (":16", "not valid TOML")),
+    "unit": (changed("mass = 1.5", "mass = 1.5kg"), (":16", "not valid TOML")),
+    "open string": (changed('"turn"', '"turn'), (":10", "not valid TOML")),
+    "open array": (VALID + "com = [0.0", ("not valid TOML",)),
+    "repeated key": (changed("mass = 1.5", "mass = 1.5\nmass = 1.5"), (":17", "not valid TOML")),
+    "XML": ("<robot name='arm'/>", (":1", "not valid TOML")),
+    "other format": (changed("tauforge-arm-1", "tauforge-arm-9"), ("format", "tauforge-arm-9", "tauforge-arm-1")),
+    "format a number": (changed('"tauforge-arm-1"', "1"), ("format", "unknown format 1")),
+    "no format": (without("format"), ("format: missing", 'format = "tauforge-arm-1"')),
+    "no name": (without("name"), ("name: missing",)),
+    "name a number": (changed('"arm"', "7"), ("name: expected a text",)),
+    "no convention": (without("convention"), ("convention: missing", "standard")),
+    "unknown convention": (changed('"standard"', '"Denavit"'), ("convention", "'Denavit'", "modified")),
+    "no joints": (VALID.partition("[[joint]]")[0], ("joint", "at least one")),
+    "one joint table": (changed("[[joint]]", "[joint]", GENERAL), ("joint", "[[joint]]")),
+    "joint a number": (VALID.partition("[tool]")[0] + "joint = [1, 2]", ("joint[1]", "expected a table")),
+    "misspelt arm key": (changed("coulomb_speed", "coulombspeed"), ("'coulombspeed'", "Did you mean coulomb_speed?")),
+    "misspelt joint key": (changed("mass = 2", "Mass = 2"), ("joint[2]", "'Mass'", "Did you mean mass?")),
+    "unknown key": (changed("mass = 2", "mass = 2\npaint_job = 3"), ("joint[2]", "'paint_job'", "Known:", "max_force")),
+    "key below its table": (VALID + "gravity = [0, 0, -9.81]", ("joint[2]", "'gravity'", "top of the file")),
+    "mixed conventions": (VALID + 'convention = "modified"', ("joint[2]", "'convention'", "top of the file")),
+    "dotted key": (changed("mass = 2", "mass.value = 2"), ("joint[2].mass", "expected a number", "{'value': 2}")),
+    "no mass": (without("mass"), ("joint[1].mass: missing", "mass = 2.5")),
+    "no com": (without("com"), ("joint[1].com: missing",)),
+    "no inertia": (without("inertia"), ("joint[1].inertia: missing",)),
+    "no kind": (without("kind"), ("joint[1].kind: missing", '"P"')),
+    "no theta": (without("theta"), ("joint[1].theta: missing",)),
+    "mass nan": (changed("mass = 2", "mass = nan"), ("joint[2].mass", "finite", "nan")),
+    "mass -inf": (changed("mass = 2", "mass = -inf"), ("joint[2].mass", "finite", "-inf")),
+    "mass overflows": (changed("mass = 2", "mass = 1e999"), ("joint[2].mass", "finite", "inf")),
+    "mass of 150 digits": (changed("mass = 2", f"mass = {10**150}"), ("joint[2].mass", "at most 1e+100")),
+    "mass text": (changed("mass = 2", 'mass = "1kg"'), ("joint[2].mass", "expected a number", "'1kg'")),
+    "mass pi": (changed("mass = 2", 'mass = "pi"'), ("joint[2].mass", "expected a number", "'pi'")),
+    "mass true": (changed("mass = 2", "mass = true"), ("joint[2].mass", "expected a number", "True")),
+    "mass a date": (changed("mass = 2", "mass = 1979-05-27"), ("joint[2].mass", "expected a number")),
+    "mass a list": (changed("mass = 2", "mass = [2]"), ("joint[2].mass", "expected a number")),
+    "negative mass": (changed("mass = 2", "mass = -2"), ("joint[2].mass", ">= 0", "-2")),
+    "short com": (changed("[0, 0, 0.2]", "[0, 0]"), ("joint[2].com", "expected 3 numbers")),
+    "com true": (changed("[0, 0, 0.2]", "[0, 0, true]"), ("joint[2].com", "expected a number", "True")),
+    "com inf": (changed("[0, 0, 0.2]", "[0, 0, inf]"), ("joint[2].com", "finite")),
+    "com nested": (changed("[0, 0, 0.2]", "[[0, 0, 0.2]]"), ("joint[2].com", "expected 3 numbers")),
+    "two moments": (changed("[0.01, 0.01, 0.015]", "[0.01, 0.01]"), ("joint[1].inertia", "expected 3 numbers")),
+    "asymmetric inertia": (changed("[[0.01, 0.001", "[[0.01, 0.002"), ("joint[2].inertia", "not symmetric", "Ixy")),
+    "ragged inertia": (changed("[[0.01, 0.001, 0.0]", "[[0.01, 0.001]"), ("joint[2].inertia", "expected 3 numbers")),
+    "inertia nan": (changed("[0.01, 0.01, 0.015]", "[0.01, nan, 0.015]"), ("joint[1].inertia", "finite")),
+    "inertia text": (changed("[0.01, 0.01, 0.015]", '"0.01"'), ("joint[1].inertia", "expected 3 numbers")),
+    "negative friction": (changed("[0.4, 0.5]", "[0.4, -0.5]"), ("joint[1].coulomb", ">= 0", "magnitudes")),
+    "one friction": (changed("[0.4, 0.5]", "0.4"), ("joint[1].coulomb", "expected 2 numbers")),
+    "no gear": (changed("-60.0", "0"), ("joint[1].gear_ratio", "other than 0", "Write for example")),
+    "limits crossed": (changed("[0.0, 0.4]", "[0.5, 0.4]"), ("joint[2].limits", "lower limit 0.5", "lower first")),
+    "limit unlimited": (changed("[0.0, 0.4]", "[0.0, inf]"), ("joint[2].limits", "finite")),
+    "limit in pi metres": (changed("[0.0, 0.4]", '[0.0, "pi"]'), ("joint[2].limits", "expected a number")),
+    "limit in degrees": (changed('"-pi/2"', '"-90 deg"'), ("joint[1].limits", "multiple of pi", "'-90 deg'")),
+    "pi over nothing": (changed('"-pi/2"', '"pi/0"'), ("joint[1].limits", "multiple of pi")),
+    "code for an angle": (changed('"pi/2"', "\"__import__('os')\""), ("joint[1].alpha", "multiple of pi")),
+    "kind": (changed('"P"', '"prismatic"'), ("joint[2].kind", "'prismatic'", "P for prismatic")),
+    "kind a number": (changed('"P"', "1"), ("joint[2].kind", "expected a text")),
+    "repeated name": (changed('"slide"', '"turn"'), ("names must differ", "turn")),
+    "DH in general": (changed("offset", 'alpha = "pi"\noffset', GENERAL), ("joint[1].alpha", "general", "standard")),
+    "DH and transforms": (changed("theta = 0.3", "offset = 0.3"), ("joint[1].offset", "alpha", "before")),
+    "gravity a number": (changed("coulomb_speed = 0.01", "gravity = 9.81"), ("gravity", "3 numbers", "[0.0, 0.0")),
+    "negative smoothing": (changed("coulomb_speed = 0.01", "coulomb_speed = -1"), ("coulomb_speed", ">= 0")),
+    "tool a list": (changed("[tool]\ntranslation", "tool"), ("tool", "expected a table")),
+    "tool key": (changed("translation", "position"), ("tool", "'position'", "Known: translation")),
+    "rpy length": (changed("[tool]", "[tool]\nrpy = [0.0]"), ("tool.rpy", "expected 3 numbers")),
+    "rpy and rotation": (
+        changed("[tool]", "[tool]\nrpy = [0, 0, 0]\nrotation = [[1, 0, 0], [0, 1, 0], [0, 0, 1]]"),
+        ("tool", "both rpy and rotation"),
+    ),
+    "reflection": (
+        changed('rpy = ["pi/2", 0.0, 0.0]', "rotation = [[1, 0, 0], [0, 1, 0], [0, 0, -1]]", GENERAL),
+        ("joint[1].before.rotation", "not a rotation", "det = -1"),
+    ),
+    "huge rotation": (
+        changed("[tool]", "[tool]\nrotation = [[1e99, 0, 0], [0, 1e99, 0], [0, 0, 1e99]]"),
+        ("tool.rotation", "not a rotation"),
+    ),
+    "rotation of two rows": (
+        changed("[tool]", "[tool]\nrotation = [[1, 0, 0], [0, 1, 0]]"),
+        ("tool.rotation", "3 rows of 3 numbers"),
+    ),
+    "exception of nobody": (
+        VALID + '[[known_exception]]\nbody = "link of turnip"\nreason = "none"\n',
+        ("no such body", "link of turnip"),
+    ),
+    "exception without reason": (
+        VALID + '[[known_exception]]\nbody = "link of turn"\n',
+        ("known_exception[1].reason: missing",),
+    ),
+    "source of one field": (
+        VALID + '[[source]]\nfields = "mass"\nsource = "scales"\n',
+        ("source[1].fields", "list of texts"),
+    ),
+    "too many joints": (VALID + "[[joint]]" + VALID.split("[[joint]]")[2] * 0 + "\n[[joint]]" * 64, ("66 joints",)),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_file_is_refused(tmp_path: Path, case: str) -> None:
+    text, fragments = BAD[case]
+    path = written(tmp_path, text)
+    with pytest.raises(ModelError) as caught:
+        load(path)
+    message = str(caught.value)
+    assert message.startswith(str(path))
+    assert len(message) < len(str(path)) + 500
+    for fragment in fragments:
+        assert fragment in message
+
+
+HOSTILE: dict[str, tuple[str | bytes, str]] = {
+    "dotted keys": (".".join(["a"] * 20_000) + " = 1", "dotted key"),
+    "spaced dotted keys": (" . ".join(["a"] * 20_000) + " = 1", "dotted key"),
+    "quoted dotted keys": (".".join(['"a"'] * 20_000) + " = 1", "dotted key"),
+    "dotted header": ("[" + ".".join(["a"] * 20_000) + "]", "dotted key"),
+    "key after escaped quotes": ('x = "\\"" # "\n' + ".".join("a" * 20_000) + " = 1", ":2: a dotted key"),
+    "key after a multi-line string": (
+        'x = """a\n\\""" ""\n""""\n' + ".".join("a" * 20_000) + " = 1",
+        ":4: a dotted key",
+    ),
+    "deep arrays": ("a = " + "[" * 100_000, "nested"),
+    "deep arrays, balanced": ("a = " + "[" * 20_000 + "]" * 20_000, "nested"),
+    "deep inline tables": ("a = " + "{a = " * 20_000 + "1" + "}" * 20_000, "nested"),
+    "deep dotted inline tables": ("a = " + "{a.a.a.a.a.a.a = " * 10_000, "nested"),
+    "large": ("#" * 10**6, "256 KiB"),
+    "long array": ("a = [" + "1," * 120_000 + "]", "6000"),
+    "many lines": ("\n" * 200_000, "empty"),
+    "many comments": ("#\n" * 100_000, "6000"),
+    "many keys": ("\n".join(f"a{i} = 1" for i in range(20_000)), "6000"),
+    "many long keys": ("\n".join(f"a.b.c.d.e.f.g.h{i} = 1" for i in range(10_000)), "6000"),
+    "as many long keys as fit": ("\n".join(f"a.b.c.d.e.f.g.h{i} = 1" for i in range(740)), "unknown key 'a'"),
+    "as many keys as fit": ("\n".join(f"a{i} = 1" for i in range(2_900)), "unknown key 'a0'"),
+    "as many values as fit": ("a = [" + "1," * 5_900 + "]", "unknown key 'a'"),
+    "many joints": ("[[joint]]\n" * 5_900, "convention: missing"),
+    "many joints of an arm": (VALID + "[[joint]]\n" * 5_900, "5902 joints"),
+    "long integer": ("a = " + "1" * 200_000, "200 characters"),
+    "long fraction": ("a = 0." + "1" * 200_000, "200 characters"),
+    "long hexadecimal": ("a = 0x" + "f" * 200_000, "200 characters"),
+    "long quoted key": ('"' + "a" * 200_000 + '" = 1', "unknown key 'aaa"),
+    "long quoted key, twice": ('"' + "a" * 100_000 + '" = 1\n"' + "a" * 100_000 + '" = 1', ":2: not valid TOML"),
+    "long string": (changed('"arm"', '"' + "a" * 200_000 + '"') + "[[joint]]", "joint[3].kind"),
+    "many escapes": ('a = "' + "\\t" * 100_000 + '"', "6000"),
+    "many line ends in a string": ('a = """' + "\\\n" * 100_000 + '"""', "6000"),
+    "open string": ('a = "' + "\\t" * 100_000, "not valid TOML"),
+    "open multi-line string": ('a = """' + '""\n' * 60_000, "not valid TOML"),
+    "open literal string": ("a = '''" + "''\n" * 60_000, "not valid TOML"),
+    "quotes": ('"' * 200_000, "not valid TOML"),
+    "apostrophes": ("'" * 200_000, "not valid TOML"),
+    "strings": ("a = [" + '"",' * 60_000 + "]", "6000"),
+    "blanks": ("a =" + " " * 200_000 + "1", "unknown key 'a'"),
+    "zeros": (b"\x00" * 200_000, "not valid TOML"),
+    "closing brackets": ("]" * 200_000, "not valid TOML"),
+    "long angle": (changed('"pi/2"', '"' + "9" * 200_000 + '*pi"'), "multiple of pi"),
+    "blank angle": (changed('"pi/2"', '"' + " " * 200_000 + 'x"'), "multiple of pi"),
+}
+
+
+@pytest.mark.parametrize("case", HOSTILE)
+def test_hostile_file_is_refused_within_a_tenth_of_a_second(tmp_path: Path, case: str) -> None:
+    text, fragment = HOSTILE[case]
+    path = written(tmp_path, text)
+    fastest = math.inf
+    for _ in range(3):  # the machine may be busy with something else
+        start = time.perf_counter()
+        with pytest.raises(ModelError) as caught:
+            load(path)
+        fastest = min(fastest, time.perf_counter() - start)
+    assert fragment in str(caught.value)
+    assert len(str(caught.value)) < len(str(path)) + 600
+    assert fastest < 0.1
+
+
+@IGNORE_UNPHYSICAL
+def test_mutated_files_give_an_arm_or_a_model_error(tmp_path: Path) -> None:
+    pieces = [
+        b"nan",
+        b"inf",
+        b"-",
+        b"1e300",
+        b"[",
+        b"]",
+        b"{",
+        b"}",
+        b'"',
+        b"'''",
+        b"\\",
+        b"#",
+        b"\n",
+        b".",
+        b"=",
+        b"\xff",
+    ]
+    generator = random.Random(20240501)
+    accepted = 0
+    for number in range(2_000 * SOAK):
+        data = bytearray((VALID if number % 2 else GENERAL).encode())
+        for _ in range(generator.randint(1, 4)):
+            start = generator.randrange(len(data))
+            end = start + generator.choice([1, 1, 1, 2, 5, 40])
+            replacement = generator.choice(
+                [bytes([generator.randrange(256)]), b"", generator.choice(pieces), bytes(data[start:end]) * 2]
+            )
+            data[start:end] = replacement
+        try:
+            arm = load(written(tmp_path, bytes(data)))
+        except ModelError as error:
+            assert "arm.toml" in str(error)
+        else:
+            accepted += 1
+            assert np.isfinite(arm.inertial_parameters).all()
+            arm.save(tmp_path / "again.toml")
+            assert load(tmp_path / "again.toml") == arm
+    assert accepted > 100  # else the mutants were no test of the reader
+
+
+# ------------------------------------------------------------------------------------------------- what is written
+
+numbers = st.floats(-1e6, 1e6)
+lengths = st.tuples(numbers, numbers, numbers)
+magnitudes = st.floats(0, 1e6)
+texts = st.text(max_size=12) | st.sampled_from(
+    ['"', "\\", "a\nb", "\r\n", "\x00\x7f\u2028", "Gelenk ä 関節 🦾", '"""', "# x"]
+)
+
+
+@st.composite
+def tensors(draw: st.DrawFn) -> list[list[float]]:
+    xx, yy, zz, xy, xz, yz = (draw(numbers) for _ in range(6))
+    if draw(st.booleans()):
+        xy = xz = yz = 0.0
+    return [[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]]
+
+
+@st.composite
+def displacements(draw: st.DrawFn) -> np.ndarray:
+    quaternion = np.array([1.0, *draw(st.tuples(*[st.floats(-3, 3)] * 3))])
+    w, x, y, z = quaternion / np.linalg.norm(quaternion)
+    T = np.eye(4)
+    T[:3, :3] = [
+        [1 - 2 * (y * y + z * z), 2 * (x * y - z * w), 2 * (x * z + y * w)],
+        [2 * (x * y + z * w), 1 - 2 * (x * x + z * z), 2 * (y * z - x * w)],
+        [2 * (x * z - y * w), 2 * (y * z + x * w), 1 - 2 * (x * x + y * y)],
+    ]
+    T[:3, 3] = draw(lengths)
+    return T
+
+
+@st.composite
+def joints(draw: st.DrawFn, convention: str) -> Joint:
+    kind = draw(st.sampled_from("RP"))
+    rest = {
+        "mass": draw(magnitudes),
+        "com": draw(lengths),
+        "inertia": draw(tensors()),
+        "viscous": draw(magnitudes),
+        "coulomb": draw(st.tuples(magnitudes, magnitudes)),
+        "motor_inertia": draw(magnitudes),
+        "gear_ratio": draw(numbers.filter(bool)),
+        "limits": draw(st.none() | st.tuples(numbers, numbers).map(sorted)),
+        "max_speed": draw(st.none() | magnitudes),
+        "max_force": draw(st.none() | magnitudes),
+    }
+    if convention == "general" or draw(st.integers(0, 4)) == 0:
+        before, after = draw(displacements()), draw(displacements())
+        return Joint(kind=kind, before=before, after=after, offset=draw(numbers), **rest)
+    row = {key: draw(numbers) for key in ("alpha", "a", "d", "theta")}
+    return Joint.from_dh(kind, convention=convention, **row, **rest)
+
+
+@st.composite
+def arms(draw: st.DrawFn) -> SerialArm:
+    convention = draw(st.sampled_from(["standard", "modified", "general"]))
+    parts = draw(st.lists(joints(convention), min_size=1, max_size=4))
+    names = draw(st.lists(texts.filter(bool), min_size=len(parts), max_size=len(parts), unique=True))
+    exceptions = draw(st.lists(st.sampled_from(names), max_size=2, unique=True))
+    return SerialArm(
+        joints=tuple(dataclasses.replace(joint, name=name) for joint, name in zip(parts, names, strict=True)),
+        base=draw(displacements()),
+        tool=draw(displacements()),
+        gravity=draw(lengths),
+        coulomb_speed=draw(magnitudes),
+        name=draw(texts),
+        convention=convention,
+        known_exceptions=tuple(KnownException(f"link of {name}", draw(texts)) for name in exceptions),
+        sources=tuple(Source(tuple(names), *draw(st.tuples(texts, texts))) for _ in range(draw(st.integers(0, 2)))),
+    )
+
+
+@IGNORE_UNPHYSICAL
+@settings(max_examples=60 * SOAK, deadline=None)
+@given(arm=arms())
+def test_saved_arms_load_equal(tmp_path_factory: pytest.TempPathFactory, arm: SerialArm) -> None:
+    path = tmp_path_factory.getbasetemp() / "saved.toml"
+    arm.save(path)
+    again = load(path)
+    assert again == arm
+    assert again.sources == arm.sources
+    assert repr(again) == repr(arm)  # signs of zeros too
+
+
+def test_joint_whose_dh_row_is_of_another_convention_is_saved_by_its_transforms(tmp_path: Path) -> None:
+    row = Joint.from_dh("R", alpha=0.1, a=0.2, d=0.3, theta=0.4, convention="modified")
+    for convention in ("standard", "general"):
+        arm = SerialArm(joints=(row,), convention=convention)
+        arm.save(tmp_path / "arm.toml")
+        again = load(tmp_path / "arm.toml")
+        assert again == arm.replace(joints=[dataclasses.replace(arm.joints[0], dh=None)])
+
+
+def test_save_replaces_the_file_whole_and_leaves_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arm = read_arm(written(tmp_path, VALID))
+    other = arm.replace(name="other")
+    path = tmp_path / "arm.toml"
+    arm.save(str(path))
+    before = path.read_bytes()
+
+    def full(source: object, target: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "replace", full)
+        with pytest.raises(ModelError, match=r"arm\.toml: cannot be written: No space left"):
+            other.save(path)
+    assert path.read_bytes() == before
+    other.save(path)
+    assert load(path) == other
+    assert [entry.name for entry in tmp_path.iterdir()] == ["arm.toml"]
+
+
+def test_save_refuses_what_it_cannot_write(tmp_path: Path) -> None:
+    arm = read_arm(written(tmp_path, VALID))
+    (tmp_path / "folder.toml").mkdir()
+    for path, message in {
+        tmp_path / "missing" / "arm.toml": "folder does not exist",
+        tmp_path / "arm.toml" / "arm.toml": "cannot be written",
+        tmp_path / "folder.toml": "cannot be written",
+        tmp_path / ("a" * 300 + ".toml"): "cannot be written",
+        tmp_path / "arm.json": r"ends in \.toml",
+        tmp_path / "arm": r"ends in \.toml",
+    }.items():
+        with pytest.raises(ModelError, match=message) as caught:
+            arm.save(path)
+        assert str(path) in str(caught.value)
+    for name, message in {"\ud800": "surrogate", "a" * 300_000: "256 KiB", "\n" * 7_000: "6000"}.items():
+        with pytest.raises(ModelError, match=message):
+            arm.replace(name=name).save(tmp_path / "arm.toml")
+    long = SerialArm(joints=(Joint(),) * (MAX_JOINTS + 1))
+    with pytest.raises(ModelError, match="65 joints"):
+        long.save(tmp_path / "arm.toml")
+    assert load(tmp_path / "arm.toml") == arm
+    assert sorted(entry.name for entry in tmp_path.iterdir()) == ["arm.toml", "folder.toml"]
+
+
+def test_largest_arm_that_is_saved_loads(tmp_path: Path) -> None:
+    tilt = [[0.6, -0.8, 0.0, 1 / 3], [0.8, 0.6, 0.0, 1 / 7], [0.0, 0.0, 1.0, 1 / 9], [0.0, 0.0, 0.0, 1.0]]
+    inertia = [[1 / 3, 1 / 70, 1 / 90], [1 / 70, 1 / 3, 1 / 110], [1 / 90, 1 / 110, 1 / 3]]
+    joint = Joint(
+        before=tilt, after=tilt, offset=1 / 3, mass=1 / 3, inertia=inertia, limits=(-1 / 3, 1 / 3), max_speed=1
+    )
+    arm = SerialArm(joints=(joint,) * MAX_JOINTS)
+    arm.save(tmp_path / "arm.toml")
+    assert load(tmp_path / "arm.toml") == arm
+
+
+# ------------------------------------------------------------------------------------------------- by name or path
+
+
+def test_load_refuses_what_is_no_robot(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "folder.toml").mkdir()
+    (tmp_path / "arm.yaml").write_text(VALID)
+    os.mkfifo(tmp_path / "pipe.toml")
+    for path, message in {
+        tmp_path / "missing.toml": "no such file",
+        tmp_path / "folder.toml": "is a folder",
+        tmp_path: "is a folder",
+        tmp_path / "arm.yaml": r"unknown suffix '\.yaml'.*\.toml or \.urdf.*puma560",
+        tmp_path / "arm": "unknown suffix ''",
+        tmp_path / "pipe.toml": "not a plain file",
+        tmp_path / ("a" * 300 + ".toml"): "cannot be read",
+        Path("a\x00b.toml"): "no such file",
+        Path("puma560"): "unknown suffix",
+    }.items():
+        with pytest.raises(ModelError, match=message) as caught:
+            load(path)
+        assert str(path) in str(caught.value)
+    with pytest.raises(ModelError, match=r"expected a catalogue name or a path, got 7"):
+        load(7)  # type: ignore[arg-type]
+    path = written(tmp_path, VALID)
+
+    def locked(*arguments: object, **options: object) -> None:
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr(Path, "open", locked)
+    with pytest.raises(ModelError, match=r"arm\.toml: cannot be read: Permission denied"):
+        load(path)
+
+
+def test_tip_and_lock_are_for_urdf(tmp_path: Path) -> None:
+    path = written(tmp_path, VALID)
+    with pytest.raises(ModelError, match=r"tip: tip is for URDF files, .*arm\.toml.*\.urdf"):
+        load(path, tip="hand")
+    with pytest.raises(ModelError, match=r"lock: lock is for URDF files, 'puma560'"):
+        load("puma560", lock={"joint1": 0.0})
+
+
+def test_suffix_in_capitals(tmp_path: Path) -> None:
+    path = tmp_path / "ARM.TOML"
+    path.write_text(VALID)
+    assert load(str(path)).n == 2

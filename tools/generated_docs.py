@@ -1,0 +1,112 @@
+"""Write the generated parts of the docs: the counts in the README, and docs/complexity.md. `--check` compares."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+
+import tauforge as tf
+from tauforge.analysis import published_counts as published
+from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
+from tauforge.analysis.line_costs import line_costs
+from tauforge.analysis.papers_beside import papers_beside, steps_beside
+
+ROOT = Path(__file__).parent.parent
+README, PAGE = ROOT / "README.md", ROOT / "docs" / "complexity.md"
+START, END = "<!-- counts -->\n", "<!-- /counts -->\n"
+
+
+def markdown(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    names = list(header)
+    lines = [names, ["---"] * len(names), *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def readme_table() -> str:
+    puma = tf.load("puma560")
+    rows = []
+    for name in tf.FORMULATIONS:
+        own, general = operation_count(puma, name), general_operation_count(6, name)
+        multiplications, additions = general_cost(name)
+        rows.append(
+            (
+                name,
+                f"{own.multiplications} / {own.additions} + {own.sincos}",
+                f"{general.multiplications} / {general.additions} + {general.sincos}",
+                f"{multiplications} / {additions}",
+            )
+        )
+    return markdown(("formulation", "PUMA 560", "general 6R", "general nR"), rows)
+
+
+def with_table(readme: str) -> str:
+    before, rest = readme.split(START)
+    return before + START + readme_table() + END + rest.split(END)[1]
+
+
+def page() -> str:
+    parts = [
+        "# What the formulations cost\n\n"
+        "Made by `make docs` from the texts themselves. Multiplications / additions of one inverse dynamics. Sums and "
+        "differences are additions; negations and products with 0, 1 and -1 are free; numbers of the robot, and what "
+        "follows from them alone, are precomputed; sines and cosines are apart; rigid bodies only; base at rest and "
+        "gravity along the first axis. *As written* counts every operation of the text, *traced* shares common "
+        "subexpressions and drops dead code. The general arm has n revolute joints and no number known.\n\n"
+        "## As functions of n\n\n"
+    ]
+    rows = []
+    for name in tf.FORMULATIONS:
+        traced, written = general_cost(name), general_cost(name, as_written=True)
+        rows.append((name, f"{traced[0]} / {traced[1]}", f"{written[0]} / {written[1]}"))
+    parts.append(markdown(("formulation", "traced", "as written"), rows))
+    parts.append("\n## Beside the papers, n = 6\n\n")
+    beside = papers_beside(6)
+    steps = steps_beside(6)
+    rows = [
+        (r.source, r.formulation, *(f"{a} / {b}" for a, b in (r.printed, r.as_written, r.traced)), r.why)
+        for r in beside
+    ]
+    path = f"{steps.critical_path[0]} / {steps.critical_path[1]} (critical path)"
+    printed = f"{steps.printed[0]} / {steps.printed[1]}"
+    rows.append(("Turney Table 5, steps", "modified-newton-euler", printed, "", path, steps.why))
+    parts.append(markdown(("printed in", "our text", "printed", "as written", "traced", "why they differ"), rows))
+    parts.append("\n## The papers' tables, row by row\n\n")
+    for table in published.BREAKDOWNS:
+        sums = table.sums()
+        verdict = "adds up" if table.adds_up() else f"its rows sum to {sums.multiplications} / {sums.additions}"
+        parts.append(f"### {table.title}\n\n")
+        parts.append(markdown(("item", "multiplications", "additions"), [*table.rows, table.total]))
+        parts.append(f"\nThe printed total {verdict}. {table.erratum}".rstrip() + "\n\n")
+    parts.append("### Angeles Tables 7.3 and 7.4\n\n")
+    formulas = {row.item: row for row in published.ANGELES_7_3}
+    rows = []
+    for item, (multiplications, additions) in published.ANGELES_7_4.items():
+        formula = formulas.get(item)
+        text = "" if formula is None else f"{formula.multiplications} / {formula.additions}"
+        rows.append((item, text, f"{multiplications} / {additions}"))
+    ours = general_operation_count(6)
+    rows.append(
+        ("tauforge, joint-frames, traced", " / ".join(map(str, general_cost("joint-frames"))), f"{ours[0]} / {ours[1]}")
+    )
+    parts.append(markdown(("authors and method", "n", "n = 6, as printed"), rows))
+    parts.append(f"\n{published.ANGELES_7_4_ERRATUM}\n\n## Our texts, line by line, as written\n")
+    for name in tf.FORMULATIONS:
+        parts.append(f"\n### {name}\n\n")
+        rows = [(f"`{cost.text}`", cost.multiplications, cost.additions) for cost in line_costs(name)]
+        parts.append(markdown(("line", "multiplications", "additions"), rows))
+    return "".join(parts)
+
+
+def main() -> int:
+    readme, new_page = with_table(README.read_text()), page()
+    if "--check" in sys.argv:
+        same = readme == README.read_text() and PAGE.exists() and new_page == PAGE.read_text()
+        return 0 if same else 1
+    README.write_text(readme)
+    PAGE.write_text(new_page)
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

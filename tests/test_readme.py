@@ -10,15 +10,33 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), flags=re.DOTALL)
+PAGES = {"README.md": 3, "docs/formulations.md": 2}
 
 
-def test_the_code_runs_from_top_to_bottom():
-    assert len(BLOCKS) >= 3
+@pytest.mark.parametrize("page", PAGES)
+def test_the_code_runs_from_top_to_bottom(page):
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
+    assert len(blocks) >= PAGES[page]
     namespace: dict[str, object] = {}
-    for block in BLOCKS:
-        exec(compile(block, "README.md", "exec"), namespace)
-    assert namespace["hold"].shape == (4,)
+    for block in blocks:
+        exec(compile(block, page, "exec"), namespace)
+
+
+def test_printed_results_are_real(capsys):
+    page = (ROOT / "docs/formulations.md").read_text()
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    namespace: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, "formulations.md", "exec"), namespace)
+    printed = re.findall(r"print\(.*\) +# (.*)", page)
+    assert capsys.readouterr().out.split("\n")[:-1] == printed
+
+
+@pytest.mark.parametrize("page", [*PAGES, "docs/complexity.md", "docs/model-file.md", "CONTRIBUTING.md"])
+def test_links_lead_somewhere(page):
+    prose = re.sub(r"```.*?```|`[^`]*`", "", (ROOT / page).read_text(), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", prose):
+        assert target.startswith("http") or ((ROOT / page).parent / target).exists(), target
 
 
 def test_code_comes_within_the_first_thirty_lines():

@@ -290,6 +290,11 @@ def test_byte_order_mark_and_missing_effort_are_accepted(written: Any) -> None:
     assert (joint.limits, joint.max_force, joint.max_speed) == ((0.0, 1.0), None, None)
 
 
+def test_zero_effort_and_velocity_mean_not_known(written: Any) -> None:
+    joint = read_urdf(written(changed('effort="50" velocity="3"', 'effort="0" velocity="0"'))).joints[0]
+    assert (joint.max_force, joint.max_speed) == (None, None)
+
+
 def test_axis_by_default_is_x(written: Any) -> None:
     arm = read_urdf(written(changed('    <axis xyz="0 0 1"/>\n', "")))
     assert np.array_equal(np.array(arm.joints[0].before)[:3, 2], (1, 0, 0))

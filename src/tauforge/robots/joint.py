@@ -16,7 +16,7 @@ from tauforge.algebra.vectors import (
 )
 from tauforge.errors import ModelError
 from tauforge.robots import numbers
-from tauforge.robots.numbers import Floats, Rows
+from tauforge.robots.numbers import IDENTITY_ROWS, Floats, Rows
 
 KINDS = {"R": "revolute", "P": "prismatic"}
 CONVENTIONS = ("standard", "modified")
@@ -52,8 +52,8 @@ class Joint:
     """
 
     kind: str = "R"
-    before: Rows = None  # type: ignore[assignment]  # None is accepted and becomes the identity
-    after: Rows = None  # type: ignore[assignment]
+    before: Rows = IDENTITY_ROWS
+    after: Rows = IDENTITY_ROWS
     offset: float = 0.0
     mass: float = 0.0
     com: Floats = (0.0, 0.0, 0.0)

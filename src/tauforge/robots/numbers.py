@@ -20,6 +20,7 @@ LARGEST = 1e100  # in size, of any number of a robot: the products of a few of t
 
 Floats = tuple[float, ...]
 Rows = tuple[Floats, ...]
+IDENTITY_ROWS: Rows = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 
 
 def real(value: Any, field: str) -> float:
@@ -93,7 +94,7 @@ def inertia(value: Any, field: str) -> Rows:
 def transform(value: Any, field: str) -> Rows:
     """A 4 x 4 rigid displacement; None is the identity."""
     if value is None:
-        return rows(np.eye(4))
+        return IDENTITY_ROWS
     T = array(value, (4, 4), field)
     if not np.array_equal(T[3], (0, 0, 0, 1)):
         raise ModelError(f"the last row of a transform must be 0 0 0 1, got {T[3].tolist()}", field=field)

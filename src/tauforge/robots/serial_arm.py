@@ -29,7 +29,7 @@ from tauforge.robots import serial_formulas as formulas
 from tauforge.robots.evaluate import as_argument, batch_shape, evaluate
 from tauforge.robots.joint import CONVENTIONS, JOINT_FIELDS, Joint
 from tauforge.robots.loads import BaseMotion, Payload
-from tauforge.robots.numbers import Floats, Rows, to_transform
+from tauforge.robots.numbers import IDENTITY_ROWS, Floats, Rows, to_transform
 
 Array = NDArray[Any]
 DH_FIELDS = ("alpha", "a", "d", "theta")
@@ -63,8 +63,8 @@ class SerialArm:
     """
 
     joints: tuple[Joint, ...]
-    base: Rows = None  # type: ignore[assignment]  # None is accepted and becomes the identity
-    tool: Rows = None  # type: ignore[assignment]
+    base: Rows = IDENTITY_ROWS
+    tool: Rows = IDENTITY_ROWS
     gravity: Floats = (0.0, 0.0, -9.81)
     coulomb_speed: float = 0.0
     name: str = "arm"
@@ -145,9 +145,9 @@ class SerialArm:
         ]
         return cls(
             joints=tuple(rows),
-            base=base,  # type: ignore[arg-type]
-            tool=tool,  # type: ignore[arg-type]
-            gravity=gravity,  # type: ignore[arg-type]
+            base=numbers.transform(base, "base"),
+            tool=numbers.transform(tool, "tool"),
+            gravity=numbers.vector(gravity, "gravity"),
             coulomb_speed=coulomb_speed,
             name=name,
             convention=convention,

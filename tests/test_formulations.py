@@ -38,9 +38,14 @@ def test_all_formulations_agree(rng, letters, convention, moving):
     loads = {"tip_wrench": rng.normal(size=6) * 10, "payload": random_payload(rng)}
     if moving:
         loads["base_motion"] = random_base_motion(rng)
-    result = compare(arm, *random_state(rng, arm.n, 3), **loads)
+    state = random_state(rng, arm.n, 3)
+    result = compare(arm, *state, **loads)
     assert len(result.torques) == (5 if moving else 6)
-    assert result.largest < FORMULATIONS
+    # a torque below a hundredth of the forces it is a component of has cancelled, and is measured against those
+    reactions = np.abs(arm.joint_wrenches(*state, **loads)).max(axis=(-1, -2))
+    torques = np.array(list(result.torques.values()))
+    size = np.maximum(np.abs(torques).max(axis=(0, -1)), reactions / 100)
+    assert (np.ptp(torques, axis=0).max(axis=-1) < FORMULATIONS * size).all()
 
 
 @pytest.fixture(scope="module")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tauforge.errors import ModelError
@@ -21,7 +21,7 @@ from tauforge.robots.load import load
 from tauforge.robots.readers.arm_toml import MAX_JOINTS, read_arm
 from tauforge.robots.serial_arm import KnownException, SerialArm, Source
 
-SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))  # 50 for the full counts of RELIABILITY.md
+SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))  # multiplies random counts
 DOCUMENT = Path(__file__).parents[1] / "docs" / "model-file.md"
 IGNORE_UNPHYSICAL = pytest.mark.filterwarnings("ignore::tauforge.errors.UnphysicalInertiaWarning")
 
@@ -111,7 +111,7 @@ def test_documented_example_loads_and_survives_saving(tmp_path: Path) -> None:
 
 def test_documented_messages_are_the_messages(tmp_path: Path) -> None:
     texts = [
-        changed("mass = 2\n", "mass = 2\nviscuos = 0.1\n"),
+        changed("translation", "translatoin"),
         changed("mass = 2\n", "mass = -1\n"),
         changed("com = [0.0, 0.0, 0.1]", "com = [0.0, 0.0, 0.1"),
     ]
@@ -292,7 +292,7 @@ BAD: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
         VALID + '[[source]]\nfields = "mass"\nsource = "scales"\n',
         ("source[1].fields", "list of texts"),
     ),
-    "too many joints": (VALID + "[[joint]]" + VALID.split("[[joint]]")[2] * 0 + "\n[[joint]]" * 64, ("66 joints",)),
+    "too many joints": (VALID + "[[joint]]\n" * 63, ("65 joints", "at most 64")),
 }
 
 
@@ -324,32 +324,33 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "deep inline tables": ("a = " + "{a = " * 20_000 + "1" + "}" * 20_000, "nested"),
     "deep dotted inline tables": ("a = " + "{a.a.a.a.a.a.a = " * 10_000, "nested"),
     "large": ("#" * 10**6, "256 KiB"),
-    "long array": ("a = [" + "1," * 120_000 + "]", "6000"),
+    "long array": ("a = [" + "1," * 120_000 + "]", "15000"),
     "many lines": ("\n" * 200_000, "empty"),
-    "many comments": ("#\n" * 100_000, "6000"),
-    "many keys": ("\n".join(f"a{i} = 1" for i in range(20_000)), "6000"),
-    "many long keys": ("\n".join(f"a.b.c.d.e.f.g.h{i} = 1" for i in range(10_000)), "6000"),
-    "as many long keys as fit": ("\n".join(f"a.b.c.d.e.f.g.h{i} = 1" for i in range(740)), "unknown key 'a'"),
-    "as many keys as fit": ("\n".join(f"a{i} = 1" for i in range(2_900)), "unknown key 'a0'"),
-    "as many values as fit": ("a = [" + "1," * 5_900 + "]", "unknown key 'a'"),
-    "many joints": ("[[joint]]\n" * 5_900, "convention: missing"),
-    "many joints of an arm": (VALID + "[[joint]]\n" * 5_900, "5902 joints"),
+    "many comments": ("#\n" * 100_000, "15000"),
+    "many keys": ("\n".join(f"a{i} = 1" for i in range(20_000)), "15000"),
+    "many long keys": ("\n".join(f"a.b.c.d.e.f.g.h{i} = 1" for i in range(10_000)), "15000"),
+    "as many long keys as fit": ("\n".join(f"a.b.c.d.e.f.g.h{i} = 1" for i in range(660)), "unknown key 'a'"),
+    "as many keys as fit": ("\n".join(f"a{i} = 1" for i in range(3_700)), "unknown key 'a0'"),
+    "as many values as fit": ("a = [" + "1," * 7_400 + "]", "unknown key 'a'"),
+    "many joints": ("[[joint]]\n" * 2_400, "format: missing"),
+    "many joints of an arm": (VALID + "[[joint]]\n" * 2_000, "2002 joints"),
     "long integer": ("a = " + "1" * 200_000, "200 characters"),
     "long fraction": ("a = 0." + "1" * 200_000, "200 characters"),
     "long hexadecimal": ("a = 0x" + "f" * 200_000, "200 characters"),
     "long quoted key": ('"' + "a" * 200_000 + '" = 1', "unknown key 'aaa"),
     "long quoted key, twice": ('"' + "a" * 100_000 + '" = 1\n"' + "a" * 100_000 + '" = 1', ":2: not valid TOML"),
     "long string": (changed('"arm"', '"' + "a" * 200_000 + '"') + "[[joint]]", "joint[3].kind"),
-    "many escapes": ('a = "' + "\\t" * 100_000 + '"', "6000"),
-    "many line ends in a string": ('a = """' + "\\\n" * 100_000 + '"""', "6000"),
+    "many escapes": ('a = "' + "\\t" * 100_000 + '"', "15000"),
+    "many line ends in a string": ('a = """' + "\\\n" * 100_000 + '"""', "15000"),
     "open string": ('a = "' + "\\t" * 100_000, "not valid TOML"),
     "open multi-line string": ('a = """' + '""\n' * 60_000, "not valid TOML"),
     "open literal string": ("a = '''" + "''\n" * 60_000, "not valid TOML"),
-    "quotes": ('"' * 200_000, "not valid TOML"),
-    "apostrophes": ("'" * 200_000, "not valid TOML"),
-    "strings": ("a = [" + '"",' * 60_000 + "]", "6000"),
+    "quotes": ('"' * 200_000, "15000"),
+    "apostrophes": ("'" * 200_000, "15000"),
+    "strings": ("a = [" + '"",' * 60_000 + "]", "15000"),
     "blanks": ("a =" + " " * 200_000 + "1", "unknown key 'a'"),
     "zeros": (b"\x00" * 200_000, "not valid TOML"),
+    "words": ("a " * 100_000, "15000"),
     "closing brackets": ("]" * 200_000, "not valid TOML"),
     "long angle": (changed('"pi/2"', '"' + "9" * 200_000 + '*pi"'), "multiple of pi"),
     "blank angle": (changed('"pi/2"', '"' + " " * 200_000 + 'x"'), "multiple of pi"),
@@ -371,47 +372,37 @@ def test_hostile_file_is_refused_within_a_tenth_of_a_second(tmp_path: Path, case
     assert fastest < 0.1
 
 
+PIECES = [b"nan", b"inf", b"-", b"1e300", b"[", b"]", b"{", b"}", b'"', b"'''", b"\\", b"#", b"\n", b".", b"=", b"\xff"]
+
+
+def mutant(generator: random.Random, data: bytes) -> bytes:
+    """A few bytes replaced, taken out, repeated, or a digit changed, which the reader more often accepts."""
+    result = bytearray(data)
+    for _ in range(generator.choice([1, 1, 1, 2, 4])):
+        start = generator.randrange(len(result))
+        end = start + generator.choice([0, 1, 1, 1, 5, 40])
+        choices = [bytes([generator.randrange(256)]), b"", generator.choice(PIECES), bytes(result[start:end]) * 2]
+        if chr(result[start]).isdigit():
+            end, choices = start + 1, [str(generator.randrange(10)).encode(), generator.choice(PIECES)]
+        result[start:end] = generator.choice(choices)
+    return bytes(result)
+
+
 @IGNORE_UNPHYSICAL
 def test_mutated_files_give_an_arm_or_a_model_error(tmp_path: Path) -> None:
-    pieces = [
-        b"nan",
-        b"inf",
-        b"-",
-        b"1e300",
-        b"[",
-        b"]",
-        b"{",
-        b"}",
-        b'"',
-        b"'''",
-        b"\\",
-        b"#",
-        b"\n",
-        b".",
-        b"=",
-        b"\xff",
-    ]
     generator = random.Random(20240501)
     accepted = 0
-    for number in range(2_000 * SOAK):
-        data = bytearray((VALID if number % 2 else GENERAL).encode())
-        for _ in range(generator.randint(1, 4)):
-            start = generator.randrange(len(data))
-            end = start + generator.choice([1, 1, 1, 2, 5, 40])
-            replacement = generator.choice(
-                [bytes([generator.randrange(256)]), b"", generator.choice(pieces), bytes(data[start:end]) * 2]
-            )
-            data[start:end] = replacement
+    for number in range(1_000 * SOAK):
+        path = written(tmp_path, mutant(generator, (VALID if number % 2 else GENERAL).encode()))
         try:
-            arm = load(written(tmp_path, bytes(data)))
-        except ModelError as error:
-            assert "arm.toml" in str(error)
-        else:
-            accepted += 1
-            assert np.isfinite(arm.inertial_parameters).all()
-            arm.save(tmp_path / "again.toml")
-            assert load(tmp_path / "again.toml") == arm
-    assert accepted > 100  # else the mutants were no test of the reader
+            arm = load(path)
+        except ModelError:
+            continue
+        accepted += 1
+        assert np.isfinite(arm.inertial_parameters).all()
+        arm.save(path)
+        assert load(path) == arm
+    assert accepted > 50 * SOAK  # else the mutants were no test of the reader
 
 
 # ------------------------------------------------------------------------------------------------- what is written
@@ -488,7 +479,6 @@ def arms(draw: st.DrawFn) -> SerialArm:
 
 
 @IGNORE_UNPHYSICAL
-@settings(max_examples=60 * SOAK, deadline=None)
 @given(arm=arms())
 def test_saved_arms_load_equal(tmp_path_factory: pytest.TempPathFactory, arm: SerialArm) -> None:
     path = tmp_path_factory.getbasetemp() / "saved.toml"
@@ -542,7 +532,7 @@ def test_save_refuses_what_it_cannot_write(tmp_path: Path) -> None:
         with pytest.raises(ModelError, match=message) as caught:
             arm.save(path)
         assert str(path) in str(caught.value)
-    for name, message in {"\ud800": "surrogate", "a" * 300_000: "256 KiB", "\n" * 7_000: "6000"}.items():
+    for name, message in {"\ud800": "surrogate", "a" * 300_000: "256 KiB", "\n" * 16_000: "15000"}.items():
         with pytest.raises(ModelError, match=message):
             arm.replace(name=name).save(tmp_path / "arm.toml")
     long = SerialArm(joints=(Joint(),) * (MAX_JOINTS + 1))

@@ -184,6 +184,7 @@ def test_inertial_parameters_and_limits():
         ({"tool": np.eye(3)}, "tool: expected 4 x 4 numbers"),
         ({"base": np.diag([1.0, 1, -1, 1])}, "base: not a rotation matrix.*det = -1"),
         ({"coulomb_speed": -1}, "coulomb_speed: expected a number >= 0"),
+        ({"name": 3}, "name: expected a text, got 3"),
     ],
 )
 def test_bad_descriptions_are_refused(change, message):
@@ -204,6 +205,9 @@ def test_unphysical_inertias_warn_by_name_and_compute():
     ):
         arm = tf.SerialArm.from_dh(**TWO, mass=[1, 1], inertia=[(1, 1, 1), (1, 1, 3)])
     assert np.isfinite(arm.inverse_dynamics([0, 0], [1, 1], [1, 1])).all()
+    with pytest.warns(tf.UnphysicalInertiaWarning) as caught:
+        arm.replace(gravity=(0, 0, 0))
+    assert caught[0].filename == __file__
     with pytest.warns(tf.UnphysicalInertiaWarning, match="negative principal moment"):
         tf.SerialArm.from_dh(**TWO, inertia=[(1, 1, 1), (-1, 1, 1)])
 

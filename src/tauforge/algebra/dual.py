@@ -14,6 +14,7 @@ class Dual(FoldingScalar):
     """value + sum of tangent[k] eps_k, eps_j eps_k = 0. A missing tangent is zero."""
 
     __slots__ = ("tangent", "value")
+    rank = 1
 
     def __init__(self, value: Scalar, tangent: dict[int, Scalar]) -> None:
         self.value, self.tangent = value, tangent

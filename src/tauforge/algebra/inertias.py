@@ -20,11 +20,14 @@ def rotated(inertia: Matrix, rotation: Matrix) -> Matrix:
 def moved(mass: Scalar, first_moment: Vector, inertia: Matrix, p: Vector) -> tuple[Vector, Matrix]:
     """First moment and inertia of a body about a new origin, as seen from which the old origin is at p.
 
-    I' = I + 2 (h.p) E - h p' - p h' + m (p.p E - p p'); both tensors are about their origins.
+    I' = I + 2 (h.p) E - h p' - p h' + m (p.p E - p p'); both tensors are about their origins. With w = h + m p / 2 the
+    added second moments are S = w p' + p w', and what the tensor gains is Tr(S) E - S.
     """
-    h = first_moment
-    cross_terms = IDENTITY * (dot(h, p) * 2.0) - outer(h, p) - outer(p, h)
-    return h + p * mass, inertia + cross_terms + point_mass_inertia(mass, p)
+    w = first_moment + p * (mass * 0.5)
+    xx, yy, zz = (p.x * 2.0) * w.x, (p.y * 2.0) * w.y, (p.z * 2.0) * w.z
+    xy, xz, yz = p.x * w.y + p.y * w.x, p.x * w.z + p.z * w.x, p.y * w.z + p.z * w.y
+    gain = Matrix.of(((yy + zz, -xy, -xz), (-xy, xx + zz, -yz), (-xz, -yz, xx + yy)))
+    return first_moment + p * mass, inertia + gain
 
 
 def second_moments(inertia: Matrix) -> Matrix:

@@ -39,6 +39,7 @@ class FoldingScalar:
 
     __slots__ = ()
     __array_ufunc__ = None  # a NumPy number on the left defers to us
+    rank = 0  # of two kinds of scalar the higher rank takes the operation: duals are made of the others
 
     def _binary(self, name: str, a: Scalar, b: Scalar) -> Scalar:
         raise NotImplementedError
@@ -46,17 +47,22 @@ class FoldingScalar:
     def _unary(self, name: str) -> Scalar:
         raise NotImplementedError
 
+    def _operation(self, name: str, other: Scalar, a: Scalar, b: Scalar) -> Scalar:
+        if isinstance(other, FoldingScalar) and other.rank > self.rank:
+            return NotImplemented
+        return self._binary(name, a, b)
+
     def __add__(self, other: Scalar) -> Scalar:
-        return self if is_zero(other) else self._binary("add", self, other)
+        return self if is_zero(other) else self._operation("add", other, self, other)
 
     def __radd__(self, other: Scalar) -> Scalar:
-        return self if is_zero(other) else self._binary("add", other, self)
+        return self if is_zero(other) else self._operation("add", other, other, self)
 
     def __sub__(self, other: Scalar) -> Scalar:
-        return self if is_zero(other) else self._binary("sub", self, other)
+        return self if is_zero(other) else self._operation("sub", other, self, other)
 
     def __rsub__(self, other: Scalar) -> Scalar:
-        return -self if is_zero(other) else self._binary("sub", other, self)
+        return -self if is_zero(other) else self._operation("sub", other, other, self)
 
     def __mul__(self, other: Scalar) -> Scalar:
         return self._times(other, self, other)
@@ -64,23 +70,23 @@ class FoldingScalar:
     def __rmul__(self, other: Scalar) -> Scalar:
         return self._times(other, other, self)
 
-    def _times(self, constant: Scalar, a: Scalar, b: Scalar) -> Scalar:
-        if is_number(constant):
-            if constant == 0:
+    def _times(self, other: Scalar, a: Scalar, b: Scalar) -> Scalar:
+        if is_number(other):
+            if other == 0:
                 return 0.0
-            if constant == 1:
+            if other == 1:
                 return self
-            if constant == -1:
+            if other == -1:
                 return -self
-        return self._binary("mul", a, b)
+        return self._operation("mul", other, a, b)
 
     def __truediv__(self, other: Scalar) -> Scalar:
         if is_number(other) and abs(other) == 1:
             return self if other == 1 else -self
-        return self._binary("div", self, other)
+        return self._operation("div", other, self, other)
 
     def __rtruediv__(self, other: Scalar) -> Scalar:
-        return 0.0 if is_zero(other) else self._binary("div", other, self)
+        return 0.0 if is_zero(other) else self._operation("div", other, other, self)
 
     def __neg__(self) -> Scalar:
         return self._unary("neg")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Collection
 
@@ -30,6 +31,16 @@ def warn_of_faults(robot: str, bodies: dict[str, Rows], known: Collection[str]) 
     for name, inertia in bodies.items():
         fault = None if name in known else inertia_fault(inertia)
         if fault is not None:
-            warnings.warn(
-                f"{robot}: {name}: {fault}; the numbers are used as given", UnphysicalInertiaWarning, stacklevel=4
-            )
+            text = f"{robot}: {name}: {fault}; the numbers are used as given"
+            warnings.warn(text, UnphysicalInertiaWarning, stacklevel=levels_to_the_caller())
+
+
+def levels_to_the_caller() -> int:
+    """How far up the first code lies that is neither ours nor the dataclass machinery's."""
+    level, frame = 0, inspect.currentframe()
+    while frame is not None and (
+        frame.f_globals.get("__name__", "").partition(".")[0] in ("tauforge", "dataclasses")
+        or frame.f_code.co_filename == "<string>"
+    ):
+        level, frame = level + 1, frame.f_back
+    return level

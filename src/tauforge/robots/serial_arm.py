@@ -82,10 +82,14 @@ class SerialArm:
             raise ModelError("an arm needs at least one joint", field="joints")
         if self.convention not in (*CONVENTIONS, "general"):
             raise ModelError(f"unknown convention {self.convention!r}", field="convention")
+        if not isinstance(self.name, str):
+            raise ModelError(f"expected a text, got {self.name!r}", field="name")
         named = [
             joint if joint.name else dataclasses.replace(joint, name=f"joint{i + 1}")
             for i, joint in enumerate(self.joints)
         ]
+        if self.convention == "general":  # DH rows of an arm that is not described by them would not survive `save`
+            named = [joint if joint.dh is None else dataclasses.replace(joint, dh=None) for joint in named]
         repeated = {joint.name for joint in named if [other.name for other in named].count(joint.name) > 1}
         if repeated:
             raise ModelError(f"joint names must differ, repeated: {', '.join(sorted(repeated))}", field="names")

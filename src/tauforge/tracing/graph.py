@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import FoldingScalar, Scalar, function, is_number
+from tauforge.algebra.scalars import BINARY, FoldingScalar, Scalar, function, is_number
 
 ODD = frozenset({"sin", "sign", "tanh"})
 EVEN = frozenset({"cos"})
@@ -122,25 +122,28 @@ class Graph(NamedTuple):
 
         Identity: equals the traced function on the same inputs.
         """
+        values = self.values(inputs)
+        return [-values[k] if negative else values[k] for k, negative in self.outputs]
+
+    def values(self, inputs: dict[str, Scalar]) -> list[Scalar]:
+        """The value of every node."""
         values: list[Scalar] = []
         for node in self.nodes:
-            arguments = [values[k] for k in node.args]
-            match node.op:
-                case "input":
-                    values.append(inputs[node.name])
-                case "constant":
-                    values.append(node.value)
-                case "add":
-                    values.append(arguments[0] + arguments[1])
-                case "sub":
-                    values.append(arguments[0] - arguments[1])
-                case "mul":
-                    values.append(arguments[0] * arguments[1])
-                case "div":
-                    values.append(arguments[0] / arguments[1])
-                case op:
-                    values.append(function(op, arguments[0]))
-        return [-values[k] if negative else values[k] for k, negative in self.outputs]
+            values.append(self.operation(node, [values[k] for k in node.args], inputs))
+        return values
+
+    @staticmethod
+    def operation(node: Node, arguments: list[Scalar], inputs: dict[str, Scalar]) -> Scalar:
+        """One node on other scalars."""
+        match node.op:
+            case "input":
+                return inputs[node.name]
+            case "constant":
+                return node.value
+            case "add" | "sub" | "mul" | "div":
+                return BINARY[node.op](*arguments)
+            case op:
+                return function(op, arguments[0])
 
 
 def trace(f: Callable[..., Sequence[Scalar]], sizes: dict[str, int]) -> Graph:

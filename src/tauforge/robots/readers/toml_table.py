@@ -13,7 +13,13 @@ from tauforge.robots import numbers
 from tauforge.robots.numbers import Floats, Rows
 
 MULTIPLE_OF_PI = re.compile(
-    r" *(?P<sign>[+-]?) *(?:(?P<times>[0-9]{1,12}(?:\.[0-9]{1,12})?) *\* *)?pi *(?:/ *(?P<over>[0-9]{1,12}) *)?"
+    r"""
+    [ ]*+ (?P<sign> [+-]?) [ ]*+
+    (?: (?P<times> [0-9]{1,12} (?: \.[0-9]{1,12} )? ) [ ]*+ \* [ ]*+ )?
+    pi [ ]*+
+    (?: / [ ]*+ (?P<over> [0-9]{1,12} ) [ ]*+ )?
+    """,
+    re.VERBOSE,
 )
 MAX_SHOWN = 60  # characters of a wrong value in a message
 
@@ -42,12 +48,11 @@ class Table:
                 raise self._unknown(key, outer or {})
 
     def _unknown(self, key: str, outer: Mapping[str, str]) -> ModelError:
+        near = difflib.get_close_matches(key, self.examples, n=1)
+        remedy = f"Did you mean {near[0]}? " if near else ""
+        remedy += f"Known: {', '.join(self.examples)}"
         if key in outer:
             remedy = f"{key} belongs at the top of the file, above the first line in brackets"
-        elif near := difflib.get_close_matches(key, self.examples, n=1):
-            remedy = f"Did you mean {near[0]}?"
-        else:
-            remedy = f"Known: {', '.join(self.examples)}"
         return ModelError(f"unknown key {shown(key)}", field=self.path or None, remedy=remedy)
 
     def __contains__(self, key: str) -> bool:

@@ -1,21 +1,30 @@
-"""Where formulations meet arrays: columns in, formula over columns, arrays out.
+"""Where formulations meet arrays, the recorder and the compiler: the only place that joins them.
 
-A formula takes named lists of scalars and returns nested lists of scalars. Here its scalars are contiguous NumPy
-columns, one per component, over blocks of rows: the reference evaluation of every public method.
+A formula takes named lists of scalars and returns nested lists of scalars. It is traced once and compiled to a kernel;
+or, where there is no kernel (no executable memory, too many operations), its scalars are contiguous NumPy columns, one
+per component, over blocks of rows: the reference evaluation of every public method.
 """
 
 from __future__ import annotations
 
+import math
+import os
 from collections.abc import Callable, Mapping
-from typing import Any
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tauforge.algebra.scalars import Column, Scalar
+from tauforge.algebra.scalars import Column, FoldingScalar, Scalar
 from tauforge.errors import ShapeError
+from tauforge.tracing.graph import Graph, trace
+
+if TYPE_CHECKING:
+    from tauforge.kernels.kernel import Kernel
 
 Array = NDArray[Any]
+SWITCH = "TAUFORGE_KERNELS"  # 0: no kernels, the reference alone
 BLOCK = 8192  # rows at a time: bounds the memory of the temporaries, and keeps them in the cache
 
 
@@ -40,38 +49,128 @@ def batch_shape(arguments: Mapping[str, Array]) -> tuple[int, ...]:
         raise ShapeError("arguments", expected="leading shapes that broadcast together", got=shapes) from None
 
 
-def evaluate(formula: Callable[..., Any], arguments: Mapping[str, Array], result: tuple[int, ...]) -> Array:
-    """formula(**columns) for every row; returns (..., *result), float32 only if every argument is."""
+Shape = tuple[int, ...]
+Formula = Callable[..., Any]
+
+
+class Evaluator:
+    """Evaluates formulas of one robot, each by a kernel of its own.
+
+    model:    what the formulas take first
+    identity: a text that determines the model, for the kernel cache
+    """
+
+    def __init__(self, model: Any, identity: str) -> None:
+        self._model, self._identity = model, identity
+        self._kernels: dict[tuple[Any, ...], Kernel | None] = {}
+
+    def __call__(
+        self, name: str, formula: Formula, arguments: Mapping[str, Array], results: list[Shape], **options: Any
+    ) -> tuple[Array, ...]:
+        """formula(model, **columns, **options) for every row; arrays (..., *core) for each of the results."""
+        batch_shape(arguments)
+        kernel = self.kernel(
+            name, formula, {key: value.shape[-1] for key, value in arguments.items()}, results, **options
+        )
+        if kernel is None:
+            return evaluate(partial(formula, self._model, **options), arguments, results)
+        dtype = np.result_type(*(value.dtype for value in arguments.values()))
+        out = kernel(*(value.astype(dtype, copy=False) for value in arguments.values()))
+        return out if isinstance(out, tuple) else (out,)
+
+    def kernel(
+        self, name: str, formula: Formula, sizes: dict[str, int], results: list[Shape], **options: Any
+    ) -> Kernel | None:
+        """The kernel for these arguments, made on first use; None where the reference must do."""
+        key = (name, *sizes.items(), *sorted(options.items()))
+        if key not in self._kernels:
+            self._kernels[key] = self._make(name, formula, sizes, results, key, options)
+        return self._kernels[key]
+
+    def builtin(
+        self,
+        name: str,
+        formula: Formula,
+        sizes: dict[str, int],
+        results: list[Shape],
+        fallback: Callable[..., Any],
+        **options: Any,
+    ) -> Callable[..., Any]:
+        """The kernel as a builtin for one state; `fallback` itself where there is none."""
+        kernel = self.kernel(name, formula, sizes, results, **options)
+        return fallback if kernel is None else kernel.builtin(fallback) or fallback
+
+    def _make(
+        self,
+        name: str,
+        formula: Formula,
+        sizes: dict[str, int],
+        results: list[Shape],
+        key: tuple[Any, ...],
+        options: dict[str, Any],
+    ) -> Kernel | None:
+        from tauforge.kernels.engine import executable_memory  # the compiler is slow to import: not before it is needed
+        from tauforge.kernels.kernel import Kernel, TooLargeError
+
+        if os.environ.get(SWITCH, "1") == "0" or not executable_memory():
+            return None
+
+        def graph() -> Graph:
+            def recorded(*columns: Any) -> list[Scalar]:
+                return flat(formula(self._model, **dict(zip(sizes, columns, strict=True)), **options))
+
+            return trace(recorded, sizes)
+
+        arguments: list[tuple[str, Shape]] = [(argument, (size,)) for argument, size in sizes.items()]
+        kernel = Kernel(name, f"{name} of one robot", graph, arguments, results, f"{key} {self._identity}")
+        try:
+            kernel.loaded(64)
+        except TooLargeError:
+            return None
+        return kernel
+
+
+def evaluate(formula: Formula, arguments: Mapping[str, Array], results: list[Shape]) -> tuple[Array, ...]:
+    """The reference: formula(**columns) for every row over NumPy; float32 only if every argument is."""
     batch = batch_shape(arguments)
     if not batch:  # one state is a batch of one, so that it gets the very same digits
-        single: Array = evaluate(formula, {name: value[None] for name, value in arguments.items()}, result)[0]
-        return single
+        single = evaluate(formula, {name: value[None] for name, value in arguments.items()}, results)
+        return tuple(out[0] for out in single)
     dtype = np.result_type(*(value.dtype for value in arguments.values()))
-    out = np.empty(batch + result, dtype)
+    outs = tuple(np.empty(batch + core, dtype) for core in results)
     whole = {name: np.broadcast_to(value, batch + value.shape[-1:]) for name, value in arguments.items()}
     with np.errstate(all="ignore"):
-        _fill(out, formula, whole, result)
-    return out
+        _fill(outs, batch, formula, whole)
+    return outs
 
 
-def _fill(out: Array, formula: Callable[..., Any], arguments: Mapping[str, Array], result: tuple[int, ...]) -> None:
-    batch = out.shape[: out.ndim - len(result)]
-    rows = int(np.prod(batch))
+def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Mapping[str, Array]) -> None:
+    rows = math.prod(batch)
     if rows > BLOCK:
         step = max(1, BLOCK * batch[0] // rows)
         for start in range(0, batch[0], step):
-            block = slice(start, start + step) if step > 1 or len(batch) == 1 else start
-            _fill(out[block], formula, {name: value[block] for name, value in arguments.items()}, result)
+            whole = step > 1 or len(batch) == 1
+            block: slice | int = slice(start, start + step) if whole else start
+            part = (min(step, batch[0] - start), *batch[1:]) if whole else batch[1:]
+            _fill(
+                tuple(out[block] for out in outs),
+                part,
+                formula,
+                {name: value[block] for name, value in arguments.items()},
+            )
         return
     columns = {
         name: [Column(value[..., k].copy()) for k in range(value.shape[-1])] for name, value in arguments.items()
     }
-    for index, scalar in zip(np.ndindex(*result), flat(formula(**columns)), strict=True):
-        out[(..., *index)] = scalar.value if isinstance(scalar, Column) else scalar
+    scalars = iter(flat(formula(**columns)))
+    for out in outs:
+        for index in np.ndindex(*out.shape[len(batch) :]):
+            scalar = next(scalars)
+            out[(..., *index)] = scalar.value if isinstance(scalar, Column) else scalar
 
 
 def flat(nested: Any) -> list[Scalar]:
     """Every scalar of nested sequences and vectors, in order."""
-    if isinstance(nested, Column) or not hasattr(nested, "__iter__"):
+    if isinstance(nested, FoldingScalar) or not hasattr(nested, "__iter__"):
         return [nested]
     return [scalar for item in nested for scalar in flat(item)]

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
+from types import MethodType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -26,7 +27,7 @@ from tauforge.formulations.serial.parameters import (
 from tauforge.robots import inverse_kinematics as ik
 from tauforge.robots import numbers, physical
 from tauforge.robots import serial_formulas as formulas
-from tauforge.robots.evaluate import as_argument, batch_shape, evaluate
+from tauforge.robots.evaluate import Evaluator, as_argument, batch_shape
 from tauforge.robots.joint import CONVENTIONS, JOINT_FIELDS, Joint
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.numbers import IDENTITY_ROWS, Floats, Rows, to_transform
@@ -34,6 +35,7 @@ from tauforge.robots.numbers import IDENTITY_ROWS, Floats, Rows, to_transform
 Array = NDArray[Any]
 DH_FIELDS = ("alpha", "a", "d", "theta")
 OPTIONAL = ("tip_wrench", "payload", "base_motion", "qd_ref")
+PLAIN_OPTIONS = {"formulation": DEFAULT_FORMULATION, "tool_axes": False}
 
 
 class KnownException(NamedTuple):
@@ -197,6 +199,10 @@ class SerialArm:
 
         write(self, Path(path))
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: compiled code and other conveniences are made again."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
     # ------------------------------------------------------------------------------------------------ description
 
     @property
@@ -275,11 +281,30 @@ class SerialArm:
 
     # ------------------------------------------------------------------------------------------------ evaluation
 
+    @cached_property
+    def _evaluator(self) -> Evaluator:
+        return Evaluator(self.model, repr(self.model))
+
     def _evaluate(
-        self, formula: Callable[..., Any], result: tuple[int, ...], arguments: dict[str, Any], **options: Any
-    ) -> Array:
-        checked = self._checked(arguments)
-        return evaluate(partial(formula, self.model, **options), checked, result)
+        self, method: str, results: list[tuple[int, ...]], arguments: dict[str, Any], **options: Any
+    ) -> tuple[Array, ...]:
+        """The formula of this name over checked arguments, an array for each result."""
+        return self._evaluator(method, getattr(formulas, method), self._checked(arguments), results, **options)
+
+    def _evaluate_one(self, method: str, result: tuple[int, ...], arguments: dict[str, Any], **options: Any) -> Array:
+        """One result. Where that was a plain call, the next ones for a single state go to a builtin."""
+        value = self._evaluate(method, [result], arguments, **options)[0]
+        plain = all(arguments[name] is None for name in OPTIONAL if name in arguments)
+        if plain and PLAIN_OPTIONS | options == PLAIN_OPTIONS and method not in vars(self):
+            vars(self)[method] = self._evaluator.builtin(
+                method,
+                getattr(formulas, method),
+                {name: self.n for name, given in arguments.items() if given is not None},
+                [result],
+                MethodType(getattr(type(self), method), self),
+                **options,
+            )
+        return value
 
     def _checked(self, arguments: dict[str, Any]) -> dict[str, Array]:
         """Arrays of the right core size; absent optional arguments are left out."""
@@ -347,7 +372,7 @@ class SerialArm:
             )
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "qdd": qdd, **loads}
-        return self._evaluate(formulas.inverse_dynamics, (self.n,), arguments, formulation=name, tool_axes=tool_axes)
+        return self._evaluate_one("inverse_dynamics", (self.n,), arguments, formulation=name, tool_axes=tool_axes)
 
     def forward_dynamics(
         self,
@@ -369,7 +394,7 @@ class SerialArm:
         """
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "tau": tau, **loads}
-        result = self._evaluate(formulas.forward_dynamics, (self.n,), arguments, tool_axes=tool_axes)
+        result = self._evaluate_one("forward_dynamics", (self.n,), arguments, tool_axes=tool_axes)
         self._refuse_singular(result, self._checked(arguments))
         return result
 
@@ -397,29 +422,29 @@ class SerialArm:
 
         Identity: M qdd = inverse_dynamics(q, 0, qdd) - inverse_dynamics(q, 0, 0).
         """
-        return self._evaluate(formulas.mass_matrix, (self.n, self.n), {"q": q, "payload": payload})
+        return self._evaluate_one("mass_matrix", (self.n, self.n), {"q": q, "payload": payload})
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> Array:
         """Christoffel's C(q, qd), (..., n, n).
 
         Identities: C qd = bias_forces - gravity_forces; dM/dt - 2C is skew.
         """
-        return self._evaluate(formulas.coriolis_matrix, (self.n, self.n), {"q": q, "qd": qd, "payload": payload})
+        return self._evaluate_one("coriolis_matrix", (self.n, self.n), {"q": q, "qd": qd, "payload": payload})
 
     def gravity_forces(self, q: ArrayLike, *, payload: Payload | None = None) -> Array:
         """g(q), (..., n): what holds the arm up at rest.
 
         Identity: the derivative of the potential energy.
         """
-        return self._evaluate(formulas.gravity_forces, (self.n,), {"q": q, "payload": payload})
+        return self._evaluate_one("gravity_forces", (self.n,), {"q": q, "payload": payload})
 
     def bias_forces(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> Array:
         """C(q, qd) qd + g(q), (..., n), without friction."""
-        return self._evaluate(formulas.bias_forces, (self.n,), {"q": q, "qd": qd, "payload": payload})
+        return self._evaluate_one("bias_forces", (self.n,), {"q": q, "qd": qd, "payload": payload})
 
     def friction_forces(self, qd: ArrayLike) -> Array:
         """(..., n): B G^2 qd + |G| T_plus for qd > 0, - |G| T_minus for qd < 0, 0 at rest."""
-        return self._evaluate(formulas.friction_forces, (self.n,), {"qd": qd})
+        return self._evaluate_one("friction_forces", (self.n,), {"qd": qd})
 
     def joint_wrenches(
         self,
@@ -440,7 +465,7 @@ class SerialArm:
         """
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "qdd": qdd, **loads}
-        return self._evaluate(formulas.joint_wrenches, (self.n, 6), arguments, tool_axes=tool_axes)
+        return self._evaluate_one("joint_wrenches", (self.n, 6), arguments, tool_axes=tool_axes)
 
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, payload: Payload | None = None
@@ -450,7 +475,8 @@ class SerialArm:
         Identity: the last is mass_matrix(q).
         """
         arguments = {"q": q, "qd": qd, "qdd": qdd, "payload": payload}
-        return self._derivatives(formulas.inverse_dynamics, arguments)
+        three = self._evaluate("inverse_dynamics_derivatives", [(self.n, self.n)] * 3, arguments)
+        return three[0], three[1], three[2]
 
     def forward_dynamics_derivatives(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, payload: Payload | None = None
@@ -460,17 +486,9 @@ class SerialArm:
         Identity: the last is the inverse of mass_matrix(q).
         """
         arguments = {"q": q, "qd": qd, "tau": tau, "payload": payload}
-        result = self._derivatives(formulas.forward_dynamics, arguments)
-        self._refuse_singular(np.stack(result, axis=-1), self._checked(arguments))
-        return result
-
-    def _derivatives(self, formula: Callable[..., Any], arguments: dict[str, Any]) -> tuple[Array, Array, Array]:
-        def jacobians(model: formulas.ArmModel, payload: Any = None, **states: Any) -> Any:
-            bound = partial(formula, model, payload=payload)
-            return formulas.with_derivatives(bound, *states.values())[1]
-
-        three = self._evaluate(jacobians, (3, self.n, self.n), arguments)
-        return three[..., 0, :, :], three[..., 1, :, :], three[..., 2, :, :]
+        three = self._evaluate("forward_dynamics_derivatives", [(self.n, self.n)] * 3, arguments)
+        self._refuse_singular(three[2], self._checked(arguments))
+        return three[0], three[1], three[2]
 
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qd_ref: ArrayLike | None = None) -> Array:
         """Y, (..., n, 10 n): Y @ inertial_parameters = M qdd + C(q, qd) qd_ref + g without friction and rotors.
@@ -478,31 +496,27 @@ class SerialArm:
         qd_ref: (..., n), default qd; with Christoffel's C, as adaptive control needs.
         """
         arguments = {"q": q, "qd": qd, "qdd": qdd, "qd_ref": qd_ref}
-        return self._evaluate(formulas.regressor, (self.n, 10 * self.n), arguments)
+        return self._evaluate_one("regressor", (self.n, 10 * self.n), arguments)
 
     def forward_kinematics(self, q: ArrayLike) -> Array:
         """(..., 4, 4) world <- tool."""
-        return self._evaluate(formulas.forward_kinematics, (4, 4), {"q": q})
+        return self._evaluate_one("forward_kinematics", (4, 4), {"q": q})
 
     def link_frames(self, q: ArrayLike) -> Array:
         """(..., n+1, 4, 4) world <- link frame: the base frame, then one for each link, in the arm's convention."""
-
-        def frames(model: formulas.ArmModel, q: Any) -> Any:
-            return [formulas.homogeneous(frame) for frame in formulas.link_frames(model, q)]
-
-        return self._evaluate(frames, (self.n + 1, 4, 4), {"q": q})
+        return self._evaluate_one("link_frames", (self.n + 1, 4, 4), {"q": q})
 
     def jacobian(self, q: ArrayLike) -> Array:
         """(..., 6, n), linear rows first: velocity of the tool origin and angular velocity, world axes."""
-        return self._evaluate(formulas.jacobian, (6, self.n), {"q": q})
+        return self._evaluate_one("jacobian", (6, self.n), {"q": q})
 
     def energy(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:
         """Kinetic (rotors included) and potential energy (from the world origin), J, each (...).
 
         Identity: d(kinetic + potential)/dt = qd . (tau - friction).
         """
-        both = self._evaluate(formulas.energy, (2,), {"q": q, "qd": qd, "payload": payload})
-        return both[..., 0], both[..., 1]
+        kinetic, potential = self._evaluate("energy", [(), ()], {"q": q, "qd": qd, "payload": payload})
+        return kinetic, potential
 
     def inverse_kinematics(self, pose: ArrayLike, guess: ArrayLike | None = None) -> Array:
         """Joint coordinates (n,) within the limits that bring the tool to `pose`, (4, 4) world <- tool.

@@ -5,10 +5,10 @@ Every function takes the arm's model, then the state as lists of scalars, and re
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from tauforge.algebra.dual import derivative, primal, seeded
+from tauforge.algebra.dual import derivative, seeded
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Transform, Vector, cross
 from tauforge.formulations.serial import (
@@ -137,7 +137,7 @@ def forward_dynamics(
     bias = bias_forces(model, q, qd, payload=payload, **loads)
     friction = friction_forces(model, qd)
     free = [t - b - f for t, b, f in zip(tau, bias, friction, strict=True)]
-    return composite_inertia.solve(mass_matrix(model, q, payload), free)
+    return composite_inertia.solved(composite_inertia.factored(mass_matrix(model, q, payload)), free)
 
 
 def joint_wrenches(
@@ -161,20 +161,37 @@ def joint_wrenches(
     return result
 
 
-def with_derivatives(
-    formula: Callable[..., list[Scalar]], *states: Scalars
-) -> tuple[list[Scalar], list[list[list[Scalar]]]]:
-    """Values of formula(*states) and its Jacobian with respect to each state, by dual numbers."""
-    duals, first = [], 0
-    for state in states:
-        duals.append(seeded(state, first))
-        first += len(state)
-    values = formula(*duals)
-    jacobians, first = [], 0
-    for state in states:
-        jacobians.append([[derivative(v, first + k) for k in range(len(state))] for v in values])
-        first += len(state)
-    return [primal(v) for v in values], jacobians
+def state_derivatives(
+    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, payload: Scalars | None
+) -> tuple[list[list[Scalar]], list[list[Scalar]]]:
+    """dtau/dq and dtau/dqd of inverse dynamics, by dual numbers."""
+    n = model.n
+    tau = inverse_dynamics(model, seeded(q), seeded(qd, n), qdd, payload=payload)
+    jacobians = [[[derivative(t, first + k) for k in range(n)] for t in tau] for first in (0, n)]
+    return jacobians[0], jacobians[1]
+
+
+def inverse_dynamics_derivatives(
+    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, payload: Scalars | None = None
+) -> list[list[list[Scalar]]]:
+    """dtau/dq, dtau/dqd and dtau/dqdd, the last being the mass matrix."""
+    return [*state_derivatives(model, q, qd, qdd, payload), mass_matrix(model, q, payload)]
+
+
+def forward_dynamics_derivatives(
+    model: ArmModel, q: Scalars, qd: Scalars, tau: Scalars, payload: Scalars | None = None
+) -> list[list[list[Scalar]]]:
+    """dqdd/dx = - M^-1 dtau/dx of inverse dynamics at the qdd that tau produces, x = q, qd; and dqdd/dtau = M^-1."""
+    n = model.n
+    factors = composite_inertia.factored(mass_matrix(model, q, payload))
+    bias, friction = bias_forces(model, q, qd, payload=payload), friction_forces(model, qd)
+    qdd = composite_inertia.solved(factors, [t - b - f for t, b, f in zip(tau, bias, friction, strict=True)])
+    results = []
+    for slope in state_derivatives(model, q, qd, qdd, payload):
+        columns = [composite_inertia.solved(factors, [-row[k] for row in slope]) for k in range(n)]
+        results.append([list(row) for row in zip(*columns, strict=True)])
+    units = [composite_inertia.solved(factors, [float(i == k) for i in range(n)]) for k in range(n)]
+    return [*results, [list(row) for row in zip(*units, strict=True)]]
 
 
 def regressor(
@@ -186,14 +203,14 @@ def regressor(
     )
 
 
-def link_frames(model: ArmModel, q: Scalars) -> list[Transform]:
+def link_frames(model: ArmModel, q: Scalars) -> list[list[list[Scalar]]]:
     """World <- link frame, 0..n, in the arm's own convention."""
     arm = model.parameters
     frames = [arm.base]
     for i, frame in enumerate(kinematics.link_frames(arm, q)[:-1]):
         moved = Transform(kinematics.joint_rotation(arm.joints[i], q[i]), kinematics.joint_travel(arm.joints[i], q[i]))
         frames.append(frame.then(moved).then(model.afters[i]))
-    return frames
+    return [homogeneous(frame) for frame in frames]
 
 
 def homogeneous(frame: Transform) -> list[list[Scalar]]:

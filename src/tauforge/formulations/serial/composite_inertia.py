@@ -7,6 +7,7 @@ small (Featherstone's order), so that no pivoting is needed: M is positive defin
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tauforge.algebra.inertias import moved, rotated, turned_about_x, turned_about_z
 from tauforge.algebra.scalars import Scalar, is_number, reciprocal
@@ -54,20 +55,34 @@ def turned(inertia: Matrix, R: Matrix) -> Matrix:
     return rotated(inertia, R)
 
 
-def solve(M: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list[Scalar]:
-    """x with M x = right, from M = L' D L, L unit lower triangular."""
-    n = len(right)
+class Factors(NamedTuple):
+    """M = L' D L, L unit lower triangular."""
+
+    L: list[list[Scalar]]
+    D_inverse: list[Scalar]
+
+
+def factored(M: Sequence[Sequence[Scalar]]) -> Factors:
+    n = len(M)
     A = [list(row) for row in M]
-    x = list(right)
     L: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
     D_inverse: list[Scalar] = [0.0] * n
     for k in reversed(range(n)):
         D_inverse[k] = reciprocal(A[k][k])
         for i in range(k):
             L[k][i] = A[k][i] * D_inverse[k]
-        for i in range(k):
             for j in range(i + 1):
                 A[i][j] = A[i][j] - L[k][i] * A[k][j]
+    return Factors(L, D_inverse)
+
+
+def solved(factors: Factors, right: Sequence[Scalar]) -> list[Scalar]:
+    """x with M x = right."""
+    L, D_inverse = factors
+    x = list(right)
+    n = len(x)
+    for k in reversed(range(n)):
+        for i in range(k):
             x[i] = x[i] - L[k][i] * x[k]
     for k in range(n):
         x[k] = x[k] * D_inverse[k]

@@ -1,0 +1,1 @@
+"""Graphs made callable: vector machine code through LLVM, bound to NumPy. Knows no robot."""

@@ -1,0 +1,124 @@
+"""LLVM IR as text: lines with fresh names, and the arithmetic of vectors of one number type."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+FLAGS = "contract"  # a multiplication and an addition may fuse; nothing else may be reordered
+
+
+class Code:
+    """Lines of one function. `emit` returns the name of the new value."""
+
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+        self.declarations: set[str] = set()
+        self._count = 0
+
+    def emit(self, text: str) -> str:
+        self._count += 1
+        name = f"%v{self._count}"
+        self.lines.append(f"  {name} = {text}")
+        return name
+
+    def do(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def label(self, name: str) -> None:
+        self.lines.append(f"{name}:")
+
+    def at(self, base: str, bytes_: int | str) -> str:
+        """A pointer this many bytes on."""
+        return base if bytes_ == 0 else self.emit(f"getelementptr i8, ptr {base}, i64 {bytes_}")
+
+
+class Vectors:
+    """Operations on `lanes` numbers of 32 or 64 bits."""
+
+    def __init__(self, code: Code, bits: int, lanes: int, *, avx512: bool) -> None:
+        self.code, self.bits, self.lanes, self.avx512 = code, bits, lanes, avx512
+        self.size = bits // 8
+        self.number = "double" if bits == 64 else "float"
+        self.integer = f"i{bits}"
+        self.type = f"<{lanes} x {self.number}>"
+        self.integers = f"<{lanes} x {self.integer}>"
+        self.mask = f"<{lanes} x i1>"
+
+    @property
+    def bytes(self) -> int:
+        return self.lanes * self.size
+
+    def constant(self, value: float) -> str:
+        return f"splat ({self.number} {literal(value, self.bits)})"
+
+    def integer_constant(self, value: int) -> str:
+        return f"splat ({self.integer} {value})"
+
+    def operation(self, op: str, a: str, b: str, flags: str = FLAGS) -> str:
+        return self.code.emit(f"f{op} {flags} {self.type} {a}, {b}")
+
+    def exactly(self, op: str, a: str, b: str) -> str:
+        """Without leave to fuse: for steps whose rounding is meant."""
+        return self.operation(op, a, b, flags="")
+
+    def negated(self, a: str) -> str:
+        return self.code.emit(f"fneg {self.type} {a}")
+
+    def fma(self, a: str, b: str, c: str) -> str:
+        """a b + c, rounded once."""
+        return self.intrinsic("fma", a, b, c)
+
+    def intrinsic(self, name: str, *arguments: str) -> str:
+        full = f"@llvm.{name}.v{self.lanes}f{self.bits}"
+        self.code.declarations.add(f"declare {self.type} {full}({', '.join([self.type] * len(arguments))})")
+        return self.code.emit(f"call {self.type} {full}({', '.join(f'{self.type} {a}' for a in arguments)})")
+
+    def reciprocal(self, x: str) -> str:
+        """1 / x to the last bit or two. With AVX-512 by the 14-bit estimate and Newton's steps; not a number for 0."""
+        if not self.avx512:
+            return self.operation("div", self.constant(1.0), x)
+        kind = "pd" if self.bits == 64 else "ps"
+        name = f"@llvm.x86.avx512.rcp14.{kind}.512"
+        m = "i8" if self.bits == 64 else "i16"
+        self.code.declarations.add(f"declare {self.type} {name}({self.type}, {self.type}, {m})")
+        y = self.code.emit(f"call {self.type} {name}({self.type} {x}, {self.type} {x}, {m} -1)")
+        minus_x = self.negated(x)
+        for _ in range(2 if self.bits == 64 else 1):
+            y = self.fma(y, self.fma(minus_x, y, self.constant(1.0)), y)
+        return y
+
+    def integer_operation(self, op: str, a: str, b: str) -> str:
+        return self.code.emit(f"{op} {self.integers} {a}, {b}")
+
+    def as_integers(self, a: str) -> str:
+        return self.code.emit(f"bitcast {self.type} {a} to {self.integers}")
+
+    def as_numbers(self, a: str) -> str:
+        return self.code.emit(f"bitcast {self.integers} {a} to {self.type}")
+
+    def compare(self, how: str, a: str, b: str) -> str:
+        return self.code.emit(f"fcmp {how} {self.type} {a}, {b}")
+
+    def select(self, mask: str, a: str, b: str) -> str:
+        return self.code.emit(f"select {self.mask} {mask}, {self.type} {a}, {self.type} {b}")
+
+    def shuffle(self, a: str, b: str, picks: Sequence[int]) -> str:
+        return shuffle(self.code, self.type, a, b, picks)
+
+    def load(self, pointer: str, *, aligned: bool) -> str:
+        return self.code.emit(f"load {self.type}, ptr {pointer}, align {self.bytes if aligned else self.size}")
+
+    def store(self, value: str, pointer: str, *, aligned: bool) -> None:
+        self.code.do(f"store {self.type} {value}, ptr {pointer}, align {self.bytes if aligned else self.size}")
+
+
+def shuffle(code: Code, kind: str, a: str, b: str, picks: Sequence[int]) -> str:
+    indices = ", ".join(f"i32 {k}" for k in picks)
+    return code.emit(f"shufflevector {kind} {a}, {kind} {b}, <{len(picks)} x i32> <{indices}>")
+
+
+def literal(value: float, bits: int) -> str:
+    """A number as LLVM writes it: the hexadecimal image of a double, rounded to float first if need be."""
+    rounded = value if bits == 64 else struct.unpack("<f", struct.pack("<f", value))[0]
+    return f"0x{struct.unpack('<Q', struct.pack('<d', rounded))[0]:016X}"

@@ -1,0 +1,91 @@
+"""A builtin function for one state: machine code that reads NumPy arrays directly and calls but NumPy's allocator.
+
+It assumes where an array keeps its fields. That is verified when first asked for, on arrays of several kinds, and the
+builtin stays off if anything differs, on interpreters without a GIL, and on anything but 64-bit CPython.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import platform
+import struct
+import sys
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy._core._multiarray_umath as umath
+
+from tauforge.kernels import llvm_loop as layout
+from tauforge.kernels.engine import Loaded
+from tauforge.kernels.numpy_binding import api_table
+
+NEW_ARRAY, ARRAY_TYPE = 93, 2  # slots of PyArray_New and PyArray_Type in the array API
+FASTCALL_WITH_KEYWORDS = 0x80 | 0x02
+_kept: list[Any] = []
+
+
+class MethodDefinition(ctypes.Structure):
+    _fields_ = (
+        ("name", ctypes.c_char_p),
+        ("function", ctypes.c_void_p),
+        ("flags", ctypes.c_int),
+        ("doc", ctypes.c_char_p),
+    )
+
+
+@cache
+def supported() -> bool:
+    """Whether this interpreter and this NumPy lay out arrays as the machine code assumes."""
+    if platform.python_implementation() != "CPython" or struct.calcsize("P") != 8:
+        return False
+    if not getattr(sys, "_is_gil_enabled", lambda: True)():
+        return False
+    if int(api_table(umath._ARRAY_API)[ARRAY_TYPE]) != id(np.ndarray):
+        return False
+    samples: list[np.ndarray] = [
+        np.zeros(3),
+        np.zeros((2, 5)),
+        np.zeros(4, np.float32),
+        np.zeros(8)[::2],
+        np.zeros((3, 4)).T,
+    ]
+    return all(_fields_are_where_assumed(sample) for sample in samples)
+
+
+def _fields_are_where_assumed(array: np.ndarray) -> bool:
+    def read(kind: Any, offset: int) -> Any:
+        return kind.from_address(id(array) + offset).value
+
+    dims = ctypes.cast(read(ctypes.c_void_p, layout.DIMENSIONS), ctypes.POINTER(ctypes.c_ssize_t))
+    good = layout.ALIGNED_AND_CONTIGUOUS
+    plain = array.flags.c_contiguous and array.flags.aligned
+    return (
+        read(ctypes.c_void_p, layout.TYPE) == id(np.ndarray)
+        and read(ctypes.c_void_p, layout.DATA) == array.ctypes.data
+        and read(ctypes.c_int, layout.DIMENSIONS_COUNT) == array.ndim
+        and tuple(dims[k] for k in range(array.ndim)) == array.shape
+        and (read(ctypes.c_void_p, layout.DESCRIPTOR) == id(np.dtype(np.float64))) == (array.dtype == np.float64)
+        and ((read(ctypes.c_int, layout.ARRAY_FLAGS) & good) == good) == plain
+    )
+
+
+def builtin(loaded: Loaded, name: str, doc: str, fallback: Callable[..., Any]) -> Callable[..., Any] | None:
+    """The function `single` of a compiled module as a builtin; anything it does not take goes to `fallback`."""
+    address = loaded.address("single")
+    if not supported() or not address:
+        return None
+    table = (ctypes.c_void_p * len(layout.ADDRESSES)).from_address(loaded.address("addresses"))
+    table[layout.ADDRESSES.index("array_type")] = id(np.ndarray)
+    table[layout.ADDRESSES.index("double_descriptor")] = id(np.dtype(np.float64))
+    table[layout.ADDRESSES.index("new_array")] = api_table(umath._ARRAY_API)[NEW_ARRAY]
+    vectorcall = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
+    table[layout.ADDRESSES.index("vectorcall")] = vectorcall
+    definition = MethodDefinition(name.encode(), address, FASTCALL_WITH_KEYWORDS, doc.encode())
+    _kept.append(definition)
+    make = ctypes.pythonapi.PyCFunction_NewEx
+    make.restype = ctypes.py_object
+    make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
+    function: Callable[..., Any] = make(ctypes.addressof(definition), fallback, None)
+    return function

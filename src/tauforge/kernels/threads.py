@@ -1,0 +1,88 @@
+"""Large batches on all cores: the loops release the GIL, so plain threads do."""
+
+from __future__ import annotations
+
+import math
+import os
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+VARIABLE = "TAUFORGE_THREADS"
+SMALLEST_SHARE = 16_384  # rows for which a thread is worth waking
+_count: int | None = None
+_pool: ThreadPoolExecutor | None = None
+
+
+def set_threads(count: int | None) -> None:
+    """How many threads large batches use; None for one per core (or TAUFORGE_THREADS)."""
+    global _count
+    if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
+        raise ValueError(f"expected a whole number >= 1 or None, got {count!r}")
+    _count = count
+    _forget_pool()
+
+
+def get_threads() -> int:
+    if _count is not None:
+        return _count
+    wanted = os.environ.get(VARIABLE, "")
+    if wanted and not (wanted.isdecimal() and int(wanted) > 0):
+        raise ValueError(f"{VARIABLE}={wanted!r}: expected a whole number >= 1")
+    if wanted:
+        return int(wanted)
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _forget_pool() -> None:
+    """After a fork the threads of the pool are gone."""
+    global _pool
+    _pool = None
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_pool)
+
+
+def pool() -> ThreadPoolExecutor:
+    global _pool
+    if _pool is None:
+        _pool = ThreadPoolExecutor(get_threads(), thread_name_prefix="tauforge")
+    return _pool
+
+
+def call(
+    ufunc: np.ufunc,
+    arguments: Sequence[np.ndarray],
+    cores: Sequence[int],
+    results: Sequence[tuple[int, ...]],
+    out: Any = None,
+) -> Any:
+    """The ufunc over shares of the first axis, each on a thread, where the batch is large enough.
+
+    cores: number of core dimensions of each argument.
+    """
+    if max(a.size for a in arguments) < 2 * SMALLEST_SHARE:
+        return ufunc(*arguments) if out is None else ufunc(*arguments, out=out)
+    batch = np.broadcast_shapes(*(a.shape[: a.ndim - c] for a, c in zip(arguments, cores, strict=True)))
+    workers = min(get_threads(), math.prod(batch) // SMALLEST_SHARE, batch[0] if batch else 0)
+    if workers < 2:
+        return ufunc(*arguments) if out is None else ufunc(*arguments, out=out)
+    dtype = np.result_type(*(a.dtype for a in arguments))
+    if out is None:
+        outs = tuple(np.empty(batch + core, dtype) for core in results)
+    else:
+        outs = out if isinstance(out, tuple) else (out,)
+        if any(np.may_share_memory(o, a) for o in outs for a in arguments):
+            return ufunc(*arguments, out=out)  # NumPy knows how to order overlapping reads and writes, threads do not
+    whole = [np.broadcast_to(a, batch + a.shape[a.ndim - c :]) for a, c in zip(arguments, cores, strict=True)]
+    bounds = [batch[0] * k // workers for k in range(workers + 1)]
+
+    def share(k: int) -> None:
+        rows = slice(bounds[k], bounds[k + 1])
+        ufunc(*(a[rows] for a in whole), out=tuple(o[rows] for o in outs))
+
+    list(pool().map(share, range(workers)))
+    return outs if len(outs) > 1 else outs[0]

@@ -10,8 +10,8 @@ SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))
 
 # Most tests are about the formulas and make many arms: the reference answers, nothing is compiled. The tests of the
 # kernels switch them on.
-os.environ["TAUFORGE_KERNELS"] = "0"
-os.environ["TAUFORGE_CACHE"] = "off"
+os.environ.setdefault("TAUFORGE_KERNELS", "0")
+os.environ.setdefault("TAUFORGE_CACHE", "off")
 
 settings.register_profile(
     "tauforge",

@@ -16,6 +16,7 @@ from tauforge.errors import (
     UnsupportedFeatureError,
 )
 from tauforge.formulations.serial import FORMULATIONS as _FORMULATIONS
+from tauforge.kernels.threads import get_threads, set_threads
 from tauforge.robots.joint import Joint
 from tauforge.robots.load import catalogue, load
 from tauforge.robots.loads import BaseMotion, Payload
@@ -39,6 +40,8 @@ __all__ = [
     "UnphysicalInertiaWarning",
     "UnsupportedFeatureError",
     "catalogue",
+    "get_threads",
     "load",
     "operation_count",
+    "set_threads",
 ]

@@ -7,6 +7,7 @@ per component, over blocks of rows: the reference evaluation of every public met
 
 from __future__ import annotations
 
+import itertools
 import math
 import os
 from collections.abc import Callable, Mapping
@@ -18,6 +19,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauforge.algebra.scalars import Column, FoldingScalar, Scalar
 from tauforge.errors import ShapeError
+from tauforge.tracing.counting import count
 from tauforge.tracing.graph import Graph, trace
 
 if TYPE_CHECKING:
@@ -67,13 +69,16 @@ class Evaluator:
     def __call__(
         self, name: str, formula: Formula, arguments: Mapping[str, Array], results: list[Shape], **options: Any
     ) -> tuple[Array, ...]:
-        """formula(model, **columns, **options) for every row; arrays (..., *core) for each of the results."""
+        """formula(model, **columns, **options) for every row; arrays (..., *core) for each of the results.
+
+        An option that is a tuple offers a choice of values with the same outcome: the cheapest is compiled.
+        """
         batch_shape(arguments)
         kernel = self.kernel(
             name, formula, {key: value.shape[-1] for key, value in arguments.items()}, results, **options
         )
         if kernel is None:
-            return evaluate(partial(formula, self._model, **options), arguments, results)
+            return evaluate(partial(formula, self._model, **choices(options)[0]), arguments, results)
         dtype = np.result_type(*(value.dtype for value in arguments.values()))
         out = kernel(*(value.astype(dtype, copy=False) for value in arguments.values()))
         return out if isinstance(out, tuple) else (out,)
@@ -86,19 +91,6 @@ class Evaluator:
         if key not in self._kernels:
             self._kernels[key] = self._make(name, formula, sizes, results, key, options)
         return self._kernels[key]
-
-    def builtin(
-        self,
-        name: str,
-        formula: Formula,
-        sizes: dict[str, int],
-        results: list[Shape],
-        fallback: Callable[..., Any],
-        **options: Any,
-    ) -> Callable[..., Any]:
-        """The kernel as a builtin for one state; `fallback` itself where there is none."""
-        kernel = self.kernel(name, formula, sizes, results, **options)
-        return fallback if kernel is None else kernel.builtin(fallback) or fallback
 
     def _make(
         self,
@@ -116,10 +108,11 @@ class Evaluator:
             return None
 
         def graph() -> Graph:
-            def recorded(*columns: Any) -> list[Scalar]:
-                return flat(formula(self._model, **dict(zip(sizes, columns, strict=True)), **options))
+            def recorded(chosen: dict[str, Any], *columns: Any) -> list[Scalar]:
+                return flat(formula(self._model, **dict(zip(sizes, columns, strict=True)), **chosen))
 
-            return trace(recorded, sizes)
+            graphs = (trace(partial(recorded, chosen), sizes) for chosen in choices(options))
+            return min(graphs, key=lambda graph: count(graph).flops)
 
         arguments: list[tuple[str, Shape]] = [(argument, (size,)) for argument, size in sizes.items()]
         kernel = Kernel(name, f"{name} of one robot", graph, arguments, results, f"{key} {self._identity}")
@@ -128,6 +121,12 @@ class Evaluator:
         except TooLargeError:
             return None
         return kernel
+
+
+def choices(options: dict[str, Any]) -> list[dict[str, Any]]:
+    """Every combination of the options that are tuples."""
+    values = [value if isinstance(value, tuple) else (value,) for value in options.values()]
+    return [dict(zip(options, combination, strict=True)) for combination in itertools.product(*values)]
 
 
 def evaluate(formula: Formula, arguments: Mapping[str, Array], results: list[Shape]) -> tuple[Array, ...]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from types import MethodType
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -31,11 +31,14 @@ from tauforge.robots.evaluate import Evaluator, as_argument, batch_shape
 from tauforge.robots.joint import CONVENTIONS, JOINT_FIELDS, Joint
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.numbers import IDENTITY_ROWS, Floats, Rows, to_transform
+from tauforge.robots.serial_formulas import FUNCTIONS
+
+if TYPE_CHECKING:
+    from tauforge.kernels.kernel import Kernel
 
 Array = NDArray[Any]
 DH_FIELDS = ("alpha", "a", "d", "theta")
 OPTIONAL = ("tip_wrench", "payload", "base_motion", "qd_ref")
-PLAIN_OPTIONS = {"formulation": DEFAULT_FORMULATION, "tool_axes": False}
 
 
 class KnownException(NamedTuple):
@@ -281,29 +284,62 @@ class SerialArm:
 
     # ------------------------------------------------------------------------------------------------ evaluation
 
+    def kernel(self, function: str, *, target: str = "cpu", dtype: str = "float64", **options: Any) -> Kernel:
+        """The compiled function behind the method of this name: a generalized ufunc that takes `out=`.
+
+        function: such as "inverse_dynamics"; options: formulation= for that one
+        Identity: equals the method on arrays of this dtype. UnsupportedFeatureError where there is no kernel.
+        """
+        from tauforge.kernels.kernel import MAX_NODES
+
+        if function not in FUNCTIONS:
+            raise UnsupportedFeatureError(
+                f"no function {function!r}", field="kernel", remedy=f"Use one of {', '.join(FUNCTIONS)}"
+            )
+        if target != "cpu":
+            raise UnsupportedFeatureError(f"target {target!r}", field="kernel", remedy="Use cpu")
+        if dtype not in ("float64", "float32"):
+            raise UnsupportedFeatureError(f"dtype {dtype!r}", field="kernel", remedy="Use float64 or float32")
+        made = self._kernel(function, options)
+        if made is None:
+            raise UnsupportedFeatureError(
+                f"{function} has no kernel: more than {MAX_NODES} operations, or no executable memory",
+                field="kernel",
+                remedy="The method itself answers by the NumPy reference",
+            )
+        made.loaded(64 if dtype == "float64" else 32)
+        return made
+
     @cached_property
     def _evaluator(self) -> Evaluator:
         return Evaluator(self.model, repr(self.model))
 
-    def _evaluate(
-        self, method: str, results: list[tuple[int, ...]], arguments: dict[str, Any], **options: Any
-    ) -> tuple[Array, ...]:
-        """The formula of this name over checked arguments, an array for each result."""
-        return self._evaluator(method, getattr(formulas, method), self._checked(arguments), results, **options)
+    def _kernel(self, method: str, options: dict[str, Any]) -> Kernel | None:
+        """The kernel of a plain call: no loads."""
+        function = FUNCTIONS[method]
+        return self._evaluator.kernel(
+            method,
+            getattr(formulas, method),
+            dict.fromkeys(function.arguments, self.n),
+            function.results(self.n),
+            **{**function.options, **options},
+        )
 
-    def _evaluate_one(self, method: str, result: tuple[int, ...], arguments: dict[str, Any], **options: Any) -> Array:
+    def _evaluate(self, method: str, arguments: dict[str, Any], **options: Any) -> tuple[Array, ...]:
+        """The formula of this name over checked arguments, an array for each result."""
+        function = FUNCTIONS[method]
+        checked = self._checked(arguments)
+        results = function.results(self.n)
+        return self._evaluator(method, getattr(formulas, method), checked, results, **{**function.options, **options})
+
+    def _evaluate_one(self, method: str, arguments: dict[str, Any], **options: Any) -> Array:
         """One result. Where that was a plain call, the next ones for a single state go to a builtin."""
-        value = self._evaluate(method, [result], arguments, **options)[0]
-        plain = all(arguments[name] is None for name in OPTIONAL if name in arguments)
-        if plain and PLAIN_OPTIONS | options == PLAIN_OPTIONS and method not in vars(self):
-            vars(self)[method] = self._evaluator.builtin(
-                method,
-                getattr(formulas, method),
-                {name: self.n for name, given in arguments.items() if given is not None},
-                [result],
-                MethodType(getattr(type(self), method), self),
-                **options,
-            )
+        value = self._evaluate(method, arguments, **options)[0]
+        plain = all(given is None for name, given in arguments.items() if name in OPTIONAL)
+        if plain and {**FUNCTIONS[method].options, **options} == FUNCTIONS[method].options and method not in vars(self):
+            bound = MethodType(getattr(type(self), method), self)
+            kernel = self._kernel(method, {})
+            vars(self)[method] = (None if kernel is None else kernel.builtin(bound)) or bound
         return value
 
     def _checked(self, arguments: dict[str, Any]) -> dict[str, Array]:
@@ -372,7 +408,7 @@ class SerialArm:
             )
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "qdd": qdd, **loads}
-        return self._evaluate_one("inverse_dynamics", (self.n,), arguments, formulation=name, tool_axes=tool_axes)
+        return self._evaluate_one("inverse_dynamics", arguments, formulation=name, tool_axes=tool_axes)
 
     def forward_dynamics(
         self,
@@ -394,7 +430,7 @@ class SerialArm:
         """
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "tau": tau, **loads}
-        result = self._evaluate_one("forward_dynamics", (self.n,), arguments, tool_axes=tool_axes)
+        result = self._evaluate_one("forward_dynamics", arguments, tool_axes=tool_axes)
         self._refuse_singular(result, self._checked(arguments))
         return result
 
@@ -422,29 +458,29 @@ class SerialArm:
 
         Identity: M qdd = inverse_dynamics(q, 0, qdd) - inverse_dynamics(q, 0, 0).
         """
-        return self._evaluate_one("mass_matrix", (self.n, self.n), {"q": q, "payload": payload})
+        return self._evaluate_one("mass_matrix", {"q": q, "payload": payload})
 
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> Array:
         """Christoffel's C(q, qd), (..., n, n).
 
         Identities: C qd = bias_forces - gravity_forces; dM/dt - 2C is skew.
         """
-        return self._evaluate_one("coriolis_matrix", (self.n, self.n), {"q": q, "qd": qd, "payload": payload})
+        return self._evaluate_one("coriolis_matrix", {"q": q, "qd": qd, "payload": payload})
 
     def gravity_forces(self, q: ArrayLike, *, payload: Payload | None = None) -> Array:
         """g(q), (..., n): what holds the arm up at rest.
 
         Identity: the derivative of the potential energy.
         """
-        return self._evaluate_one("gravity_forces", (self.n,), {"q": q, "payload": payload})
+        return self._evaluate_one("gravity_forces", {"q": q, "payload": payload})
 
     def bias_forces(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> Array:
         """C(q, qd) qd + g(q), (..., n), without friction."""
-        return self._evaluate_one("bias_forces", (self.n,), {"q": q, "qd": qd, "payload": payload})
+        return self._evaluate_one("bias_forces", {"q": q, "qd": qd, "payload": payload})
 
     def friction_forces(self, qd: ArrayLike) -> Array:
         """(..., n): B G^2 qd + |G| T_plus for qd > 0, - |G| T_minus for qd < 0, 0 at rest."""
-        return self._evaluate_one("friction_forces", (self.n,), {"qd": qd})
+        return self._evaluate_one("friction_forces", {"qd": qd})
 
     def joint_wrenches(
         self,
@@ -465,7 +501,7 @@ class SerialArm:
         """
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "qdd": qdd, **loads}
-        return self._evaluate_one("joint_wrenches", (self.n, 6), arguments, tool_axes=tool_axes)
+        return self._evaluate_one("joint_wrenches", arguments, tool_axes=tool_axes)
 
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, payload: Payload | None = None
@@ -475,7 +511,7 @@ class SerialArm:
         Identity: the last is mass_matrix(q).
         """
         arguments = {"q": q, "qd": qd, "qdd": qdd, "payload": payload}
-        three = self._evaluate("inverse_dynamics_derivatives", [(self.n, self.n)] * 3, arguments)
+        three = self._evaluate("inverse_dynamics_derivatives", arguments)
         return three[0], three[1], three[2]
 
     def forward_dynamics_derivatives(
@@ -486,7 +522,7 @@ class SerialArm:
         Identity: the last is the inverse of mass_matrix(q).
         """
         arguments = {"q": q, "qd": qd, "tau": tau, "payload": payload}
-        three = self._evaluate("forward_dynamics_derivatives", [(self.n, self.n)] * 3, arguments)
+        three = self._evaluate("forward_dynamics_derivatives", arguments)
         self._refuse_singular(three[2], self._checked(arguments))
         return three[0], three[1], three[2]
 
@@ -496,26 +532,26 @@ class SerialArm:
         qd_ref: (..., n), default qd; with Christoffel's C, as adaptive control needs.
         """
         arguments = {"q": q, "qd": qd, "qdd": qdd, "qd_ref": qd_ref}
-        return self._evaluate_one("regressor", (self.n, 10 * self.n), arguments)
+        return self._evaluate_one("regressor", arguments)
 
     def forward_kinematics(self, q: ArrayLike) -> Array:
         """(..., 4, 4) world <- tool."""
-        return self._evaluate_one("forward_kinematics", (4, 4), {"q": q})
+        return self._evaluate_one("forward_kinematics", {"q": q})
 
     def link_frames(self, q: ArrayLike) -> Array:
         """(..., n+1, 4, 4) world <- link frame: the base frame, then one for each link, in the arm's convention."""
-        return self._evaluate_one("link_frames", (self.n + 1, 4, 4), {"q": q})
+        return self._evaluate_one("link_frames", {"q": q})
 
     def jacobian(self, q: ArrayLike) -> Array:
         """(..., 6, n), linear rows first: velocity of the tool origin and angular velocity, world axes."""
-        return self._evaluate_one("jacobian", (6, self.n), {"q": q})
+        return self._evaluate_one("jacobian", {"q": q})
 
     def energy(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:
         """Kinetic (rotors included) and potential energy (from the world origin), J, each (...).
 
         Identity: d(kinetic + potential)/dt = qd . (tau - friction).
         """
-        kinetic, potential = self._evaluate("energy", [(), ()], {"q": q, "qd": qd, "payload": payload})
+        kinetic, potential = self._evaluate("energy", {"q": q, "qd": qd, "payload": payload})
         return kinetic, potential
 
     def inverse_kinematics(self, pose: ArrayLike, guess: ArrayLike | None = None) -> Array:

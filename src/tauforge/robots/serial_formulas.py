@@ -5,7 +5,8 @@ Every function takes the arm's model, then the state as lists of scalars, and re
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tauforge.algebra.dual import derivative, seeded
@@ -37,6 +38,8 @@ from tauforge.formulations.serial.parameters import (
     rotor_forces,
     with_payload,
 )
+from tauforge.tracing.differentiation import jacobian as jacobian_of
+from tauforge.tracing.graph import trace
 
 Scalars = Sequence[Scalar]
 
@@ -162,24 +165,36 @@ def joint_wrenches(
 
 
 def state_derivatives(
-    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, payload: Scalars | None
+    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, payload: Scalars | None, reverse: bool
 ) -> tuple[list[list[Scalar]], list[list[Scalar]]]:
-    """dtau/dq and dtau/dqd of inverse dynamics, by dual numbers."""
+    """dtau/dq and dtau/dqd of inverse dynamics, by dual numbers or by sweeping back over its graph.
+
+    Forward is cheaper for arms with many right angles and zeros, reverse for general ones.
+    """
     n = model.n
-    tau = inverse_dynamics(model, seeded(q), seeded(qd, n), qdd, payload=payload)
-    jacobians = [[[derivative(t, first + k) for k in range(n)] for t in tau] for first in (0, n)]
-    return jacobians[0], jacobians[1]
+    if reverse:
+        given = {"q": q, "qd": qd, "qdd": qdd} | ({} if payload is None else {"payload": payload})
+        graph = trace(
+            lambda *state: inverse_dynamics(model, **dict(zip(given, state, strict=True))),
+            {name: len(vector) for name, vector in given.items()},
+        )
+        inputs = {f"{name}{k}": x for name, vector in given.items() for k, x in enumerate(vector)}
+        rows = jacobian_of(graph, inputs, [f"{name}{k}" for name in ("q", "qd") for k in range(n)])
+    else:
+        tau = inverse_dynamics(model, seeded(q), seeded(qd, n), qdd, payload=payload)
+        rows = [[derivative(t, k) for k in range(2 * n)] for t in tau]
+    return [row[:n] for row in rows], [row[n:] for row in rows]
 
 
 def inverse_dynamics_derivatives(
-    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, payload: Scalars | None = None
+    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, payload: Scalars | None = None, reverse: bool = False
 ) -> list[list[list[Scalar]]]:
     """dtau/dq, dtau/dqd and dtau/dqdd, the last being the mass matrix."""
-    return [*state_derivatives(model, q, qd, qdd, payload), mass_matrix(model, q, payload)]
+    return [*state_derivatives(model, q, qd, qdd, payload, reverse), mass_matrix(model, q, payload)]
 
 
 def forward_dynamics_derivatives(
-    model: ArmModel, q: Scalars, qd: Scalars, tau: Scalars, payload: Scalars | None = None
+    model: ArmModel, q: Scalars, qd: Scalars, tau: Scalars, payload: Scalars | None = None, reverse: bool = False
 ) -> list[list[list[Scalar]]]:
     """dqdd/dx = - M^-1 dtau/dx of inverse dynamics at the qdd that tau produces, x = q, qd; and dqdd/dtau = M^-1."""
     n = model.n
@@ -187,7 +202,7 @@ def forward_dynamics_derivatives(
     bias, friction = bias_forces(model, q, qd, payload=payload), friction_forces(model, qd)
     qdd = composite_inertia.solved(factors, [t - b - f for t, b, f in zip(tau, bias, friction, strict=True)])
     results = []
-    for slope in state_derivatives(model, q, qd, qdd, payload):
+    for slope in state_derivatives(model, q, qd, qdd, payload, reverse):
         columns = [composite_inertia.solved(factors, [-row[k] for row in slope]) for k in range(n)]
         results.append([list(row) for row in zip(*columns, strict=True)])
     units = [composite_inertia.solved(factors, [float(i == k) for i in range(n)]) for k in range(n)]
@@ -231,3 +246,34 @@ def energy(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = N
     """Kinetic, potential."""
     arm = loaded(model.parameters, payload)
     return [energies.kinetic_energy(arm, model.drives, q, qd), energies.potential_energy(arm, q)]
+
+
+class Function(NamedTuple):
+    """What a public function takes besides optional loads, and what it returns for an arm of n joints."""
+
+    arguments: tuple[str, ...]
+    results: Callable[[int], list[tuple[int, ...]]]
+    options: Mapping[str, Any] = MappingProxyType({})
+
+
+FORWARD_OR_REVERSE = {"reverse": (False, True)}  # whichever is cheaper for the arm
+LOADS = {"tool_axes": False}
+FUNCTIONS = {
+    "inverse_dynamics": Function(
+        ("q", "qd", "qdd"), lambda n: [(n,)], {"formulation": DEFAULT_FORMULATION, "tool_axes": False}
+    ),
+    "forward_dynamics": Function(("q", "qd", "tau"), lambda n: [(n,)], LOADS),
+    "mass_matrix": Function(("q",), lambda n: [(n, n)]),
+    "coriolis_matrix": Function(("q", "qd"), lambda n: [(n, n)]),
+    "gravity_forces": Function(("q",), lambda n: [(n,)]),
+    "bias_forces": Function(("q", "qd"), lambda n: [(n,)]),
+    "friction_forces": Function(("qd",), lambda n: [(n,)]),
+    "joint_wrenches": Function(("q", "qd", "qdd"), lambda n: [(n, 6)], LOADS),
+    "inverse_dynamics_derivatives": Function(("q", "qd", "qdd"), lambda n: [(n, n)] * 3, FORWARD_OR_REVERSE),
+    "forward_dynamics_derivatives": Function(("q", "qd", "tau"), lambda n: [(n, n)] * 3, FORWARD_OR_REVERSE),
+    "regressor": Function(("q", "qd", "qdd"), lambda n: [(n, 10 * n)]),
+    "forward_kinematics": Function(("q",), lambda n: [(4, 4)]),
+    "link_frames": Function(("q",), lambda n: [(n + 1, 4, 4)]),
+    "jacobian": Function(("q",), lambda n: [(6, n)]),
+    "energy": Function(("q", "qd"), lambda n: [(), ()]),
+}

@@ -1,0 +1,227 @@
+"""Kernels under faults: threads, forks, pickles, damaged and hostile caches, no executable memory."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import stat
+import subprocess
+import sys
+import textwrap
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from conftest import SOAK
+from strategies import random_arm, random_state
+from tauforge.kernels import cache
+
+STATE = random_state(np.random.default_rng(0), 3, 40)
+
+
+@pytest.fixture(autouse=True)
+def own_cache(monkeypatch, tmp_path):
+    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
+    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path / "kernels"))
+    return tmp_path / "kernels"
+
+
+def arm_of(seed=1):
+    return random_arm(np.random.default_rng(seed), "RPR", drives=True)
+
+
+@pytest.fixture
+def expected():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TAUFORGE_CACHE", "off")
+        return arm_of().inverse_dynamics(*STATE)
+
+
+def in_a_child(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    here = str(Path(__file__).parent)
+    head = f"import sys; sys.path.insert(0, {here!r})\nfrom test_kernel_faults import *\n"
+    return subprocess.run(
+        [sys.executable, "-c", head + textwrap.dedent(code)],
+        env=os.environ | environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+
+
+def test_threads_calling_the_same_and_different_kernels(expected):
+    arm = arm_of()
+    q, qd, qdd = STATE
+    M = arm.replace().mass_matrix(q)
+
+    def work(k):
+        if k % 2:
+            return np.array_equal(arm.inverse_dynamics(q, qd, qdd), expected)
+        return np.array_equal(arm.mass_matrix(q), M)
+
+    with ThreadPoolExecutor(32) as pool:
+        assert all(pool.map(work, range(2000 * SOAK)))
+
+
+def test_threads_compiling_at_once():
+    arms = [arm_of(k) for k in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        results = list(pool.map(lambda arm: arm.inverse_dynamics(*STATE), arms))
+    for arm, result in zip(arms, results, strict=True):
+        assert np.array_equal(arm.replace().inverse_dynamics(*STATE), result)
+
+
+def test_fork_after_compile_and_after_threads():
+    done = in_a_child(
+        f"""
+        import os
+        arm = arm_of()
+        q, qd, qdd = random_state(np.random.default_rng(1), 3, 100_000)
+        before = arm.inverse_dynamics(q, qd, qdd)
+        for _ in range({20 * SOAK}):
+            child = os.fork()
+            if child == 0:
+                same = np.array_equal(arm.inverse_dynamics(q, qd, qdd), before)
+                arm.mass_matrix(q[:3])
+                os._exit(0 if same else 1)
+            assert os.waitpid(child, 0)[1] == 0
+        """
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_pickling_leaves_the_code_behind(expected):
+    arm = arm_of()
+    arm.inverse_dynamics(*STATE)
+    arm.inverse_dynamics(*(x[0] for x in STATE))
+    again = pickle.loads(pickle.dumps(arm))
+    assert "inverse_dynamics" not in vars(again)
+    assert again == arm
+    assert np.array_equal(again.inverse_dynamics(*STATE), expected)
+
+
+def test_the_cache_is_private_and_used(own_cache, expected):
+    assert np.array_equal(arm_of().inverse_dynamics(*STATE), expected)
+    assert stat.S_IMODE(own_cache.stat().st_mode) == 0o700
+    entries = list(own_cache.iterdir())
+    assert len(entries) == 1
+    again = arm_of()
+    assert np.array_equal(again.inverse_dynamics(*STATE), expected)
+    kernel = again.kernel("inverse_dynamics")
+    assert set(kernel.seconds) == {"load64"}
+    assert kernel.seconds["load64"] < 0.1
+
+
+def test_another_vector_width_is_another_entry(own_cache, monkeypatch):
+    arm_of().inverse_dynamics(*STATE)
+    monkeypatch.setenv("TAUFORGE_VECTOR_BITS", "128")
+    arm_of().inverse_dynamics(*STATE)
+    assert len(list(own_cache.iterdir())) == 2
+
+
+@pytest.mark.parametrize("damage", ["flip", "truncate", "empty", "append", "foreign"])
+def test_damaged_entries_are_made_again(own_cache, expected, damage):
+    arm_of().inverse_dynamics(*STATE)
+    (entry,) = own_cache.iterdir()
+    good = entry.read_bytes()
+    rng = np.random.default_rng(3)
+    for _ in range(10 * SOAK if damage == "flip" else 1):
+        bad = bytearray(good)
+        match damage:
+            case "flip":
+                bad[rng.integers(len(bad))] ^= 1 << rng.integers(8)
+            case "truncate":
+                del bad[len(bad) // 2 :]
+            case "empty":
+                bad.clear()
+            case "append":
+                bad += b"\0"
+            case "foreign":
+                bad = bytearray(cache.MAGIC + cache._digest("other", b"code") + b"code")
+        entry.write_bytes(bad)
+        with pytest.warns(cache.KernelCacheWarning, match="is damaged and is made again"):
+            assert np.array_equal(arm_of().inverse_dynamics(*STATE), expected)
+        assert entry.read_bytes() == good
+
+
+def test_a_cache_that_others_can_write_is_refused(tmp_path, monkeypatch, expected):
+    open_to_all = tmp_path / "open"
+    open_to_all.mkdir()
+    open_to_all.chmod(0o777)
+    monkeypatch.setenv("TAUFORGE_CACHE", str(open_to_all))
+    with pytest.warns(cache.KernelCacheWarning, match="can be written by others and is not used"):
+        assert np.array_equal(arm_of().inverse_dynamics(*STATE), expected)
+    assert not list(open_to_all.iterdir())
+
+
+def test_a_cache_that_is_a_file_is_refused(tmp_path, monkeypatch, expected):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path / "file"))
+    with pytest.warns(cache.KernelCacheWarning, match="cannot be used"):
+        assert np.array_equal(arm_of().inverse_dynamics(*STATE), expected)
+
+
+def test_a_disk_that_takes_nothing_costs_only_the_saving(own_cache, monkeypatch, expected):
+    def full(*_arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(Path, "write_bytes", full)
+    assert np.array_equal(arm_of().inverse_dynamics(*STATE), expected)
+    assert not list(own_cache.iterdir())
+
+
+@pytest.mark.parametrize("value", ["", "0", "off"])
+def test_the_cache_can_be_switched_off(own_cache, monkeypatch, expected, value):
+    monkeypatch.setenv("TAUFORGE_CACHE", value)
+    assert np.array_equal(arm_of().inverse_dynamics(*STATE), expected)
+    assert not own_cache.exists()
+
+
+def test_the_cache_is_bounded(own_cache, monkeypatch):
+    monkeypatch.setattr(cache, "MAX_BYTES", 20_000)
+    for seed in range(4):
+        arm_of(seed).inverse_dynamics(*STATE)
+    assert sum(path.stat().st_size for path in own_cache.iterdir()) <= 20_000
+
+
+def test_two_processes_may_race(own_cache):
+    code = "print(arm_of().inverse_dynamics(*STATE).tobytes().hex()[:64])"
+    with ThreadPoolExecutor(4) as pool:
+        done = list(pool.map(lambda _: in_a_child(code), range(4)))
+    assert all(process.returncode == 0 for process in done), done[0].stderr
+    assert len({process.stdout for process in done}) == 1
+    assert len(list(own_cache.iterdir())) == 1
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="PR_SET_MDWE is a Linux feature")
+def test_without_executable_memory_the_reference_answers():
+    done = in_a_child(
+        """
+        import ctypes, warnings
+        PR_SET_MDWE, REFUSE_GAIN = 65, 1
+        if ctypes.CDLL(None).prctl(PR_SET_MDWE, REFUSE_GAIN, 0, 0, 0) != 0:
+            print("unsupported")
+            raise SystemExit
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always")
+            first = arm_of().inverse_dynamics(*STATE)
+            second = arm_of(2).mass_matrix(STATE[0])
+        print(len(caught), caught[0].category.__name__, np.isfinite(first).all() and np.isfinite(second).all())
+        """
+    )
+    assert done.returncode == 0, done.stderr
+    if done.stdout.strip() == "unsupported":
+        pytest.skip("this kernel has no PR_SET_MDWE")
+    assert done.stdout.split() == ["1", "NoExecutableMemoryWarning", "True"]
+
+
+def test_wrong_settings_say_so(monkeypatch):
+    with pytest.raises(ValueError, match="expected a whole number >= 1"):
+        tf.set_threads(0)
+    monkeypatch.setenv("TAUFORGE_VECTOR_BITS", "1024")
+    with pytest.raises(ValueError, match="TAUFORGE_VECTOR_BITS='1024': expected 128, 256 or 512"):
+        arm_of().inverse_dynamics(*STATE)

@@ -16,10 +16,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tauforge.errors import ModelError
+from tauforge.robots.arm_description import KnownException, Source
 from tauforge.robots.joint import Joint
 from tauforge.robots.load import load
 from tauforge.robots.readers.arm_toml import MAX_JOINTS, read_arm
-from tauforge.robots.serial_arm import KnownException, SerialArm, Source
+from tauforge.robots.serial_arm import SerialArm
 
 SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))  # multiplies random counts
 DOCUMENT = Path(__file__).parents[1] / "docs" / "model-file.md"

@@ -1,63 +1,31 @@
-"""SerialArm: a frozen, validated serial arm and its public methods."""
+"""SerialArm: the public methods of a serial arm."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from types import MethodType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-from tauforge.algebra.inertias import point_mass_inertia, rotated
-from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
-from tauforge.errors import ModelError, ShapeError, SingularityError, UnsupportedFeatureError
+from tauforge.errors import ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
-from tauforge.formulations.serial.frame_choice import cheapest_frames
-from tauforge.formulations.serial.parameters import (
-    ArmParameters,
-    BodyParameters,
-    DriveParameters,
-    JointParameters,
-)
 from tauforge.robots import inverse_kinematics as ik
-from tauforge.robots import numbers, physical
+from tauforge.robots import numbers
 from tauforge.robots import serial_formulas as formulas
+from tauforge.robots.arm_description import ArmDescription, Array
 from tauforge.robots.evaluate import Evaluator, as_argument, batch_shape
-from tauforge.robots.joint import CONVENTIONS, JOINT_FIELDS, Joint
 from tauforge.robots.loads import BaseMotion, Payload
-from tauforge.robots.numbers import IDENTITY_ROWS, Floats, Rows, to_transform
 from tauforge.robots.serial_formulas import FUNCTIONS
 
 if TYPE_CHECKING:
     from tauforge.kernels.kernel import Kernel
 
-Array = NDArray[Any]
-DH_FIELDS = ("alpha", "a", "d", "theta")
 OPTIONAL = ("tip_wrench", "payload", "base_motion", "qd_ref")
 
 
-class KnownException(NamedTuple):
-    """A body whose unphysical inertia is as published: it loads without a warning."""
-
-    body: str
-    reason: str
-
-
-class Source(NamedTuple):
-    """Where numbers of a catalogue entry come from."""
-
-    fields: tuple[str, ...]
-    source: str
-    note: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class SerialArm:
+class SerialArm(ArmDescription):
     """A chain of revolute and prismatic joints from a base to a tool. SI units, radians.
 
     joints:        one `Joint` each, from the base outward
@@ -66,223 +34,6 @@ class SerialArm:
     coulomb_speed: rad/s or m/s; above 0 it smooths Coulomb friction to tanh(qd / coulomb_speed)
     convention:    "standard" or "modified" DH, or "general"
     """
-
-    joints: tuple[Joint, ...]
-    base: Rows = IDENTITY_ROWS
-    tool: Rows = IDENTITY_ROWS
-    gravity: Floats = (0.0, 0.0, -9.81)
-    coulomb_speed: float = 0.0
-    name: str = "arm"
-    convention: str = "general"
-    known_exceptions: tuple[KnownException, ...] = ()
-    sources: tuple[Source, ...] = dataclasses.field(default=(), compare=False)
-
-    def __post_init__(self) -> None:
-        def put(field: str, value: Any) -> None:
-            object.__setattr__(self, field, value)
-
-        if isinstance(self.joints, Joint) or not all(isinstance(joint, Joint) for joint in self.joints):
-            raise ModelError("expected a sequence of Joint", field="joints")
-        if not self.joints:
-            raise ModelError("an arm needs at least one joint", field="joints")
-        if self.convention not in (*CONVENTIONS, "general"):
-            raise ModelError(f"unknown convention {self.convention!r}", field="convention")
-        if not isinstance(self.name, str):
-            raise ModelError(f"expected a text, got {self.name!r}", field="name")
-        named = [
-            joint if joint.name else dataclasses.replace(joint, name=f"joint{i + 1}")
-            for i, joint in enumerate(self.joints)
-        ]
-        if self.convention == "general":  # DH rows of an arm that is not described by them would not survive `save`
-            named = [joint if joint.dh is None else dataclasses.replace(joint, dh=None) for joint in named]
-        repeated = {joint.name for joint in named if [other.name for other in named].count(joint.name) > 1}
-        if repeated:
-            raise ModelError(f"joint names must differ, repeated: {', '.join(sorted(repeated))}", field="names")
-        put("joints", tuple(named))
-        put("base", numbers.transform(self.base, "base"))
-        put("tool", numbers.transform(self.tool, "tool"))
-        put("gravity", numbers.vector(self.gravity, "gravity"))
-        put("coulomb_speed", numbers.non_negative(self.coulomb_speed, "coulomb_speed"))
-        bodies = {self.body_name(i): joint.inertia for i, joint in enumerate(self.joints)}
-        unknown = {exception.body for exception in self.known_exceptions} - set(bodies)
-        if unknown:
-            raise ModelError(f"no such body: {', '.join(sorted(unknown))}", field="known_exceptions")
-        physical.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
-
-    # ------------------------------------------------------------------------------------------------ construction
-
-    @classmethod
-    def from_dh(
-        cls,
-        *,
-        joints: str,
-        alpha: ArrayLike,
-        a: ArrayLike,
-        d: ArrayLike,
-        theta: ArrayLike | None = None,
-        convention: str = "standard",
-        names: Sequence[str] | None = None,
-        base: ArrayLike | None = None,
-        tool: ArrayLike | None = None,
-        gravity: ArrayLike = (0.0, 0.0, -9.81),
-        coulomb_speed: float = 0.0,
-        name: str = "arm",
-        **per_joint: Any,
-    ) -> SerialArm:
-        """An arm from Denavit-Hartenberg tables, one entry for each joint.
-
-        joints: letters R and P, such as "RRPRRR". Further per-joint sequences: mass, com, inertia, viscous, coulomb,
-        motor_inertia, gear_ratio, limits, max_speed, max_force.
-        """
-        if not isinstance(joints, str) or not joints:
-            raise ModelError(f"expected letters such as 'RRPRRR', got {joints!r}", field="joints")
-        n = len(joints)
-        allowed = set(JOINT_FIELDS) - {"kind", "before", "after", "offset", "name", "dh"}
-        if unknown := sorted(set(per_joint) - allowed):
-            raise ModelError(
-                f"unknown argument {unknown[0]!r}", field="from_dh", remedy=f"Known: {', '.join(sorted(allowed))}"
-            )
-        table = {"alpha": alpha, "a": a, "d": d, "theta": [0.0] * n if theta is None else theta}
-        columns = {key: numbers.per_joint(value, n, key) for key, value in table.items()}
-        columns |= {key: numbers.per_joint(value, n, key) for key, value in per_joint.items() if value is not None}
-        labels = [f"joint{i + 1}" for i in range(n)] if names is None else numbers.per_joint(names, n, "names")
-        rows = [
-            Joint.from_dh(
-                joints[i], convention=convention, name=labels[i], **{key: column[i] for key, column in columns.items()}
-            )
-            for i in range(n)
-        ]
-        return cls(
-            joints=tuple(rows),
-            base=numbers.transform(base, "base"),
-            tool=numbers.transform(tool, "tool"),
-            gravity=numbers.vector(gravity, "gravity"),
-            coulomb_speed=coulomb_speed,
-            name=name,
-            convention=convention,
-        )
-
-    def replace(self, **changes: Any) -> SerialArm:
-        """A changed copy: fields of the arm (gravity, tool, ...) or per-joint sequences (mass, com, viscous, ...)."""
-        own = {field.name for field in dataclasses.fields(self)}
-        per_joint = {key: changes.pop(key) for key in list(changes) if key not in own}
-        joints = list(changes.pop("joints", self.joints))
-        if unknown := sorted(set(per_joint) - set(JOINT_FIELDS) - set(DH_FIELDS)):
-            raise ModelError(f"unknown field {unknown[0]!r}", field="replace")
-        for key, value in per_joint.items():
-            column = numbers.per_joint(value, len(joints), key)
-            for i, (joint, entry) in enumerate(zip(joints, column, strict=True)):
-                joints[i] = self._changed(joint, key, entry)
-        return dataclasses.replace(self, joints=tuple(joints), **changes)
-
-    def _changed(self, joint: Joint, key: str, value: Any) -> Joint:
-        if key not in DH_FIELDS:
-            change = {key: value}
-            if key in ("kind", "before", "after", "offset"):
-                change["dh"] = None
-            return dataclasses.replace(joint, **change)
-        if joint.dh is None:
-            raise ModelError(f"{joint.name} has no DH parameters to change", field=key)
-        rest = {name: getattr(joint, name) for name in JOINT_FIELDS}
-        for name in ("before", "after", "offset", "dh"):
-            del rest[name]
-        return Joint.from_dh(**rest, **(joint.dh._asdict() | {key: value}), convention=self.convention)
-
-    def without_friction(self) -> SerialArm:
-        """The same arm with neither viscous nor Coulomb friction; rotors stay."""
-        return self.replace(viscous=[0.0] * self.n, coulomb=[(0.0, 0.0)] * self.n)
-
-    def without_rotors(self) -> SerialArm:
-        """The same arm without motor inertias: rigid links alone, with their friction."""
-        return self.replace(motor_inertia=[0.0] * self.n)
-
-    def save(self, path: str | Path) -> None:
-        """Write the arm as TOML; `tauforge.load` reads it back equal."""
-        from tauforge.robots.readers.arm_toml import write  # a reader imports this module
-
-        write(self, Path(path))
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields alone: compiled code and other conveniences are made again."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
-    # ------------------------------------------------------------------------------------------------ description
-
-    @property
-    def n(self) -> int:
-        """Number of joints."""
-        return len(self.joints)
-
-    @property
-    def kinds(self) -> str:
-        """Joint letters, such as "RRPRRR"."""
-        return "".join(joint.kind for joint in self.joints)
-
-    def body_name(self, i: int) -> str:
-        """The name that warnings and declared exceptions give to the link of joint i (from 0)."""
-        return f"link of {self.joints[i].name}"
-
-    @property
-    def limits(self) -> Array:
-        """(n, 2) lower and upper; infinite where there is none."""
-        return np.array([joint.limits or (-np.inf, np.inf) for joint in self.joints])
-
-    @cached_property
-    def inertial_parameters(self) -> Array:
-        """(10 n,) m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz for each link, about and in its own frame."""
-        values = []
-        for joint in self.joints:
-            c = Vector(*joint.com)
-            I = Matrix.of(joint.inertia) + point_mass_inertia(joint.mass, c)
-            values += [joint.mass, *(c * joint.mass)]
-            values += [I[a, b] for a, b in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]
-        result = np.array(values)
-        result.flags.writeable = False
-        return result
-
-    @cached_property
-    def model(self) -> formulas.ArmModel:
-        """The arm as the formulations see it."""
-        befores = tuple(to_transform(joint.before) for joint in self.joints)
-        afters = tuple(to_transform(joint.after) for joint in self.joints)
-        joints, bodies, drives = [], [], []
-        for i, joint in enumerate(self.joints):
-            # frame i of the formulations is link frame i carried on to the axis of the next joint
-            onward = befores[i + 1] if i + 1 < self.n else NO_DISPLACEMENT
-            joints.append(JointParameters(joint.kind == "R", joint.offset, afters[i].then(onward)))
-            R, p = onward.inverse()
-            bodies.append(BodyParameters(joint.mass, R @ Vector(*joint.com) + p, rotated(Matrix.of(joint.inertia), R)))
-            plus, minus = joint.coulomb
-            drives.append(DriveParameters(joint.viscous, plus, minus, joint.motor_inertia, joint.gear_ratio))
-        parameters = ArmParameters(
-            tuple(joints),
-            tuple(bodies),
-            Vector(*self.gravity),
-            to_transform(self.base),
-            befores[0],
-            to_transform(self.tool),
-        )
-        return formulas.ArmModel(
-            parameters,
-            cheapest_frames(parameters),
-            tuple(drives),
-            self.coulomb_speed,
-            befores,
-            afters,
-            tuple(self._reaction_point(after) for after in afters),
-        )
-
-    def _reaction_point(self, after: Transform) -> Vector | None:
-        """Where joint wrenches are taken: always on the joint's axis."""
-        match self.convention:
-            case "standard":
-                return None
-            case "modified":
-                return after.translation
-            case _:
-                return ZERO
-
-    # ------------------------------------------------------------------------------------------------ evaluation
 
     def kernel(self, function: str, *, target: str = "cpu", dtype: str = "float64", **options: Any) -> Kernel:
         """The compiled function behind the method of this name: a generalized ufunc that takes `out=`.

@@ -25,8 +25,11 @@ from tauforge.analysis.base_parameters import base_parameters
 from tauforge.analysis.comparison import compare
 from tauforge.formulations.serial import FORMULATIONS as TEXTS
 from tauforge.formulations.serial import composite_inertia, lagrange_euler, orthogonal_complement, strobing
-from tauforge.formulations.serial.frame_choice import cheapest_frames
-from tauforge.formulations.serial.joint_frames import joint_frames, regrouped
+from tauforge.formulations.serial.frame_choice import aligned, placed
+from tauforge.formulations.serial.joint_frames import cheapest_chain, inverse_dynamics_of
+from tauforge.formulations.serial.kinematics import tool_frame
+from tauforge.formulations.serial.parameters import Wrench, base_at_rest
+from tauforge.formulations.serial.regrouping import joint_frames, regrouped
 from tolerances import FORMULATIONS, ROUNDING, error, error_beside, solve_tolerance
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "serial_6R.json").read_text())["arm"]
@@ -80,7 +83,7 @@ def test_mass_matrices_agree(rng, letters, convention):
         lagrange_euler.mass_matrix(p, q.tolist()),
         orthogonal_complement.generalized_inertia(p, q.tolist()),
         strobing.mass_matrix(TEXTS["newton-euler"], p, q.tolist()),
-        composite_inertia.mass_matrix(joint_frames(p), q.tolist()),
+        composite_inertia.mass_matrix(joint_frames(p).frames, q.tolist()),
         arm.inverse_dynamics_derivatives(q, q * 0, q * 0)[2],
     ):
         assert error(M, other, core=2) < FORMULATIONS
@@ -239,14 +242,12 @@ def test_base_parameters_of_a_general_six_r():
 
 
 @given(seeds, kinds, conventions)
-def test_cheapest_frames_change_nothing(rng, letters, convention):
-    arm = random_arm(rng, letters, convention)
-    p, cheap = arm.model.parameters, cheapest_frames(arm.model.parameters)
-    q, qd, qdd = (x.tolist() for x in random_state(rng, arm.n))
-    for text in ("newton-euler", "lagrange-euler", "joint-frames"):
+def test_aligned_axes_change_nothing(rng, letters, convention):
+    p = random_arm(rng, letters, convention).model.parameters
+    cheap = aligned(p)
+    q, qd, qdd = (x.tolist() for x in random_state(rng, p.n))
+    for text in ("newton-euler", "lagrange-euler"):
         assert error(TEXTS[text](p, q, qd, qdd), TEXTS[text](cheap, q, qd, qdd)) < FORMULATIONS
-    from tauforge.formulations.serial.kinematics import tool_frame
-
     for a, b in zip(tool_frame(p, q), tool_frame(cheap, q), strict=True):
         assert error(flat(a), flat(b)) < FORMULATIONS
 
@@ -255,22 +256,34 @@ def flat(x):
     return [y for row in x.rows for y in row] if isinstance(x, v.Matrix) else list(x)
 
 
+@given(seeds, kinds, conventions)
+def test_placed_frames_change_nothing(rng, letters, convention):
+    arm = random_arm(rng, letters, convention).model.parameters
+    plain = joint_frames(arm)
+    q, qd, qdd = (x.tolist() for x in random_state(rng, arm.n))
+    state = (q, qd, qdd, Wrench(v.E_X, v.E_Y), base_at_rest(arm))
+    expected = inverse_dynamics_of(plain, *state)
+    for chain in (regrouped(plain), placed(regrouped(plain)), cheapest_chain(arm)):
+        assert error(inverse_dynamics_of(chain, *state), expected) < FORMULATIONS
+        M = composite_inertia.mass_matrix(chain.frames, q)
+        assert error(M, composite_inertia.mass_matrix(plain.frames, q), core=2) < FORMULATIONS
+
+
 @given(seeds, st.text("R", min_size=2, max_size=8), conventions)
 def test_cheapest_frames_have_the_promised_zeros(rng, letters, convention):
-    cheap = cheapest_frames(random_arm(rng, letters, convention).model.parameters)
-    for i, joint in enumerate(cheap.joints[:-1]):
-        R, p = joint.constant
+    frames = cheapest_chain(random_arm(rng, letters, convention).model.parameters).frames
+    for i, frame in enumerate(frames[1:], 1):
+        R, p = frame.before
         assert (R[0, 0], R[0, 1], R[0, 2], R[1, 0], R[2, 0]) == (1, 0, 0, 0, 0)
         assert p.z == 0
-        assert p.y == 0 or i < len(letters) - 2
-    last = joint_frames(cheap)[-1]
-    assert abs(last.first_moment.y) < ROUNDING * abs(last.first_moment.x) + 1e-15
+        assert p.y == 0 or i < len(letters) - 1
+    assert frames[-1].first_moment.y == 0
 
 
 @given(seeds, kinds)
 def test_regrouping_leaves_seven_numbers_a_link(rng, letters):
-    frames = joint_frames(random_arm(rng, letters, "general").model.parameters)
-    for before, after in zip(frames, regrouped(frames), strict=True):
+    chain = joint_frames(random_arm(rng, letters, "general").model.parameters)
+    for before, after in zip(chain.frames, regrouped(chain).frames, strict=True):
         if before.revolute:
             assert after.mass == 0
             assert after.first_moment.z == 0

@@ -66,7 +66,7 @@ def test_sympy_gives_the_textbook_formula():
         joints="R", alpha=[0], a=[0.5], d=[0], mass=[2.0], com=[(-0.2, 0, 0)], gravity=(0, -10, 0)
     )
     (q,), (qd,), (qdd,) = sympy.symbols("q:1"), sympy.symbols("v:1"), sympy.symbols("a:1")
-    tau = TEXTS["joint-frames"](arm.model.cheapest, [q], [qd], [qdd])[0]
+    tau = TEXTS["joint-frames"](arm.model.parameters, [q], [qd], [qdd])[0]
     assert sympy.simplify(tau - (0.18 * qdd + 6.0 * sympy.cos(q))).subs({q: 0.3, qdd: 0.7}) == pytest.approx(
         0, abs=1e-14
     )

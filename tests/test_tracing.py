@@ -131,7 +131,7 @@ def test_critical_path():
 
 
 def test_tracing_an_arm_takes_milliseconds():
-    arm = random_arm(np.random.default_rng(0), "RRRRRR").model.cheapest
+    arm = random_arm(np.random.default_rng(0), "RRRRRR").model.parameters
     f = FORMULATIONS["joint-frames"]
     best = np.inf
     for _ in range(5):

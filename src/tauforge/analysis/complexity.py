@@ -44,7 +44,7 @@ class OperationCount(NamedTuple):
 def operation_count(robot: SerialArm, formulation: str = DEFAULT_FORMULATION) -> OperationCount:
     """Operations of the inverse dynamics of a given robot, rigid bodies only."""
     check(formulation)
-    arm = robot.model.cheapest if formulation == DEFAULT_FORMULATION else robot.model.parameters
+    arm = robot.model.parameters
     return counted(formulation, arm.n, lambda number: arm)
 
 

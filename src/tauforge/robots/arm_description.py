@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError
-from tauforge.formulations.serial.frame_choice import cheapest_frames
+from tauforge.formulations.serial.joint_frames import cheapest_chain
 from tauforge.formulations.serial.parameters import (
     ArmParameters,
     BodyParameters,
@@ -257,7 +257,7 @@ class ArmDescription:
         )
         return ArmModel(
             parameters,
-            cheapest_frames(parameters),
+            cheapest_chain(parameters),
             tuple(drives),
             self.coulomb_speed,
             befores,

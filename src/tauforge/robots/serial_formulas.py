@@ -24,7 +24,7 @@ from tauforge.formulations.serial import (
 from tauforge.formulations.serial import energy as energies
 from tauforge.formulations.serial import friction as frictions
 from tauforge.formulations.serial import regressor as regressors
-from tauforge.formulations.serial.joint_frames import JointFrame, joint_frames, regrouped
+from tauforge.formulations.serial.joint_frames import cheapest_chain, inverse_dynamics_of
 from tauforge.formulations.serial.parameters import (
     NO_WRENCH,
     ArmParameters,
@@ -38,6 +38,7 @@ from tauforge.formulations.serial.parameters import (
     rotor_forces,
     with_payload,
 )
+from tauforge.formulations.serial.regrouping import Chain, joint_frames
 from tauforge.tracing.differentiation import jacobian as jacobian_of
 from tauforge.tracing.graph import trace
 
@@ -48,7 +49,7 @@ class ArmModel(NamedTuple):
     """All that the formulas need: the arm in its own frames and in the cheapest ones, its drives and link frames."""
 
     parameters: ArmParameters
-    cheapest: ArmParameters
+    chain: Chain  # in the cheapest frames, without a payload
     drives: tuple[DriveParameters, ...]
     coulomb_speed: Scalar
     befores: tuple[Transform, ...]  # link frame i-1 <- joint i
@@ -94,9 +95,12 @@ def rigid_inverse_dynamics(
     tool_axes: bool = False,
 ) -> list[Scalar]:
     """Without friction and rotors. The default formulation runs in the cheapest frames, the others in the arm's own."""
-    arm = loaded(model.cheapest if formulation == DEFAULT_FORMULATION else model.parameters, payload)
-    more = () if formulation in FIXED_BASE_ONLY else (base_state(arm, base_motion),)
-    return FORMULATIONS[formulation](arm, q, qd, qdd, tip(arm, q, tip_wrench, tool_axes), *more)
+    arm = loaded(model.parameters, payload)
+    at_tip, base = tip(arm, q, tip_wrench, tool_axes), base_state(arm, base_motion)
+    if formulation == DEFAULT_FORMULATION:
+        return inverse_dynamics_of(chain_of(model, payload), q, qd, qdd, at_tip, base)
+    more = () if formulation in FIXED_BASE_ONLY else (base,)
+    return FORMULATIONS[formulation](arm, q, qd, qdd, at_tip, *more)
 
 
 def inverse_dynamics(model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, **loads: Any) -> list[Scalar]:
@@ -119,19 +123,19 @@ def friction_forces(model: ArmModel, qd: Scalars) -> list[Scalar]:
     return frictions.friction_forces(model.drives, qd, model.coulomb_speed)
 
 
-def cheap_frames(model: ArmModel, payload: Scalars | None) -> list[JointFrame]:
-    return regrouped(joint_frames(loaded(model.cheapest, payload)))
+def chain_of(model: ArmModel, payload: Scalars | None) -> Chain:
+    return model.chain if payload is None else cheapest_chain(loaded(model.parameters, payload))
 
 
 def mass_matrix(model: ArmModel, q: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
-    M = composite_inertia.mass_matrix(cheap_frames(model, payload), q)
+    M = composite_inertia.mass_matrix(chain_of(model, payload).frames, q)
     for i, drive in enumerate(model.drives):
         M[i][i] = M[i][i] + reflected_inertia(drive)
     return M
 
 
 def coriolis_matrix(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
-    return coriolis.coriolis_matrix(cheap_frames(model, payload), q, qd)
+    return coriolis.coriolis_matrix(chain_of(model, payload).frames, q, qd)
 
 
 def forward_dynamics(
@@ -214,7 +218,7 @@ def regressor(
 ) -> list[list[Scalar]]:
     arm = model.parameters
     return regressors.regressor(
-        joint_frames(arm), model.afters, q, qd, qd if qd_ref is None else qd_ref, qdd, base_at_rest(arm)
+        joint_frames(arm).frames, model.afters, q, qd, qd if qd_ref is None else qd_ref, qdd, base_at_rest(arm)
     )
 
 

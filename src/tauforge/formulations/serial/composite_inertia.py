@@ -12,8 +12,8 @@ from typing import NamedTuple
 from tauforge.algebra.inertias import moved, rotated, turned_about_x, turned_about_z
 from tauforge.algebra.scalars import Scalar, is_number, reciprocal
 from tauforge.algebra.vectors import E_Z, ZERO, Matrix, Vector, cross
-from tauforge.formulations.serial.joint_frames import JointFrame
 from tauforge.formulations.serial.kinematics import joint_rotation, joint_travel
+from tauforge.formulations.serial.regrouping import JointFrame
 
 
 def mass_matrix(frames: Sequence[JointFrame], q: Sequence[Scalar]) -> list[list[Scalar]]:

@@ -13,10 +13,11 @@ from collections.abc import Sequence
 from tauforge.algebra.inertias import second_moments
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Vector, cross, dot, outer, skew
-from tauforge.formulations.serial.joint_frames import JointFrame, Motion
+from tauforge.formulations.serial.joint_frames import Motion, passed_inward
 from tauforge.formulations.serial.kinematics import joint_rotation, joint_travel
 from tauforge.formulations.serial.modified_newton_euler import moment_of_inertia_forces
-from tauforge.formulations.serial.parameters import BaseState
+from tauforge.formulations.serial.parameters import NO_WRENCH, BaseState, Wrench
+from tauforge.formulations.serial.regrouping import JointFrame
 
 BASE_WITHOUT_GRAVITY = BaseState(ZERO, ZERO, ZERO)
 
@@ -68,17 +69,14 @@ def coriolis_product(
     Identity: coriolis_product(q, qd, qd) = inverse_dynamics(q, qd, 0) without gravity.
     """
     motions = polar_outward(frames, q, qd, qd_ref, [0.0] * len(frames), BASE_WITHOUT_GRAVITY)
-    f = n = ZERO
+    w = NO_WRENCH
     forces = []
     for frame, motion in zip(reversed(frames), reversed(motions), strict=True):
-        h, I = frame.first_moment, frame.inertia
-        f = f + motion.a * frame.mass + motion.U @ h
-        n = n + moment_of_inertia_forces(motion.U, second_moments(I)) + cross(h, motion.a)
+        h = frame.first_moment
+        f = w.force + motion.a * frame.mass + motion.U @ h
+        n = w.moment + moment_of_inertia_forces(motion.U, second_moments(frame.inertia)) + cross(h, motion.a)
         forces.append(n.z if frame.revolute else f.z)
-        R, p = frame.before
-        n = n + cross(motion.travel, f)
-        f = R @ (motion.turn @ f)
-        n = R @ (motion.turn @ n) + cross(p, f)
+        w = passed_inward(frame, motion, Wrench(f, n))
     return forces[::-1]
 
 

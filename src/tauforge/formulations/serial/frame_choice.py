@@ -8,6 +8,9 @@ A joint does not care where along its axis, and how turned about it, its frames 
 2. An origin may slide along its axis. Sliding it until the next displacement has no z component, from the last joint
    inward, leaves two components (x, y) for every displacement, one for the last, and none between axes that meet.
 3. The last link may be turned about its axis until its mass centre lies in the x-z plane.
+
+The last two are done after regrouping: a regrouped link has no mass, so that sliding it adds t h_x and t h_y to two
+products of inertia and cancels nothing, however far it goes.
 """
 
 from __future__ import annotations
@@ -15,7 +18,7 @@ from __future__ import annotations
 import math
 
 from tauforge.algebra.inertias import rotated
-from tauforge.algebra.scalars import is_number, is_zero
+from tauforge.algebra.scalars import Scalar, is_number, is_zero
 from tauforge.algebra.vectors import (
     Matrix,
     Transform,
@@ -24,22 +27,10 @@ from tauforge.algebra.vectors import (
     constant_rotation_z,
 )
 from tauforge.formulations.serial.parameters import ArmParameters, BodyParameters, JointParameters
+from tauforge.formulations.serial.regrouping import ROUNDING, Chain, JointFrame
 
 SMALLEST_SINE = 1e-15  # of a twist between axes that are not parallel
 SMALLEST_SLIDING_SINE = 1e-2  # between flatter axes the common normal is too far off to slide to
-
-
-def cheapest_frames(arm: ArmParameters) -> ArmParameters:
-    """An equivalent arm: every function of q that does not name link frames is the same.
-
-    Identity: inverse dynamics, tool pose, Jacobian and energy equal those of `arm`. A geometry that is not made of
-    numbers is returned as it is.
-    """
-    numbers = [x for joint in arm.joints for row in joint.constant.rotation.rows for x in row]
-    numbers += [x for joint in arm.joints for x in (*joint.constant.translation, joint.offset)]
-    if not all(is_number(x) for x in numbers):
-        return arm
-    return with_last_link_turned(with_origins_slid(with_axes_aligned(arm)))
 
 
 def split_z_x_z(R: Matrix, p: Vector) -> tuple[float, float, float]:
@@ -63,8 +54,16 @@ def turned_body(body: BodyParameters, R: Matrix) -> BodyParameters:
     return BodyParameters(body.mass, R @ body.com, rotated(body.inertia, R))
 
 
-def with_axes_aligned(arm: ArmParameters) -> ArmParameters:
-    """Choice 1: constants of the form Rot(x, alpha), or Rot(z, beta) Rot(x, alpha) after a prismatic joint."""
+def aligned(arm: ArmParameters) -> ArmParameters:
+    """Choice 1: constants of the form Rot(x, alpha), or Rot(z, beta) Rot(x, alpha) after a prismatic joint.
+
+    Frame n does not move. Identity: every function of q that does not name other link frames is the same. A geometry
+    that is not made of numbers is returned as it is.
+    """
+    numbers = [x for joint in arm.joints for row in joint.constant.rotation.rows for x in row]
+    numbers += [x for joint in arm.joints for x in (*joint.constant.translation, joint.offset)]
+    if not all(is_number(x) for x in numbers):
+        return arm
     joints: list[JointParameters] = []
     bodies: list[BodyParameters] = []
     pending = 0.0  # Rot(z, pending) still to be passed on to the next joint
@@ -86,58 +85,83 @@ def with_axes_aligned(arm: ArmParameters) -> ArmParameters:
         joints.append(JointParameters(joint.revolute, offset, constant))
         bodies.append(turned_body(body, constant_rotation_z(gamma)))
         pending = gamma
-    tool = Transform(constant_rotation_z(pending), Vector(0.0, 0.0, 0.0)).then(arm.tool)
-    return arm._replace(joints=tuple(joints), bodies=tuple(bodies), tool=tool)
+    back = joints[-1].constant.rotation.times(constant_rotation_z(pending))
+    joints[-1] = joints[-1]._replace(constant=Transform(back, joints[-1].constant.translation))
+    bodies[-1] = turned_body(bodies[-1], constant_rotation_z(-pending))
+    return arm._replace(joints=tuple(joints), bodies=tuple(bodies))
 
 
-def with_origins_slid(arm: ArmParameters) -> ArmParameters:
+def placed(chain: Chain) -> Chain:
+    """Choices 2 and 3, of a regrouped chain.
+
+    Identity: inverse dynamics and mass matrix are those of `chain`.
+    """
+    numbers = [x for frame in chain.frames for x in (*frame.before.translation, *frame.before.rotation.rows[1])]
+    return turned(slid(chain)) if all(is_number(x) for x in numbers) else turned(chain)
+
+
+def slid(chain: Chain) -> Chain:
     """Choice 2. Joint i's origin slides by the z component of what follows it; nothing follows the last joint's, which
     slides to the foot of the last common normal instead. The first link's displacement stays empty if it is: it moves
     too little to be worth filling.
     """
-    joints, bodies, mount = list(arm.joints), list(arm.bodies), arm.mount
-    for i in reversed(range(arm.n)):
-        last = 0 < i == arm.n - 1
-        slide = Vector(0.0, 0.0, to_common_normal(joints[i - 1]) if last else joints[i].constant.translation.z)
-        if not joints[i].revolute or is_zero(slide.z):
-            continue
-        if i == 0:
-            mount = Transform(mount.rotation, mount.translation + mount.rotation @ slide)
+    frames, last = list(chain.frames), chain.last
+    for i in reversed(range(len(frames))):
+        frame = frames[i]
+        outermost = 0 < i == len(frames) - 1
+        if outermost:
+            t = to_common_normal(frame.before)
         else:
-            R, p = joints[i - 1].constant
-            if i == 1 and is_zero(p.x) and is_zero(p.y):
-                continue
-            moved = p + R @ slide
-            joints[i - 1] = joints[i - 1]._replace(
-                constant=Transform(R, Vector(moved.x, 0.0 if last else moved.y, moved.z))
-            )
-            bodies[i - 1] = bodies[i - 1]._replace(com=bodies[i - 1].com - slide)
-        R, p = joints[i].constant
-        joints[i] = joints[i]._replace(constant=Transform(R, p - slide))
-    return arm._replace(joints=tuple(joints), bodies=tuple(bodies), mount=mount)
+            t = frames[i + 1].before.translation.z if i + 1 < len(frames) else 0.0
+        R, p = frame.before
+        if not frame.revolute or is_zero(t) or (i == 1 and is_zero(p.x) and is_zero(p.y)):
+            continue
+        slide = Vector(0.0, 0.0, t)
+        there = p + R @ slide
+        frames[i] = slid_frame(frame, Vector(there.x, 0.0 if outermost else there.y, there.z), t)
+        if outermost:
+            last = Transform(last.rotation, last.translation - slide)
+        else:
+            R, p = frames[i + 1].before
+            frames[i + 1] = frames[i + 1]._replace(before=Transform(R, p - slide))
+    return Chain(tuple(frames), last)
 
 
-def to_common_normal(before: JointParameters) -> float:
-    """How far to slide along the next axis until the displacement has no y; not at all between near-parallel axes."""
-    R, p = before.constant
+def slid_frame(frame: JointFrame, translation: Vector, t: float) -> JointFrame:
+    """A regrouped frame t further along its axis: integral (z - t) x dm = I_xz's part less t h_x."""
+    h, I = frame.first_moment, frame.inertia
+    xz, yz = (rounded_sum(I[k, 2], component * t) for k, component in ((0, h.x), (1, h.y)))
+    moved = Matrix.of(((I[0, 0], I[0, 1], xz), (I[0, 1], I[1, 1], yz), (xz, yz, I[2, 2])))
+    return frame._replace(before=Transform(frame.before.rotation, translation), inertia=moved)
+
+
+def rounded_sum(a: Scalar, b: Scalar) -> Scalar:
+    """a + b, or 0 where that is what rounding left of an exact zero."""
+    total = a + b
+    small = is_number(a) and is_number(b) and abs(total) <= ROUNDING * max(abs(a), abs(b))
+    return 0.0 if small else total
+
+
+def to_common_normal(before: Transform) -> float:
+    """How far to slide along the axis until the displacement has no y; not at all between near-parallel axes."""
+    R, p = before
     if is_zero(p.y) or abs(R[1, 2]) < SMALLEST_SLIDING_SINE:
         return 0.0
     return float(-p.y / R[1, 2])
 
 
-def with_last_link_turned(arm: ArmParameters) -> ArmParameters:
-    """Choice 3: the frame turns under the body, the offset turns back."""
-    joint, body = arm.joints[-1], arm.bodies[-1]
-    R, p = joint.constant
-    c = R @ body.com + p
-    if not joint.revolute or not (is_number(c.x) and is_number(c.y)) or is_zero(c.y):
-        return arm
-    angle = math.atan2(c.y, c.x)
+def turned(chain: Chain) -> Chain:
+    """Choice 3: the last frame turns under its body, and the joint's offset turns back."""
+    frame = chain.frames[-1]
+    h = frame.first_moment
+    if not frame.revolute or not (is_number(h.x) and is_number(h.y) and is_number(frame.offset)) or is_zero(h.y):
+        return chain
+    angle = math.atan2(h.y, h.x)
     back = constant_rotation_z(-angle)
-    turned = JointParameters(True, joint.offset + angle, Transform(back.times(R), exactly_in_plane(back @ p, back @ c)))
-    return arm._replace(joints=(*arm.joints[:-1], turned))
-
-
-def exactly_in_plane(p: Vector, c: Vector) -> Vector:
-    """p less what rounding left of c.y, so that the mass centre's y vanishes exactly."""
-    return Vector(p.x, p.y - c.y, p.z)
+    there = frame._replace(
+        offset=frame.offset + angle,
+        first_moment=Vector(math.hypot(h.x, h.y), 0.0, h.z),
+        inertia=rotated(frame.inertia, back),
+    )
+    last = Transform(back.times(chain.last.rotation), back @ chain.last.translation)
+    return Chain((*chain.frames[:-1], there), last)

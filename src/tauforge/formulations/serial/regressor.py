@@ -13,9 +13,10 @@ from tauforge.algebra.inertias import second_moments
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_X, E_Y, E_Z, ZERO, Matrix, Transform, Vector, cross, outer
 from tauforge.formulations.serial.coriolis import polar_outward
-from tauforge.formulations.serial.joint_frames import JointFrame, Motion
+from tauforge.formulations.serial.joint_frames import passed_inward
 from tauforge.formulations.serial.modified_newton_euler import moment_of_inertia_forces
 from tauforge.formulations.serial.parameters import BaseState, Wrench
+from tauforge.formulations.serial.regrouping import JointFrame
 
 UNIT_VECTORS = (E_X, E_Y, E_Z)
 UNIT_INERTIAS = tuple(
@@ -33,14 +34,6 @@ def link_regressor(U: Matrix, a: Vector) -> list[Wrench]:
     columns += [Wrench(U @ unit, cross(unit, a)) for unit in UNIT_VECTORS]
     columns += [Wrench(ZERO, moment_of_inertia_forces(U, second_moments(I))) for I in UNIT_INERTIAS]
     return columns
-
-
-def inward_one(frame: JointFrame, motion: Motion, w: Wrench) -> Wrench:
-    """A wrench about joint frame i, seen from joint frame i-1."""
-    R, p = frame.before
-    n = w.moment + cross(motion.travel, w.force)
-    f = R @ (motion.turn @ w.force)
-    return Wrench(f, R @ (motion.turn @ n) + cross(p, f))
 
 
 def regressor(
@@ -69,5 +62,5 @@ def regressor(
             for i in reversed(range(link + 1)):
                 Y[i][10 * link + k] = w.moment.z if frames[i].revolute else w.force.z
                 if i:
-                    w = inward_one(frames[i], motions[i], w)
+                    w = passed_inward(frames[i], motions[i], w)
     return Y

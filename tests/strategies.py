@@ -79,6 +79,28 @@ def random_arm(
     return tf.SerialArm.from_dh(joints=kinds, convention=convention, **table, **bodies, **whole)
 
 
+def structured_arm(rng: np.random.Generator, kinds: str, convention: str = "standard") -> tf.SerialArm:
+    """What real arms are made of and random numbers never hit: special angles, zeros, small and massless links."""
+    n = len(kinds)
+    near = 10.0 ** rng.uniform(-16, -2)
+    angles = [0.0, np.pi / 2, -np.pi / 2, np.pi, -np.pi, near, np.pi - near, np.pi / 2 + near]
+    scale = rng.choice([1.0, 0.1, 0.01], n)
+    mass = rng.choice([0.0, 1.0, 3.0], n) * scale**3
+    inertias = [random_inertia(rng) * m * s**2 for m, s in zip(mass, scale, strict=True)]
+    return tf.SerialArm.from_dh(
+        joints=kinds,
+        convention=convention,
+        alpha=rng.choice(angles, n),
+        theta=rng.choice(angles, n),
+        a=rng.choice([0.0, 0.4, 1.0], n),
+        d=rng.choice([0.0, 0.3, 1.0], n),
+        mass=mass,
+        com=[rng.choice([0.0, 1.0], 3) * s * 0.2 for s in scale],
+        inertia=inertias,
+        gravity=rng.choice([-9.81, 0.0], 3),
+    )
+
+
 def random_state(rng: np.random.Generator, n: int, count: int | None = None) -> tuple[Array, Array, Array]:
     shape = (n,) if count is None else (count, n)
     return rng.uniform(-np.pi, np.pi, shape), rng.normal(size=shape), rng.normal(size=shape)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tauforge as tf
-from strategies import random_arm, random_inertia, random_payload, random_state, seeds
+from strategies import random_arm, random_inertia, random_payload, random_state, random_transform, seeds
 from tauforge.robots import evaluate
 from tolerances import ROUNDING, SINGLE, error
 
@@ -135,16 +135,75 @@ def test_odd_layouts_equal_the_contiguous_copy(rng, layout):
     assert np.array_equal(ARM.inverse_dynamics(*map(odd, plain)), ARM.inverse_dynamics(*plain))
 
 
+@pytest.mark.parametrize("name", METHODS)
 @given(seeds, st.sampled_from([np.nan, np.inf, -np.inf]), st.integers(0, 2), st.integers(0, 3), st.integers(0, 4))
-def test_a_bad_number_spoils_its_own_row_alone(rng, bad, argument, joint, row):
-    arguments = [rng.normal(size=(5, 4)) for _ in range(3)]
-    clean = ARM.inverse_dynamics(*arguments)
-    arguments[argument][row, joint] = bad
+@settings(max_examples=5)
+def test_a_bad_number_spoils_what_depends_on_it_and_nothing_else(name, rng, bad, argument, joint, row):
+    """Dependence found by perturbation: outputs that move with the number are not numbers, all others are unchanged."""
+    count, _ = METHODS[name]
+    arguments = [rng.normal(size=(5, 4)) for _ in range(count)]
+    spoilt, moved = [a.copy() for a in arguments], [a.copy() for a in arguments]
+    spoilt[argument % count][row, joint] = bad
+    moved[argument % count][row, joint] += 0.1
+    method = getattr(ARM, name)
     with np.errstate(all="raise"):
-        got = ARM.inverse_dynamics(*arguments)
-    others = np.arange(5) != row
-    assert np.array_equal(got[others], clean[others])
-    assert not np.isfinite(got[row]).all()
+        got = several(method(*spoilt))
+    for spoilt_part, clean, moved_part in zip(got, several(method(*arguments)), several(method(*moved)), strict=True):
+        others = np.arange(5) != row
+        assert np.array_equal(spoilt_part[others], clean[others])
+        depends = clean[row] != moved_part[row]
+        assert np.isnan(np.asarray(spoilt_part[row])[depends]).all()
+        assert not np.isinf(spoilt_part).any()
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_bad_loads_spoil_their_own_rows(bad):
+    q, qd, qdd = random_state(RNG, 4, 3)
+    clean = ARM.inverse_dynamics(q, qd, qdd, tip_wrench=np.ones((3, 6)))
+    wrench = np.ones((3, 6))
+    wrench[1, 2] = bad
+    for loads, reference in (
+        ({"tip_wrench": wrench}, clean),
+        ({"payload": tf.Payload([1.0, bad, 1.0])}, ARM.inverse_dynamics(q, qd, qdd, payload=tf.Payload([1.0] * 3))),
+        (
+            {"base_motion": tf.BaseMotion(wrench[:, :3])},
+            ARM.inverse_dynamics(q, qd, qdd, base_motion=tf.BaseMotion(np.ones((3, 3)))),
+        ),
+    ):
+        got = ARM.inverse_dynamics(q, qd, qdd, **loads)
+        assert error(got[[0, 2]], reference[[0, 2]]) < ROUNDING
+        assert np.isnan(got[1]).any()
+        assert not np.isinf(got).any()
+
+
+def test_payload_tensors():
+    """A turned sphere is symmetric up to rounding; an impossible body warns."""
+    R = random_transform(np.random.default_rng(3))[:3, :3]
+    tf.Payload(1.0, inertia=R @ np.diag([0.1, 0.1, 0.1]) @ R.T)
+    with pytest.warns(tf.UnphysicalInertiaWarning, match="payload: body: negative principal moment"):
+        tf.Payload(1.0, inertia=(-1, 1, 1))
+
+
+def test_overflow_is_not_a_singularity():
+    arm = tf.load("puma560")
+    z = np.zeros(6)
+    assert np.isnan(arm.forward_dynamics(z, z + 1e160, z)).any()
+
+
+def test_a_massless_link_between_coaxial_joints_is_found():
+    """Its pivots are rounding errors, not zeros: the answer would be finite and wrong."""
+    found = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        arm = random_arm(rng, "RRR").replace(alpha=[0.3, 0.0, 0.5], a=[0.2, 0.0, 0.1], d=[0.1, 0.2, 0.3])
+        tensors = [np.array(joint.inertia) for joint in arm.joints]
+        arm = arm.replace(mass=[1, 0, 1], inertia=[tensors[0], np.zeros((3, 3)), tensors[2]])
+        q = rng.normal(size=3)
+        if np.linalg.cond(arm.mass_matrix(q)) > 1e15:
+            found += 1
+            with pytest.raises(tf.SingularityError):
+                arm.forward_dynamics(q, q, [1.0, 2.0, 3.0])
+    assert found > 10
 
 
 def test_what_does_not_depend_on_a_bad_number_stays():
@@ -230,7 +289,14 @@ def test_wrong_shapes_say_so(arguments, message):
         (lambda z: tf.Payload(1.0, com=(0, 0)), r"payload com: expected \(\.\.\., 3\)"),
         (lambda z: tf.Payload(1.0, inertia=np.zeros((2, 2))), r"payload inertia: expected \(3,\) or"),
         (lambda z: tf.Payload(1.0, inertia=np.triu(np.ones((3, 3)))), "payload inertia: expected a symmetric tensor"),
-        (lambda z: tf.Payload(np.nan), "payload mass: expected finite numbers"),
+        (
+            lambda z: tf.Payload([1, 2], np.zeros((3, 3))),
+            r"payload: expected leading shapes that broadcast.*mass \(2,\)",
+        ),
+        (
+            lambda z: ARM.inverse_dynamics(z, z, z, base_motion=tf.BaseMotion(np.zeros((2, 3)), np.zeros((3, 3)))),
+            r"base_motion: expected leading shapes that broadcast.*angular_velocity \(2,\)",
+        ),
         (lambda z: tf.Payload("2 kg"), "payload mass: expected numbers"),
         (
             lambda z: ARM.inverse_dynamics(z, z, z, base_motion=tf.BaseMotion((0, 0))),

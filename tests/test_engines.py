@@ -9,8 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from engines import mujoco_model, pinocchio_model, se3
-from strategies import conventions, kinds, random_arm, random_base_motion, random_payload, random_state, seeds
-from tolerances import OUTSIDE, error, error_beside, solve_tolerance
+from strategies import (
+    conventions,
+    kinds,
+    random_arm,
+    random_base_motion,
+    random_payload,
+    random_state,
+    seeds,
+    structured_arm,
+)
+from tauforge.analysis.comparison import compare
+from tolerances import FORMULATIONS, OUTSIDE, error, error_beside, solve_tolerance
 
 
 @given(seeds, kinds, conventions)
@@ -35,6 +45,41 @@ def test_pinocchio(rng, letters, convention):
     pin.framesForwardKinematics(model, data, q)
     assert error(arm.forward_kinematics(q), data.oMf[frame].homogeneous, core=2) < OUTSIDE
     assert abs(arm.energy(q, qd)[0] - pin.computeKineticEnergy(model, data, q, qd)) < (OUTSIDE * arm.energy(q, qd)[0])
+
+
+@given(seeds, kinds)
+def test_joint_wrenches_under_motion(rng, letters):
+    """All six components against Pinocchio's, which are at the joint and in its moved axes."""
+    arm = random_arm(rng, letters, "general")
+    model = pinocchio_model(arm)
+    data = model.createData()
+    q, qd, qdd = random_state(rng, arm.n)
+    pin.rnea(model, data, q, qd, qdd)
+    ours = arm.joint_wrenches(q, qd, qdd)
+    for i, joint in enumerate(arm.joints):
+        turn = np.eye(3)
+        if joint.kind == "R":
+            c, s = np.cos(q[i] + joint.offset), np.sin(q[i] + joint.offset)
+            turn[:2, :2] = [[c, -s], [s, c]]
+        R = np.array(joint.before)[:3, :3] @ turn
+        theirs = np.concatenate([R @ data.f[i + 1].linear, R @ data.f[i + 1].angular])
+        assert error_beside(ours[i], theirs, ours) < OUTSIDE
+
+
+@given(seeds, st.text("RP", min_size=1, max_size=8), st.sampled_from(["standard", "modified"]))
+def test_structured_arms(rng, letters, convention):
+    """Right angles, parallel, antiparallel and nearly parallel axes, zero lengths, small or massless links."""
+    arm = structured_arm(rng, letters, convention)
+    model = pinocchio_model(arm)
+    data = model.createData()
+    state = random_state(rng, arm.n)
+    tau = pin.rnea(model, data, *state)
+    size = np.abs(arm.joint_wrenches(*state)).max() + 1e-30
+    for name, torque in compare(arm, *state).torques.items():
+        assert error_beside(torque, tau, [size]) < FORMULATIONS, name
+    M = pin.crba(model, data, state[0])
+    M = np.triu(M) + np.triu(M, 1).T
+    assert error_beside(arm.mass_matrix(state[0]), M, np.abs(M) + 1e-30) < FORMULATIONS
 
 
 @given(seeds, st.text("RP", min_size=1, max_size=7), conventions)

@@ -101,6 +101,7 @@ def test_inverse_kinematics_by_half_a_turn():
         (np.zeros((4, 4)), None, "pose: the last row of a transform must be 0 0 0 1"),
         (np.diag([2.0, 1, 1, 1]), None, "pose: not a rotation matrix"),
         (np.eye(3), None, "pose: expected 4 x 4 numbers"),
+        (None, None, "pose: expected 4 x 4 numbers"),
         (np.eye(4), np.zeros(5), r"guess: expected \(\.\.\., 6\)"),
         (np.eye(4), np.full(6, np.nan), r"guess: expected \(6,\) finite"),
     ],
@@ -138,6 +139,8 @@ def test_replace():
         arm.replace(weight=[1, 2, 3])
     with pytest.raises(tf.ModelError, match="mass: expected 3 entries, one for each joint, got 2"):
         arm.replace(mass=[1, 2])
+    with pytest.raises(tf.ModelError, match="convention: the joints are given in the standard convention"):
+        arm.replace(convention="modified")
     with pytest.raises(tf.ModelError, match="joint1 has no DH parameters"):
         random_arm(np.random.default_rng(1), "R", "general").replace(a=[1.0])
 
@@ -185,6 +188,9 @@ def test_inertial_parameters_and_limits():
         ({"base": np.diag([1.0, 1, -1, 1])}, "base: not a rotation matrix.*det = -1"),
         ({"coulomb_speed": -1}, "coulomb_speed: expected a number >= 0"),
         ({"name": 3}, "name: expected a text, got 3"),
+        ({"coulomb_speed": 1e-300}, "coulomb_speed: expected 0 or at least 1e-09"),
+        ({"limits": [(-np.inf, np.inf), None]}, "joint1.limits: .*Without limits give None"),
+        ({"coulomb": [[1, [2]], 1]}, "joint1.coulomb: expected 2 numbers"),
     ],
 )
 def test_bad_descriptions_are_refused(change, message):
@@ -195,8 +201,12 @@ def test_bad_descriptions_are_refused(change, message):
 def test_bad_joint_lists_are_refused():
     with pytest.raises(tf.ModelError, match="an arm needs at least one joint"):
         tf.SerialArm(joints=())
-    with pytest.raises(tf.ModelError, match="joints: expected a sequence of Joint"):
-        tf.SerialArm(joints=["R"])
+    for joints in (["R"], None, 3):
+        with pytest.raises(tf.ModelError, match="joints: expected a sequence of Joint"):
+            tf.SerialArm(joints=joints)
+    assert tf.SerialArm(joints=(tf.Joint(mass=1.0) for _ in range(3))).n == 3
+    with pytest.raises(tf.ModelError, match=r"unknown joint letter \['R'\]"):
+        tf.Joint(kind=["R"])
 
 
 def test_unphysical_inertias_warn_by_name_and_compute():

@@ -130,7 +130,6 @@ ROBOTS = [
     Robot("therobotstudio_so101", "RRRRRR", "moving_jaw_so101_v1_link"),
     Robot("therobotstudio_so101", "RRRRR", "gripper_frame_link", tip="gripper_frame_link", lock={"gripper": 0.5}),
     Robot("abb_irb120_3_58", "RRRRRR", "tool0"),
-    Robot("doosan_robotiq140", "RRRRRR", "tcp", tip="tcp"),
     Robot("double_pendulum_continuous", "RR", "link2"),
 ]
 
@@ -293,6 +292,31 @@ def test_byte_order_mark_and_missing_effort_are_accepted(written: Any) -> None:
 def test_zero_effort_and_velocity_mean_not_known(written: Any) -> None:
     joint = read_urdf(written(changed('effort="50" velocity="3"', 'effort="0" velocity="0"'))).joints[0]
     assert (joint.max_force, joint.max_speed) == (None, None)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('<axis xyz="0 0 1"/>', '<axis xzy="0 0 1"/>', "axis: unknown attribute 'xzy'. Did you mean xyz?"),
+        ('<axis xyz="0 0 1"/>', '<Axis xyz="0 0 1"/>', "joint: unknown tag 'Axis'. Did you mean axis?"),
+        ('lower="-2"', 'lowr="-2"', "limit: unknown attribute 'lowr'"),
+        (
+            '<axis xyz="0 0 1"/>',
+            '<axis xyz="0 0 1"/><origin quat_xyzw="0 0 0 1"/>',
+            "quat_xyzw is not URDF",
+        ),
+    ],
+)
+def test_misspellings_are_not_passed_over(written: Any, old: str, new: str, message: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        read_urdf(written(changed(old, new)))
+    assert message in str(caught.value)
+
+
+def test_a_real_file_with_quaternions_is_refused() -> None:
+    """Plain URDF parsers drop its rotations without a word."""
+    with pytest.raises(UnsupportedFeatureError, match="quat is not URDF"):
+        read_urdf(DATA / "doosan_robotiq140.urdf", tip="tcp")
 
 
 def test_axis_by_default_is_x(written: Any) -> None:

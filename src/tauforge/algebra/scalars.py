@@ -26,7 +26,7 @@ UNARY = ("neg", "sin", "cos", "sqrt", "sign", "tanh")
 
 
 def is_number(x: Scalar) -> bool:
-    """True for a plain Python (or NumPy) real number: a constant, which may fold."""
+    """True for a Python number (NumPy's float64 is one): a constant, which may fold."""
     return isinstance(x, int | float)
 
 

@@ -44,6 +44,8 @@ class OperationCount(NamedTuple):
 def operation_count(robot: SerialArm, formulation: str = DEFAULT_FORMULATION) -> OperationCount:
     """Operations of the inverse dynamics of a given robot, rigid bodies only."""
     check(formulation)
+    if not isinstance(robot, SerialArm):
+        raise UnsupportedFeatureError(f"expected a SerialArm, got {robot!r}", field="robot", remedy="Use tauforge.load")
     arm = robot.model.parameters
     return counted(formulation, arm.n, lambda number: arm)
 

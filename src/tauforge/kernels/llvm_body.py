@@ -114,6 +114,8 @@ class PartEmitter:
                 value = self.value(k)
                 if self.graph.outputs[position].negative:
                     value = self.v.negated(value)
+                if node.op != "constant":  # what is not finite becomes not a number: 0 x + x
+                    value = self.v.fma(value, self.v.constant(0.0), value)
                 self.v.store(value, self.code.at("%out", position * self.v.bytes), aligned=True)
 
     def value(self, k: int) -> str:

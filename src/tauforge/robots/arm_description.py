@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 DH_FIELDS = ("alpha", "a", "d", "theta")
+SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
 
 
 class KnownException(NamedTuple):
@@ -74,7 +75,11 @@ class ArmDescription:
         def put(field: str, value: Any) -> None:
             object.__setattr__(self, field, value)
 
-        if isinstance(self.joints, Joint) or not all(isinstance(joint, Joint) for joint in self.joints):
+        try:
+            put("joints", tuple(self.joints))
+        except TypeError:
+            raise ModelError(f"expected a sequence of Joint, got {self.joints!r}", field="joints") from None
+        if not all(isinstance(joint, Joint) for joint in self.joints):
             raise ModelError("expected a sequence of Joint", field="joints")
         if not self.joints:
             raise ModelError("an arm needs at least one joint", field="joints")
@@ -96,6 +101,12 @@ class ArmDescription:
         put("tool", numbers.transform(self.tool, "tool"))
         put("gravity", numbers.vector(self.gravity, "gravity"))
         put("coulomb_speed", numbers.non_negative(self.coulomb_speed, "coulomb_speed"))
+        if 0 < self.coulomb_speed < SMALLEST_COULOMB_SPEED:
+            raise ModelError(
+                f"expected 0 or at least {SMALLEST_COULOMB_SPEED:g}, got {self.coulomb_speed:g}", field="coulomb_speed"
+            )
+        if not all(isinstance(exception, KnownException) for exception in self.known_exceptions):
+            raise ModelError("expected a sequence of KnownException", field="known_exceptions")
         bodies = {self.body_name(i): joint.inertia for i, joint in enumerate(self.joints)}
         unknown = {exception.body for exception in self.known_exceptions} - set(bodies)
         if unknown:
@@ -158,6 +169,12 @@ class ArmDescription:
     def replace(self, **changes: Any) -> Self:
         """A changed copy: fields of the arm (gravity, tool, ...) or per-joint sequences (mass, com, viscous, ...)."""
         own = {field.name for field in dataclasses.fields(self)}
+        if changes.get("convention", self.convention) != self.convention and "joints" not in changes:
+            raise ModelError(
+                f"the joints are given in the {self.convention} convention",
+                field="convention",
+                remedy="Give joints= as well, or build another arm with from_dh",
+            )
         per_joint = {key: changes.pop(key) for key in list(changes) if key not in own}
         joints = list(changes.pop("joints", self.joints))
         if unknown := sorted(set(per_joint) - set(JOINT_FIELDS) - set(DH_FIELDS)):
@@ -194,6 +211,9 @@ class ArmDescription:
         from tauforge.robots.readers.arm_toml import write  # a reader imports this module
 
         write(cast("SerialArm", self), Path(path))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.kinds}, {self.convention})"
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields alone: compiled code and other conveniences are made again."""

@@ -165,7 +165,8 @@ def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Ma
     for out in outs:
         for index in np.ndindex(*out.shape[len(batch) :]):
             scalar = next(scalars)
-            out[(..., *index)] = scalar.value if isinstance(scalar, Column) else scalar
+            # what is not finite becomes not a number, as in the kernels: 0 x + x
+            out[(..., *index)] = scalar.value * 0.0 + scalar.value if isinstance(scalar, Column) else scalar
 
 
 def flat(nested: Any) -> list[Scalar]:

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from tauforge.algebra.vectors import (
     NO_DISPLACEMENT,
     Transform,
@@ -43,10 +41,10 @@ class Joint:
     mass:          kg
     com:           (3,) m, in frame i
     inertia:       kg m^2, about the centre of mass, frame-i axes; (3,) principal moments or (3, 3)
-    viscous:       N m s, motor side
+    viscous:       N m s, motor side (of a prismatic joint too: its motor turns)
     coulomb:       (plus, minus) magnitudes >= 0, N m, motor side; one number for both
     motor_inertia: kg m^2, motor side
-    gear_ratio:    motor turns per joint turn, with sign
+    gear_ratio:    motor turns per joint turn, with sign; rad/m for a prismatic joint
     limits:        (lower, upper), rad or m, or None
     max_speed, max_force: of the joint, or None; kept for simulation, never used by the dynamics
     """
@@ -77,7 +75,7 @@ class Joint:
 
         if not isinstance(self.name, str):
             raise ModelError(f"expected a text, got {self.name!r}", field="name")
-        if self.kind not in KINDS:
+        if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise ModelError(
                 f"unknown joint letter {self.kind!r}",
                 field=where("kind"),
@@ -93,11 +91,15 @@ class Joint:
             put(field, numbers.non_negative(getattr(self, field), where(field)))
         put("com", numbers.vector(self.com, where("com")))
         put("inertia", numbers.inertia(self.inertia, where("inertia")))
-        coulomb = (self.coulomb, self.coulomb) if np.ndim(self.coulomb) == 0 else self.coulomb
-        pair = numbers.array(coulomb, (2,), where("coulomb")).tolist()
+        given: Any = self.coulomb
+        both = (given, given) if isinstance(given, int | float) else given
+        pair = numbers.array(both, (2,), where("coulomb")).tolist()
         put("coulomb", tuple(numbers.non_negative(x, where("coulomb")) for x in pair))
         if self.limits is not None:
-            lower, upper = numbers.array(self.limits, (2,), where("limits")).tolist()
+            try:
+                lower, upper = numbers.array(self.limits, (2,), where("limits")).tolist()
+            except ModelError as error:
+                raise ModelError(error.problem, field=error.field, remedy="Without limits give None") from None
             if lower > upper:
                 raise ModelError(f"lower limit {lower} above upper limit {upper}", field=where("limits"))
             put("limits", (lower, upper))

@@ -8,6 +8,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.errors import ShapeError
+from tauforge.robots.numbers import SYMMETRY_TOLERANCE, rows
+from tauforge.robots.physical import warn_of_faults
 
 SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
@@ -22,20 +24,23 @@ class Payload:
     """
 
     def __init__(self, mass: ArrayLike, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None) -> None:
-        self.mass = _finite("payload mass", mass)
-        self.com = _finite("payload com", com)
-        tensor = _finite("payload inertia", np.zeros((3, 3)) if inertia is None else inertia)
+        self.mass = _real("payload mass", mass)
+        self.com = _vector("payload com", com)
+        tensor = _real("payload inertia", np.zeros((3, 3)) if inertia is None else inertia)
         if tensor.shape == (3,):
             tensor = np.diag(tensor)
-        if self.com.shape[-1:] != (3,):
-            raise ShapeError("payload com", expected="(..., 3)", got=str(self.com.shape))
         if tensor.shape[-2:] != (3, 3):
             raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tensor.shape))
         if (self.mass < 0).any():
             raise ShapeError("payload mass", expected="numbers >= 0", got=f"{self.mass.min()}")
-        if not np.allclose(tensor, np.swapaxes(tensor, -1, -2), rtol=1e-9, atol=0):
+        other = np.swapaxes(tensor, -1, -2)
+        if (np.abs(tensor - other).max() > SYMMETRY_TOLERANCE * np.abs(tensor).max()).any():
             raise ShapeError("payload inertia", expected="a symmetric tensor", got=f"{tensor.tolist()}")
-        self.inertia = tensor
+        self.inertia = (tensor + other) / 2
+        _broadcast("payload", {"mass": self.mass, "com": self.com[..., 0], "inertia": self.inertia[..., 0, 0]})
+        for row in self.inertia.reshape(-1, 3, 3):
+            if np.isfinite(row).all():
+                warn_of_faults("payload", {"body": rows(row)}, ())
 
     def numbers(self) -> NDArray[Any]:
         """(..., 10): mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz."""
@@ -57,26 +62,32 @@ class BaseMotion(NamedTuple):
 
     def numbers(self) -> NDArray[Any]:
         """(..., 9)."""
-        parts = [_vector(f"base_motion.{name}", value) for name, value in zip(self._fields, self, strict=True)]
-        shape = np.broadcast_shapes(*(part.shape for part in parts))
-        return np.concatenate([np.broadcast_to(part, shape) for part in parts], axis=-1)
+        parts = {name: _vector(f"base_motion.{name}", value) for name, value in zip(self._fields, self, strict=True)}
+        shape = _broadcast("base_motion", {name: part[..., 0] for name, part in parts.items()})
+        return np.concatenate([np.broadcast_to(part, (*shape, 3)) for part in parts.values()], axis=-1)
+
+
+def _broadcast(name: str, parts: dict[str, NDArray[Any]]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*(part.shape for part in parts.values()))
+    except ValueError:
+        shapes = ", ".join(f"{field} {part.shape}" for field, part in parts.items())
+        raise ShapeError(name, expected="leading shapes that broadcast together", got=shapes) from None
 
 
 def _vector(name: str, value: ArrayLike) -> NDArray[Any]:
-    v = _finite(name, value)
+    v = _real(name, value)
     if v.shape[-1:] != (3,):
         raise ShapeError(name, expected="(..., 3)", got=str(v.shape))
     return v
 
 
-def _finite(name: str, value: ArrayLike) -> NDArray[Any]:
+def _real(name: str, value: ArrayLike) -> NDArray[Any]:
+    """Real numbers; what is not finite spoils its own row, as in a state."""
     try:
         result = np.asarray(value)
         if result.dtype.kind not in "iuf":
             raise ValueError
     except ValueError:
         raise ShapeError(name, expected="numbers", got=f"{value!r}") from None
-    result = result if result.dtype == np.float32 else result.astype(np.float64)
-    if not np.isfinite(result).all():
-        raise ShapeError(name, expected="finite numbers", got=f"{value!r}")
-    return result
+    return result if result.dtype == np.float32 else result.astype(np.float64)

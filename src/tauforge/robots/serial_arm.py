@@ -15,7 +15,7 @@ from tauforge.robots import inverse_kinematics as ik
 from tauforge.robots import numbers
 from tauforge.robots import serial_formulas as formulas
 from tauforge.robots.arm_description import ArmDescription, Array
-from tauforge.robots.evaluate import Evaluator, as_argument, batch_shape
+from tauforge.robots.evaluate import Evaluator, as_argument
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.serial_formulas import FUNCTIONS
 
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from tauforge.kernels.kernel import Kernel
 
 OPTIONAL = ("tip_wrench", "payload", "base_motion", "qd_ref")
+SUSPICIOUS = (
+    1e10  # an acceleration (or its slope) that large, or none, makes `forward_dynamics` look at the mass matrix
+)
+SINGULAR = 1e15  # condition number of a mass matrix without an inverse in double precision
 
 
 class SerialArm(ArmDescription):
@@ -147,7 +151,7 @@ class SerialArm(ArmDescription):
         Identity: with qd = qdd = 0 equals gravity_forces(q).
         """
         name = formulation or DEFAULT_FORMULATION
-        if name not in FORMULATIONS:
+        if not isinstance(name, str) or name not in FORMULATIONS:
             raise UnsupportedFeatureError(
                 f"unknown formulation {formulation!r}",
                 field="formulation",
@@ -182,27 +186,23 @@ class SerialArm(ArmDescription):
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "tau": tau, **loads}
         result = self._evaluate_one("forward_dynamics", arguments, tool_axes=tool_axes)
-        self._refuse_singular(result, self._checked(arguments))
+        self._refuse_singular(result, q, payload)
         return result
 
-    def _refuse_singular(self, result: Array, arguments: dict[str, Array]) -> None:
-        """Finite input and no finite answer: the mass matrix is singular."""
-        if np.isfinite(result).all():
+    def _refuse_singular(self, result: Array, q: ArrayLike, payload: Payload | None) -> None:
+        """An answer that is huge or none at all is looked into: is the mass matrix singular there?"""
+        if (np.abs(result) < SUSPICIOUS).all():
             return
-        shape = batch_shape(arguments)
-        finite = np.ones(shape, bool)
-        for value in arguments.values():
-            finite &= np.isfinite(value).all(axis=-1)
-        rows = np.argwhere(finite & ~np.isfinite(result).all(axis=tuple(range(len(shape), result.ndim))))
-        if len(rows):
-            q = np.broadcast_to(arguments["q"], shape + (self.n,))[tuple(rows[0])]
-            M = self.mass_matrix(q)
-            condition = float(np.linalg.cond(M)) if np.isfinite(M).all() else np.inf
-            raise SingularityError(
-                f"{self.name}: the mass matrix has no inverse; a link without mass or inertia moves freely",
-                pose=q.tolist(),
-                condition_number=condition,
-            )
+        M = self.mass_matrix(q, payload=payload)
+        poses = np.broadcast_to(np.asarray(q, float), M.shape[:-1]).reshape(-1, self.n)
+        for pose, matrix in zip(poses, M.reshape(-1, self.n, self.n), strict=True):
+            condition = float(np.linalg.cond(matrix)) if np.isfinite(matrix).all() else 0.0
+            if condition > SINGULAR:
+                raise SingularityError(
+                    f"{self.name}: the mass matrix has no inverse; a link without mass or inertia moves freely",
+                    pose=pose.tolist(),
+                    condition_number=condition,
+                )
 
     def mass_matrix(self, q: ArrayLike, *, payload: Payload | None = None) -> Array:
         """M(q), (..., n, n), with the reflected rotor inertias on the diagonal.
@@ -274,7 +274,7 @@ class SerialArm(ArmDescription):
         """
         arguments = {"q": q, "qd": qd, "tau": tau, "payload": payload}
         three = self._evaluate("forward_dynamics_derivatives", arguments)
-        self._refuse_singular(three[2], self._checked(arguments))
+        self._refuse_singular(three[2], q, payload)
         return three[0], three[1], three[2]
 
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qd_ref: ArrayLike | None = None) -> Array:
@@ -310,7 +310,7 @@ class SerialArm(ArmDescription):
 
         guess: (n,) where to start; the answer found is one of several. ConvergenceError with the residual if none is.
         """
-        target = numbers.array(numbers.transform(pose, "pose"), (4, 4), "pose")
+        target = np.array(numbers.transform(numbers.array(pose, (4, 4), "pose"), "pose"))
         start = None if guess is None else as_argument("guess", guess, self.n, f"{self.name} has {self.n} joints")
         if start is not None and (start.ndim != 1 or not np.isfinite(start).all()):
             raise ShapeError("guess", expected=f"({self.n},) finite numbers", got=f"{guess!r}")

@@ -59,8 +59,11 @@ def explicit_model(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Seq
 
 
 def mass_matrix_cost(n: int, kinematic: int, dynamic: int) -> int:
-    """k_1 n (n + 1)/2 + d_1 n (n + 1)/2 (Turney section 6): strobing joint j moves links j..n only, and
-    symmetry asks for the torques of joints j..n only. k_1, d_1: operations per link of each pass.
+    """k_1 n (n + 1)/2 + d_1 n (n + 1)/2 (Turney section 6): strobing joint j moves links j..n only, and symmetry asks
+    for the torques of joints j..n only. k_1, d_1: operations per link of each pass.
+
+    The paper's estimate for a text that skips links at rest. `mass_matrix` writes the whole recursion; links at rest
+    fold away with their zeros.
     """
     return (kinematic + dynamic) * n * (n + 1) // 2
 

@@ -37,6 +37,23 @@ TYPES = (*LETTERS, "fixed")
 UNSUPPORTED_TYPES = ("floating", "planar")
 MAX_LINKS = 500  # and joints; far above any robot, and read in a fraction of a second
 MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+# what the reader takes its numbers from
+ATTRIBUTES = {
+    "origin": ("xyz", "rpy"),
+    "mass": ("value",),
+    "inertia": MOMENTS,
+    "axis": ("xyz",),
+    "limit": ("lower", "upper", "effort", "velocity"),
+    "dynamics": ("damping", "friction"),
+    "parent": ("link",),
+    "child": ("link",),
+    "mimic": ("joint", "multiplier", "offset"),
+}
+CHILDREN = {
+    "link": ("inertial", "visual", "collision"),
+    "inertial": ("origin", "mass", "inertia"),
+    "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"),
+}
 
 
 class Body(NamedTuple):
@@ -141,9 +158,38 @@ def _read_tree(robot: Element) -> Tree:
             raise element.unsupported(f"{shown(element.tag)} is not URDF", remedy=XACRO_REMEDY)
     links = _by_name(robot, "link")
     elements = _by_name(robot, "joint")
+    for element in (*links.values(), *elements.values()):
+        _refuse_misspellings(element)
     bodies = {name: _read_body(link) for name, link in links.items()}
     joints = {name: _read_joint(element) for name, element in elements.items()}
     return _rooted(robot, links, bodies, joints)
+
+
+def _refuse_misspellings(element: Element) -> None:
+    """In what the numbers come from: tags and attributes that are nearly a known one, and rotations by quaternion.
+
+    Other unknown ones are some tool's own and are passed over.
+    """
+    known = CHILDREN.get(element.tag, ())
+    for child in element.children:
+        if child.tag not in known:
+            _refuse_near(child, "tag", child.tag, known, element.tag)
+            continue
+        if child.tag == "origin" and "rpy" not in child.attributes:
+            for name in child.attributes:
+                if name.startswith("quat"):
+                    raise child.unsupported(f"{name} is not URDF", field="origin", remedy="Give the rotation as rpy")
+        for name in child.attributes:
+            if name not in ATTRIBUTES.get(child.tag, (name,)):
+                _refuse_near(child, "attribute", name, ATTRIBUTES[child.tag], child.tag)
+        if child.tag == "inertial":
+            _refuse_misspellings(child)
+
+
+def _refuse_near(element: Element, what: str, name: str, known: Sequence[str], where: str) -> None:
+    near = difflib.get_close_matches(name.lower(), known, n=1)
+    if near:
+        raise element.fault(f"unknown {what} {shown(name)}", field=where, remedy=f"Did you mean {near[0]}?")
 
 
 def _by_name(robot: Element, tag: str) -> dict[str, Element]:

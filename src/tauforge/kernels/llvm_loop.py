@@ -48,31 +48,37 @@ def operands(shapes: list[tuple[int, ...]]) -> list[Operand]:
 
 
 class Writer(Code):
-    """Code with loops and conditions; loop counters live in memory, which costs nothing beside a body."""
+    """Code with loops and conditions."""
 
     def __init__(self) -> None:
         super().__init__()
         self._labels = 0
+        self._block = "entry"  # the basic block that is being written
 
     def fresh(self, stem: str) -> str:
         self._labels += 1
         return f"{stem}{self._labels}"
 
+    def label(self, name: str) -> None:
+        super().label(name)
+        self._block = name
+
     @contextmanager
-    def loop(self, count: str, counter: str) -> Iterator[str]:
-        """for i in range(count); `counter` is an i64 in memory."""
+    def loop(self, count: str) -> Iterator[str]:
+        """for i in range(count)."""
         test, body, done = self.fresh("test"), self.fresh("body"), self.fresh("done")
-        self.do(f"store i64 0, ptr {counter}")
+        before = self._block
         self.do(f"br label %{test}")
         self.label(test)
-        i = self.emit(f"load i64, ptr {counter}")
+        place = len(self.lines)
+        i = self.emit("phi")  # completed below, when the block that leads back is known
         more = self.emit(f"icmp slt i64 {i}, {count}")
         self.do(f"br i1 {more}, label %{body}, label %{done}")
         self.label(body)
         yield i
         following = self.emit(f"add i64 {i}, 1")
-        self.do(f"store i64 {following}, ptr {counter}")
         self.do(f"br label %{test}")
+        self.lines[place] = f"  {i} = phi i64 [ 0, %{before} ], [ {following}, %{self._block} ]"
         self.label(done)
 
     @contextmanager
@@ -209,7 +215,6 @@ def loop_function(
     block = in_bytes + out_bytes + scratch_bytes
     everything = [*ins, *outs]
 
-    outer, inner = (code.emit("alloca i64, align 8") for _ in range(2))
     offsets = [code.emit(f"alloca [{o.size} x i64], align 8") for o in everything]
     heap = tile * block > STACK_BYTES
     if heap:
@@ -254,22 +259,31 @@ def loop_function(
             f"ptr {code.at(at, shift)}, i64 {count})"
         )
 
-    with code.loop(tiles, outer) as number:
+    @contextmanager
+    def each_of(here: str) -> Iterator[str]:
+        """The blocks of the tile; a tile of one needs no loop."""
+        if tile == 1:
+            yield "0"
+        else:
+            with code.loop(here) as t:
+                yield t
+
+    with code.loop(tiles) as number:
         first = code.emit(f"mul i64 {number}, {tile}")
         here = code.smaller(code.emit(f"sub i64 {blocks}, {first}"), str(tile))
         at_start = code.emit(f"icmp eq i64 {number}, 0")
-        with code.loop(here, inner) as t:
+        with each_of(here) as t:
             at, row, count = each_block(t, first)
             for a, operand in enumerate(ins):
                 moving = code.emit(f"icmp ne i64 {strides[a]}, 0")
                 with code.when(code.emit(f"or i1 {moving}, {at_start}")):  # what stands still is packed once
                     call("pack", a, operand, at, row, count)
         for part in range(body.parts):
-            with code.loop(here, inner) as t:
+            with each_of(here) as t:
                 at = code.emit(f"getelementptr i8, ptr {memory}, i64 {code.emit(f'mul i64 {t}, {block}')}")
                 out = code.at(at, in_bytes)
                 code.do(f"call void @body{part}(ptr {at}, ptr {out}, ptr {code.at(at, in_bytes + out_bytes)})")
-        with code.loop(here, inner) as t:
+        with each_of(here) as t:
             at, row, count = each_block(t, first)
             for a, operand in enumerate(outs, len(ins)):
                 call("unpack", a, operand, at, row, count)

@@ -59,10 +59,10 @@ def row_pointers(v: Vectors, *, clamped: bool) -> list[str]:
     return pointers
 
 
-def load_rows(v: Vectors, columns: int) -> list[str]:
+def load_rows(v: Vectors, columns: int, *, clamped: bool) -> list[str]:
     """Columns of a block of contiguous rows."""
     code, width = v.code, 128 // v.bits
-    pointers = row_pointers(v, clamped=True)
+    pointers = row_pointers(v, clamped=clamped)
     result = [""] * columns
     if columns < width:
         for j in range(columns):
@@ -124,9 +124,12 @@ def packer(columns: int, bits: int, lanes: int) -> tuple[str, frozenset[str]]:
     code.label("other")
     code.do("br i1 %contiguous, label %whole, label %single")
     code.label("whole")
-    for j, value in enumerate(load_rows(v, columns)):
-        v.store(value, code.at("%block", j * v.bytes), aligned=True)
-    code.do("ret void")
+    code.do("br i1 %full, label %complete, label %partial")
+    for name, clamped in (("complete", False), ("partial", True)):
+        code.label(name)
+        for j, value in enumerate(load_rows(v, columns, clamped=clamped)):
+            v.store(value, code.at("%block", j * v.bytes), aligned=True)
+        code.do("ret void")
     code.label("single")
     element_by_element(code, v, columns, into_block=True)
     return define(f"pack{columns}", code)

@@ -73,21 +73,26 @@ class Evaluator:
 
         An option that is a tuple offers a choice of values with the same outcome: the cheapest is compiled.
         """
-        batch_shape(arguments)
         kernel = self.kernel(
             name, formula, {key: value.shape[-1] for key, value in arguments.items()}, results, **options
         )
         if kernel is None:
             return evaluate(partial(formula, self._model, **choices(options)[0]), arguments, results)
-        dtype = np.result_type(*(value.dtype for value in arguments.values()))
-        out = kernel(*(value.astype(dtype, copy=False) for value in arguments.values()))
+        values = list(arguments.values())
+        if len({value.dtype for value in values}) > 1:
+            values = [value.astype(np.float64, copy=False) for value in values]
+        try:
+            out = kernel(*values)
+        except ValueError:
+            batch_shape(arguments)  # says what does not fit
+            raise
         return out if isinstance(out, tuple) else (out,)
 
     def kernel(
         self, name: str, formula: Formula, sizes: dict[str, int], results: list[Shape], **options: Any
     ) -> Kernel | None:
         """The kernel for these arguments, made on first use; None where the reference must do."""
-        key = (name, *sizes.items(), *sorted(options.items()))
+        key = (name, *sizes.items(), *options.items())
         if key not in self._kernels:
             self._kernels[key] = self._make(name, formula, sizes, results, key, options)
         return self._kernels[key]

@@ -25,6 +25,7 @@ from tauforge.kernels.host import host
 RESULTS = Path(__file__).parent / "results"
 EQUAL = 1e-10
 REPETITIONS = 60
+TURN = 5
 CASES = [  # function, batch size, how many times faster than the C++ core it must be
     ("inverse_dynamics", 16_384, 50),
     ("forward_dynamics", 16_384, 75),
@@ -49,13 +50,18 @@ def check_equal(candidates: list[Candidate], arguments: tuple[np.ndarray, ...]) 
 
 
 def measure(candidates: list[Candidate], arguments: tuple[Any, ...], states: int, repetitions: int) -> dict[str, Any]:
-    """Nanoseconds per state, fastest and median, the candidates taking turns."""
+    """Nanoseconds per state, fastest and median, the candidates taking turns of a few calls each.
+
+    The first call of a turn finds the caches full of the other candidate's data: it warms up and is not timed.
+    """
     times: dict[str, list[float]] = {candidate.name: [] for candidate in candidates}
-    for _ in range(repetitions):
+    for _ in range(repetitions // TURN):
         for candidate in candidates:
-            start = time.perf_counter()
             candidate.call(*arguments)
-            times[candidate.name].append((time.perf_counter() - start) / states * 1e9)
+            for _ in range(TURN):
+                start = time.perf_counter()
+                candidate.call(*arguments)
+                times[candidate.name].append((time.perf_counter() - start) / states * 1e9)
     return {name: {"fastest": min(t), "median": float(np.median(t))} for name, t in times.items()}
 
 

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run test lint lock docs clean
+.PHONY: run test lint lock docs bench clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -20,13 +20,17 @@ run: $(VENV)/installed
 	$(BIN)/python -m tauforge.analysis puma560
 
 lint: $(VENV)/tested
-	$(BIN)/ruff check src tests tools
-	$(BIN)/ruff format --check src tests tools
+	$(BIN)/ruff check src tests tools benchmarks
+	$(BIN)/ruff format --check src tests tools benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+# Compares with the best of the others and writes benchmarks/results; the C++ core builds once, in five minutes.
+bench: $(VENV)/tested
+	cd benchmarks && ../$(BIN)/python run.py
 
 # Rewrites the generated tables of the README and docs/complexity.md.
 docs: $(VENV)/installed

@@ -162,7 +162,18 @@ def casadi_c(arm: tf.SerialArm) -> Candidate | None:
     if not library.exists():
         source = library.with_suffix(".c")
         source.write_text(text)
-        command = ["gcc", "-O3", "-march=native", "-ffp-contract=fast", "-shared", "-fPIC", str(source), "-o", str(library), "-lm"]
+        command = [
+            "gcc",
+            "-O3",
+            "-march=native",
+            "-ffp-contract=fast",
+            "-shared",
+            "-fPIC",
+            str(source),
+            "-o",
+            str(library),
+            "-lm",
+        ]
         subprocess.run(command, check=True)
     routine = ctypes.CDLL(str(library)).batch
 

@@ -12,6 +12,7 @@ import subprocess
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -147,7 +148,12 @@ def timed(call: Callable[[], Any]) -> float:
 def first_use() -> list[dict[str, Any]]:
     """Seconds until the first answer, without and with the cache, in fresh arms of this process."""
     rows = []
-    for function in ("inverse_dynamics", "forward_dynamics", "inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
+    for function in (
+        "inverse_dynamics",
+        "forward_dynamics",
+        "inverse_dynamics_derivatives",
+        "forward_dynamics_derivatives",
+    ):
         state = np.zeros((3, 6))
         row: dict[str, Any] = {"function": function}
         for label, folder in (("compiled", "off"), ("cached", None)):
@@ -157,9 +163,11 @@ def first_use() -> list[dict[str, Any]]:
             else:
                 os.environ["TAUFORGE_CACHE"] = folder
             arm = tf.load("puma560").without_friction()
-            row[label] = timed(lambda arm=arm: getattr(arm, function)(*state))
+            row[label] = timed(partial(getattr(arm, function), *state))
         rows.append(row)
-        print(f"first {function}: {row['compiled'] * 1e3:.0f} ms, from the cache {row['cached'] * 1e3:.1f} ms", flush=True)
+        print(
+            f"first {function}: {row['compiled'] * 1e3:.0f} ms, from the cache {row['cached'] * 1e3:.1f} ms", flush=True
+        )
     return rows
 
 

@@ -13,6 +13,11 @@ ROOT = Path(__file__).parent.parent
 PAGES = {"README.md": 3, "docs/formulations.md": 2}
 
 
+@pytest.fixture(autouse=True)
+def as_a_reader(monkeypatch):
+    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_the_code_runs_from_top_to_bottom(page):
     blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)

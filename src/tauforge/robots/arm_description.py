@@ -15,7 +15,8 @@ from numpy.typing import ArrayLike, NDArray
 from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.errors import ModelError
-from tauforge.formulations.serial.joint_frames import cheapest_chain
+from tauforge.formulations.serial.frame_choice import placed_for_mass_matrix
+from tauforge.formulations.serial.joint_frames import base_chain, cheapest_chain
 from tauforge.formulations.serial.parameters import (
     ArmParameters,
     BodyParameters,
@@ -278,6 +279,7 @@ class ArmDescription:
         return ArmModel(
             parameters,
             cheapest_chain(parameters),
+            placed_for_mass_matrix(base_chain(parameters)),
             tuple(drives),
             self.coulomb_speed,
             befores,

@@ -22,6 +22,7 @@ from tauforge.robots.serial_formulas import FUNCTIONS
 if TYPE_CHECKING:
     from tauforge.kernels.kernel import Kernel
 
+DOUBLE = np.dtype(np.float64)
 OPTIONAL = ("tip_wrench", "payload", "base_motion", "qd_ref")
 SUSPICIOUS = (
     1e10  # an acceleration (or its slope) that large, or none, makes `forward_dynamics` look at the mass matrix
@@ -81,23 +82,46 @@ class SerialArm(ArmDescription):
         )
 
     def _evaluate(self, method: str, arguments: dict[str, Any], **options: Any) -> tuple[Array, ...]:
-        """The formula of this name over checked arguments, an array for each result."""
+        """The formula of this name over checked arguments, an array for each result.
+
+        A plain call has no loads and no options. Plain arrays of plain calls go to the kernel without further ado, once
+        there is one.
+        """
         function = FUNCTIONS[method]
-        checked = self._checked(arguments)
+        given = [value for name, value in arguments.items() if value is not None or name not in OPTIONAL]
+        plain = len(given) == len(function.arguments) and {**function.options, **options} == function.options
+        if plain and method in self._plain_kernels and all(self._is_plain(value) for value in given):
+            out = self._plain_kernels[method](*given)
+            return out if type(out) is tuple else (out,)
         results = function.results(self.n)
-        return self._evaluator(method, getattr(formulas, method), checked, results, **{**function.options, **options})
+        checked = self._checked(arguments)
+        outs = self._evaluator(method, getattr(formulas, method), checked, results, **{**function.options, **options})
+        if plain and method not in self._plain_kernels:
+            kernel = self._kernel(method, {})
+            if kernel is not None:
+                self._plain_kernels[method] = kernel
+                self._install(method, kernel)
+        return outs
+
+    def _install(self, method: str, kernel: Kernel) -> None:
+        """From now on a call for one state finds the builtin first, and the method takes what the builtin does not."""
+        builtin = kernel.builtin(MethodType(getattr(type(self), method), self))
+        if builtin is not None:
+            vars(self)[method] = builtin
+
+    def _is_plain(self, value: Any) -> bool:
+        return type(value) is np.ndarray and value.dtype is DOUBLE and value.shape[-1:] == self._core
+
+    @cached_property
+    def _plain_kernels(self) -> dict[str, Kernel]:
+        return {}
+
+    @cached_property
+    def _core(self) -> tuple[int]:
+        return (self.n,)
 
     def _evaluate_one(self, method: str, arguments: dict[str, Any], **options: Any) -> Array:
-        """One result. Where that was a plain call, the next ones for a single state go to a builtin."""
-        value = self._evaluate(method, arguments, **options)[0]
-        if method in vars(self):
-            return value
-        plain = all(given is None for name, given in arguments.items() if name in OPTIONAL)
-        if plain and {**FUNCTIONS[method].options, **options} == FUNCTIONS[method].options:
-            bound = MethodType(getattr(type(self), method), self)
-            kernel = self._kernel(method, {})
-            vars(self)[method] = (None if kernel is None else kernel.builtin(bound)) or bound
-        return value
+        return self._evaluate(method, arguments, **options)[0]
 
     def _checked(self, arguments: dict[str, Any]) -> dict[str, Array]:
         """Arrays of the right core size; absent optional arguments are left out."""
@@ -193,7 +217,7 @@ class SerialArm(ArmDescription):
 
     def _refuse_singular(self, result: Array, q: ArrayLike, payload: Payload | None) -> None:
         """An answer that is huge or none at all is looked into: is the mass matrix singular there?"""
-        if max(result.max(initial=0.0), -result.min(initial=0.0)) < SUSPICIOUS:
+        if np.vdot(result, result) < SUSPICIOUS**2:  # the sum of squares: one pass, and no entry is larger
             return
         M = self.mass_matrix(q, payload=payload)
         poses = np.broadcast_to(np.asarray(q, float), M.shape[:-1]).reshape(-1, self.n)

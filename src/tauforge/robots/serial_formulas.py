@@ -24,7 +24,8 @@ from tauforge.formulations.serial import (
 from tauforge.formulations.serial import energy as energies
 from tauforge.formulations.serial import friction as frictions
 from tauforge.formulations.serial import regressor as regressors
-from tauforge.formulations.serial.joint_frames import cheapest_chain, inverse_dynamics_of
+from tauforge.formulations.serial.frame_choice import placed_for_mass_matrix
+from tauforge.formulations.serial.joint_frames import base_chain, cheapest_chain, inverse_dynamics_of
 from tauforge.formulations.serial.parameters import (
     NO_WRENCH,
     ArmParameters,
@@ -50,6 +51,7 @@ class ArmModel(NamedTuple):
 
     parameters: ArmParameters
     chain: Chain  # in the cheapest frames, without a payload
+    mass_chain: Chain  # in those that are cheapest for the mass matrix
     drives: tuple[DriveParameters, ...]
     coulomb_speed: Scalar
     befores: tuple[Transform, ...]  # link frame i-1 <- joint i
@@ -128,7 +130,10 @@ def chain_of(model: ArmModel, payload: Scalars | None) -> Chain:
 
 
 def mass_matrix(model: ArmModel, q: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
-    M = composite_inertia.mass_matrix(chain_of(model, payload).frames, q)
+    chain = model.mass_chain
+    if payload is not None:
+        chain = placed_for_mass_matrix(base_chain(loaded(model.parameters, payload)))
+    M = composite_inertia.mass_matrix(chain.frames, q)
     for i, drive in enumerate(model.drives):
         M[i][i] = M[i][i] + reflected_inertia(drive)
     return M

@@ -97,9 +97,14 @@ def inward(frames: Sequence[JointFrame], motions: Sequence[Motion], tip: Wrench)
     return tau[::-1]
 
 
+def base_chain(arm: ArmParameters) -> Chain:
+    """The arm by its base parameters, axes aligned, origins where they are."""
+    return regrouped(joint_frames(aligned(arm)))
+
+
 def cheapest_chain(arm: ArmParameters) -> Chain:
     """The arm in the frames and by the parameters that cost least; numbers of the robot alone."""
-    return placed(regrouped(joint_frames(aligned(arm))))
+    return placed(base_chain(arm))
 
 
 def inverse_dynamics_of(

@@ -15,12 +15,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from fractions import Fraction
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector, rotation_x
-from tauforge.analysis.published_counts import Polynomial, added
+from tauforge.analysis.polynomial import Polynomial, interpolated
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
 from tauforge.formulations.serial.parameters import ArmParameters, BodyParameters, JointParameters
@@ -119,21 +118,3 @@ def general_cost(formulation: str, *, as_written: bool = False) -> tuple[Polynom
         values = [getattr(c.as_written if as_written else c, kind) for c in counts]
         results.append(interpolated(list(sizes), values))
     return results[0], results[1]
-
-
-def interpolated(sizes: list[int], values: list[int]) -> Polynomial:
-    """The polynomial of lowest degree through all points, exactly (Newton's divided differences)."""
-    table = [Fraction(v) for v in values]
-    differences = [table[0]]
-    for order in range(1, len(sizes)):
-        table = [(table[i + 1] - table[i]) / (sizes[i + order] - sizes[i]) for i in range(len(sizes) - order)]
-        differences.append(table[0])
-    result, factor = [Fraction(0)] * len(sizes), [Fraction(1)]
-    for size, difference in zip(sizes, differences, strict=True):
-        for k, c in enumerate(factor):
-            result[k] += difference * c
-        factor = [
-            (factor[k - 1] if k else Fraction(0)) - size * (factor[k] if k < len(factor) else Fraction(0))
-            for k in range(len(factor) + 1)
-        ]
-    return added([Polynomial(tuple(result))])

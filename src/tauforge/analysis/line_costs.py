@@ -12,8 +12,8 @@ import sys
 from collections import Counter, defaultdict
 from typing import NamedTuple
 
-from tauforge.analysis.complexity import check, general_arm, interpolated
-from tauforge.analysis.published_counts import Polynomial
+from tauforge.analysis.complexity import check, general_arm
+from tauforge.analysis.polynomial import Polynomial, interpolated
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
 from tauforge.tracing.counting import Counted, operations
 

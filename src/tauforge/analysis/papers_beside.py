@@ -6,6 +6,7 @@ from typing import NamedTuple
 
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import OperationCount, general_operation_count
+from tauforge.analysis.polynomial import Polynomial, added, poly
 
 
 class Beside(NamedTuple):
@@ -33,14 +34,14 @@ def beside(source: str, row: published.Row, formulation: str, n: int, why: str) 
 
 def papers_beside(n: int = 6) -> list[Beside]:
     """Every total of the papers that one of our formulations answers to."""
-    control = published.Row("control law", published.poly(0, 2), published.poly(0, 4))
+    control = published.Row("control law", poly(0, 2), poly(0, 4))
 
     def without_control(table: published.Table) -> published.Row:
-        law = [published.Polynomial(tuple(-c for c in p.coefficients)) for p in control[1:]]
+        law = [Polynomial(tuple(-c for c in p.coefficients)) for p in control[1:]]
         return published.Row(
             table.total.item,
-            published.added([table.total.multiplications, law[0]]),
-            published.added([table.total.additions, law[1]]),
+            added([table.total.multiplications, law[0]]),
+            added([table.total.additions, law[1]]),
         )
 
     angeles = published.ANGELES_7_3

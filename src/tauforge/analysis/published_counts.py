@@ -5,33 +5,9 @@ Turney, Mudge & Lee 1980 (Tables 1-5), Lee, Chung, Mudge & Turney (Tables 1-2), 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from fractions import Fraction
 from typing import NamedTuple
 
-
-class Polynomial(NamedTuple):
-    """c0 + c1 n + c2 n^2 + ..., exactly."""
-
-    coefficients: tuple[Fraction, ...]
-
-    def __call__(self, n: int) -> Fraction:
-        return sum((c * n**k for k, c in enumerate(self.coefficients)), Fraction(0))
-
-    def __str__(self) -> str:
-        text = ""
-        for k, c in reversed(list(enumerate(self.coefficients))):
-            if c:
-                size = "" if abs(c) == 1 and k else str(abs(c))
-                power = "" if k == 0 else "n" if k == 1 else f"n^{k}"
-                sign = " - " if c < 0 and text else "-" if c < 0 else " + " if text else ""
-                text += sign + " ".join(part for part in (size, power) if part)
-        return text or "0"
-
-
-def poly(*coefficients: int | str) -> Polynomial:
-    """Coefficients of 1, n, n^2, ...; "32/3" is a fraction."""
-    return Polynomial(tuple(Fraction(c) for c in coefficients))
+from tauforge.analysis.polynomial import Polynomial, added, poly
 
 
 class Row(NamedTuple):
@@ -56,14 +32,6 @@ class Table(NamedTuple):
 
     def adds_up(self) -> bool:
         return self.sums()[1:] == self.total[1:]
-
-
-def added(terms: Sequence[Polynomial]) -> Polynomial:
-    size = max(len(term.coefficients) for term in terms)
-    sums = [sum((t.coefficients[k] for t in terms if k < len(t.coefficients)), Fraction(0)) for k in range(size)]
-    while len(sums) > 1 and not sums[-1]:
-        sums.pop()
-    return Polynomial(tuple(sums))
 
 
 TURNEY_1 = (

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from tauforge.algebra.scalars import Scalar, is_number
-from tauforge.algebra.vectors import IDENTITY, Matrix, Vector, dot, outer
+from tauforge.algebra.vectors import IDENTITY, Matrix, Vector
 
 
 def point_mass_inertia(mass: Scalar, r: Vector) -> Matrix:
     """m (r.r E - r r'): the inertia about the origin of a point mass at r; the parallel-axis term."""
-    inertia: Matrix = (IDENTITY * dot(r, r) - outer(r, r)) * mass
+    xx, yy, zz = r.x * r.x, r.y * r.y, r.z * r.z  # r.r less a square would cancel for a body far along one axis
+    xy, xz, yz = -(r.x * r.y), -(r.x * r.z), -(r.y * r.z)
+    inertia: Matrix = Matrix.of(((yy + zz, xy, xz), (xy, xx + zz, yz), (xz, yz, xx + yy))) * mass
     return inertia
 
 

@@ -171,6 +171,38 @@ def first_use() -> list[dict[str, Any]]:
     return rows
 
 
+def long_arms() -> list[dict[str, Any]]:
+    """Cost per joint of general arms of 6 to 48 revolute joints, and how long the first answer takes."""
+    rows = []
+    os.environ["TAUFORGE_CACHE"] = "off"
+    for n in (6, 12, 24, 48):
+        rng = np.random.default_rng(n)
+        table = {key: rng.uniform(-1, 1, n) for key in ("alpha", "a", "d")}
+        tensors = [np.diag(rng.uniform(1, 1.5, 3)) for _ in range(n)]
+        arm = tf.SerialArm.from_dh(
+            joints="R" * n, **table, mass=rng.uniform(1, 2, n), com=rng.uniform(-0.2, 0.2, (n, 3)), inertia=tensors
+        )
+        state = tuple(rng.normal(size=(3, 2_048, n)))
+        first = timed(partial(arm.inverse_dynamics, *state))
+        ns = min(timed(partial(arm.inverse_dynamics, *state)) for _ in range(REPETITIONS)) / 2_048 * 1e9
+        rows.append({"joints": n, "first_use_s": first, "ns": ns, "ns_per_joint": ns / n})
+        ratio = rows[-1]["ns_per_joint"] / rows[0]["ns_per_joint"]
+        print(f"{n} joints: {ns:.0f} ns, {ratio:.2f} x the cost per joint of 6; first answer {first:.2f} s", flush=True)
+    return rows
+
+
+def batch_sizes(arm: tf.SerialArm) -> list[dict[str, Any]]:
+    """Nanoseconds per state of inverse dynamics against the batch size, one core."""
+    rows = []
+    for count in (1, 10, 100, 1_000, 10_000, 100_000, 1_000_000):
+        state = tuple(np.random.default_rng(0).normal(size=(3, count, arm.n)))
+        arm.inverse_dynamics(*state)
+        ns = min(timed(partial(arm.inverse_dynamics, *state)) for _ in range(20)) / count * 1e9
+        rows.append({"states": count, "ns": ns})
+    print("per state by batch size: " + ", ".join(f"{row['states']:,}: {row['ns']:.0f} ns" for row in rows), flush=True)
+    return rows
+
+
 def environment() -> dict[str, Any]:
     def installed(name: str) -> str | None:
         try:
@@ -197,7 +229,9 @@ def main() -> None:
     report["threads"] = threads(arm)
     os.sched_setaffinity(0, cores[-1:])
     report["batches"] = [*batches(arm), single_precision(arm), single_call(arm)]
+    report["batch_sizes"] = batch_sizes(arm)
     report["first_use"] = first_use()
+    report["long_arms"] = long_arms()
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{report['environment']['date'][:10]}.json"
     path.write_text(json.dumps(report, indent=1) + "\n")

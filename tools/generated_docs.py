@@ -1,7 +1,8 @@
-"""Write the generated parts of the docs: the counts in the README, and docs/complexity.md. `--check` compares."""
+"""Write the generated parts of the docs: two tables in the README, and docs/complexity.md. `--check` compares."""
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -14,7 +15,6 @@ from tauforge.analysis.papers_beside import papers_beside, steps_beside
 
 ROOT = Path(__file__).parent.parent
 README, PAGE = ROOT / "README.md", ROOT / "docs" / "complexity.md"
-START, END = "<!-- counts -->\n", "<!-- /counts -->\n"
 
 
 def markdown(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -40,9 +40,29 @@ def readme_table() -> str:
     return markdown(("formulation", "PUMA 560", "general 6R", "general nR"), rows)
 
 
-def with_table(readme: str) -> str:
-    before, rest = readme.split(START)
-    return before + START + readme_table() + END + rest.split(END)[1]
+def speed_table() -> str:
+    """From the newest result of `make bench`."""
+    report = json.loads(max((ROOT / "benchmarks" / "results").glob("*.json")).read_text())
+    rows = []
+    for case in report["batches"]:
+        ns = {name: times["fastest"] for name, times in case["ns"].items()}
+        own = ns.pop("tauforge")
+        others = ", ".join(f"{name} {value / own:.1f} x" for name, value in ns.items())
+        rows.append((case["function"].replace("_", " "), f"{case['states']:,}", f"{own:.1f} ns", others))
+    where = report["environment"]
+    note = (
+        f"\nPUMA 560 without friction, one core of a {where['cpu']} with {where['vector_bits']}-bit vectors, ordinary "
+        f"row-major arrays, {where['date'][:10]}, commit {where['commit']}; how many times longer the others take.\n"
+    )
+    return markdown(("function", "states", "tauforge, per state", "others"), rows) + note
+
+
+def with_tables(readme: str) -> str:
+    for name, table in (("counts", readme_table()), ("speed", speed_table())):
+        start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
+        before, rest = readme.split(start)
+        readme = before + start + table + end + rest.split(end)[1]
+    return readme
 
 
 def page() -> str:
@@ -99,7 +119,7 @@ def page() -> str:
 
 
 def main() -> int:
-    readme, new_page = with_table(README.read_text()), page()
+    readme, new_page = with_tables(README.read_text()), page()
     if "--check" in sys.argv:
         same = readme == README.read_text() and PAGE.exists() and new_page == PAGE.read_text()
         return 0 if same else 1

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, wraps
 from types import MethodType
 from typing import TYPE_CHECKING, Any
 
@@ -23,11 +24,37 @@ if TYPE_CHECKING:
     from tauforge.kernels.kernel import Kernel
 
 DOUBLE = np.dtype(np.float64)
+CAN_BE_SINGULAR = ("forward_dynamics", "forward_dynamics_derivatives")
 OPTIONAL = ("tip_wrench", "payload", "base_motion", "qd_ref")
-SUSPICIOUS = (
-    1e10  # an acceleration (or its slope) that large, or none, makes `forward_dynamics` look at the mass matrix
-)
+SUSPICIOUS = 1e10  # an acceleration (or its slope) that large, or none, has the mass matrix looked at
 SINGULAR = 1e15  # condition number of a mass matrix without an inverse in double precision
+
+
+def straight_to(
+    kernel: Kernel,
+    documented: Callable[..., Any],
+    core: tuple[int],
+    check: Callable[..., None] | None,
+) -> Callable[..., Any]:
+    """Plain arrays to the kernel, everything else to the documented method, which also words the errors."""
+    count = len(kernel.arguments)
+
+    @wraps(documented)
+    def direct(*arguments: Any, **more: Any) -> Any:
+        if more or len(arguments) != count:
+            return documented(*arguments, **more)
+        for a in arguments:
+            if type(a) is not np.ndarray or a.dtype is not DOUBLE or a.shape[-1:] != core:
+                return documented(*arguments)
+        try:
+            out = kernel(*arguments)
+        except ValueError:
+            return documented(*arguments)
+        if check is not None:
+            check(out[-1] if type(out) is tuple else out, arguments[0], None)
+        return out
+
+    return direct
 
 
 class SerialArm(ArmDescription):
@@ -84,41 +111,28 @@ class SerialArm(ArmDescription):
     def _evaluate(self, method: str, arguments: dict[str, Any], **options: Any) -> tuple[Array, ...]:
         """The formula of this name over checked arguments, an array for each result.
 
-        A plain call has no loads and no options. Plain arrays of plain calls go to the kernel without further ado, once
-        there is one.
+        After the first plain call, one without loads and options, the next ones find shorter ways (`_install`).
         """
         function = FUNCTIONS[method]
-        given = [value for name, value in arguments.items() if value is not None or name not in OPTIONAL]
-        plain = len(given) == len(function.arguments) and {**function.options, **options} == function.options
-        if plain and method in self._plain_kernels and all(self._is_plain(value) for value in given):
-            out = self._plain_kernels[method](*given)
-            return out if type(out) is tuple else (out,)
         results = function.results(self.n)
         checked = self._checked(arguments)
-        outs = self._evaluator(method, getattr(formulas, method), checked, results, **{**function.options, **options})
-        if plain and method not in self._plain_kernels:
-            kernel = self._kernel(method, {})
-            if kernel is not None:
-                self._plain_kernels[method] = kernel
-                self._install(method, kernel)
+        options = {**function.options, **options}
+        outs = self._evaluator(method, getattr(formulas, method), checked, results, **options)
+        if method not in vars(self) and len(checked) == len(function.arguments) and options == function.options:
+            self._install(method)
         return outs
 
-    def _install(self, method: str, kernel: Kernel) -> None:
-        """From now on a call for one state finds the builtin first, and the method takes what the builtin does not."""
-        builtin = kernel.builtin(MethodType(getattr(type(self), method), self))
-        if builtin is not None:
-            vars(self)[method] = builtin
+    def _install(self, method: str) -> None:
+        """From now on a call finds, before the method: a builtin for one state, then the kernel for plain arrays.
 
-    def _is_plain(self, value: Any) -> bool:
-        return type(value) is np.ndarray and value.dtype is DOUBLE and value.shape[-1:] == self._core
-
-    @cached_property
-    def _plain_kernels(self) -> dict[str, Kernel]:
-        return {}
-
-    @cached_property
-    def _core(self) -> tuple[int]:
-        return (self.n,)
+        Each hands on what it does not take, the last to the method itself.
+        """
+        kernel = self._kernel(method, {})
+        if kernel is not None:
+            documented = MethodType(getattr(type(self), method), self)
+            check = self._refuse_singular if method in CAN_BE_SINGULAR else None
+            direct = straight_to(kernel, documented, (self.n,), check)
+            vars(self)[method] = kernel.builtin(direct) or direct
 
     def _evaluate_one(self, method: str, arguments: dict[str, Any], **options: Any) -> Array:
         return self._evaluate(method, arguments, **options)[0]

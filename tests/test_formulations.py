@@ -18,6 +18,7 @@ from strategies import (
     random_base_motion,
     random_payload,
     random_state,
+    random_transform,
     seeds,
 )
 from tauforge.algebra import vectors as v
@@ -29,7 +30,7 @@ from tauforge.formulations.serial.frame_choice import aligned, placed
 from tauforge.formulations.serial.joint_frames import cheapest_chain, inverse_dynamics_of
 from tauforge.formulations.serial.kinematics import tool_frame
 from tauforge.formulations.serial.parameters import Wrench, base_at_rest
-from tauforge.formulations.serial.regrouping import joint_frames, regrouped
+from tauforge.formulations.serial.regrouping import joint_frames, nearly, regrouped
 from tolerances import FORMULATIONS, ROUNDING, error, error_beside, solve_tolerance
 
 REFERENCE = json.loads((Path(__file__).parent / "data" / "serial_6R.json").read_text())["arm"]
@@ -463,3 +464,34 @@ def test_planar_two_r_closed_form():
     assert error(arm.inverse_dynamics(q, qd, qdd), np.stack([tau1, tau2], -1)) < ROUNDING
     C = np.stack([np.stack([h * qd[:, 1], h * (qd[:, 0] + qd[:, 1])], -1), np.stack([-h * qd[:, 0], 0 * h], -1)], -2)
     assert error(arm.coriolis_matrix(q, qd), C, core=2) < ROUNDING
+
+
+@given(seeds, st.floats(-9, -1))
+def test_nearly_parallel_last_axes(rng, exponent):
+    """The last common normal may be far off: sliding the last origin to it must not cost digits."""
+    bodies = random_arm(rng, "RRR").joints
+    beside, tilt = np.eye(4), np.eye(4)
+    beside[:3, 3] = [0.2, 1.0, 0.1]  # the displacement keeps a y component
+    c, s = np.cos(10.0**exponent), np.sin(10.0**exponent)
+    tilt[1:3, 1:3] = [[c, -s], [s, c]]
+    joints = [
+        tf.Joint(before=before, **body_of(joint, small))
+        for joint, before, small in zip(
+            bodies, (np.eye(4), random_transform(rng), beside @ tilt), (0, 0, 1), strict=True
+        )
+    ]
+    result = compare(tf.SerialArm(joints=tuple(joints)), *random_state(rng, 3, 20))
+    assert result.largest < FORMULATIONS
+
+
+def body_of(joint, small):
+    """The joint's body, or a small one: its own inertia is what sliding could swamp."""
+    scale = 0.03 if small else 1.0
+    return {"mass": joint.mass, "com": np.array(joint.com) * scale, "inertia": np.array(joint.inertia) * scale**2}
+
+
+def test_only_rounding_is_rounded_away():
+    size = v.Matrix.diagonal(1.0, 2.0, 0.5)
+    assert nearly(1e-15, size) == 0
+    assert nearly(1e-14, size) == 1e-14
+    assert nearly(-3e-14, size) == -3e-14

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -324,6 +325,40 @@ class TestBuiltin:
         del arm
         gc.collect()
         assert gone() is None
+
+
+def test_one_state_is_checked_for_singularity_every_time():
+    """Pivots that are rounding errors answer 0 at rest; the next call must not slip past the check by a shorter way."""
+    slipped = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        arm = random_arm(rng, "RRR").replace(alpha=[0.3, 0.0, 0.5], a=[0.2, 0.0, 0.1], gravity=(0, 0, 0))
+        tensors = [np.array(joint.inertia) for joint in arm.joints]
+        arm = arm.replace(mass=[1, 0, 1], inertia=[tensors[0], np.zeros((3, 3)), tensors[2]])
+        q, zero = rng.normal(size=3), np.zeros(3)
+        try:
+            at_rest = arm.forward_dynamics(q, zero, zero)
+        except tf.SingularityError:  # a pivot that is exactly 0
+            continue
+        slipped += 1
+        assert not at_rest.any()
+        assert np.linalg.cond(arm.mass_matrix(q)) > 1e15
+        for _ in range(2):
+            with pytest.raises(tf.SingularityError):
+                arm.forward_dynamics(q, zero, np.array([1.0, 2.0, 3.0]))
+    assert slipped  # at least one such arm among these, or the test shows nothing
+
+
+def test_one_bad_row_does_not_make_the_check_slow():
+    arm = arm_of("RPRR")
+    q, qd, tau = random_state(np.random.default_rng(15), 4, 200_000)
+    arm.forward_dynamics(q[:1], qd[:1], tau[:1])
+    q[7, 1] = np.nan
+    start = time.process_time()
+    got = arm.forward_dynamics(q, qd, tau)
+    assert time.process_time() - start < 1  # row by row it took several
+    assert np.isnan(got[7]).any()
+    assert np.isfinite(np.delete(got, 7, axis=0)).all()
 
 
 def test_kernel_objects():

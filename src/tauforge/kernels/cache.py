@@ -7,6 +7,7 @@ TAUFORGE_CACHE names another folder, or switches the cache off with 0, off or an
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import secrets
@@ -104,7 +105,8 @@ def save(name: str, code: bytes) -> None:
         temporary.replace(place / name)
         _trim(place)
     except OSError:
-        temporary.unlink(missing_ok=True) if os.access(place, os.W_OK) else None
+        with contextlib.suppress(OSError):
+            temporary.unlink(missing_ok=True)
 
 
 def _digest(name: str, code: bytes) -> bytes:

@@ -51,7 +51,8 @@ def straight_to(
         except ValueError:
             return documented(*arguments)
         if check is not None:
-            check(out[-1] if type(out) is tuple else out, arguments[0], None)
+            last = out[-1] if type(out) is tuple else out
+            check(last, arguments[0], None, len(kernel.results[-1]))
         return out
 
     return direct
@@ -125,14 +126,15 @@ class SerialArm(ArmDescription):
     def _install(self, method: str) -> None:
         """From now on a call finds, before the method: a builtin for one state, then the kernel for plain arrays.
 
-        Each hands on what it does not take, the last to the method itself.
+        Each hands on what it does not take, the last to the method itself. The builtin checks nothing, so functions
+        that may meet a singular mass matrix go without it.
         """
         kernel = self._kernel(method, {})
         if kernel is not None:
             documented = MethodType(getattr(type(self), method), self)
-            check = self._refuse_singular if method in CAN_BE_SINGULAR else None
-            direct = straight_to(kernel, documented, (self.n,), check)
-            vars(self)[method] = kernel.builtin(direct) or direct
+            singular = method in CAN_BE_SINGULAR
+            direct = straight_to(kernel, documented, (self.n,), self._refuse_singular if singular else None)
+            vars(self)[method] = direct if singular else kernel.builtin(direct) or direct
 
     def _evaluate_one(self, method: str, arguments: dict[str, Any], **options: Any) -> Array:
         return self._evaluate(method, arguments, **options)[0]
@@ -229,20 +231,26 @@ class SerialArm(ArmDescription):
         self._refuse_singular(result, q, payload)
         return result
 
-    def _refuse_singular(self, result: Array, q: ArrayLike, payload: Payload | None) -> None:
-        """An answer that is huge or none at all is looked into: is the mass matrix singular there?"""
+    def _refuse_singular(self, result: Array, q: ArrayLike, payload: Payload | None, core: int = 1) -> None:
+        """Rows whose answer is huge or none at all are looked into: is the mass matrix singular there?
+
+        core: number of core dimensions of the result.
+        """
         if np.vdot(result, result) < SUSPICIOUS**2:  # the sum of squares: one pass, and no entry is larger
             return
-        M = self.mass_matrix(q, payload=payload)
-        poses = np.broadcast_to(np.asarray(q, float), M.shape[:-1]).reshape(-1, self.n)
-        for pose, matrix in zip(poses, M.reshape(-1, self.n, self.n), strict=True):
-            condition = float(np.linalg.cond(matrix)) if np.isfinite(matrix).all() else 0.0
-            if condition > SINGULAR:
-                raise SingularityError(
-                    f"{self.name}: the mass matrix has no inverse; a link without mass or inertia moves freely",
-                    pose=pose.tolist(),
-                    condition_number=condition,
-                )
+        suspicious = ~(np.abs(result) < SUSPICIOUS).all(axis=tuple(range(-core, 0)))
+        batch = suspicious.shape
+        matrices = np.broadcast_to(self.mass_matrix(q, payload=payload), (*batch, self.n, self.n))[suspicious]
+        poses = np.broadcast_to(np.asarray(q, float), (*batch, self.n))[suspicious]
+        finite = np.isfinite(matrices).all(axis=(-1, -2))
+        conditions = np.linalg.cond(matrices[finite])
+        if (conditions > SINGULAR).any():
+            first = int(np.argmax(conditions > SINGULAR))
+            raise SingularityError(
+                f"{self.name}: the mass matrix has no inverse; a link without mass or inertia moves freely",
+                pose=poses[finite][first].tolist(),
+                condition_number=float(conditions[first]),
+            )
 
     def mass_matrix(self, q: ArrayLike, *, payload: Payload | None = None) -> Array:
         """M(q), (..., n, n), with the reflected rotor inertias on the diagonal.
@@ -314,7 +322,7 @@ class SerialArm(ArmDescription):
         """
         arguments = {"q": q, "qd": qd, "tau": tau, "payload": payload}
         three = self._evaluate("forward_dynamics_derivatives", arguments)
-        self._refuse_singular(three[2], q, payload)
+        self._refuse_singular(three[2], q, payload, core=2)
         return three[0], three[1], three[2]
 
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qd_ref: ArrayLike | None = None) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import time
 from collections.abc import Callable
 from functools import cache
@@ -11,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from tauforge.kernels import cache as disk
-from tauforge.kernels import engine, single_state, threads
+from tauforge.kernels import direct_call, engine, threads
 from tauforge.kernels.host import host
-from tauforge.kernels.llvm_loop import emit_module
+from tauforge.kernels.llvm_module import emit_module
 from tauforge.kernels.numpy_binding import generalized_ufunc
 from tauforge.tracing.graph import Graph
 
@@ -31,6 +32,7 @@ class Kernel:
     arguments: names and core shapes; element k of argument a is the graph's input a + str(k)
     results:   core shapes
     identity:  a text that determines the graph, for the cache
+    limit:     numbers of the last result that are not below it in size are suspects (see `suspects`)
     """
 
     def __init__(
@@ -41,9 +43,10 @@ class Kernel:
         arguments: list[tuple[str, tuple[int, ...]]],
         results: list[tuple[int, ...]],
         identity: str,
+        limit: float | None = None,
     ) -> None:
         self.name, self.doc, self.arguments, self.results = name, doc, arguments, results
-        self._graph, self._identity = graph, identity
+        self._graph, self._identity, self._limit = graph, identity, limit
         self._cores = [len(core) for _, core in arguments]
         self._loaded: dict[int, engine.Loaded] = {}
         self.seconds: dict[str, float] = {}  # spent tracing, compiling and loading
@@ -64,7 +67,7 @@ class Kernel:
 
     def _load(self, bits: int) -> engine.Loaded:
         machine = host()
-        name = disk.key(self._identity, self.name, str(bits), *map(str, machine), emitter_version())
+        name = disk.key(self._identity, self.name, str(bits), str(self._limit), *map(str, machine), emitter_version())
         code = disk.load(name)
         if code is None:
             start = time.perf_counter()
@@ -72,7 +75,9 @@ class Kernel:
             traced = time.perf_counter()
             if len(graph.nodes) > MAX_NODES:
                 raise TooLargeError(f"{self.name}: {len(graph.nodes)} operations, at most {MAX_NODES} are compiled")
-            code = engine.compile_text(emit_module(graph, self.arguments, self.results, machine, bits), machine)
+            code = engine.compile_text(
+                emit_module(graph, self.arguments, self.results, machine, bits, self._limit), machine
+            )
             self.seconds |= {"trace": traced - start, f"compile{bits}": time.perf_counter() - traced}
             disk.save(name, code)
         start = time.perf_counter()
@@ -80,11 +85,18 @@ class Kernel:
         self.seconds[f"load{bits}"] = time.perf_counter() - start
         return loaded
 
+    def suspects(self) -> int:
+        """Grows with every block of rows in float64 that had a suspect."""
+        return int(ctypes.c_int64.from_address(self.loaded(64).address("suspects")).value)
+
     def builtin(self, fallback: Callable[..., Any]) -> Callable[..., Any] | None:
-        """For one state: a builtin that hands what it does not take to `fallback`; None where it is not supported."""
-        if len(self.results) != 1 or not single_state.supported():
+        """For one state or a short batch: a builtin that hands what it does not take, and suspects, to `fallback`.
+
+        None where it is not supported.
+        """
+        if not direct_call.supported():
             return None
-        return single_state.builtin(self.loaded(64), self.name, self.doc, fallback)
+        return direct_call.builtin(self.loaded(64), self.name, self.doc, fallback)
 
 
 @cache

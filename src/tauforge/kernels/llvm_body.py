@@ -1,135 +1,210 @@
 """The arithmetic of a graph as functions of straight-line vector code.
 
-A body works on packed blocks: input k of the block is the vector at `in + k`, output k goes to `out + k`. It is a
+A body works on a block of rows of every operand, which `table` lists as pairs of pointer and stride, and stores each
+piece of its results as soon as it is there: stores are slow to drain, and so they do beside the arithmetic. It is a
 function of its own without any loop, or else the compiler hoists every constant out of the loop and spills it. Long
-graphs are cut into parts that hand values on through a scratch block, so that each part stays in the instruction cache
+graphs are cut into parts that hand values on through scratch memory, so that each part stays in the instruction cache
 while it runs over a tile of blocks. Multiplications and additions are left for the compiler to fuse: choosing the pairs
 here made no kernel faster.
 """
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 from tauforge.kernels import llvm_functions as functions
+from tauforge.kernels.llvm_rows import Rows, store_pieces
 from tauforge.kernels.llvm_text import Code, Vectors
 from tauforge.tracing.graph import Graph, Node
 
 PART_NODES = 1200  # operations in one part
 
 
+class Operand(NamedTuple):
+    """An argument or a result: its name (arguments only), core shape and number in the table."""
+
+    name: str
+    core: tuple[int, ...]
+    number: int
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.core)
+
+
 class Body(NamedTuple):
-    """Text of the parts, named body0, body1, ..., and the sizes of the packed blocks in vectors."""
+    """Text of the parts, named body0, body1, ..., and how many vectors of scratch memory a block needs."""
 
     text: str
     declarations: frozenset[str]
     parts: int
     scratch: int
+    watched: bool
 
 
-def emit_body(graph: Graph, inputs: dict[str, int], bits: int, lanes: int, *, avx512: bool) -> Body:
-    """inputs: position of each input of the graph in the packed block."""
-    cuts = list(range(0, len(graph.nodes), PART_NODES)) or [0]
-    if len(cuts) > 1 and len(graph.nodes) - cuts[-1] < PART_NODES // 4:
-        cuts.pop()
-    bounds = [*cuts, len(graph.nodes)]
-    part_of = [0] * len(graph.nodes)
-    for part in range(len(cuts)):
-        for k in range(bounds[part], bounds[part + 1]):
-            part_of[k] = part
-    slots, scratch = scratch_slots(graph, part_of)
+class Piece(NamedTuple):
+    """Neighbouring results that are stored together: operand, first column, and their places among the outputs."""
+
+    operand: int
+    start: int
+    outputs: range
+
+
+def emit_body(
+    graph: Graph,
+    ins: list[Operand],
+    outs: list[Operand],
+    bits: int,
+    lanes: int,
+    *,
+    avx512: bool,
+    limit: float | None = None,
+) -> Body:
+    """Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order.
+
+    A part returns whether a number of the last result that it stored is not below `limit` in size.
+    """
+    plan = Plan(graph, ins, outs, bits, lanes)
     texts, declarations = [], set()
-    for part in range(len(cuts)):
+    for part in range(plan.parts):
         code = Code()
-        PartEmitter(graph, inputs, part_of, slots, code, Vectors(code, bits, lanes, avx512=avx512)).emit(part)
+        suspect = PartEmitter(plan, code, Vectors(code, bits, lanes, avx512=avx512), limit).emit(part)
         texts.append(
-            f"define internal void @body{part}(ptr noalias %in, ptr noalias %out, ptr noalias %scratch) #1 {{\nentry:\n"
+            f"define internal i1 @body{part}(ptr noalias %table, ptr noalias %scratch) #1 {{\nentry:\n"
             + "\n".join(code.lines)
-            + "\n  ret void\n}\n"
+            + f"\n  ret i1 {suspect}\n}}\n"
         )
         declarations |= code.declarations
-    return Body("".join(texts), frozenset(declarations), len(cuts), scratch)
+    return Body("".join(texts), frozenset(declarations), plan.parts, plan.scratch, limit is not None)
 
 
-def cheap(node: Node) -> bool:
-    """Not worth handing on: every part can have it at no cost."""
-    return node.op in ("input", "constant")
+class Plan:
+    """Which part computes a node, where values live that a later part needs, and when a piece of a result is whole."""
 
+    def __init__(self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int) -> None:
+        self.graph, self.ins, self.outs = graph, ins, outs
+        self.columns = {f"{operand.name}{k}": (operand.number, k) for operand in ins for k in range(operand.size)}
+        # infinities become not a number on the way in or on the way out, wherever there are fewer
+        self.guard_inputs = len(self.columns) < len(graph.outputs)
+        nodes = len(graph.nodes)
+        cuts = list(range(0, nodes, PART_NODES)) or [0]
+        if len(cuts) > 1 and nodes - cuts[-1] < PART_NODES // 4:
+            cuts.pop()
+        self.parts = len(cuts)
+        self.part_of = [min(k // PART_NODES, self.parts - 1) for k in range(nodes)]
+        self.pieces: dict[int, list[Piece]] = {}  # by the node that completes them
+        first = 0
+        for operand in outs:
+            for start, width in store_pieces(operand.size, bits, lanes):
+                outputs = range(first + start, first + start + width)
+                complete = max(graph.outputs[k].node for k in outputs)
+                self.pieces.setdefault(complete, []).append(Piece(operand.number, start, outputs))
+            first += operand.size
+        self.slots, self.scratch = self._scratch_slots()
 
-def scratch_slots(graph: Graph, part_of: list[int]) -> tuple[dict[int, int], int]:
-    """Where values live that a later part needs; a slot is used again once its value is dead."""
-    last_part: dict[int, int] = {}
-    for k, node in enumerate(graph.nodes):
-        for a in node.args:
-            if not cheap(graph.nodes[a]) and part_of[k] > part_of[a]:
-                last_part[a] = part_of[k]
-    slots: dict[int, int] = {}
-    free: list[int] = []
-    count = 0
-    dying: dict[int, list[int]] = {}
-    part = 0
-    for k in range(len(graph.nodes)):
-        if part_of[k] != part:
-            part = part_of[k]
-            free += dying.pop(part - 1, [])
-        if k in last_part:
-            slot = free.pop() if free else count
-            count = max(count, slot + 1)
-            slots[k] = slot
-            dying.setdefault(last_part[k], []).append(slot)
-    return slots, count
+    def _scratch_slots(self) -> tuple[dict[int, int], int]:
+        """A slot is used again once its value is dead."""
+        last_part: dict[int, int] = {}
+
+        def needed(node: int, part: int) -> None:
+            if self.graph.nodes[node].op != "constant" and part > self.part_of[node]:
+                last_part[node] = max(part, last_part.get(node, 0))
+
+        for k, node in enumerate(self.graph.nodes):
+            for a in node.args:
+                needed(a, self.part_of[k])
+            for piece in self.pieces.get(k, ()):
+                for output in piece.outputs:
+                    needed(self.graph.outputs[output].node, self.part_of[k])
+        slots: dict[int, int] = {}
+        free: list[int] = []
+        count = 0
+        dying: dict[int, list[int]] = {}
+        part = 0
+        for k in range(len(self.graph.nodes)):
+            if self.part_of[k] != part:
+                part = self.part_of[k]
+                free += dying.pop(part - 1, [])
+            if k in last_part:
+                slot = free.pop() if free else count
+                count = max(count, slot + 1)
+                slots[k] = slot
+                dying.setdefault(last_part[k], []).append(slot)
+        return slots, count
 
 
 class PartEmitter:
     """Writes one part: values are loaded, computed or constant, each on first use."""
 
-    def __init__(
-        self,
-        graph: Graph,
-        inputs: dict[str, int],
-        part_of: list[int],
-        slots: dict[int, int],
-        code: Code,
-        vectors: Vectors,
-    ) -> None:
-        self.graph, self.inputs, self.part_of, self.slots = graph, inputs, part_of, slots
-        self.code, self.v = code, vectors
+    def __init__(self, plan: Plan, code: Code, vectors: Vectors, limit: float | None) -> None:
+        self.plan, self.graph, self.code, self.v, self.limit = plan, plan.graph, code, vectors, limit
+        self.rows = {o.number: Rows(vectors, "%table", o.number, o.size) for o in (*plan.ins, *plan.outs)}
         self.names: dict[int, str] = {}
+        self.loaded: dict[tuple[int, int], str] = {}  # elements of arguments
+        self.finished: dict[tuple[int, bool], str] = {}  # results as they are stored
         self.pairs: dict[int, tuple[str, str]] = {}  # sine and cosine of a node
         self.reciprocals: dict[int, str] = {}
         self.part = 0
-        # infinities become not a number on the way in or on the way out, wherever there are fewer
-        self.guard_inputs = len(inputs) < len(graph.outputs)
 
-    def emit(self, part: int) -> None:
+    def emit(self, part: int) -> str:
+        """Returns the name of a truth value: was anything beyond the limit stored?"""
         self.part = part
-        outputs: dict[int, list[int]] = {}
-        for position, output in enumerate(self.graph.outputs):
-            outputs.setdefault(output.node, []).append(position)
+        last = self.plan.outs[-1].number
+        watched: dict[str, None] = {}
         for k, node in enumerate(self.graph.nodes):
-            if self.part_of[k] != part:
+            if self.plan.part_of[k] != part:
                 continue
-            if not cheap(node):
+            if node.op not in ("input", "constant"):
                 self.names[k] = self.computed(node)
-                if k in self.slots:
-                    self.v.store(self.names[k], self.code.at("%scratch", self.slots[k] * self.v.bytes), aligned=True)
-            for position in outputs.get(k, ()):
-                value = self.value(k)
-                if self.graph.outputs[position].negative:
-                    value = self.v.negated(value)
-                if node.op != "constant" and not self.guard_inputs:
-                    value = self.finite_or_nan(value)
-                self.v.store(value, self.code.at("%out", position * self.v.bytes), aligned=True)
+            if k in self.plan.slots:
+                self.v.store(self.value(k), self.slot(k), aligned=True)
+            for piece in self.plan.pieces.get(k, ()):
+                values = [self.result(output) for output in piece.outputs]
+                self.rows[piece.operand].store(piece.start, values)
+                if self.limit is not None and piece.operand == last:
+                    watched |= dict.fromkeys(values)
+        return self.any_beyond(list(watched))
+
+    def any_beyond(self, values: list[str]) -> str:
+        found = ""
+        for value in values:
+            size = self.v.intrinsic("fabs", value)
+            beyond = self.v.compare("uge", size, self.v.constant(self.limit or 0.0))
+            found = self.code.emit(f"or {self.v.mask} {found}, {beyond}") if found else beyond
+        if not found:
+            return "false"
+        bits = self.code.emit(f"bitcast {self.v.mask} {found} to i{self.v.lanes}")
+        return self.code.emit(f"icmp ne i{self.v.lanes} {bits}, 0")
+
+    def slot(self, k: int) -> str:
+        return self.code.at("%scratch", self.plan.slots[k] * self.v.bytes)
 
     def value(self, k: int) -> str:
         if k not in self.names:
             node = self.graph.nodes[k]
             if node.op == "constant":
                 return self.v.constant(node.value)
-            source = ("%in", self.inputs[node.name]) if node.op == "input" else ("%scratch", self.slots[k])
-            value = self.v.load(self.code.at(source[0], source[1] * self.v.bytes), aligned=True)
-            self.names[k] = self.finite_or_nan(value) if node.op == "input" and self.guard_inputs else value
+            if self.plan.part_of[k] < self.part:
+                self.names[k] = self.v.load(self.slot(k), aligned=True)
+            else:
+                self.names[k] = self.argument(*self.plan.columns[node.name])
         return self.names[k]
+
+    def argument(self, operand: int, column: int) -> str:
+        if (operand, column) not in self.loaded:
+            start, values = self.rows[operand].load(column)
+            for k, value in enumerate(values, start):
+                self.loaded[operand, k] = self.finite_or_nan(value) if self.plan.guard_inputs else value
+        return self.loaded[operand, column]
+
+    def result(self, output: int) -> str:
+        node, negative = self.graph.outputs[output]
+        if (node, negative) not in self.finished:
+            value = self.v.negated(self.value(node)) if negative else self.value(node)
+            free = self.plan.guard_inputs or self.graph.nodes[node].op == "constant"
+            self.finished[node, negative] = value if free else self.finite_or_nan(value)
+        return self.finished[node, negative]
 
     def finite_or_nan(self, value: str) -> str:
         """What is not finite becomes not a number: 0 x + x."""

@@ -1,99 +1,16 @@
-"""The functions that NumPy and Python call: the inner loop of a generalized ufunc, and a builtin for one state."""
+"""The inner loop of a generalized ufunc: blocks of rows to the body and back."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from tauforge.kernels.host import Host
-from tauforge.kernels.llvm_body import Body, emit_body
-from tauforge.kernels.llvm_packing import packer, unpacker
-from tauforge.kernels.llvm_text import Code, Vectors
-from tauforge.tracing.graph import Graph
+from tauforge.kernels.llvm_body import Body, Operand
+from tauforge.kernels.llvm_writer import ALIGNMENT, Writer, restore_status, save_status
 
 TILE = 4  # blocks that a part of a long body runs over before the next part
 STACK_BYTES = 64 * 1024  # larger blocks come from the heap
-ALIGNMENT = 64
-DOUBLE = 12  # NumPy's number of the type float64
-ALIGNED_AND_CONTIGUOUS = 0x0101
-
-ATTRIBUTES = (
-    'attributes #0 = { nounwind "no-trapping-math"="true" %(width)s }\n'
-    'attributes #1 = { noinline nounwind alignstack=64 "no-trapping-math"="true" %(width)s }\n'
-)
-# Offsets in PyArrayObject of a 64-bit CPython; `single_state` verifies them before they are used.
-TYPE, DATA, DIMENSIONS_COUNT, DIMENSIONS, DESCRIPTOR, ARRAY_FLAGS = 8, 16, 24, 32, 56, 64
-ADDRESSES = ("array_type", "double_descriptor", "new_array", "vectorcall")
-
-
-class Operand(NamedTuple):
-    """An argument or a result: its core shape, and where its first element is in the packed block."""
-
-    core: tuple[int, ...]
-    start: int
-
-    @property
-    def size(self) -> int:
-        return math.prod(self.core)
-
-
-def operands(shapes: list[tuple[int, ...]]) -> list[Operand]:
-    result, start = [], 0
-    for core in shapes:
-        result.append(Operand(core, start))
-        start += math.prod(core)
-    return result
-
-
-class Writer(Code):
-    """Code with loops and conditions."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._labels = 0
-        self._block = "entry"  # the basic block that is being written
-
-    def fresh(self, stem: str) -> str:
-        self._labels += 1
-        return f"{stem}{self._labels}"
-
-    def label(self, name: str) -> None:
-        super().label(name)
-        self._block = name
-
-    @contextmanager
-    def loop(self, count: str) -> Iterator[str]:
-        """for i in range(count)."""
-        test, body, done = self.fresh("test"), self.fresh("body"), self.fresh("done")
-        before = self._block
-        self.do(f"br label %{test}")
-        self.label(test)
-        place = len(self.lines)
-        i = self.emit("phi")  # completed below, when the block that leads back is known
-        more = self.emit(f"icmp slt i64 {i}, {count}")
-        self.do(f"br i1 {more}, label %{body}, label %{done}")
-        self.label(body)
-        yield i
-        following = self.emit(f"add i64 {i}, 1")
-        self.do(f"br label %{test}")
-        self.lines[place] = f"  {i} = phi i64 [ 0, %{before} ], [ {following}, %{self._block} ]"
-        self.label(done)
-
-    @contextmanager
-    def when(self, condition: str) -> Iterator[None]:
-        yes, on = self.fresh("yes"), self.fresh("on")
-        self.do(f"br i1 {condition}, label %{yes}, label %{on}")
-        self.label(yes)
-        yield
-        self.do(f"br label %{on}")
-        self.label(on)
-
-    def smaller(self, a: str, b: str) -> str:
-        self.declarations.add("declare i64 @llvm.smin.i64(i64, i64)")
-        return self.emit(f"call i64 @llvm.smin.i64(i64 {a}, i64 {b})")
-
 
 OFFSETS = """define internal i1 @offsets(ptr %off, i64 %d0, i64 %d1, i64 %d2, i64 %s0, i64 %s1, i64 %s2, i64 %size) #1 {
 entry:
@@ -140,82 +57,26 @@ done:
 """
 
 
-def emit_module(
-    graph: Graph,
-    arguments: list[tuple[str, tuple[int, ...]]],
-    results: list[tuple[int, ...]],
-    host: Host,
-    bits: int,
-) -> str:
-    """LLVM text with `loop` (the gufunc's inner loop) and, for one result in 64 bits, `single` (the builtin).
-
-    arguments: names and core shapes; input k of argument a is called a + str(k) in the graph.
-    """
-    lanes = host.lanes(bits)
-    ins, outs = operands([core for _, core in arguments]), operands(results)
-    positions = {
-        f"{name}{k}": operand.start + k
-        for (name, _), operand in zip(arguments, ins, strict=True)
-        for k in range(operand.size)
-    }
-    body = emit_body(graph, positions, bits, lanes, avx512=host.has_avx512)
-    texts, declarations = [body.text, OFFSETS], set(body.declarations)
-    for make, sizes in ((packer, {o.size for o in ins}), (unpacker, {o.size for o in outs})):
-        for size in sorted(sizes):
-            text, more = make(size, bits, lanes)
-            texts.append(text)
-            declarations |= more
-    writers = [loop_function(body, ins, outs, bits, lanes, host)]
-    if bits == 64 and len(outs) == 1:
-        texts.append(f"@addresses = global [{len(ADDRESSES)} x ptr] zeroinitializer\n")
-        rank = max(1, len(outs[0].core))
-        dims = ", ".join(f"i64 {d}" for d in outs[0].core or (1,))
-        texts.append(f"@result_dims = internal constant [{rank} x i64] [{dims}]\n")
-        writers.append(single_function(body, ins, outs[0], lanes, host))
-    for head, code in writers:
-        texts.append(head + " {\nentry:\n" + "\n".join(code.lines) + "\n}\n")
-        declarations |= code.declarations
-    width = f'"prefer-vector-width"="{host.vector_bits}" "min-legal-vector-width"="{host.vector_bits}"'
-    return "".join([*texts, *(f"{d}\n" for d in sorted(declarations)), ATTRIBUTES % {"width": width}])
-
-
-def save_status(code: Code, host: Host) -> str:
-    """Remember the floating-point status, so that lanes nobody asked for raise no warnings."""
-    if not host.x86:
-        space = code.emit("alloca [64 x i8], align 16")
-        code.declarations.add("declare i32 @fegetenv(ptr)")
-        code.emit(f"call i32 @fegetenv(ptr {space})")
-        return space
-    space = code.emit("alloca i32, align 4")
-    code.declarations.add("declare void @llvm.x86.sse.stmxcsr(ptr)")
-    code.do(f"call void @llvm.x86.sse.stmxcsr(ptr {space})")
-    return space
-
-
-def restore_status(code: Code, host: Host, space: str) -> None:
-    if not host.x86:
-        code.declarations.add("declare i32 @fesetenv(ptr)")
-        code.emit(f"call i32 @fesetenv(ptr {space})")
-        return
-    code.declarations.add("declare void @llvm.x86.sse.ldmxcsr(ptr)")
-    code.do(f"call void @llvm.x86.sse.ldmxcsr(ptr {space})")
-
-
 def loop_function(
     body: Body, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, host: Host
 ) -> tuple[str, Writer]:
-    """void loop(char **args, const npy_intp *dims, const npy_intp *steps, void *data)."""
+    """void loop(char **args, const npy_intp *dims, const npy_intp *steps, void *data).
+
+    A block of rows is handed to the body as it lies in memory if its elements follow one another and it is full;
+    otherwise through a copy.
+    """
     code = Writer()
     size = bits // 8
-    vector = lanes * size
     tile = TILE if body.parts > 1 else 1
-    in_bytes = sum(o.size for o in ins) * vector
-    out_bytes = sum(o.size for o in outs) * vector
-    scratch_bytes = body.scratch * vector
-    block = in_bytes + out_bytes + scratch_bytes
-    everything = [*ins, *outs]
+    operands = [*ins, *outs]
+    table_bytes = -(-16 * len(operands) // ALIGNMENT) * ALIGNMENT
+    copy_at, end = [], table_bytes + body.scratch * lanes * size
+    for operand in operands:
+        copy_at.append(end)
+        end += -(-operand.size * lanes * size // ALIGNMENT) * ALIGNMENT
+    block = end  # bytes: table, scratch, copies
 
-    offsets = [code.emit(f"alloca [{o.size} x i64], align 8") for o in everything]
+    offsets = [code.emit(f"alloca [{o.size} x i64], align 8") for o in operands]
     heap = tile * block > STACK_BYTES
     if heap:
         code.declarations |= {"declare ptr @malloc(i64)", "declare void @free(ptr)"}
@@ -232,8 +93,8 @@ def loop_function(
 
     rows = entry("%dims", 0, "i64")
     bases, strides, flat = [], [], []
-    place = len(everything)
-    for a, operand in enumerate(everything):
+    place = len(operands)
+    for a, operand in enumerate(operands):
         bases.append(entry("%args", a, "ptr"))
         strides.append(entry("%steps", a, "i64"))
         sizes = [*(1,) * (3 - len(operand.core)), *operand.core]
@@ -246,17 +107,18 @@ def loop_function(
     tiles = code.emit(f"sdiv i64 {code.emit(f'add i64 {blocks}, {tile - 1}')}, {tile}") if tile > 1 else blocks
 
     def each_block(t: str, first: str) -> tuple[str, str, str]:
-        """Packed memory, first row and number of rows of block t of the tile."""
+        """Memory, first row and number of rows of block t of the tile."""
         at = code.emit(f"getelementptr i8, ptr {memory}, i64 {code.emit(f'mul i64 {t}, {block}')}")
         row = code.emit(f"mul i64 {code.emit(f'add i64 {first}, {t}')}, {lanes}")
         return at, row, code.smaller(code.emit(f"sub i64 {rows}, {row}"), str(lanes))
 
-    def call(name: str, a: int, operand: Operand, at: str, row: str, count: str) -> None:
-        outside = code.emit(f"getelementptr i8, ptr {bases[a]}, i64 {code.emit(f'mul i64 {row}, {strides[a]}')}")
-        shift = operand.start * vector + (in_bytes if name == "unpack" else 0)
+    def outside(a: int, row: str) -> str:
+        return code.emit(f"getelementptr i8, ptr {bases[a]}, i64 {code.emit(f'mul i64 {row}, {strides[a]}')}")
+
+    def copy(way: str, a: int, at: str, row: str, count: str, written: str) -> None:
         code.do(
-            f"call void @{name}{operand.size}(ptr {outside}, i64 {strides[a]}, ptr {offsets[a]}, i1 {flat[a]}, "
-            f"ptr {code.at(at, shift)}, i64 {count})"
+            f"call void @copy_{way}(ptr {outside(a, row)}, i64 {strides[a]}, ptr {offsets[a]}, i64 {operands[a].size}, "
+            f"ptr {code.at(at, copy_at[a])}, i64 {count}, i64 {written})"
         )
 
     @contextmanager
@@ -271,97 +133,37 @@ def loop_function(
     with code.loop(tiles) as number:
         first = code.emit(f"mul i64 {number}, {tile}")
         here = code.smaller(code.emit(f"sub i64 {blocks}, {first}"), str(tile))
-        at_start = code.emit(f"icmp eq i64 {number}, 0")
         with each_of(here) as t:
             at, row, count = each_block(t, first)
-            for a, operand in enumerate(ins):
-                moving = code.emit(f"icmp ne i64 {strides[a]}, 0")
-                with code.when(code.emit(f"or i1 {moving}, {at_start}")):  # what stands still is packed once
-                    call("pack", a, operand, at, row, count)
+            full = code.emit(f"icmp eq i64 {count}, {lanes}")
+            for a, operand in enumerate(operands):
+                whole = full
+                if a < len(ins):  # what stands still is there for every row
+                    whole = code.emit(f"or i1 {full}, {code.emit(f'icmp eq i64 {strides[a]}, 0')}")
+                plain = code.emit(f"and i1 {whole}, {flat[a]}")
+                if a < len(ins):
+                    with code.when(code.emit(f"xor i1 {plain}, true")):
+                        copy("in", a, at, row, count, str(lanes))
+                pointer = code.emit(f"select i1 {plain}, ptr {outside(a, row)}, ptr {code.at(at, copy_at[a])}")
+                stride = code.emit(f"select i1 {plain}, i64 {strides[a]}, i64 {operand.size * size}")
+                code.do(f"store ptr {pointer}, ptr {code.at(at, 16 * a)}, align 8")
+                code.do(f"store i64 {stride}, ptr {code.at(at, 16 * a + 8)}, align 8")
         for part in range(body.parts):
             with each_of(here) as t:
                 at = code.emit(f"getelementptr i8, ptr {memory}, i64 {code.emit(f'mul i64 {t}, {block}')}")
-                out = code.at(at, in_bytes)
-                code.do(f"call void @body{part}(ptr {at}, ptr {out}, ptr {code.at(at, in_bytes + out_bytes)})")
+                suspect = code.emit(f"call i1 @body{part}(ptr {at}, ptr {code.at(at, table_bytes)})")
+                if body.watched:
+                    with code.when(suspect):
+                        code.emit("atomicrmw add ptr @suspects, i64 1 monotonic")
         with each_of(here) as t:
             at, row, count = each_block(t, first)
-            for a, operand in enumerate(outs, len(ins)):
-                call("unpack", a, operand, at, row, count)
+            full = code.emit(f"icmp eq i64 {count}, {lanes}")
+            for a in range(len(ins), len(operands)):
+                plain = code.emit(f"and i1 {full}, {flat[a]}")
+                with code.when(code.emit(f"xor i1 {plain}, true")):
+                    copy("out", a, at, row, count, count)
     restore_status(code, host, status)
     if heap:
         code.do(f"call void @free(ptr {raw})")
     code.do("ret void")
     return "define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) #1", code
-
-
-def single_function(body: Body, ins: list[Operand], out: Operand, lanes: int, host: Host) -> tuple[str, Writer]:
-    """PyObject *single(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames).
-
-    For exact, contiguous, aligned float64 arrays of the core shapes; anything else is handed to `self`, a callable.
-    """
-    code = Writer()
-    v = Vectors(code, 64, lanes, avx512=False)
-    in_bytes, out_bytes = sum(o.size for o in ins) * v.bytes, out.size * v.bytes
-    memory = code.emit(f"alloca [{in_bytes + out_bytes + body.scratch * v.bytes} x i8], align {ALIGNMENT}")
-    slow, fast = "slow", "fast"
-
-    def address(name: str, kind: str) -> str:
-        return code.emit(f"load {kind}, ptr {code.at('@addresses', 8 * ADDRESSES.index(name))}, align 8")
-
-    def require(condition: str) -> None:
-        following = code.fresh("checked")
-        code.do(f"br i1 {condition}, label %{following}, label %{slow}")
-        code.label(following)
-
-    require(code.emit(f"icmp eq i64 %nargs, {len(ins)}"))
-    require(code.emit("icmp eq ptr %kwnames, null"))
-    array_type, descriptor = address("array_type", "ptr"), address("double_descriptor", "ptr")
-    data = []
-    for a, operand in enumerate(ins):
-        array = code.emit(f"load ptr, ptr {code.at('%args', 8 * a)}, align 8")
-
-        def field(offset: int, kind: str, array: str = array) -> str:
-            return code.emit(f"load {kind}, ptr {code.at(array, offset)}, align {4 if kind == 'i32' else 8}")
-
-        require(code.emit(f"icmp eq ptr {field(TYPE, 'ptr')}, {array_type}"))
-        require(code.emit(f"icmp eq i32 {field(DIMENSIONS_COUNT, 'i32')}, {len(operand.core)}"))
-        require(code.emit(f"icmp eq ptr {field(DESCRIPTOR, 'ptr')}, {descriptor}"))
-        flags = code.emit(f"and i32 {field(ARRAY_FLAGS, 'i32')}, {ALIGNED_AND_CONTIGUOUS}")
-        require(code.emit(f"icmp eq i32 {flags}, {ALIGNED_AND_CONTIGUOUS}"))
-        dims = field(DIMENSIONS, "ptr")
-        for k, d in enumerate(operand.core):
-            length = code.emit(f"load i64, ptr {code.at(dims, 8 * k)}, align 8")
-            require(code.emit(f"icmp eq i64 {length}, {d}"))
-        data.append(field(DATA, "ptr"))
-    code.do(f"br label %{fast}")
-    code.label(fast)
-    status = save_status(code, host)
-    for operand, base in zip(ins, data, strict=True):
-        for k in range(operand.size):
-            x = code.emit(f"load double, ptr {code.at(base, 8 * k)}, align 8")
-            lane = code.emit(f"insertelement {v.type} poison, double {x}, i64 0")
-            splat = code.emit(f"shufflevector {v.type} {lane}, {v.type} poison, <{lanes} x i32> zeroinitializer")
-            v.store(splat, code.at(memory, (operand.start + k) * v.bytes), aligned=True)
-    results = code.at(memory, in_bytes)
-    scratch = code.at(memory, in_bytes + out_bytes)
-    for part in range(body.parts):
-        code.do(f"call void @body{part}(ptr {memory}, ptr {results}, ptr {scratch})")
-    restore_status(code, host, status)
-    array = code.emit(
-        f"call ptr {address('new_array', 'ptr')}(ptr {array_type}, i32 {len(out.core)}, ptr @result_dims, "
-        f"i32 {DOUBLE}, ptr null, ptr null, i32 0, i32 0, ptr null)"
-    )
-    failed, filled = code.fresh("failed"), code.fresh("filled")
-    code.do(f"br i1 {code.emit(f'icmp eq ptr {array}, null')}, label %{failed}, label %{filled}")
-    code.label(filled)
-    target = code.emit(f"load ptr, ptr {code.at(array, DATA)}, align 8")
-    for k in range(out.size):
-        y = code.emit(f"load double, ptr {code.at(results, k * v.bytes)}, align 8")
-        code.do(f"store double {y}, ptr {code.at(target, 8 * k)}, align 8")
-    code.do(f"br label %{failed}")
-    code.label(failed)
-    code.do(f"ret ptr {array}")
-    code.label(slow)
-    answer = code.emit(f"call ptr {address('vectorcall', 'ptr')}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)")
-    code.do(f"ret ptr {answer}")
-    return "define ptr @single(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) #1", code

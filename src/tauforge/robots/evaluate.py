@@ -12,6 +12,7 @@ import math
 import os
 from collections.abc import Callable, Mapping
 from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -60,10 +61,11 @@ class Evaluator:
 
     model:    what the formulas take first
     identity: a text that determines the model, for the kernel cache
+    limits:   of the size of a function's last result, for its kernel to watch (`Kernel.suspects`)
     """
 
-    def __init__(self, model: Any, identity: str) -> None:
-        self._model, self._identity = model, identity
+    def __init__(self, model: Any, identity: str, limits: Mapping[str, float] = MappingProxyType({})) -> None:
+        self._model, self._identity, self._limits = model, identity, limits
         self._kernels: dict[tuple[Any, ...], Kernel | None] = {}
 
     def __call__(
@@ -120,7 +122,9 @@ class Evaluator:
             return min(graphs, key=lambda graph: count(graph).flops)
 
         arguments: list[tuple[str, Shape]] = [(argument, (size,)) for argument, size in sizes.items()]
-        kernel = Kernel(name, f"{name} of one robot", graph, arguments, results, f"{key} {self._identity}")
+        kernel = Kernel(
+            name, f"{name} of one robot", graph, arguments, results, f"{key} {self._identity}", self._limits.get(name)
+        )
         try:
             kernel.loaded(64)
         except TooLargeError:

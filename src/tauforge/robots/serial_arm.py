@@ -46,11 +46,12 @@ def straight_to(
         for a in arguments:
             if type(a) is not np.ndarray or a.dtype is not DOUBLE or a.shape[-1:] != core:
                 return documented(*arguments)
+        before = 0 if check is None else kernel.suspects()
         try:
             out = kernel(*arguments)
         except ValueError:
             return documented(*arguments)
-        if check is not None:
+        if check is not None and kernel.suspects() != before:
             last = out[-1] if type(out) is tuple else out
             check(last, arguments[0], None, len(kernel.results[-1]))
         return out
@@ -96,7 +97,7 @@ class SerialArm(ArmDescription):
 
     @cached_property
     def _evaluator(self) -> Evaluator:
-        return Evaluator(self.model, repr(self.model))
+        return Evaluator(self.model, repr(self.model), dict.fromkeys(CAN_BE_SINGULAR, SUSPICIOUS))
 
     def _kernel(self, method: str, options: dict[str, Any]) -> Kernel | None:
         """The kernel of a plain call: no loads."""
@@ -124,17 +125,16 @@ class SerialArm(ArmDescription):
         return outs
 
     def _install(self, method: str) -> None:
-        """From now on a call finds, before the method: a builtin for one state, then the kernel for plain arrays.
+        """From now on a call finds, before the method: a builtin for small arrays, then the kernel for plain ones.
 
-        Each hands on what it does not take, the last to the method itself. The builtin checks nothing, so functions
-        that may meet a singular mass matrix go without it.
+        Each hands on what it does not take, the last to the method itself.
         """
         kernel = self._kernel(method, {})
         if kernel is not None:
             documented = MethodType(getattr(type(self), method), self)
-            singular = method in CAN_BE_SINGULAR
-            direct = straight_to(kernel, documented, (self.n,), self._refuse_singular if singular else None)
-            vars(self)[method] = direct if singular else kernel.builtin(direct) or direct
+            check = self._refuse_singular if method in CAN_BE_SINGULAR else None
+            direct = straight_to(kernel, documented, (self.n,), check)
+            vars(self)[method] = kernel.builtin(direct) or direct
 
     def _evaluate_one(self, method: str, arguments: dict[str, Any], **options: Any) -> Array:
         return self._evaluate(method, arguments, **options)[0]

@@ -1,4 +1,4 @@
-"""A builtin function for one state: machine code that reads NumPy arrays directly and calls but NumPy's allocator.
+"""A builtin function for one state or a short batch: machine code that reads NumPy arrays directly.
 
 It assumes where an array keeps its fields. That is verified when first asked for, on arrays of several kinds, and the
 builtin stays off if anything differs, on interpreters without a GIL, and on anything but 64-bit CPython.
@@ -17,12 +17,18 @@ from typing import Any
 import numpy as np
 import numpy._core._multiarray_umath as umath
 
-from tauforge.kernels import llvm_loop as layout
+from tauforge.kernels import llvm_direct as layout
 from tauforge.kernels.engine import Loaded
 from tauforge.kernels.numpy_binding import api_table
 
 NEW_ARRAY, ARRAY_TYPE = 93, 2  # slots of PyArray_New and PyArray_Type in the array API
 FASTCALL_WITH_KEYWORDS = 0x80 | 0x02
+FUNCTIONS = {  # of Python, that the machine code calls
+    "vectorcall": "PyObject_Vectorcall",
+    "new_tuple": "PyTuple_New",
+    "set_item": "PyTuple_SetItem",
+    "release": "Py_DecRef",
+}
 _kept: list[Any] = []
 
 
@@ -72,20 +78,22 @@ def _fields_are_where_assumed(array: np.ndarray) -> bool:
 
 
 def builtin(loaded: Loaded, name: str, doc: str, fallback: Callable[..., Any]) -> Callable[..., Any] | None:
-    """The function `single` of a compiled module as a builtin; anything it does not take goes to `fallback`."""
-    address = loaded.address("single")
+    """The function `direct` of a compiled module as a builtin; anything it does not take goes to `fallback`."""
+    address = loaded.address("direct")
     if not supported() or not address:
         return None
     table = (ctypes.c_void_p * len(layout.ADDRESSES)).from_address(loaded.address("addresses"))
     table[layout.ADDRESSES.index("array_type")] = id(np.ndarray)
     table[layout.ADDRESSES.index("double_descriptor")] = id(np.dtype(np.float64))
     table[layout.ADDRESSES.index("new_array")] = api_table(umath._ARRAY_API)[NEW_ARRAY]
-    vectorcall = ctypes.cast(ctypes.pythonapi.PyObject_Vectorcall, ctypes.c_void_p).value
-    table[layout.ADDRESSES.index("vectorcall")] = vectorcall
+    for name_in_table, function in FUNCTIONS.items():
+        table[layout.ADDRESSES.index(name_in_table)] = ctypes.cast(
+            getattr(ctypes.pythonapi, function), ctypes.c_void_p
+        ).value
     definition = MethodDefinition(name.encode(), address, FASTCALL_WITH_KEYWORDS, doc.encode())
     _kept.append(definition)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    function: Callable[..., Any] = make(ctypes.addressof(definition), fallback, None)
-    return function
+    made: Callable[..., Any] = make(ctypes.addressof(definition), fallback, None)
+    return made

@@ -16,9 +16,10 @@ from typing import NamedTuple
 from tauforge.kernels import llvm_functions as functions
 from tauforge.kernels.llvm_rows import Rows, store_pieces
 from tauforge.kernels.llvm_text import Code, Vectors
-from tauforge.tracing.graph import Graph, Node
+from tauforge.tracing.graph import Graph, Node, as_soon_as_possible
 
-PART_NODES = 1200  # operations in one part
+PART_NODES = 3000  # operations in one part, at most
+FREE = ("input", "constant")  # what every part gets for itself
 
 
 class Operand(NamedTuple):
@@ -83,16 +84,15 @@ class Plan:
     """Which part computes a node, where values live that a later part needs, and when a piece of a result is whole."""
 
     def __init__(self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int) -> None:
+        if len(graph.nodes) > PART_NODES:
+            graph = as_soon_as_possible(graph)
         self.graph, self.ins, self.outs = graph, ins, outs
         self.columns = {f"{operand.name}{k}": (operand.number, k) for operand in ins for k in range(operand.size)}
         # infinities become not a number on the way in or on the way out, wherever there are fewer
         self.guard_inputs = len(self.columns) < len(graph.outputs)
         nodes = len(graph.nodes)
-        cuts = list(range(0, nodes, PART_NODES)) or [0]
-        if len(cuts) > 1 and nodes - cuts[-1] < PART_NODES // 4:
-            cuts.pop()
-        self.parts = len(cuts)
-        self.part_of = [min(k // PART_NODES, self.parts - 1) for k in range(nodes)]
+        self.parts = max(1, math.ceil(nodes / PART_NODES))
+        self.part_of = [k * self.parts // nodes for k in range(nodes)]
         self.pieces: dict[int, list[Piece]] = {}  # by the node that completes them
         first = 0
         for operand in outs:
@@ -108,7 +108,7 @@ class Plan:
         last_part: dict[int, int] = {}
 
         def needed(node: int, part: int) -> None:
-            if self.graph.nodes[node].op != "constant" and part > self.part_of[node]:
+            if self.graph.nodes[node].op not in FREE and part > self.part_of[node]:
                 last_part[node] = max(part, last_part.get(node, 0))
 
         for k, node in enumerate(self.graph.nodes):
@@ -155,7 +155,7 @@ class PartEmitter:
         for k, node in enumerate(self.graph.nodes):
             if self.plan.part_of[k] != part:
                 continue
-            if node.op not in ("input", "constant"):
+            if node.op not in FREE:
                 self.names[k] = self.computed(node)
             if k in self.plan.slots:
                 self.v.store(self.value(k), self.slot(k), aligned=True)
@@ -185,10 +185,10 @@ class PartEmitter:
             node = self.graph.nodes[k]
             if node.op == "constant":
                 return self.v.constant(node.value)
-            if self.plan.part_of[k] < self.part:
-                self.names[k] = self.v.load(self.slot(k), aligned=True)
-            else:
+            if node.op == "input":
                 self.names[k] = self.argument(*self.plan.columns[node.name])
+            else:
+                self.names[k] = self.v.load(self.slot(k), aligned=True)
         return self.names[k]
 
     def argument(self, operand: int, column: int) -> str:

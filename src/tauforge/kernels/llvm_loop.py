@@ -9,7 +9,7 @@ from tauforge.kernels.host import Host
 from tauforge.kernels.llvm_body import Body, Operand
 from tauforge.kernels.llvm_writer import ALIGNMENT, Writer, restore_status, save_status
 
-TILE = 4  # blocks that a part of a long body runs over before the next part
+TILE = 2  # blocks that a part of a long body runs over before the next part
 STACK_BYTES = 64 * 1024  # larger blocks come from the heap
 
 OFFSETS = """define internal i1 @offsets(ptr %off, i64 %d0, i64 %d1, i64 %d2, i64 %s0, i64 %s1, i64 %s2, i64 %size) #1 {

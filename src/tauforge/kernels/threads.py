@@ -12,6 +12,7 @@ import numpy as np
 
 VARIABLE = "TAUFORGE_THREADS"
 SMALLEST_SHARE = 16_384  # rows for which a thread is worth waking
+SHARES = 8  # of every thread: one that is held up leaves its share to the others
 _count: int | None = None
 _pool: ThreadPoolExecutor | None = None
 
@@ -60,14 +61,17 @@ def call(
     results: Sequence[tuple[int, ...]],
     out: Any = None,
 ) -> Any:
-    """The ufunc over shares of the first axis, each on a thread, where the batch is large enough.
+    """The ufunc over shares of the first axis, which the threads take in turn, where the batch is large enough.
 
     cores: number of core dimensions of each argument.
     """
-    if max(a.size for a in arguments) < 2 * SMALLEST_SHARE:
+    shape = arguments[0].shape
+    alike = all(a.shape == shape for a in arguments)
+    if alike and math.prod(shape[: len(shape) - max(cores)]) < 2 * SMALLEST_SHARE:
         return ufunc(*arguments) if out is None else ufunc(*arguments, out=out)
     batch = np.broadcast_shapes(*(a.shape[: a.ndim - c] for a, c in zip(arguments, cores, strict=True)))
-    workers = min(get_threads(), math.prod(batch) // SMALLEST_SHARE, batch[0] if batch else 0)
+    rows = math.prod(batch)
+    workers = min(get_threads(), rows // SMALLEST_SHARE, batch[0] if batch else 0)
     if workers < 2:
         return ufunc(*arguments) if out is None else ufunc(*arguments, out=out)
     dtype = np.result_type(*(a.dtype for a in arguments))
@@ -78,11 +82,11 @@ def call(
         if any(np.may_share_memory(o, a) for o in outs for a in arguments):
             return ufunc(*arguments, out=out)  # NumPy knows how to order overlapping reads and writes, threads do not
     whole = [np.broadcast_to(a, batch + a.shape[a.ndim - c :]) for a, c in zip(arguments, cores, strict=True)]
-    bounds = [batch[0] * k // workers for k in range(workers + 1)]
+    shares = min(rows // SMALLEST_SHARE, SHARES * workers, batch[0])
 
     def share(k: int) -> None:
-        rows = slice(bounds[k], bounds[k + 1])
-        ufunc(*(a[rows] for a in whole), out=tuple(o[rows] for o in outs))
+        part = slice(batch[0] * k // shares, batch[0] * (k + 1) // shares)
+        ufunc(*(a[part] for a in whole), out=tuple(o[part] for o in outs))
 
-    list(pool().map(share, range(workers)))
+    list(pool().map(share, range(shares)))
     return outs if len(outs) > 1 else outs[0]

@@ -166,10 +166,24 @@ def without_dead_code(nodes: Sequence[Node], outputs: Sequence[Output]) -> Graph
         if live[k]:
             for argument in nodes[k].args:
                 live[argument] = True
-    new_index: dict[int, int] = {}
-    kept: list[Node] = []
-    for k, node in enumerate(nodes):
-        if live[k]:
-            new_index[k] = len(kept)
-            kept.append(node._replace(args=tuple(new_index[a] for a in node.args)))
-    return Graph(tuple(kept), tuple(Output(new_index[o.node], o.negative) for o in outputs))
+    return in_order(nodes, outputs, [k for k in range(len(nodes)) if live[k]])
+
+
+def in_order(nodes: Sequence[Node], outputs: Sequence[Output], order: Sequence[int]) -> Graph:
+    """These nodes, renumbered; arguments come before what needs them."""
+    new_index = {k: place for place, k in enumerate(order)}
+    kept = tuple(nodes[k]._replace(args=tuple(new_index[a] for a in nodes[k].args)) for k in order)
+    return Graph(kept, tuple(Output(new_index[o.node], o.negative) for o in outputs))
+
+
+def as_soon_as_possible(graph: Graph) -> Graph:
+    """The same operations, each right after the last of those it follows from that start from inputs alone.
+
+    Long graphs then have fewer values waiting at any time: the inertial force of a link takes less memory than the
+    motion it comes from. Short ones are better off in the order of the text, which mixes independent work.
+    """
+    starts: list[int] = []
+    for k, node in enumerate(graph.nodes):
+        after = [starts[a] for a in node.args if graph.nodes[a].op not in ("input", "constant")]
+        starts.append(max(after, default=k))
+    return in_order(graph.nodes, graph.outputs, sorted(range(len(starts)), key=starts.__getitem__))

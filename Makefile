@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run test lint lock docs bench clean
+.PHONY: run test lint lock docs bench soak clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -31,6 +31,10 @@ test: lint
 # Compares with the best of the others and writes benchmarks/results; the C++ core builds once, in five minutes.
 bench: $(VENV)/tested
 	cd benchmarks && ../$(BIN)/python run.py
+
+# The faults that the package must survive, at full counts (an hour or so); TAUFORGE_SOAK=1 for the usual ones.
+soak: $(VENV)/tested
+	$(BIN)/python tools/soak.py
 
 # Rewrites the generated tables of the README and docs/complexity.md.
 docs: $(VENV)/installed

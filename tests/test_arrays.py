@@ -135,6 +135,7 @@ def test_odd_layouts_equal_the_contiguous_copy(rng, layout):
     assert np.array_equal(ARM.inverse_dynamics(*map(odd, plain)), ARM.inverse_dynamics(*plain))
 
 
+@pytest.mark.fault(5)
 @pytest.mark.parametrize("name", METHODS)
 @given(seeds, st.sampled_from([np.nan, np.inf, -np.inf]), st.integers(0, 2), st.integers(0, 3), st.integers(0, 4))
 @settings(max_examples=5)
@@ -215,6 +216,7 @@ def test_what_does_not_depend_on_a_bad_number_stays():
     assert np.isnan(tau).any()
 
 
+@pytest.mark.fault(5)
 def test_forward_dynamics_of_a_bad_row_is_nan_not_an_error():
     q = RNG.normal(size=(3, 4))
     q[1, 2] = np.nan

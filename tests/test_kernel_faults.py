@@ -53,6 +53,7 @@ def in_a_child(code: str, **environment: str) -> subprocess.CompletedProcess[str
     )
 
 
+@pytest.mark.fault(9)
 def test_threads_calling_the_same_and_different_kernels(expected):
     arm = arm_of()
     q, qd, qdd = STATE
@@ -64,7 +65,7 @@ def test_threads_calling_the_same_and_different_kernels(expected):
         return np.array_equal(arm.mass_matrix(q), M)
 
     with ThreadPoolExecutor(32) as pool:
-        assert all(pool.map(work, range(2000 * SOAK)))
+        assert all(pool.map(work, range(6400 * SOAK)))
 
 
 def test_threads_compiling_at_once():
@@ -75,6 +76,7 @@ def test_threads_compiling_at_once():
         assert np.array_equal(arm.replace().inverse_dynamics(*STATE), result)
 
 
+@pytest.mark.fault(10)
 def test_fork_after_compile_and_after_threads():
     done = in_a_child(
         f"""
@@ -123,6 +125,7 @@ def test_another_vector_width_is_another_entry(own_cache, monkeypatch):
     assert len(list(own_cache.iterdir())) == 2
 
 
+@pytest.mark.fault(11)
 @pytest.mark.parametrize("damage", ["flip", "truncate", "empty", "append", "foreign"])
 def test_damaged_entries_are_made_again(own_cache, expected, damage):
     arm_of().inverse_dynamics(*STATE)
@@ -148,6 +151,7 @@ def test_damaged_entries_are_made_again(own_cache, expected, damage):
         assert entry.read_bytes() == good
 
 
+@pytest.mark.fault(12)
 def test_a_cache_that_others_can_write_is_refused(tmp_path, monkeypatch, expected):
     open_to_all = tmp_path / "open"
     open_to_all.mkdir()
@@ -188,6 +192,21 @@ def test_the_cache_is_bounded(own_cache, monkeypatch):
     assert sum(path.stat().st_size for path in own_cache.iterdir()) <= 20_000
 
 
+@pytest.mark.fault(11)
+def test_every_flipped_bit_is_seen(own_cache):
+    """A loaded entry is the saved one or none at all."""
+    arm_of().inverse_dynamics(*STATE)
+    (entry,) = own_cache.iterdir()
+    good, rng = entry.read_bytes(), np.random.default_rng(4)
+    for _ in range(200 * SOAK):
+        bad = bytearray(good)
+        bad[rng.integers(len(bad))] ^= 1 << rng.integers(8)
+        entry.write_bytes(bad)
+        with pytest.warns(cache.KernelCacheWarning, match="damaged"):
+            assert cache.load(entry.name) is None
+
+
+@pytest.mark.fault(11)
 def test_two_processes_may_race(own_cache):
     code = "print(arm_of().inverse_dynamics(*STATE).tobytes().hex()[:64])"
     with ThreadPoolExecutor(4) as pool:
@@ -197,6 +216,7 @@ def test_two_processes_may_race(own_cache):
     assert len(list(own_cache.iterdir())) == 1
 
 
+@pytest.mark.fault(27)
 @pytest.mark.skipif(sys.platform != "linux", reason="PR_SET_MDWE is a Linux feature")
 def test_without_executable_memory_the_reference_answers():
     done = in_a_child(

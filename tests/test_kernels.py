@@ -80,6 +80,7 @@ def test_every_method_at_every_width(monkeypatch, method, width):
     agree(getattr(arm, method)(*state), reference(arm, method, *state), (21,), max(ROUNDING, solved))
 
 
+@pytest.mark.fault(23)
 @pytest.mark.parametrize("width", WIDTHS)
 @pytest.mark.parametrize("method", ["inverse_dynamics", "mass_matrix", "energy", "friction_forces"])
 def test_float32_at_every_width(monkeypatch, method, width):
@@ -141,6 +142,7 @@ def layouts(a):
     }
 
 
+@pytest.mark.fault(8)
 @pytest.mark.parametrize("layout", ["C", "Fortran", "reversed", "strided", "big-endian", "read-only"])
 @pytest.mark.parametrize("count", [5, 16, 33])
 def test_layouts(layout, count):
@@ -159,6 +161,7 @@ def test_broadcast_operands():
     assert np.array_equal(arm.inverse_dynamics(q, qd, qdd), arm.inverse_dynamics(*(x.copy() for x in full)))
 
 
+@pytest.mark.fault(8)
 def test_out_in_every_layout_and_overlapping():
     arm = arm_of("RRR")
     kernel = arm.kernel("inverse_dynamics")
@@ -238,6 +241,7 @@ def test_tanh_sign_and_root(monkeypatch, width):
         assert np.isnan(elementary(f)(np.array([[np.nan]]))[0, 0])
 
 
+@pytest.mark.fault(5)
 @pytest.mark.parametrize("bad", [np.nan, np.inf])
 def test_bad_rows_stay_alone_and_raise_no_flags(bad):
     arm = arm_of("RPRR")
@@ -307,11 +311,39 @@ class TestBuiltin:
     def test_float32_is_not_mistaken(self):
         assert self.arm.inverse_dynamics(*(x.astype(np.float32) for x in self.state)).dtype == np.float32
 
+    def test_short_batches_and_tuples(self):
+        """All with one more dimension go straight too; results are the rows', and several come as a tuple."""
+        for rows in (0, 1, 7, 8, 9, 4096, 4097):
+            state = random_state(np.random.default_rng(rows), 3, rows)
+            got = self.arm.inverse_dynamics(*state)
+            assert got.shape == (rows, 3)
+            assert np.array_equal(got, self.arm.kernel("inverse_dynamics").ufunc(*state))
+        state = random_state(np.random.default_rng(5), 3, 6)
+        first = self.arm.inverse_dynamics_derivatives(*state)
+        again = self.arm.inverse_dynamics_derivatives(*state)
+        assert type(self.arm.inverse_dynamics_derivatives).__name__ == "builtin_function_or_method"
+        assert type(again) is tuple
+        for a, b in zip(first, again, strict=True):
+            assert b.flags.owndata
+            assert np.array_equal(a, b)
+        one = self.arm.inverse_dynamics_derivatives(*(x[2] for x in state))
+        assert all(np.array_equal(a, b[2]) for a, b in zip(one, first, strict=True))
+
+    def test_rows_that_do_not_match_go_to_the_method(self):
+        q, qd, qdd = random_state(np.random.default_rng(6), 3, 6)
+        assert self.arm.inverse_dynamics(q, qd[0], qdd).shape == (6, 3)
+        assert self.arm.inverse_dynamics(q[:1], qd, qdd).shape == (6, 3)
+        with pytest.raises(tf.ShapeError, match="broadcast together"):
+            self.arm.inverse_dynamics(q, qd[:4], qdd)
+        with pytest.raises(tf.ShapeError):
+            self.arm.inverse_dynamics(q[:, :2], qd[:, :2], qdd[:, :2])
+
     def test_no_references_leak(self):
         counts = [sys.getrefcount(x) for x in self.state]
         type_count = sys.getrefcount(np.dtype(float))
         for _ in range(1000):
             self.arm.inverse_dynamics(*self.state)
+            self.arm.inverse_dynamics_derivatives(*self.state)
         gc.collect()
         assert [sys.getrefcount(x) for x in self.state] == counts
         assert abs(sys.getrefcount(np.dtype(float)) - type_count) < 100
@@ -391,3 +423,21 @@ def test_long_arms_are_cut_into_parts():
     agree(arm.inverse_dynamics(*state), reference(arm, "inverse_dynamics", *state), (70,), ROUNDING)
     alone = arm.inverse_dynamics(*(x[0] for x in state))
     assert np.array_equal(alone, arm.inverse_dynamics(*state)[0])
+
+
+def test_memory_does_not_grow_with_calls():
+    """Results of the builtin are freed: arrays, and the tuples they come in."""
+    import tracemalloc
+
+    arm = arm_of("RPR")
+    state = random_state(np.random.default_rng(16), 3, 500)
+    arm.inverse_dynamics_derivatives(*state)
+    tracemalloc.start()
+    for _ in range(200):
+        arm.inverse_dynamics_derivatives(*state)
+    before = tracemalloc.get_traced_memory()[0]
+    for _ in range(200):
+        arm.inverse_dynamics_derivatives(*state)
+    grown = tracemalloc.get_traced_memory()[0] - before
+    tracemalloc.stop()
+    assert grown < 100_000  # 200 results are 22 MB

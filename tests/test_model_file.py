@@ -297,6 +297,7 @@ BAD: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
 }
 
 
+@pytest.mark.fault(1)
 @pytest.mark.parametrize("case", BAD)
 def test_bad_file_is_refused(tmp_path: Path, case: str) -> None:
     text, fragments = BAD[case]
@@ -358,6 +359,7 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
 }
 
 
+@pytest.mark.fault(4)
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_file_is_refused_within_a_tenth_of_a_second(tmp_path: Path, case: str) -> None:
     text, fragment = HOSTILE[case]

@@ -438,6 +438,7 @@ BAD = [
 ]
 
 
+@pytest.mark.fault(1)
 @pytest.mark.parametrize("bad", BAD, ids=lambda bad: bad.name)
 def test_bad_file_is_refused_by_file_line_and_reason(written: Any, bad: Bad) -> None:
     text = changed(bad.old, bad.new).encode("utf-8", "surrogateescape")
@@ -561,6 +562,7 @@ def read_or_refuse(path: Path) -> SerialArm | ModelError:
         return refusal
 
 
+@pytest.mark.fault(2)
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_file_is_cheap(written: Any, name: str) -> None:
     text, says = HOSTILE[name]
@@ -616,6 +618,7 @@ def mutant(valid: bytes, draw: random.Random) -> bytes:
 ONE_CHAIN = re.sub("<mimic[^>]*>", "", TREE).replace('"pan" type="continuous"', '"pan" type="fixed"')
 
 
+@pytest.mark.fault(2)
 @pytest.mark.parametrize("valid", [VALID, ONE_CHAIN], ids=["two", "tree"])
 def test_mutants_give_an_arm_or_a_model_error(written: Any, valid: str) -> None:
     draw = random.Random(20)
@@ -657,6 +660,7 @@ MESHES = ["../../secret.stl", "/etc/hostname", "file:///etc/hostname", "http://1
 MESHES += ["package://two/../../secret.stl", "\\\\host\\share\\a.stl"]
 
 
+@pytest.mark.fault(3)
 def test_meshes_are_never_opened(written: Any, tmp_path: Path) -> None:
     (tmp_path / "inside").mkdir()
     (tmp_path / "inside" / "link.stl").symlink_to("/etc/hostname")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tauforge.algebra.scalars import FoldingScalar, Scalar, cos, function, sin
+from tauforge.algebra.scalars import FoldingScalar, Scalar, cos, function, select, sign, sin
 
 
 class Dual(FoldingScalar):
@@ -47,9 +47,17 @@ class Dual(FoldingScalar):
                 slope = 0.5 / y
             case "tanh":
                 slope = 1.0 - y * y
+            case "abs":
+                slope = sign(x)
             case _:  # sign: flat wherever it has a derivative, and taken as flat at 0
                 slope = 0.0
         return Dual(y, _combine((self.tangent, slope)))
+
+    def _select(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Dual:
+        u, v = primal(a), primal(b)
+        (p, dp), (q, dq) = _parts(x), _parts(y)
+        tangent = {k: select(u, v, dp.get(k, 0.0), dq.get(k, 0.0)) for k in dp | dq}
+        return Dual(select(u, v, p, q), tangent)
 
     def __repr__(self) -> str:
         return f"Dual({self.value!r}, {self.tangent!r})"

@@ -1,9 +1,9 @@
 """Scalars: what a formulation may be evaluated over, and the one place where 0 and 1 fold.
 
-A formulation adds, subtracts, multiplies and divides its scalars and takes `sin`, `cos`, `sqrt`, `sign` and
-`tanh` of them through the functions below. Plain floats are constants of the robot. Everything that varies is
-a float too, an array of any library (a batch per component), a symbol, or a subclass of `FoldingScalar`,
-for which products with 0, 1 and -1 and sums with 0 cost nothing: structural zeros stay zeros.
+A formulation adds, subtracts, multiplies and divides its scalars and takes `sin`, `cos`, `sqrt`, `sign`, `tanh` and
+`absolute` of them, or one of two by `select`, through the functions below. Plain floats are constants of the robot.
+Everything that varies is a float too, an array of any library (a batch per component), a symbol, or a subclass of
+`FoldingScalar`, for which products with 0, 1 and -1 and sums with 0 cost nothing: structural zeros stay zeros.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "mul": operator.mul,
     "div": operator.truediv,
 }
-UNARY = ("neg", "sin", "cos", "sqrt", "sign", "tanh")
+UNARY = ("neg", "sin", "cos", "sqrt", "sign", "tanh", "abs")
+OTHER_NAMES = {("casadi", "abs"): "fabs", ("sympy", "abs"): "Abs"}  # of functions, in some libraries
 
 
 def is_number(x: Scalar) -> bool:
@@ -45,6 +46,9 @@ class FoldingScalar:
         raise NotImplementedError
 
     def _unary(self, name: str) -> Scalar:
+        raise NotImplementedError
+
+    def _select(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
         raise NotImplementedError
 
     def _operation(self, name: str, other: Scalar, a: Scalar, b: Scalar) -> Scalar:
@@ -106,6 +110,9 @@ class Column(FoldingScalar):
     def _unary(self, name: str) -> Column:
         return Column(-self.value if name == "neg" else function(name, self.value))
 
+    def _select(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Column:
+        return Column(select(_bare(a), _bare(b), _bare(x), _bare(y)))
+
     def __repr__(self) -> str:
         return f"Column({self.value!r})"
 
@@ -120,14 +127,22 @@ def function(name: str, x: Scalar) -> Scalar:
         return x._unary(name)
     if is_number(x):
         return _of_number(name, float(x))
+    label, library = _library(x)
+    return getattr(library, OTHER_NAMES.get((label, name), name))(x)
+
+
+def _library(x: Any) -> tuple[str, Any]:
+    """Name and functions of the library that x comes from."""
+    label = type(x).__module__.partition(".")[0]
     namespace = getattr(x, "__array_namespace__", None)
-    library = sys.modules[type(x).__module__.partition(".")[0]] if namespace is None else namespace()
-    return getattr(library, name)(x)
+    return label, sys.modules[label] if namespace is None else namespace()
 
 
 def _of_number(name: str, x: float) -> float:
     if name == "sign":
         return x if x == 0 or math.isnan(x) else math.copysign(1.0, x)
+    if name == "abs":
+        return abs(x)
     try:
         return float(getattr(math, name)(x))
     except ValueError:  # sin(inf), sqrt(-1): not a number, as arrays have it
@@ -158,6 +173,32 @@ def sign(x: Scalar) -> Scalar:
 
 def tanh(x: Scalar) -> Scalar:
     return function("tanh", x)
+
+
+def absolute(x: Scalar) -> Scalar:
+    return function("abs", x)
+
+
+def select(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+    """x where a < b, y elsewhere, and y where a or b is not a number. Both x and y are evaluated."""
+    if is_number(a) and is_number(b):
+        return x if a < b else y
+    scalars = [s for s in (a, b, x, y) if isinstance(s, FoldingScalar)]
+    if scalars:
+        return max(scalars, key=lambda s: s.rank)._select(a, b, x, y)
+    label, library = _library(b if is_number(a) else a)
+    match label:
+        case "casadi":
+            return library.if_else(a < b, x, y)
+        case "sympy":
+            return library.Piecewise((x, a < b), (y, True))
+        case _:
+            return library.where(a < b, x, y)
+
+
+def cos_sin(angle: Scalar) -> tuple[Scalar, Scalar]:
+    """Cosine and sine; of a constant as in `cos_sin_of_constant`."""
+    return cos_sin_of_constant(float(angle)) if is_number(angle) else (cos(angle), sin(angle))
 
 
 def cos_sin_of_constant(angle: float) -> tuple[float, float]:

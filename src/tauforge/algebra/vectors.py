@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar, cos_sin_of_constant
+from tauforge.algebra.scalars import Scalar, cos_sin
 
 
 class Vector:
@@ -121,12 +121,13 @@ def rotation_x(c: Scalar, s: Scalar) -> Matrix:
     return Matrix.of(((1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)))
 
 
-def constant_rotation_z(angle: float) -> Matrix:
-    return rotation_z(*cos_sin_of_constant(angle))
+def turned_about_z(angle: Scalar) -> Matrix:
+    """About z; exact where a constant angle is a multiple of a quarter turn."""
+    return rotation_z(*cos_sin(angle))
 
 
-def constant_rotation_x(angle: float) -> Matrix:
-    return rotation_x(*cos_sin_of_constant(angle))
+def turned_about_x(angle: Scalar) -> Matrix:
+    return rotation_x(*cos_sin(angle))
 
 
 class Transform(NamedTuple):

@@ -227,6 +227,11 @@ class PartEmitter:
                 return functions.sign(self.v, self.value(a))
             case "tanh":
                 return functions.hyperbolic_tangent(self.v, self.value(a))
+            case "abs":
+                return self.v.intrinsic("fabs", self.value(a))
+            case "select":
+                u, v, x, y = (self.value(k) for k in node.args)
+                return self.v.select(self.v.compare("olt", u, v), x, y)
         raise NotImplementedError(node.op)
 
     def quotient(self, a: int, b: int) -> str:

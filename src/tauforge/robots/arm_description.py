@@ -12,21 +12,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tauforge.algebra.inertias import point_mass_inertia, rotated
-from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
+from tauforge.algebra.inertias import point_mass_inertia
+from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.errors import ModelError
-from tauforge.formulations.serial.frame_choice import placed_for_mass_matrix
-from tauforge.formulations.serial.joint_frames import base_chain, cheapest_chain
-from tauforge.formulations.serial.parameters import (
-    ArmParameters,
-    BodyParameters,
-    DriveParameters,
-    JointParameters,
-)
 from tauforge.robots import numbers, physical
+from tauforge.robots.arm_model import ArmModel, ArmNumbers, arm_model
 from tauforge.robots.joint import CONVENTIONS, JOINT_FIELDS, Joint
 from tauforge.robots.numbers import IDENTITY_ROWS, Floats, Rows, to_transform
-from tauforge.robots.serial_formulas import ArmModel
 
 if TYPE_CHECKING:
     from tauforge.robots.serial_arm import SerialArm
@@ -254,45 +246,19 @@ class ArmDescription:
         result.flags.writeable = False
         return result
 
-    @cached_property
-    def model(self) -> ArmModel:
-        """The arm as the formulations see it."""
-        befores = tuple(to_transform(joint.before) for joint in self.joints)
-        afters = tuple(to_transform(joint.after) for joint in self.joints)
-        joints, bodies, drives = [], [], []
-        for i, joint in enumerate(self.joints):
-            # frame i of the formulations is link frame i carried on to the axis of the next joint
-            onward = befores[i + 1] if i + 1 < self.n else NO_DISPLACEMENT
-            joints.append(JointParameters(joint.kind == "R", joint.offset, afters[i].then(onward)))
-            R, p = onward.inverse()
-            bodies.append(BodyParameters(joint.mass, R @ Vector(*joint.com) + p, rotated(Matrix.of(joint.inertia), R)))
-            plus, minus = joint.coulomb
-            drives.append(DriveParameters(joint.viscous, plus, minus, joint.motor_inertia, joint.gear_ratio))
-        parameters = ArmParameters(
-            tuple(joints),
-            tuple(bodies),
+    @property
+    def as_numbers(self) -> ArmNumbers:
+        """What the formulas need of the arm."""
+        return ArmNumbers(
+            tuple(joint.as_numbers for joint in self.joints),
             Vector(*self.gravity),
             to_transform(self.base),
-            befores[0],
             to_transform(self.tool),
-        )
-        return ArmModel(
-            parameters,
-            cheapest_chain(parameters),
-            placed_for_mass_matrix(base_chain(parameters)),
-            tuple(drives),
             self.coulomb_speed,
-            befores,
-            afters,
-            tuple(self._reaction_point(after) for after in afters),
+            self.convention,
         )
 
-    def _reaction_point(self, after: Transform) -> Vector | None:
-        """Where joint wrenches are taken: always on the joint's axis."""
-        match self.convention:
-            case "standard":
-                return None
-            case "modified":
-                return after.translation
-            case _:
-                return ZERO
+    @cached_property
+    def model(self) -> ArmModel:
+        """The arm as the formulas see it."""
+        return arm_model(self.as_numbers)

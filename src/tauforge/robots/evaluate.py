@@ -76,7 +76,7 @@ class Evaluator:
         An option that is a tuple offers a choice of values with the same outcome: the cheapest is compiled.
         """
         kernel = self.kernel(
-            name, formula, {key: value.shape[-1] for key, value in arguments.items()}, results, **options
+            name, formula, {key: value.shape[-1:] for key, value in arguments.items()}, results, **options
         )
         if kernel is None:
             return evaluate(partial(formula, self._model, **choices(options)[0]), arguments, results)
@@ -91,19 +91,19 @@ class Evaluator:
         return out if isinstance(out, tuple) else (out,)
 
     def kernel(
-        self, name: str, formula: Formula, sizes: dict[str, int], results: list[Shape], **options: Any
+        self, name: str, formula: Formula, shapes: dict[str, Shape], results: list[Shape], **options: Any
     ) -> Kernel | None:
-        """The kernel for these arguments, made on first use; None where the reference must do."""
-        key = (name, *sizes.items(), *options.items())
+        """The kernel for arguments of these core shapes, made on first use; None where the reference must do."""
+        key = (name, *shapes.items(), *options.items())
         if key not in self._kernels:
-            self._kernels[key] = self._make(name, formula, sizes, results, key, options)
+            self._kernels[key] = self._make(name, formula, shapes, results, key, options)
         return self._kernels[key]
 
     def _make(
         self,
         name: str,
         formula: Formula,
-        sizes: dict[str, int],
+        shapes: dict[str, Shape],
         results: list[Shape],
         key: tuple[Any, ...],
         options: dict[str, Any],
@@ -116,14 +116,20 @@ class Evaluator:
 
         def graph() -> Graph:
             def recorded(chosen: dict[str, Any], *columns: Any) -> list[Scalar]:
-                return flat(formula(self._model, **dict(zip(sizes, columns, strict=True)), **chosen))
+                return flat(formula(self._model, **dict(zip(shapes, columns, strict=True)), **chosen))
 
+            sizes = {argument: math.prod(core) for argument, core in shapes.items()}
             graphs = (trace(partial(recorded, chosen), sizes) for chosen in choices(options))
             return min(graphs, key=lambda graph: count(graph).flops)
 
-        arguments: list[tuple[str, Shape]] = [(argument, (size,)) for argument, size in sizes.items()]
         kernel = Kernel(
-            name, f"{name} of one robot", graph, arguments, results, f"{key} {self._identity}", self._limits.get(name)
+            name,
+            f"{name} of one robot",
+            graph,
+            list(shapes.items()),
+            results,
+            f"{key} {self._identity}",
+            self._limits.get(name),
         )
         try:
             kernel.loaded(64)

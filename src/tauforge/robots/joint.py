@@ -3,31 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from typing import Any
 
-from tauforge.algebra.vectors import (
-    NO_DISPLACEMENT,
-    Transform,
-    Vector,
-    constant_rotation_x,
-    constant_rotation_z,
-)
+from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.errors import ModelError
+from tauforge.formulations.serial.parameters import DriveParameters
 from tauforge.robots import numbers
-from tauforge.robots.numbers import IDENTITY_ROWS, Floats, Rows
+from tauforge.robots.arm_model import DHRow, JointNumbers, dh_displacements
+from tauforge.robots.numbers import IDENTITY_ROWS, Floats, Rows, to_transform
 
 KINDS = {"R": "revolute", "P": "prismatic"}
 CONVENTIONS = ("standard", "modified")
 NO_INERTIA = ((0.0, 0.0, 0.0),) * 3
-
-
-class DHRow(NamedTuple):
-    """Denavit-Hartenberg parameters as given, kept so that `save` writes what was read."""
-
-    alpha: float
-    a: float
-    d: float
-    theta: float
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -107,6 +94,21 @@ class Joint:
             if getattr(self, field) is not None:
                 put(field, numbers.non_negative(getattr(self, field), where(field)))
 
+    @property
+    def as_numbers(self) -> JointNumbers:
+        """What the formulas need of the joint."""
+        plus, minus = self.coulomb
+        return JointNumbers(
+            self.kind == "R",
+            to_transform(self.before),
+            to_transform(self.after),
+            self.offset,
+            self.mass,
+            Vector(*self.com),
+            Matrix.of(self.inertia),
+            DriveParameters(self.viscous, plus, minus, self.motor_inertia, self.gear_ratio),
+        )
+
     @classmethod
     def from_dh(
         cls,
@@ -132,12 +134,7 @@ class Joint:
         where = f"{name}." if name else ""
         given = {"alpha": alpha, "a": a, "d": d, "theta": theta}
         dh = DHRow(**{key: numbers.real(value, where + key) for key, value in given.items()})
-        across = Transform(constant_rotation_x(dh.alpha), Vector(dh.a, 0.0, 0.0))
-        if kind == "P":
-            along, offset = Transform(constant_rotation_z(dh.theta), Vector(0.0, 0.0, 0.0)), dh.d
-        else:
-            along, offset = Transform(NO_DISPLACEMENT.rotation, Vector(0.0, 0.0, dh.d)), dh.theta
-        before, after = (NO_DISPLACEMENT, along.then(across)) if convention == "standard" else (across, along)
+        before, after, offset = dh_displacements(kind, convention, dh)
         return cls(
             kind=kind,
             before=numbers.from_transform(before),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property, wraps
 from types import MethodType
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, F
 from tauforge.robots import inverse_kinematics as ik
 from tauforge.robots import numbers
 from tauforge.robots import serial_formulas as formulas
+from tauforge.robots import varying as families
 from tauforge.robots.arm_description import ArmDescription, Array
 from tauforge.robots.evaluate import Evaluator, as_argument
 from tauforge.robots.loads import BaseMotion, Payload
@@ -69,11 +70,23 @@ class SerialArm(ArmDescription):
     convention:    "standard" or "modified" DH, or "general"
     """
 
-    def kernel(self, function: str, *, target: str = "cpu", dtype: str = "float64", **options: Any) -> Kernel:
+    def kernel(
+        self,
+        function: str,
+        *,
+        target: str = "cpu",
+        dtype: str = "float64",
+        varying: Sequence[str] = (),
+        **options: Any,
+    ) -> Kernel:
         """The compiled function behind the method of this name: a generalized ufunc that takes `out=`.
 
         function: such as "inverse_dynamics"; options: formulation= for that one
-        Identity: equals the method on arrays of this dtype. UnsupportedFeatureError where there is no kernel.
+        varying:  fields of the arm that become arguments after the state, an array each: "mass" (..., n), "com"
+                  (..., n, 3), "inertia" (..., n, 3, 3), "offset", "viscous", "coulomb" (..., n, 2), "motor_inertia",
+                  "gear_ratio", "gravity" (..., 3), and "alpha", "a", "d", "theta" of an arm with DH parameters
+        Identity: equals the method on arrays of this dtype, of `replace`d arms if fields vary.
+        UnsupportedFeatureError where there is no kernel.
         """
         from tauforge.kernels.kernel import MAX_NODES
 
@@ -85,7 +98,10 @@ class SerialArm(ArmDescription):
             raise UnsupportedFeatureError(f"target {target!r}", field="kernel", remedy="Use cpu")
         if dtype not in ("float64", "float32"):
             raise UnsupportedFeatureError(f"dtype {dtype!r}", field="kernel", remedy="Use float64 or float32")
-        made = self._kernel(function, options)
+        if isinstance(varying, str):
+            raise UnsupportedFeatureError(f"expected names, got {varying!r}", field="varying", remedy="Use a sequence")
+        families.check(self, varying)
+        made = self._kernel(function, options, tuple(varying))
         if made is None:
             raise UnsupportedFeatureError(
                 f"{function} has no kernel: more than {MAX_NODES} operations, or no executable memory",
@@ -99,15 +115,22 @@ class SerialArm(ArmDescription):
     def _evaluator(self) -> Evaluator:
         return Evaluator(self.model, repr(self.model), dict.fromkeys(CAN_BE_SINGULAR, SUSPICIOUS))
 
-    def _kernel(self, method: str, options: dict[str, Any]) -> Kernel | None:
+    def _kernel(self, method: str, options: dict[str, Any], varying: tuple[str, ...] = ()) -> Kernel | None:
         """The kernel of a plain call: no loads."""
         function = FUNCTIONS[method]
+        formula = getattr(formulas, method)
+        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(function.arguments, (self.n,))
+        shapes |= {field: families.core_shape(field, self.n) for field in varying}
+        defaults = dict(function.options)
+        if varying:
+            formula = families.formula_of(self, formula, varying)
+            defaults |= families.without_choices(defaults)
         return self._evaluator.kernel(
             method,
-            getattr(formulas, method),
-            dict.fromkeys(function.arguments, self.n),
+            formula,
+            shapes,
             function.results(self.n),
-            **{**function.options, **options},
+            **{**defaults, **options},
         )
 
     def _evaluate(self, method: str, arguments: dict[str, Any], **options: Any) -> tuple[Array, ...]:

@@ -31,7 +31,6 @@ from tauforge.formulations.serial.parameters import (
     ArmParameters,
     BaseState,
     BodyParameters,
-    DriveParameters,
     Wrench,
     base_at_rest,
     moving_base,
@@ -40,27 +39,11 @@ from tauforge.formulations.serial.parameters import (
     with_payload,
 )
 from tauforge.formulations.serial.regrouping import Chain, joint_frames
+from tauforge.robots.arm_model import ArmModel
 from tauforge.tracing.differentiation import jacobian as jacobian_of
 from tauforge.tracing.graph import trace
 
 Scalars = Sequence[Scalar]
-
-
-class ArmModel(NamedTuple):
-    """All that the formulas need: the arm in its own frames and in the cheapest ones, its drives and link frames."""
-
-    parameters: ArmParameters
-    chain: Chain  # in the cheapest frames, without a payload
-    mass_chain: Chain  # in those that are cheapest for the mass matrix
-    drives: tuple[DriveParameters, ...]
-    coulomb_speed: Scalar
-    befores: tuple[Transform, ...]  # link frame i-1 <- joint i
-    afters: tuple[Transform, ...]  # moved joint i <- link frame i
-    reaction_points: tuple[Vector | None, ...]  # of joint wrenches, in moved joint i; None is the origin of frame i-1
-
-    @property
-    def n(self) -> int:
-        return self.parameters.n
 
 
 def loaded(arm: ArmParameters, payload: Scalars | None) -> ArmParameters:

@@ -1,7 +1,8 @@
 """Operation counts: of a traced graph, and of a text as it is written.
 
 Convention: sums and differences are additions; negations, and products with 0, 1 and -1, are free; numbers of the
-robot are precomputed; divisions, square roots and sines and cosines are counted apart.
+robot are precomputed; divisions, square roots and sines and cosines are counted apart; signs, absolute values and
+selections are free.
 """
 
 from __future__ import annotations
@@ -78,6 +79,9 @@ class Counted(FoldingScalar):
 
     def _unary(self, name: str) -> Counted:
         return self._tick(name, self.constant)
+
+    def _select(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Counted:
+        return self._tick("select", all(is_number(s) or s.constant for s in (a, b, x, y)))
 
     def _tick(self, name: str, constant: bool) -> Counted:
         self.tally[name] += not constant

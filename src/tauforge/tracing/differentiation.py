@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tauforge.algebra.scalars import Scalar, cos, is_number, sin
+from tauforge.algebra.scalars import Scalar, cos, is_number, select, sign, sin
 from tauforge.tracing.graph import Graph, Node
 
 
@@ -80,5 +80,9 @@ def slopes(node: Node, values: list[Scalar], k: int) -> tuple[Scalar, ...]:
             return (0.5 / values[k],)
         case "tanh":
             return (1.0 - values[k] * values[k],)
+        case "abs":
+            return (sign(x[0]),)
+        case "select":
+            return 0.0, 0.0, select(x[0], x[1], 1.0, 0.0), select(x[0], x[1], 0.0, 1.0)
         case _:  # sign: flat wherever it has a derivative, and taken as flat at 0
             return (0.0,)

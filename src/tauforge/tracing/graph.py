@@ -10,16 +10,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import BINARY, FoldingScalar, Scalar, function, is_number
+from tauforge.algebra.scalars import BINARY, FoldingScalar, Scalar, function, is_number, select
 
 ODD = frozenset({"sin", "sign", "tanh"})
-EVEN = frozenset({"cos"})
+EVEN = frozenset({"cos", "abs"})
 
 
 class Node(NamedTuple):
     """One operation. args are indices of earlier nodes; value belongs to constants, name to inputs."""
 
-    op: str  # input, constant, add, sub, mul, div, sin, cos, sqrt, sign, tanh
+    op: str  # input, constant, add, sub, mul, div, sin, cos, sqrt, sign, tanh, abs, select
     args: tuple[int, ...] = ()
     value: float = 0.0
     name: str = ""
@@ -56,7 +56,11 @@ class Traced(FoldingScalar):
         self.recorder, self.index, self.negative = recorder, index, negative
 
     def _lift(self, x: Scalar) -> Traced:
-        return x if isinstance(x, Traced) else self.recorder.constant(float(x))
+        if not isinstance(x, Traced):
+            return self.recorder.constant(float(x))
+        if x.recorder is not self.recorder:
+            raise ValueError("scalars of two recordings meet")
+        return x
 
     def _binary(self, name: str, a: Scalar, b: Scalar) -> Scalar:
         u, v = self._lift(a), self._lift(b)
@@ -101,9 +105,26 @@ class Traced(FoldingScalar):
             return self._record(name, (self.index,), self.negative)
         if name in EVEN or not self.negative:
             return self._record(name, (self.index,), False)
-        zero = self.recorder.constant(0.0)  # sqrt(-x): the sign must become an operation
-        flipped = self._record("sub", (zero.index, self.index), False)
-        return self._record(name, (flipped.index,), False)
+        return self._record(name, (self._positive().index,), False)
+
+    def _positive(self) -> Traced:
+        """The same value as a node without a sign: where the sign must become an operation, as in sqrt(-x)."""
+        if not self.negative:
+            return self
+        zero = self.recorder.constant(0.0)
+        return self._record("sub", (zero.index, self.index), False)
+
+    def _select(self, a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+        u, v, p, q = (self._lift(s) for s in (a, b, x, y))
+        if (p.index, p.negative) == (q.index, q.negative):
+            return p
+        negative = p.negative and q.negative
+        if negative:
+            p, q = -p, -q
+        if u.negative and v.negative:  # -u < -v is v < u
+            u, v = -v, -u
+        args = tuple(s._positive().index for s in (u, v, p, q))
+        return self._record("select", args, negative)
 
 
 class Output(NamedTuple):
@@ -142,6 +163,8 @@ class Graph(NamedTuple):
                 return node.value
             case "add" | "sub" | "mul" | "div":
                 return BINARY[node.op](*arguments)
+            case "select":
+                return select(*arguments)
             case op:
                 return function(op, arguments[0])
 

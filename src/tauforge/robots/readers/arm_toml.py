@@ -13,7 +13,8 @@ from tauforge.algebra.vectors import Matrix, Transform, Vector
 from tauforge.errors import ModelError
 from tauforge.robots import numbers
 from tauforge.robots.arm_description import KnownException, Source
-from tauforge.robots.joint import CONVENTIONS, DHRow, Joint
+from tauforge.robots.arm_model import DHRow
+from tauforge.robots.joint import CONVENTIONS, Joint
 from tauforge.robots.numbers import Floats, Rows
 from tauforge.robots.readers.toml_guard import check_caps, check_size, read_toml
 from tauforge.robots.readers.toml_table import Table, shown

@@ -1,0 +1,82 @@
+"""How times are taken: candidates take turns, so that a disturbance of the machine falls on all of them alike."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+TIMED_CALLS = 5  # of a turn, at most
+LONG_ENOUGH = 0.02  # s; a turn that has lasted so long ends, so a slow call is timed once
+
+
+class Task(NamedTuple):
+    """Something to time; times are per piece, and a call does so many pieces."""
+
+    name: str
+    call: Callable[[], Any]
+    pieces: int
+    warm: Callable[[], Any] | None = None  # instead of the untimed call
+
+
+Turns = dict[str, list[list[float]]]  # ns per piece of every timed call of every turn
+
+
+def timed(call: Callable[[], Any]) -> float:
+    start = time.perf_counter()
+    call()
+    return time.perf_counter() - start
+
+
+def repeated(call: Callable[[], Any], times: int) -> Callable[[], None]:
+    """Calls so short that the clock would disturb them are timed many at once."""
+
+    def loop() -> None:
+        for _ in range(times):
+            call()
+
+    return loop
+
+
+def turn(task: Task) -> list[float]:
+    """The first call finds the caches full of the others' data: it warms them and is not timed."""
+    (task.warm or task.call)()
+    seconds: list[float] = []
+    while len(seconds) < TIMED_CALLS and sum(seconds) < LONG_ENOUGH:
+        seconds.append(timed(task.call))
+    return [s / task.pieces * 1e9 for s in seconds]
+
+
+def take_turns(tasks: list[Task], seconds: float) -> Turns:
+    """At least one round, and rounds until the time is up."""
+    turns: Turns = {task.name: [] for task in tasks}
+    end = time.perf_counter() + seconds
+    while True:
+        for task in tasks:
+            turns[task.name].append(turn(task))
+        if time.perf_counter() > end:
+            return turns
+
+
+def nanoseconds(turns: Turns) -> dict[str, dict[str, float]]:
+    return {name: spread([ns for calls in rounds for ns in calls]) for name, rounds in turns.items()}
+
+
+def spread(values: list[float]) -> dict[str, float]:
+    return {"fastest": min(values), "median": float(np.median(values))}
+
+
+def ratio(turns: Turns, name: str, reference: str) -> dict[str, float]:
+    """How many times longer than the reference: fastest to fastest, and the median over rounds of best to best.
+
+    The first is right if both met a quiet machine once, the second if both met the same machine in every round.
+    """
+    best = {key: [min(calls) for calls in turns[key]] for key in (name, reference)}
+    rounds = np.array(best[name]) / np.array(best[reference])
+    return {"fastest": min(best[name]) / min(best[reference]), "median": float(np.median(rounds))}
+
+
+def ratios(turns: Turns, reference: str) -> dict[str, dict[str, float]]:
+    return {name: ratio(turns, name, reference) for name in turns if name != reference}

@@ -1,0 +1,108 @@
+"""One kernel for a family of arms: any number of the robot may be an argument instead of a constant.
+
+Such a kernel takes, after the state, an array for each varying field, and so serves a mass error or a length per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import Matrix, Vector
+from tauforge.errors import UnsupportedFeatureError
+from tauforge.robots.arm_model import ArmModel, DHRow, JointNumbers, arm_model, dh_displacements
+
+if TYPE_CHECKING:
+    from tauforge.robots.arm_description import ArmDescription
+
+Shape = tuple[int, ...]
+Scalars = Sequence[Scalar]
+DH = ("alpha", "a", "d", "theta")
+DRIVE = ("viscous", "motor_inertia", "gear_ratio")
+# fields of a joint, and the shape of one joint's share
+SHARES: dict[str, Shape] = {
+    "mass": (),
+    "com": (3,),
+    "inertia": (3, 3),
+    "offset": (),
+    "coulomb": (2,),
+    **dict.fromkeys((*DRIVE, *DH), ()),
+}
+
+
+def core_shape(field: str, n: int) -> Shape:
+    """Of the array that gives the field of every joint; gravity is one vector."""
+    return (3,) if field == "gravity" else (n, *SHARES[field])
+
+
+def check(arm: ArmDescription, fields: Sequence[str]) -> None:
+    known = ("gravity", *SHARES)
+    for field in fields:
+        if field not in known:
+            raise UnsupportedFeatureError(
+                f"{field!r} cannot vary", field="varying", remedy=f"Use one of {', '.join(known)}"
+            )
+    if len(set(fields)) < len(fields):
+        raise UnsupportedFeatureError("a field is named twice", field="varying")
+    geometry = set(fields) & set(DH)
+    if geometry and any(joint.dh is None for joint in arm.joints):
+        raise UnsupportedFeatureError(
+            f"{arm.name} is not described by DH parameters", field="varying", remedy="Build it with from_dh"
+        )
+    if geometry and "offset" in fields:
+        raise UnsupportedFeatureError("the offset is theta or d of a DH arm", field="varying", remedy="Name those")
+
+
+def varied_model(arm: ArmDescription, values: dict[str, Scalars]) -> ArmModel:
+    """The arm with these fields, each a flat list of scalars, instead of its own."""
+    numbers = arm.as_numbers
+    if "gravity" in values:
+        numbers = numbers._replace(gravity=Vector(*values["gravity"]))
+    joints = []
+    for i, joint in enumerate(numbers.joints):
+        shares = {}
+        for field, flat in values.items():
+            if field != "gravity":
+                size = len(flat) // arm.n
+                shares[field] = list(flat[i * size : (i + 1) * size])
+        joints.append(_varied(joint, arm, i, shares))
+    return arm_model(numbers._replace(joints=tuple(joints)))
+
+
+def _varied(joint: JointNumbers, arm: ArmDescription, i: int, shares: dict[str, list[Scalar]]) -> JointNumbers:
+    for field, share in shares.items():
+        match field:
+            case "mass" | "offset":
+                joint = joint._replace(**{field: share[0]})
+            case "com":
+                joint = joint._replace(com=Vector(*share))
+            case "inertia":  # symmetric: the upper triangle is read
+                xx, xy, xz, _, yy, yz, _, _, zz = share
+                joint = joint._replace(inertia=Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
+            case "coulomb":
+                joint = joint._replace(drive=joint.drive._replace(coulomb_plus=share[0], coulomb_minus=share[1]))
+            case _ if field in DRIVE:
+                joint = joint._replace(drive=joint.drive._replace(**{field: share[0]}))
+    row = arm.joints[i].dh
+    geometry = {field: share[0] for field, share in shares.items() if field in DH}
+    if geometry and row is not None:
+        given = DHRow(**{**row._asdict(), **geometry})
+        before, after, offset = dh_displacements(arm.joints[i].kind, arm.convention, given)
+        joint = joint._replace(before=before, after=after, offset=offset)
+    return joint
+
+
+def without_choices(options: Mapping[str, object]) -> dict[str, object]:
+    """The first of each choice: forward derivatives. Reverse ones would record the numbers of the robot twice."""
+    return {name: value[0] if isinstance(value, tuple) else value for name, value in options.items()}
+
+
+def formula_of(arm: ArmDescription, formula: Callable[..., object], fields: Sequence[str]) -> Callable[..., object]:
+    """The formula with the fields among its arguments."""
+
+    def of_family(_: ArmModel, **given: object) -> object:
+        values: dict[str, Scalars] = {field: given.pop(field) for field in fields}  # type: ignore[misc]
+        return formula(varied_model(arm, values), **given)
+
+    return of_family

@@ -1,0 +1,99 @@
+"""Kernels that take numbers of the robot as arguments equal those of the changed robots."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from strategies import random_arm, random_state
+from tolerances import ROUNDING, error, solve_tolerance
+
+ROWS = 9
+BODIES, DRIVES = ("mass", "com", "inertia"), ("viscous", "coulomb", "motor_inertia", "gear_ratio")
+GEOMETRY = ("alpha", "a", "d", "theta")
+FUNCTIONS = (
+    "inverse_dynamics",
+    "forward_dynamics",
+    "mass_matrix",
+    "forward_kinematics",
+    "inverse_dynamics_derivatives",
+)
+
+
+@pytest.fixture(autouse=True)
+def kernels_on(monkeypatch, tmp_path_factory):
+    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
+    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+
+
+def several(result):
+    return result if isinstance(result, tuple) else (result,)
+
+
+def own(arm, field):
+    if field == "gravity":
+        return np.array(arm.gravity)
+    return np.array([getattr(joint.dh if field in GEOMETRY else joint, field) for joint in arm.joints])
+
+
+@pytest.mark.parametrize(
+    "fields", [("mass",), BODIES, ("gravity", *DRIVES), GEOMETRY, ("d", *BODIES, "gravity", *DRIVES)]
+)
+@pytest.mark.parametrize(
+    "function",
+    ["inverse_dynamics", "forward_dynamics", "mass_matrix", "forward_kinematics", "inverse_dynamics_derivatives"],
+)
+@pytest.mark.parametrize("convention", ["standard", "modified"])
+def test_equals_the_changed_arms(function, fields, convention):
+    rng = np.random.default_rng(7)
+    arm = random_arm(rng, "RPR", convention, drives=True)
+    kernel = arm.kernel(function, varying=fields)
+    values = {}
+    for field in fields:
+        number = own(arm, field)
+        values[field] = number * rng.uniform(0.9, 1.1, (ROWS, *(1,) * number.ndim))
+    state = random_state(rng, arm.n, ROWS)[: len(kernel.arguments) - len(fields)]
+    got = kernel(*state, *values.values())
+    for row in range(ROWS):
+        changed = arm.replace(**{field: value[row] for field, value in values.items()})
+        want = getattr(changed, function)(*(x[row] for x in state))
+        tolerance = solve_tolerance(changed.mass_matrix(state[0][row])) if function == "forward_dynamics" else ROUNDING
+        for a, b in zip(
+            got if isinstance(got, tuple) else (got,), want if isinstance(want, tuple) else (want,), strict=True
+        ):
+            assert error(a[row], b, core=b.ndim) < max(ROUNDING, tolerance)
+
+
+def test_offsets_of_general_joints_and_broadcasting():
+    rng = np.random.default_rng(8)
+    arm = random_arm(rng, "RPR", "general")
+    offsets = rng.normal(size=(4, 1, 3))
+    state = random_state(rng, 3, 5)
+    got = arm.kernel("inverse_dynamics", varying=["offset"])(*state, offsets)
+    assert got.shape == (4, 5, 3)
+    for k in range(4):
+        assert error(got[k], arm.replace(offset=offsets[k, 0]).inverse_dynamics(*state)) < ROUNDING
+
+
+def test_single_precision():
+    rng = np.random.default_rng(9)
+    arm = random_arm(rng, "RR")
+    state = [x.astype(np.float32) for x in random_state(rng, 2, 3)]
+    mass = own(arm, "mass").astype(np.float32)
+    kernel = arm.kernel("inverse_dynamics", dtype="float32", varying=("mass",))
+    assert kernel(*state, mass).dtype == np.float32
+
+
+def test_what_cannot_vary_says_so():
+    rng = np.random.default_rng(10)
+    arm, general = random_arm(rng, "RR"), random_arm(rng, "RR", "general")
+    for wanted, fields, match in (
+        (arm, ("colour",), r"'colour' cannot vary.*gravity, mass"),
+        (arm, ("mass", "mass"), "named twice"),
+        (general, ("alpha",), "not described by DH parameters.*from_dh"),
+        (arm, ("alpha", "offset"), "theta or d of a DH arm"),
+        (arm, "mass", "expected names, got 'mass'"),
+    ):
+        with pytest.raises(tf.UnsupportedFeatureError, match=match):
+            wanted.kernel("inverse_dynamics", varying=fields)

@@ -121,12 +121,12 @@ def rotation_x(c: Scalar, s: Scalar) -> Matrix:
     return Matrix.of(((1.0, 0.0, 0.0), (0.0, c, -s), (0.0, s, c)))
 
 
-def turned_about_z(angle: Scalar) -> Matrix:
+def rotation_about_z(angle: Scalar) -> Matrix:
     """About z; exact where a constant angle is a multiple of a quarter turn."""
     return rotation_z(*cos_sin(angle))
 
 
-def turned_about_x(angle: Scalar) -> Matrix:
+def rotation_about_x(angle: Scalar) -> Matrix:
     return rotation_x(*cos_sin(angle))
 
 

@@ -21,8 +21,9 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector, rotation_x
 from tauforge.analysis.polynomial import Polynomial, interpolated
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
-from tauforge.formulations.serial.parameters import ArmParameters, BodyParameters, JointParameters
+from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.tracing.counting import Counted, CriticalPath, Operations, count, critical_path, operations
 from tauforge.tracing.graph import Output, Recorder, without_dead_code

@@ -6,10 +6,19 @@ from typing import NamedTuple
 
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector, turned_about_x, turned_about_z
+from tauforge.algebra.vectors import (
+    NO_DISPLACEMENT,
+    ZERO,
+    Matrix,
+    Transform,
+    Vector,
+    rotation_about_x,
+    rotation_about_z,
+)
+from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial.frame_choice import placed_for_mass_matrix
 from tauforge.formulations.serial.joint_frames import base_chain, cheapest_chain
-from tauforge.formulations.serial.parameters import ArmParameters, BodyParameters, DriveParameters, JointParameters
+from tauforge.formulations.serial.parameters import ArmParameters, DriveParameters, JointParameters
 from tauforge.formulations.serial.regrouping import Chain
 
 
@@ -100,9 +109,9 @@ def dh_displacements(kind: str, convention: str, row: DHRow) -> tuple[Transform,
 
     standard: Rot(z, theta) Trans(z, d) Trans(x, a) Rot(x, alpha); modified: Rot(x, alpha) Trans(x, a) first.
     """
-    across = Transform(turned_about_x(row.alpha), Vector(row.a, 0.0, 0.0))
+    across = Transform(rotation_about_x(row.alpha), Vector(row.a, 0.0, 0.0))
     if kind == "P":
-        along, offset = Transform(turned_about_z(row.theta), ZERO), row.d
+        along, offset = Transform(rotation_about_z(row.theta), ZERO), row.d
     else:
         along, offset = Transform(NO_DISPLACEMENT.rotation, Vector(0.0, 0.0, row.d)), row.theta
     if convention == "standard":

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.algebra.scalars import cos_sin_of_constant
-from tauforge.algebra.vectors import Matrix, Transform, Vector, turned_about_x, turned_about_z
+from tauforge.algebra.vectors import Matrix, Transform, Vector, rotation_about_x, rotation_about_z
 from tauforge.errors import ModelError
 
 ROTATION_TOLERANCE = 1e-6  # of a rotation matrix in a file; nearer ones are made orthonormal
@@ -121,7 +121,7 @@ def rotation_from_rpy(roll: float, pitch: float, yaw: float) -> Matrix:
     """Rz(yaw) Ry(pitch) Rx(roll), exact at quarter turns."""
     c, s = cos_sin_of_constant(pitch)
     about_y = Matrix.of(((c, 0.0, s), (0.0, 1.0, 0.0), (-s, 0.0, c)))
-    return turned_about_z(yaw).times(about_y).times(turned_about_x(roll))
+    return rotation_about_z(yaw).times(about_y).times(rotation_about_x(roll))
 
 
 def rows(a: NDArray[np.float64]) -> Rows:

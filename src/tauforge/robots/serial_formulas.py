@@ -10,8 +10,10 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tauforge.algebra.dual import derivative, seeded
+from tauforge.algebra.linear import factored, solved
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Transform, Vector, cross
+from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
 from tauforge.formulations.serial import (
     DEFAULT_FORMULATION,
     FIXED_BASE_ONLY,
@@ -27,11 +29,8 @@ from tauforge.formulations.serial import regressor as regressors
 from tauforge.formulations.serial.frame_choice import placed_for_mass_matrix
 from tauforge.formulations.serial.joint_frames import base_chain, cheapest_chain, inverse_dynamics_of
 from tauforge.formulations.serial.parameters import (
-    NO_WRENCH,
     ArmParameters,
     BaseState,
-    BodyParameters,
-    Wrench,
     base_at_rest,
     moving_base,
     reflected_inertia,
@@ -132,7 +131,7 @@ def forward_dynamics(
     bias = bias_forces(model, q, qd, payload=payload, **loads)
     friction = friction_forces(model, qd)
     free = [t - b - f for t, b, f in zip(tau, bias, friction, strict=True)]
-    return composite_inertia.solved(composite_inertia.factored(mass_matrix(model, q, payload)), free)
+    return solved(factored(mass_matrix(model, q, payload)), free)
 
 
 def joint_wrenches(
@@ -190,14 +189,14 @@ def forward_dynamics_derivatives(
 ) -> list[list[list[Scalar]]]:
     """dqdd/dx = - M^-1 dtau/dx of inverse dynamics at the qdd that tau produces, x = q, qd; and dqdd/dtau = M^-1."""
     n = model.n
-    factors = composite_inertia.factored(mass_matrix(model, q, payload))
+    factors = factored(mass_matrix(model, q, payload))
     bias, friction = bias_forces(model, q, qd, payload=payload), friction_forces(model, qd)
-    qdd = composite_inertia.solved(factors, [t - b - f for t, b, f in zip(tau, bias, friction, strict=True)])
+    qdd = solved(factors, [t - b - f for t, b, f in zip(tau, bias, friction, strict=True)])
     results = []
     for slope in state_derivatives(model, q, qd, qdd, payload, reverse):
-        columns = [composite_inertia.solved(factors, [-row[k] for row in slope]) for k in range(n)]
+        columns = [solved(factors, [-row[k] for row in slope]) for k in range(n)]
         results.append([list(row) for row in zip(*columns, strict=True)])
-    units = [composite_inertia.solved(factors, [float(i == k) for i in range(n)]) for k in range(n)]
+    units = [solved(factors, [float(i == k) for i in range(n)]) for k in range(n)]
     return [*results, [list(row) for row in zip(*units, strict=True)]]
 
 

@@ -1,16 +1,15 @@
-"""Mass matrix by composite bodies (Walker & Orin 1982), and forward dynamics by its L'DL factors.
+"""Mass matrix by composite bodies (Walker & Orin 1982). Works on joint frames, best on regrouped ones.
 
-Works on joint frames, best on regrouped ones. The factors start at the last joint, where the composite bodies are
-small (Featherstone's order), so that no pivoting is needed: M is positive definite.
+Forward dynamics solves with its L'DL factors (`algebra.linear`), which start at the last joint, where the composite
+bodies are small (Featherstone's order); no pivoting is needed, for M is positive definite.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from tauforge.algebra.inertias import moved, rotated, turned_about_x, turned_about_z
-from tauforge.algebra.scalars import Scalar, is_number, reciprocal
+from tauforge.algebra.scalars import Scalar, is_number
 from tauforge.algebra.vectors import E_Z, ZERO, Matrix, Vector, cross
 from tauforge.formulations.serial.kinematics import joint_rotation, joint_travel
 from tauforge.formulations.serial.regrouping import JointFrame
@@ -53,39 +52,3 @@ def turned(inertia: Matrix, R: Matrix) -> Matrix:
     if all(is_number(x) and x == e for x, e in zip((*R.rows[0], R[1, 0], R[2, 0]), (1, 0, 0, 0, 0), strict=True)):
         return turned_about_x(inertia, R[1, 1], R[2, 1])
     return rotated(inertia, R)
-
-
-class Factors(NamedTuple):
-    """M = L' D L, L unit lower triangular."""
-
-    L: list[list[Scalar]]
-    D_inverse: list[Scalar]
-
-
-def factored(M: Sequence[Sequence[Scalar]]) -> Factors:
-    n = len(M)
-    A = [list(row) for row in M]
-    L: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
-    D_inverse: list[Scalar] = [0.0] * n
-    for k in reversed(range(n)):
-        D_inverse[k] = reciprocal(A[k][k])
-        for i in range(k):
-            L[k][i] = A[k][i] * D_inverse[k]
-            for j in range(i + 1):
-                A[i][j] = A[i][j] - L[k][i] * A[k][j]
-    return Factors(L, D_inverse)
-
-
-def solved(factors: Factors, right: Sequence[Scalar]) -> list[Scalar]:
-    """x with M x = right."""
-    L, D_inverse = factors
-    x = list(right)
-    n = len(x)
-    for k in reversed(range(n)):
-        for i in range(k):
-            x[i] = x[i] - L[k][i] * x[k]
-    for k in range(n):
-        x[k] = x[k] * D_inverse[k]
-        for i in range(k):
-            x[k] = x[k] - L[k][i] * x[i]
-    return x

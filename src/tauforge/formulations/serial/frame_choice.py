@@ -23,10 +23,11 @@ from tauforge.algebra.vectors import (
     Matrix,
     Transform,
     Vector,
-    turned_about_x,
-    turned_about_z,
+    rotation_about_x,
+    rotation_about_z,
 )
-from tauforge.formulations.serial.parameters import ArmParameters, BodyParameters, JointParameters
+from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
 from tauforge.formulations.serial.regrouping import ROUNDING, Chain, JointFrame
 
 SMALLEST_SINE = 1e-15  # of a twist between axes that are not parallel
@@ -46,7 +47,7 @@ def split_z_x_z(R: Matrix, p: Vector) -> tuple[float, float, float]:
         alpha, beta = math.atan2(sine, R[2, 2]), math.atan2(R[0, 2], -R[1, 2])
         if abs(beta) > math.pi / 2:  # the other branch of the same rotation keeps a DH twist a DH twist
             alpha, beta = -alpha, beta - math.copysign(math.pi, beta)
-    rest = turned_about_x(-alpha).times(turned_about_z(-beta)).times(R)
+    rest = rotation_about_x(-alpha).times(rotation_about_z(-beta)).times(R)
     return beta, alpha, math.atan2(rest[1, 0], rest[0, 0])
 
 
@@ -73,21 +74,21 @@ def aligned(arm: ArmParameters) -> ArmParameters:
         if joint.revolute:
             offset = offset + pending
         else:
-            Z = turned_about_z(pending)
+            Z = rotation_about_z(pending)
             R, p = Z.times(R), Z @ p
         beta, alpha, gamma = split_z_x_z(R, p)
-        X = turned_about_x(alpha)
+        X = rotation_about_x(alpha)
         if joint.revolute:
-            constant = Transform(X, turned_about_z(-beta) @ p)
+            constant = Transform(X, rotation_about_z(-beta) @ p)
             offset = offset + beta
         else:
-            constant = Transform(turned_about_z(beta).times(X), p)
+            constant = Transform(rotation_about_z(beta).times(X), p)
         joints.append(JointParameters(joint.revolute, offset, constant))
-        bodies.append(turned_body(body, turned_about_z(gamma)))
+        bodies.append(turned_body(body, rotation_about_z(gamma)))
         pending = gamma
-    back = joints[-1].constant.rotation.times(turned_about_z(pending))
+    back = joints[-1].constant.rotation.times(rotation_about_z(pending))
     joints[-1] = joints[-1]._replace(constant=Transform(back, joints[-1].constant.translation))
-    bodies[-1] = turned_body(bodies[-1], turned_about_z(-pending))
+    bodies[-1] = turned_body(bodies[-1], rotation_about_z(-pending))
     return arm._replace(joints=tuple(joints), bodies=tuple(bodies))
 
 
@@ -163,7 +164,7 @@ def turned(chain: Chain) -> Chain:
     if not frame.revolute or not (is_number(h.x) and is_number(h.y) and is_number(frame.offset)) or is_zero(h.y):
         return chain
     angle = math.atan2(h.y, h.x)
-    back = turned_about_z(-angle)
+    back = rotation_about_z(-angle)
     there = frame._replace(
         offset=frame.offset + angle,
         first_moment=Vector(math.hypot(h.x, h.y), 0.0, h.z),

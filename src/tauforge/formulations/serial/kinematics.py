@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from tauforge.algebra.scalars import Scalar, cos, sin
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Transform, Vector, cross, rotation_z
-from tauforge.formulations.serial.parameters import ArmParameters, JointParameters, Wrench
+from tauforge.formulations.bodies import Wrench
+from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
 
 
 def joint_rotation(joint: JointParameters, q: Scalar) -> Matrix:

@@ -27,14 +27,9 @@ from tauforge.algebra.vectors import (
     Vector,
     dot,
 )
+from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
 from tauforge.formulations.serial.kinematics import link_transform
-from tauforge.formulations.serial.parameters import (
-    NO_WRENCH,
-    ArmParameters,
-    BodyParameters,
-    Wrench,
-    into_frame_0,
-)
+from tauforge.formulations.serial.parameters import ArmParameters, into_frame_0
 
 NO_MATRIX = IDENTITY * 0.0
 

@@ -15,8 +15,9 @@ from collections.abc import Sequence
 from tauforge.algebra.inertias import second_moments
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, Matrix, Vector, cross, dot
+from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial.kinematics import axis_in_link, link_displacement, link_transform
-from tauforge.formulations.serial.parameters import NO_WRENCH, ArmParameters, BaseState, Wrench, base_at_rest
+from tauforge.formulations.serial.parameters import ArmParameters, BaseState, base_at_rest
 
 
 def acceleration_matrix(omega: Vector, alpha: Vector) -> Matrix:

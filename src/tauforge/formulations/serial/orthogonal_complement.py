@@ -16,8 +16,9 @@ from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Vector, cross, dot, skew
+from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial.kinematics import link_transform
-from tauforge.formulations.serial.parameters import NO_WRENCH, ArmParameters, BaseState, Wrench, base_at_rest
+from tauforge.formulations.serial.parameters import ArmParameters, BaseState, base_at_rest
 
 
 class Twist(NamedTuple):

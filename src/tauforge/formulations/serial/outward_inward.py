@@ -15,8 +15,9 @@ from collections.abc import Sequence
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, ZERO, Vector, cross
+from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial.kinematics import joint_rotation, joint_travel
-from tauforge.formulations.serial.parameters import NO_WRENCH, ArmParameters, BaseState, Wrench, base_at_rest
+from tauforge.formulations.serial.parameters import ArmParameters, BaseState, base_at_rest
 
 
 def inverse_dynamics(

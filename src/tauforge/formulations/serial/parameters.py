@@ -16,19 +16,14 @@ from typing import NamedTuple
 
 from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector, cross
+from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Transform, Vector, cross
+from tauforge.formulations.bodies import BodyParameters
 
 
 class JointParameters(NamedTuple):
     revolute: bool
     offset: Scalar  # rad or m, added to q
     constant: Transform  # C_i: frame i seen from the moved joint axes
-
-
-class BodyParameters(NamedTuple):
-    mass: Scalar  # kg
-    com: Vector  # m, from the origin of frame i, frame-i axes
-    inertia: Matrix  # kg m^2, about the centre of mass, frame-i axes
 
 
 class DriveParameters(NamedTuple):
@@ -54,22 +49,12 @@ class ArmParameters(NamedTuple):
         return len(self.joints)
 
 
-class Wrench(NamedTuple):
-    """Force (N) and moment (N m) at one point, in one frame."""
-
-    force: Vector
-    moment: Vector
-
-
 class BaseState(NamedTuple):
     """Motion of frame 0, in frame-0 axes: omega_0, alpha_0, and a_0, the acceleration of its origin less gravity."""
 
     omega: Vector
     alpha: Vector
     a: Vector
-
-
-NO_WRENCH = Wrench(ZERO, ZERO)
 
 
 def base_at_rest(arm: ArmParameters) -> BaseState:

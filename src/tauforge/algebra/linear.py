@@ -1,0 +1,88 @@
+"""Linear systems of a handful of equations, over any scalar."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tauforge.algebra.scalars import Scalar, absolute, is_number, is_zero, reciprocal, select
+
+Rows = list[list[Scalar]]
+
+
+def solved_by_pivots(A: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list[Scalar]:
+    """x with A x = right, by elimination with partial pivoting.
+
+    The pivot is chosen by `select`, one comparison at a time, so that every lane of a batch takes its own; entries that
+    are zero by structure are never candidates. Not finite where A is singular.
+    """
+    n = len(right)
+    rows = [[*row, y] for row, y in zip(A, right, strict=True)]
+    pivots: list[Scalar] = []
+    for k in range(n):
+        candidates = [i for i in range(k, n) if not is_zero(rows[i][k])] or [k]
+        first = candidates[0]
+        rows[k], rows[first] = rows[first], rows[k]
+        for i in candidates[1:]:
+            rows[k], rows[i] = _larger_first(rows[k], rows[i], k)
+        pivots.append(reciprocal(rows[k][k]))
+        for i in range(k + 1, n):
+            if not is_zero(rows[i][k]):
+                factor = rows[i][k] * pivots[k]
+                for j in range(k + 1, n + 1):
+                    rows[i][j] = rows[i][j] - factor * rows[k][j]
+    x = [row[n] for row in rows]
+    for k in reversed(range(n)):
+        for j in range(k + 1, n):
+            x[k] = x[k] - rows[k][j] * x[j]
+        x[k] = x[k] * pivots[k]
+    return x
+
+
+def _larger_first(a: list[Scalar], b: list[Scalar], k: int) -> tuple[list[Scalar], list[Scalar]]:
+    """The two rows, the one with the larger entry k first; what stands left of it is done with."""
+    small, large = absolute(a[k]), absolute(b[k])
+    if is_number(small) and is_number(large):
+        return (b, a) if small < large else (a, b)
+    upper, lower = list(a), list(b)
+    for j in range(k, len(a)):
+        if not (is_zero(a[j]) and is_zero(b[j])):
+            upper[j], lower[j] = select(small, large, b[j], a[j]), select(small, large, a[j], b[j])
+    return upper, lower
+
+
+class Factors(NamedTuple):
+    """A = L' D L, L unit lower triangular."""
+
+    L: Rows
+    D_inverse: list[Scalar]
+
+
+def factored(A: Sequence[Sequence[Scalar]]) -> Factors:
+    """Of a symmetric positive definite matrix, from the last row up: L keeps the zeros of a tree's mass matrix."""
+    n = len(A)
+    rest = [list(row) for row in A]
+    L: Rows = [[0.0] * n for _ in range(n)]
+    D_inverse: list[Scalar] = [0.0] * n
+    for k in reversed(range(n)):
+        D_inverse[k] = reciprocal(rest[k][k])
+        for i in range(k):
+            L[k][i] = rest[k][i] * D_inverse[k]
+            for j in range(i + 1):
+                rest[i][j] = rest[i][j] - L[k][i] * rest[k][j]
+    return Factors(L, D_inverse)
+
+
+def solved(factors: Factors, right: Sequence[Scalar]) -> list[Scalar]:
+    """x with A x = right."""
+    L, D_inverse = factors
+    x = list(right)
+    n = len(x)
+    for k in reversed(range(n)):
+        for i in range(k):
+            x[i] = x[i] - L[k][i] * x[k]
+    for k in range(n):
+        x[k] = x[k] * D_inverse[k]
+        for i in range(k):
+            x[k] = x[k] - L[k][i] * x[i]
+    return x

@@ -1,0 +1,88 @@
+"""The exact inverse dynamics of the 6-UPS platform, as vector equations.
+
+Pedrammehr's eqs 8-23, 26-31, 34-40, 45-49, or Dasgupta's eqs 1-37 with the leg's spin, without eq. 16's second
+parallel-axis term and with the universal joint's moment along c = u x v: both come to this. What the papers as printed
+do instead is in `dasgupta1998` and `pedrammehr2012`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tauforge.algebra.inertias import rotated
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import ZERO, Vector, cross, dot
+from tauforge.formulations.bodies import NO_WRENCH, Wrench
+from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, leg_motion
+from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion, PlatformParameters
+from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_forces, leg_vectors
+
+
+class LegLoad(NamedTuple):
+    """What the platform must do to a leg: a force K across it, and along it D less the actuator's force."""
+
+    motion: LegMotion
+    lower: Wrench  # that moves the lower part, about the base joint, friction left out
+    upper: Wrench  # that moves the upper part, about the base joint
+    M_u: Scalar  # moment of the universal joint along c
+    K: Vector  # force of the spherical joint on the leg, its part across the leg
+    D: Scalar  # actuator force that would move the leg alone
+    f: Vector  # friction moment of the spherical joint, on the platform
+
+
+def leg_load(p: PlatformParameters, leg: LegParameters, m: PlatformMotion) -> LegLoad:
+    l = leg_motion(leg, m)
+    r_d, a_d, r_u, a_u = centre_accelerations(leg, l)
+    I_d, I_u = rotated(leg.lower.inertia, l.T), rotated(leg.upper.inertia, l.T)
+    F_d, F_u = (a_d - p.gravity) * leg.lower.mass, (a_u - p.gravity) * leg.upper.mass
+    lower = Wrench(F_d, cross(r_d, F_d) + I_d @ l.A + cross(l.W, I_d @ l.W))
+    upper = Wrench(F_u, cross(r_u, F_u) + I_u @ l.A + cross(l.W, I_u @ l.W))
+    f = (l.W - m.omega) * p.friction.spherical
+    N = lower.moment + upper.moment + l.W * p.friction.universal + f  # P36: about the base joint
+    M_u = dot(N, l.s) / dot(l.c, l.s)  # P37
+    K = cross(N - l.c * M_u, l.s) * (1.0 / l.L)  # P38
+    D = dot(l.s, F_u) + l.Ldot * p.friction.prismatic + l.Lddot * leg.reflected_mass  # P39
+    return LegLoad(l, lower, upper, M_u, K, D, f)
+
+
+def required_wrench(p: PlatformParameters, m: PlatformMotion, external: Wrench, loads: list[LegLoad]) -> Wrench:
+    """What the legs must give to the platform beyond forces along themselves (P45, P49)."""
+    own = inertial_wrench(p, m)
+    force, moment = own.force - external.force, own.moment - external.moment
+    for load in loads:
+        force, moment = force + load.K, moment + cross(load.motion.q, load.K) - load.f
+    return Wrench(force, moment)
+
+
+def inverse_dynamics(p: PlatformParameters, m: PlatformMotion, external: Wrench = NO_WRENCH) -> list[Scalar]:
+    """Forces of the actuators, positive where they extend the legs.
+
+    external: on the platform at its origin, base axes
+    Identity: equals `universal_coordinates.inverse_dynamics`, and both equal Newton-Euler over 13 bodies.
+    """
+    loads = [leg_load(p, leg, m) for leg in p.legs]
+    along = leg_forces(leg_vectors(p, m), required_wrench(p, m, external, loads))
+    return [x + load.D for x, load in zip(along, loads, strict=True)]
+
+
+class Reactions(NamedTuple):
+    """Wrenches of one leg's joints, base axes (D20-29 in their exact form)."""
+
+    universal: Wrench  # of the base on the lower part, at the base joint
+    prismatic: Wrench  # of the lower part on the upper part, about the base joint, actuator and friction included
+    spherical: Wrench  # of the platform on the leg, at the platform joint
+
+
+def reactions(p: PlatformParameters, m: PlatformMotion, external: Wrench = NO_WRENCH) -> list[Reactions]:
+    """Identity: along the leg the prismatic force is F - C_p L' - m_r L'', F being the actuator's force."""
+    loads = [leg_load(p, leg, m) for leg in p.legs]
+    along = leg_forces(leg_vectors(p, m), required_wrench(p, m, external, loads))
+    result = []
+    for load, x in zip(loads, along, strict=True):
+        l = load.motion
+        F_s = load.K - l.s * x  # D21: the leg pushes the platform by x
+        on_lower = l.c * load.M_u - l.W * p.friction.universal
+        F_p, M_p = load.upper.force - F_s, load.upper.moment - cross(l.S, F_s) + load.f  # D26, D18
+        universal = Wrench(load.lower.force + F_p, on_lower)  # D25
+        result.append(Reactions(universal, Wrench(F_p, M_p), Wrench(F_s, ZERO - load.f)))
+    return result

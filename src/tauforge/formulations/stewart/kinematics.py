@@ -1,0 +1,104 @@
+"""Motion of the legs from the motion of the platform.
+
+Dasgupta & Mruthyunjaya 1998, eqs 1-9, and Pedrammehr et al. 2012, eqs 8-25. Where they disagree the second is right: a
+universal joint lets the leg spin about itself, W.s = 0 (Dasgupta eqs 6, 8, 9) does not hold. `spin=False` gives the
+first all the same.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tauforge.algebra.scalars import Scalar, sqrt
+from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
+from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion
+
+
+class LegVector(NamedTuple):
+    """Where a leg is."""
+
+    q: Vector  # platform joint from the platform's origin, base axes
+    S: Vector  # platform joint from the base joint (D1)
+    L: Scalar  # length (D2)
+    s: Vector  # unit vector along the leg (D3)
+
+
+class LegMotion(NamedTuple):
+    """How a leg moves; D and P name the papers' equations."""
+
+    q: Vector
+    S: Vector
+    L: Scalar
+    s: Vector
+    u: Vector  # fixed axis of the universal joint
+    v: Vector  # its moving axis, the leg's y
+    c: Vector  # normal to both: u x v
+    T: Matrix  # base <- leg axes (D10, P28)
+    Ldot: Scalar  # D5, P8
+    Lddot: Scalar  # D8 with the part of W across the leg, P9
+    S_dot: Vector  # velocity of the platform joint, D4
+    S_ddot: Vector  # its acceleration, D7
+    W: Vector  # angular velocity, P15
+    A: Vector  # angular acceleration, P22
+    omega_u: Scalar  # P13
+    omega_v: Scalar  # P14
+    spin: Scalar  # omega_t = W.s, P17
+    spin_rate: Scalar  # alpha_t = A.s, P25
+
+
+def leg_vector(leg: LegParameters, X: Vector, R: Matrix) -> LegVector:
+    q = R @ leg.p
+    S = q + X - leg.b
+    L = sqrt(dot(S, S))
+    return LegVector(q, S, L, S * (1.0 / L))
+
+
+def leg_motion(leg: LegParameters, platform: PlatformMotion, *, spin: bool = True) -> LegMotion:
+    """spin=False: the leg does not turn about itself, as Dasgupta assumes."""
+    q, S, L, s = leg_vector(leg, platform.X, platform.R)
+    omega, alpha = platform.omega, platform.alpha
+    S_dot = platform.v + cross(omega, q)
+    S_ddot = platform.a + cross(alpha, q) + cross(omega, cross(omega, q))
+    u = leg.k
+    across = cross(u, s)
+    v = across * (1.0 / sqrt(dot(across, across)))
+    c = cross(u, v)
+    T = Matrix((s, v, cross(s, v))).T
+    Ldot = dot(s, S_dot)
+    W_n = cross(s, S_dot) * (1.0 / L)  # D6, P16
+    Lddot = dot(s, S_ddot) + L * dot(W_n, W_n)
+    sc = dot(s, c)
+    sliding_apart = S_dot - s * Ldot
+    omega_u, omega_v = -(dot(sliding_apart, v) / (L * sc)), dot(sliding_apart, u) / (L * sc)
+    A_n = (cross(s, S_ddot) - W_n * (2.0 * Ldot)) * (1.0 / L)  # D9
+    if not spin:
+        return LegMotion(q, S, L, s, u, v, c, T, Ldot, Lddot, S_dot, S_ddot, W_n, A_n, omega_u, omega_v, 0.0, 0.0)
+    omega_t = -(dot(W_n, c) / sc)
+    A_n = A_n - cross(s, W_n) * omega_t  # P23
+    us = dot(u, s)
+    alpha_t = dot(A_n, u) * us / (1.0 - us * us) + omega_u * omega_v / sc
+    W, A = W_n + s * omega_t, A_n + s * alpha_t
+    return LegMotion(q, S, L, s, u, v, c, T, Ldot, Lddot, S_dot, S_ddot, W, A, omega_u, omega_v, omega_t, alpha_t)
+
+
+class CentreAccelerations(NamedTuple):
+    """Mass centres of both parts from the base joint, and their accelerations (D11-14, P26-30)."""
+
+    r_d: Vector
+    a_d: Vector
+    r_u: Vector
+    a_u: Vector
+
+
+def centre_accelerations(leg: LegParameters, m: LegMotion) -> CentreAccelerations:
+    r_d, r_u = m.T @ leg.lower.com, m.S + m.T @ leg.upper.com
+
+    def turning(r: Vector) -> Vector:
+        return cross(m.A, r) + cross(m.W, cross(m.W, r))
+
+    a_u = m.s * m.Lddot + turning(r_u) + cross(m.W, m.s) * (2.0 * m.Ldot)
+    return CentreAccelerations(r_d, turning(r_d), r_u, a_u)
+
+
+def at_rest(X: Vector, R: Matrix) -> PlatformMotion:
+    return PlatformMotion(X, R, ZERO, ZERO, ZERO, ZERO)

@@ -1,0 +1,136 @@
+"""The platform as point masses at its joints and a remainder, the legs by their moments about the base joint.
+
+Numbers of the robot alone: it is done once. A body's motion depends on its mass, first and second moments, ten numbers;
+point masses at the six joints can take over up to six of them, and a mass at a leg's tip costs the leg nothing. What is
+left is the remainder. Masses may come out negative: only sums matter.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tauforge.algebra.inertias import point_mass_inertia, second_moments
+from tauforge.algebra.linear import solved_by_pivots
+from tauforge.algebra.scalars import Scalar, is_number, sqrt
+from tauforge.algebra.vectors import E_Z, Matrix, Vector, dot, outer
+from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.stewart.parameters import Friction, LegParameters, PlatformParameters
+
+WELL_CONDITIONED = 2e-2  # a pivot of the scaled equations for the masses must be this large
+ROUNDING = 1e-14  # of a remainder beside what it is left of
+
+
+class LumpedLeg(NamedTuple):
+    b: Vector
+    p: Vector  # from the moved origin
+    k: Vector
+    J: Matrix  # of both parts about their own frames' origins, leg axes
+    lower_moment: Vector  # m_d r_d
+    upper_moment: Vector  # m_u r_u, from the platform joint
+    tip_mass: Scalar  # of the upper part and what of the platform rides on it
+    reflected_mass: Scalar
+
+
+class LumpedPlatform(NamedTuple):
+    legs: tuple[LumpedLeg, ...]
+    origin: Vector  # the moved origin in the platform's frame
+    mass: Scalar  # of the remainder
+    first_moment: Vector
+    second_moments: Matrix
+    friction: Friction
+    up: Vector  # unit vector against gravity
+    g: Scalar
+
+
+def lumped(p: PlatformParameters) -> LumpedPlatform:
+    """About the first platform joint, with as much of the platform on the joints as is well conditioned."""
+    origin = p.legs[0].p
+    points = [leg.p - origin for leg in p.legs]
+    body = p.body
+    com = body.com - origin
+    first = com * body.mass
+    second = second_moments(body.inertia + point_mass_inertia(body.mass, com))
+    masses, rest = masses_at(points, moments(body.mass, first, second))
+    mass, hx, hy, hz, xx, yy, xy, zz, xz, yz = rest
+    g = sqrt(dot(p.gravity, p.gravity))
+    up = E_Z if is_number(g) and g == 0 else p.gravity * (-1.0 / g)
+    return LumpedPlatform(
+        tuple(lumped_leg(leg, point, m) for leg, point, m in zip(p.legs, points, masses, strict=True)),
+        origin,
+        mass,
+        Vector(hx, hy, hz),
+        Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))),
+        p.friction,
+        up,
+        g,
+    )
+
+
+def lumped_leg(leg: LegParameters, point: Vector, rider: Scalar) -> LumpedLeg:
+    def about_origin(body: BodyParameters) -> Matrix:
+        return body.inertia + point_mass_inertia(body.mass, body.com)
+
+    return LumpedLeg(
+        leg.b,
+        point,
+        leg.k,
+        about_origin(leg.lower) + about_origin(leg.upper),
+        leg.lower.com * leg.lower.mass,
+        leg.upper.com * leg.upper.mass,
+        leg.upper.mass + rider,
+        leg.reflected_mass,
+    )
+
+
+def moments(mass: Scalar, first: Vector, Q: Matrix) -> list[Scalar]:
+    """Mass, first moments, and second moments in the order in which they are given away."""
+    return [mass, *first, Q[0, 0], Q[1, 1], Q[0, 1], Q[2, 2], Q[0, 2], Q[1, 2]]
+
+
+def masses_at(points: list[Vector], wanted: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    """Masses at the points that take over as many of the ten moments as they well can, and what remains of these.
+
+    Numbers that are not known (symbols, inputs of a graph) stay whole.
+    """
+    numbers = [x for point in points for x in point] + wanted
+    if not all(is_number(x) for x in numbers):
+        return [0.0] * len(points), wanted
+    columns = [moments(1.0, point, outer(point, point)) for point in points]
+    rows = [[float(column[k]) for column in columns] for k in range(len(wanted))]
+    chosen = independent_rows(rows, len(points))
+    masses = least_norm(rows, [float(y) for y in wanted], chosen)
+    rest = []
+    for k, (row, y) in enumerate(zip(rows, wanted, strict=True)):
+        taken = [a * m for a, m in zip(row, masses, strict=True)]
+        left = y - sum(taken)
+        size = abs(y) + sum(abs(x) for x in taken)
+        rest.append(0.0 if k in chosen or abs(left) <= ROUNDING * size else left)
+    return masses, rest
+
+
+def independent_rows(rows: list[list[float]], most: int) -> list[int]:
+    """The first rows, in order, that stay apart from those before them (Gram-Schmidt with a threshold)."""
+    basis: list[list[float]] = []
+    chosen: list[int] = []
+    for k, row in enumerate(rows):
+        norm = sum(x * x for x in row) ** 0.5
+        if norm == 0 or len(chosen) == most:
+            continue
+        rest = [x / norm for x in row]
+        for _ in range(2):
+            for e in basis:
+                along = sum(x * y for x, y in zip(rest, e, strict=True))
+                rest = [x - along * y for x, y in zip(rest, e, strict=True)]
+        size = sum(x * x for x in rest) ** 0.5
+        if size > WELL_CONDITIONED:
+            basis.append([x / size for x in rest])
+            chosen.append(k)
+    return chosen
+
+
+def least_norm(rows: list[list[float]], wanted: list[float], chosen: list[int]) -> list[float]:
+    """The smallest masses with rows[k] . masses = wanted[k] for the chosen k: A' (A A')^-1 y."""
+    A = [rows[k] for k in chosen]
+    gram = [[sum(x * y for x, y in zip(a, b, strict=True)) for b in A] for a in A]
+    weights = solved_by_pivots(gram, [wanted[k] for k in chosen])
+    return [sum(w * a[i] for w, a in zip(weights, A, strict=True)) for i in range(len(rows[0]))]

@@ -1,0 +1,86 @@
+"""Inverse dynamics as Pedrammehr, Mahboubkhah & Khani 2012 published it, misprints mended, and what is wrong with it.
+
+Vector form: eqs 8-40 and 45-50. Mended: eqs 15, 17, 21, 25 (see `kinematics`) and X_g'' in 46. Wrong in the model
+itself: the parallel-axis terms of eqs 32, 33 and 50, which m L x L'' (and m r x X_g'') hold already; and they put
+components in base axes between T and T'. Switches:
+
+  legs_once, platform_once   leave the terms out: exact with both
+  own_axes                   keep them, but in components of the leg's and the platform's own axes
+
+Closed form: eqs 41-43, 48, 51, which are not equal to eq. 40; see `pedrammehr2012_closed`.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tauforge.algebra.inertias import point_mass_inertia, rotated
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import Matrix, Vector, cross, dot
+from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
+from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, leg_motion
+from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion, PlatformParameters
+from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_forces, leg_vectors
+
+
+class Corrections(NamedTuple):
+    legs_once: bool = False
+    platform_once: bool = False
+    own_axes: bool = False
+
+
+AS_PUBLISHED = Corrections()
+EXACT = Corrections(legs_once=True, platform_once=True)
+
+
+def tensor(body: BodyParameters, axes: Matrix, r: Vector, once: bool, own_axes: bool) -> Matrix:
+    """32, 33, 50: T (I + m (r.r E - r r')) T', r in base components as printed."""
+    if once:
+        return rotated(body.inertia, axes)
+    components = axes.T @ r if own_axes else r
+    return rotated(body.inertia + point_mass_inertia(body.mass, components), axes)
+
+
+def leg_tensors(leg: LegParameters, l: LegMotion, r_d: Vector, r_u: Vector, corrections: Corrections) -> Matrix:
+    """I_d + I_u (32, 33)."""
+    once, own = corrections.legs_once, corrections.own_axes
+    return tensor(leg.lower, l.T, r_d, once, own) + tensor(leg.upper, l.T, r_u, once, own)
+
+
+def platform_wrench(p: PlatformParameters, m: PlatformMotion, external: Wrench, corrections: Corrections) -> Wrench:
+    """What the legs must give to the platform (45, 49 with 50)."""
+    r = m.R @ p.body.com
+    own = inertial_wrench(p, m, tensor(p.body, m.R, r, corrections.platform_once, corrections.own_axes))
+    return Wrench(own.force - external.force, own.moment - external.moment)
+
+
+def inverse_dynamics(
+    p: PlatformParameters,
+    m: PlatformMotion,
+    external: Wrench = NO_WRENCH,
+    corrections: Corrections = AS_PUBLISHED,
+) -> list[Scalar]:
+    """Forces of the actuators, positive where they extend the legs; external as in `exact`."""
+    force, moment = platform_wrench(p, m, external, corrections)
+    axial = []
+    C_u, C_p, C_s = p.friction
+    for leg in p.legs:
+        l = leg_motion(leg, m)
+        L_d, L_d_ddot, L_u, L_u_ddot = centre_accelerations(leg, l)
+        I = leg_tensors(leg, l, L_d, L_u, corrections)
+        m_d, m_u, G = leg.lower.mass, leg.upper.mass, p.gravity
+        rubbing = (l.W - m.omega) * C_s
+        N = (
+            cross(L_u, L_u_ddot - G) * m_u
+            + cross(L_d, L_d_ddot - G) * m_d
+            + I @ l.A
+            + cross(l.W, I @ l.W)
+            + rubbing
+            + l.W * C_u
+        )  # 36
+        m_i = dot(N, l.s) / dot(l.c, l.s)  # 37
+        F_i = (cross(N, l.s) - cross(l.c, l.s) * m_i) * (1.0 / l.L)  # 38, without its part along the leg
+        axial.append(dot(l.s, L_u_ddot - G) * m_u + l.Ldot * C_p + l.Lddot * leg.reflected_mass)  # 39
+        force, moment = force + F_i, moment + cross(l.q, F_i) - rubbing  # 45, 49
+    along = leg_forces(leg_vectors(p, m), Wrench(force, moment))
+    return [x + d for x, d in zip(along, axial, strict=True)]

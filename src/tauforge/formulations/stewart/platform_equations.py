@@ -1,0 +1,40 @@
+"""Newton's and Euler's equations of the platform, which all models share (Dasgupta eqs 30-36, Pedrammehr 45-51)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tauforge.algebra.inertias import rotated
+from tauforge.algebra.linear import solved_by_pivots
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import Matrix, cross
+from tauforge.formulations.bodies import Wrench
+from tauforge.formulations.stewart.kinematics import LegVector, leg_vector
+from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
+
+
+def inertial_wrench(p: PlatformParameters, m: PlatformMotion, inertia: Matrix | None = None) -> Wrench:
+    """What must act on the platform at its origin: M (a_g - g), and R x that + I alpha + omega x I omega.
+
+    inertia: about the mass centre, base axes; default that of the body (D32).
+    """
+    R = m.R @ p.body.com  # D30
+    a = cross(m.alpha, R) + cross(m.omega, cross(m.omega, R)) + m.a  # D31
+    I = rotated(p.body.inertia, m.R) if inertia is None else inertia
+    force = (a - p.gravity) * p.body.mass
+    return Wrench(force, cross(R, force) + I @ m.alpha + cross(m.omega, I @ m.omega))
+
+
+def leg_vectors(p: PlatformParameters, m: PlatformMotion) -> list[LegVector]:
+    return [leg_vector(leg, m.X, m.R) for leg in p.legs]
+
+
+def force_matrix(legs: Sequence[LegVector]) -> list[list[Scalar]]:
+    """H: its columns are the wrenches of unit forces that extend the legs (D36)."""
+    columns = [[*leg.s, *cross(leg.q, leg.s)] for leg in legs]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def leg_forces(legs: Sequence[LegVector], wanted: Wrench) -> list[Scalar]:
+    """Forces along the legs that together give the wrench."""
+    return solved_by_pivots(force_matrix(legs), [*wanted.force, *wanted.moment])

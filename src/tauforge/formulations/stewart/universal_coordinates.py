@@ -1,0 +1,345 @@
+"""Our cheapest exact form, the kernels' default: every leg in the coordinates of its universal joint.
+
+A leg turns by w1 about the joint's fixed axis k and by w2 about its moving axis v = n / |n|, n = k x S: its angular
+velocity is W = w1 k + w2 v. Its mass about the base joint is a constant tensor J and first moments, so Lagrange's
+equations for (w1, w2) are short, and the force at its tip comes as cs s + cn n + ck k without the leg's axes ever being
+formed. cs does not enter the platform's equations: F_i = x_i + cs. Columns of H are taken as long as the legs,
+[S; q x S], and x_i scaled back.
+
+Gravity is an acceleration of everything upward. The platform's origin is moved to its first joint, and the platform
+replaced by point masses at the joints and a remainder (`lumping`): a joint's mass rides on its leg's tip at no cost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tauforge.algebra.linear import factored, solved, solved_by_pivots
+from tauforge.algebra.scalars import Scalar, is_zero, sqrt
+from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
+from tauforge.formulations.bodies import NO_WRENCH, Wrench
+from tauforge.formulations.stewart.lumping import LumpedLeg, LumpedPlatform
+from tauforge.formulations.stewart.parameters import Friction, PlatformMotion
+
+
+class Tip(NamedTuple):
+    """Where a leg is, in the coordinates of its universal joint. c and s of the angle between S and k: sigma, rho."""
+
+    leg: LumpedLeg
+    q: Vector  # platform joint from the moved origin
+    S: Vector
+    n: Vector  # k x S
+    L: Scalar
+    L_inverse: Scalar
+    n_inverse: Scalar  # 1 / |n|
+    sigma: Scalar  # k.S / L
+    rho: Scalar  # |n| / L
+    rho_inverse: Scalar
+
+
+def tip(leg: LumpedLeg, X: Vector, R: Matrix) -> Tip:
+    q = R @ leg.p
+    S = q + (X - leg.b)
+    n = cross(leg.k, S)
+    L2, n2 = dot(S, S), dot(n, n)  # not L^2 - (k.S)^2, which loses digits near the axis
+    L_inverse, n_inverse = 1.0 / sqrt(L2), 1.0 / sqrt(n2)
+    L = L2 * L_inverse
+    return Tip(
+        leg,
+        q,
+        S,
+        n,
+        L,
+        L_inverse,
+        n_inverse,
+        dot(leg.k, S) * L_inverse,
+        n2 * n_inverse * L_inverse,
+        L * n_inverse,
+    )
+
+
+class Components(NamedTuple):
+    """Of a vector in leg axes s, v and z = s x v."""
+
+    s: Scalar
+    v: Scalar
+    z: Scalar
+
+
+def components(t: Tip, x: Vector) -> Components:
+    s = dot(t.S, x) * t.L_inverse
+    return Components(s, dot(t.n, x) * t.n_inverse, (dot(t.leg.k, x) - t.sigma * s) * t.rho_inverse)
+
+
+class Rates(NamedTuple):
+    """Sliding speed and the turns about both axes."""
+
+    Ldot: Scalar
+    w1: Scalar
+    w2: Scalar
+
+
+def rates(t: Tip, S_dot: Vector) -> Rates:
+    Ldot = dot(t.S, S_dot) * t.L_inverse
+    w1 = dot(t.n, S_dot) * (t.n_inverse * t.n_inverse)
+    w2 = (t.sigma * Ldot - dot(t.leg.k, S_dot)) * t.n_inverse
+    return Rates(Ldot, w1, w2)
+
+
+class TipForce(NamedTuple):
+    """Force of the platform on a leg, the actuator's left out: cs s + cn n + ck k."""
+
+    cs: Scalar
+    cn: Scalar
+    ck: Scalar
+
+
+def tip_force(
+    t: Tip, w: Rates, a: Components, up: Components, g: Scalar, omega: Vector, friction: Friction
+) -> TipForce:
+    """a: acceleration of the tip less gravity; up: unit vector against gravity, g its size."""
+    leg, sigma, rho = t.leg, t.sigma, t.rho
+    Ldot, w1, w2 = w
+    Wz = rho * w1
+    twice = (Ldot + Ldot) * t.L_inverse
+    # components across the leg of the second derivative of s; a has gravity in it, which is taken out again
+    sv = (a.v - g * up.v) * t.L_inverse - twice * Wz
+    sz = (a.z - g * up.z) * t.L_inverse + twice * w2
+    w12, w11, w22, sr = w1 * w2, w1 * w1, w2 * w2, sigma * rho
+    sw, wsz = sigma * w12, sr * w11
+    a1 = (sv - (sw + sw)) * t.rho_inverse  # w1'
+    a2 = wsz - sz  # w2'
+    # Lagrange's equations in (w1, w2) of both parts about the base joint, the upper one as if it did not slide
+    J = leg.J
+    s2 = sigma * sigma
+    dJ = J[0, 0] - J[2, 2]
+    J11 = J[2, 2] + s2 * dJ + 2.0 * (sr * J[0, 2])
+    J12, J22 = rho * J[1, 2] + sigma * J[0, 1], J[1, 1]
+    half_slope = (2.0 * s2 - 1.0) * J[0, 2] - sr * dJ  # of J11 by the angle about v
+    J12_slope = sigma * J[1, 2] - rho * J[0, 1]
+    G1 = J11 * a1 + J12 * a2 + (half_slope + half_slope) * w12 + J12_slope * w22
+    G2 = J12 * a1 + J22 * a2 - half_slope * w11
+    # moments about the base joint: the upper part's mass centre moves with the tip, the lower part only weighs
+    r, h = leg.upper_moment, leg.lower_moment * g
+    moment = Components(
+        r.y * a.z - r.z * a.v + (h.y * up.z - h.z * up.v),
+        r.z * a.s - r.x * a.z + (h.z * up.s - h.x * up.z),
+        r.x * a.v - r.y * a.s + (h.x * up.v - h.y * up.s),
+    )
+    C_u, C_p, C_s = friction
+    G1 = G1 + sigma * moment.s + rho * moment.z + (C_u + C_s) * w1 - C_s * dot(leg.k, omega)
+    G2 = G2 + moment.v + (C_u + C_s) * w2 - C_s * (dot(t.n, omega) * t.n_inverse)
+    e = offset_force(leg, w1, w2, Wz, sigma, a1, sv, sz, wsz, sw)
+    m = leg.tip_mass
+    ck = (m * a.z + e.z) * t.rho_inverse - G2 * t.n_inverse
+    cn = (m * a.v + e.v) * t.n_inverse + G1 * (t.n_inverse * t.n_inverse)
+    cs = m * a.s + e.s + C_p * Ldot - sigma * ck
+    if not is_zero(leg.reflected_mass):
+        Lddot = a.s - g * up.s + t.L * (w22 + Wz * Wz)
+        cs = cs + leg.reflected_mass * Lddot
+    return TipForce(cs, cn, ck)
+
+
+def offset_force(
+    leg: LumpedLeg,
+    w1: Scalar,
+    w2: Scalar,
+    Wz: Scalar,
+    sigma: Scalar,
+    a1: Scalar,
+    sv: Scalar,
+    sz: Scalar,
+    wsz: Scalar,
+    sw: Scalar,
+) -> Components:
+    """m_u times the acceleration of the upper part's mass centre about the tip, in leg axes."""
+    r = leg.upper_moment
+    w22 = w2 * w2
+    if is_zero(r.y) and is_zero(r.z):
+        return Components(-(r.x * (w22 + Wz * Wz)), r.x * sv, r.x * sz)
+    wvz, turn = w2 * Wz, sigma * a1
+    w11 = w1 * w1
+    return Components(
+        (wsz + wsz - sz) * r.z + (sw + sw - sv) * r.y - r.x * (w22 + Wz * Wz),
+        sv * r.x - r.y * w11 + r.z * (wvz + wvz - turn),
+        sz * r.x + r.y * turn - r.z * (sigma * sigma * w11 + w22),
+    )
+
+
+class Gathered(NamedTuple):
+    """Of all legs: tips and tip forces, and the wrench at the moved origin that they and the platform need."""
+
+    tips: list[Tip]
+    forces: list[TipForce]
+    wrench: Wrench
+
+
+def acceleration_matrix(omega: Vector, alpha: Vector) -> Matrix:
+    """[alpha]x + [omega]x[omega]x."""
+    x, y, z = omega
+    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
+    return Matrix.of(
+        (
+            (-(yy + zz), xy - alpha.z, xz + alpha.y),
+            (xy + alpha.z, -(xx + zz), yz - alpha.x),
+            (xz - alpha.y, yz + alpha.x, -(xx + yy)),
+        )
+    )
+
+
+def gathered(
+    p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar] | None = None
+) -> tuple[Gathered, Vector]:
+    """The legs and the platform as they move; and where the moved origin is from the platform's own, base axes.
+
+    actuators: forces along the legs; None leaves all tip forces along the legs out of the wrench.
+    """
+    U = acceleration_matrix(m.omega, m.alpha)
+    q1 = m.R @ p.origin
+    X, v, lifted = m.X + q1, m.v + cross(m.omega, q1), m.a + U @ q1 + p.up * p.g
+    force, moment = remainder_wrench(p, m.R, m.omega, m.alpha, lifted, U)
+    tips, forces, turning = [], [], ZERO
+    for i, leg in enumerate(p.legs):
+        t = tip(leg, X, m.R)
+        w = rates(t, v + cross(m.omega, t.q))
+        f = tip_force(t, w, components(t, lifted + U @ t.q), components(t, p.up), p.g, m.omega, p.friction)
+        K = t.n * f.cn + leg.k * f.ck
+        if actuators is not None:
+            K = K + t.S * ((f.cs - actuators[i]) * t.L_inverse)
+        force, moment = force + K, moment + cross(t.q, K)
+        turning = turning + leg.k * w.w1 + t.n * (w.w2 * t.n_inverse)
+        tips.append(t)
+        forces.append(f)
+    rubbing = (m.omega * len(p.legs) - turning) * p.friction.spherical
+    return Gathered(tips, forces, Wrench(force, moment + rubbing)), q1
+
+
+def remainder_wrench(p: LumpedPlatform, R: Matrix, omega: Vector, alpha: Vector, a: Vector, U: Matrix) -> Wrench:
+    """What moves the rest of the platform: its inertia by the second moments, in the platform's own axes."""
+    force, moment = a * p.mass, ZERO
+    if not all(is_zero(x) for x in p.first_moment):
+        h = R @ p.first_moment
+        force, moment = force + U @ h, moment + cross(h, a)
+    Q = p.second_moments
+    if not all(is_zero(x) for row in Q.rows for x in row):
+        own = acceleration_matrix(R.T @ omega, R.T @ alpha).times(Q)
+        turning = Vector(own[2, 1] - own[1, 2], own[0, 2] - own[2, 0], own[1, 0] - own[0, 1])
+        moment = moment + R @ turning
+    return Wrench(force, moment)
+
+
+def without(wrench: Wrench, external: Wrench, q1: Vector) -> Wrench:
+    """Less an external wrench, which is given at the platform's own origin; q1 leads from it to the moved one."""
+    moment = external.moment - cross(q1, external.force)
+    return Wrench(wrench.force - external.force, wrench.moment - moment)
+
+
+def inverse_dynamics(p: LumpedPlatform, m: PlatformMotion, external: Wrench = NO_WRENCH) -> list[Scalar]:
+    """Forces of the actuators, positive where they extend the legs. Identity: equals `exact.inverse_dynamics`."""
+    found, q1 = gathered(p, m)
+    wanted = without(found.wrench, external, q1)
+    columns = [[*t.S, *cross(t.q, t.S)] for t in found.tips]
+    along = solved_by_pivots([list(row) for row in zip(*columns, strict=True)], [*wanted.force, *wanted.moment])
+    return [x * t.L + f.cs for t, f, x in zip(found.tips, found.forces, along, strict=True)]
+
+
+def bias_wrench(p: LumpedPlatform, m: PlatformMotion) -> list[Scalar]:
+    """eta: what the legs and the platform need at zero acceleration, at the platform's own origin."""
+    found, q1 = gathered(p, without_acceleration(m), [0.0] * len(p.legs))
+    force, moment = found.wrench
+    return [*force, *(moment + cross(q1, force))]
+
+
+def without_acceleration(m: PlatformMotion) -> PlatformMotion:
+    return m._replace(a=ZERO, alpha=ZERO)
+
+
+def tip_mass_matrix(t: Tip) -> Matrix:
+    """The mass of a leg as its tip feels it, 3 x 3, base axes, with the platform's mass that rides on it."""
+    leg, sigma, rho = t.leg, t.sigma, t.rho
+    J, r, m = leg.J, leg.upper_moment, leg.tip_mass
+    Li, ni = t.L_inverse, t.n_inverse
+    J11 = J[2, 2] + sigma * sigma * (J[0, 0] - J[2, 2]) + 2.0 * (sigma * rho * J[0, 2])
+    J12 = rho * J[1, 2] + sigma * J[0, 1]
+    vv = 2.0 * (r.x * Li) - 2.0 * (r.z * (sigma * ni)) + J11 * (ni * ni)
+    zz = 2.0 * (r.x * Li) + J[1, 1] * (Li * Li)
+    vz = r.y * (sigma * ni) - J12 * (Li * ni)
+    sv, sz = -(r.y * Li), -(r.z * Li)
+    s, v = t.S * Li, t.n * ni
+    z = (leg.k - s * sigma) * t.rho_inverse
+    to_v = s * sv + v * (0.5 * vv) + z * vz
+    to_z = s * sz + z * (0.5 * zz)
+    to_s = s * (0.5 * leg.reflected_mass)
+    entries: list[list[Scalar]] = [[0.0] * 3 for _ in range(3)]
+    S, V, Z, TV, TZ, TS = (tuple(x) for x in (s, v, z, to_v, to_z, to_s))
+    for i in range(3):
+        for j in range(i, 3):
+            entry = V[i] * TV[j] + TV[i] * V[j] + Z[i] * TZ[j] + TZ[i] * Z[j]
+            if not is_zero(leg.reflected_mass):
+                entry = entry + S[i] * TS[j] + TS[i] * S[j]
+            entries[i][j] = entries[j][i] = entry + m if i == j else entry
+    return Matrix.of(entries)
+
+
+def mass_blocks(p: LumpedPlatform, R: Matrix, tips: Sequence[Tip]) -> tuple[Matrix, Matrix, Matrix]:
+    """A, C, D of M = [[A, C'], [C, D]] about the moved origin: force by a; moment by a; moment by alpha."""
+    zero = Matrix.diagonal(0.0, 0.0, 0.0)
+    A, C, D = Matrix.diagonal(p.mass, p.mass, p.mass), zero, zero
+    for t in tips:
+        Q = tip_mass_matrix(t)
+        A = A + Q
+        qQ = crossed(t.q, Q)
+        C = C + qQ
+        D = D + Matrix([cross(t.q, row) for row in qQ.rows])
+    h = R @ p.first_moment
+    C = C + Matrix.of(((0.0, -h.z, h.y), (h.z, 0.0, -h.x), (-h.y, h.x, 0.0)))
+    Q = p.second_moments
+    if not all(is_zero(x) for row in Q.rows for x in row):
+        I = Matrix.diagonal(Q.trace, Q.trace, Q.trace) - Q
+        D = D + R.times(I).times(R.T)
+    return A, C, D
+
+
+def crossed(q: Vector, Q: Matrix) -> Matrix:
+    """[q]x Q."""
+    columns = [cross(q, column) for column in Q.T.rows]
+    return Matrix(columns).T
+
+
+def assembled(A: Matrix, C: Matrix, D: Matrix) -> list[list[Scalar]]:
+    """6 x 6, symmetric to the last bit: each pair of entries is computed once."""
+    M: list[list[Scalar]] = [[0.0] * 6 for _ in range(6)]
+    for i in range(3):
+        for j in range(3):
+            low, high = min(i, j), max(i, j)
+            M[i][j], M[3 + i][3 + j] = A[low, high], D[low, high]
+            M[3 + i][j] = M[j][3 + i] = C[i, j]
+    return M
+
+
+def mass_matrix(p: LumpedPlatform, X: Vector, R: Matrix) -> list[list[Scalar]]:
+    """M at the platform's own origin: H F + w_ext = M (a, alpha) + eta."""
+    q1 = R @ p.origin
+    A, C, D = mass_blocks(p, R, [tip(leg, X + q1, R) for leg in p.legs])
+    if any(not is_zero(x) for x in p.origin):
+        turned = crossed(q1, C.T)
+        C = C + crossed(q1, A)
+        D = D + Matrix([cross(q1, row) for row in C.rows]) + turned
+    return assembled(A, C, D)
+
+
+def forward_dynamics(
+    p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar], external: Wrench = NO_WRENCH
+) -> tuple[Vector, Vector]:
+    """Accelerations (a, alpha) that the actuators produce: six coordinates, so that no loop can open.
+
+    m: its accelerations are not used
+    Identity: inverse_dynamics at the result gives the actuators' forces back.
+    """
+    found, q1 = gathered(p, without_acceleration(m), actuators)
+    force, moment = without(found.wrench, external, q1)
+    M = assembled(*mass_blocks(p, m.R, found.tips))
+    x = solved(factored(M), [-y for y in (*force, *moment)])
+    alpha = Vector(*x[3:])
+    return Vector(*x[:3]) - cross(alpha, q1), alpha

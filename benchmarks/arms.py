@@ -113,7 +113,7 @@ def mujoco_model(arm: tf.SerialArm) -> Any:
 
 
 def toolbox_robot(arm: tf.SerialArm) -> Any:
-    """Of roboticstoolbox-python: an arm given by standard Denavit-Hartenberg parameters."""
+    """Of roboticstoolbox-python 1.5: an arm given by standard Denavit-Hartenberg parameters."""
     import roboticstoolbox as rtb
 
     links = []
@@ -123,7 +123,7 @@ def toolbox_robot(arm: tf.SerialArm) -> Any:
         motor = {"Jm": joint.motor_inertia, "G": joint.gear_ratio}
         body = {"m": joint.mass, "r": joint.com, "I": np.array(joint.inertia)}
         links.append(kind(a=row.a, alpha=row.alpha, offset=joint.offset, **position, **body, **motor))
-    return rtb.DHRobot(links, gravity=-np.array(arm.gravity))
+    return rtb.DHRobot(links, gravity=np.array(arm.gravity))
 
 
 def urdf(arm: tf.SerialArm) -> str:

@@ -171,14 +171,15 @@ def adam(arm: tf.SerialArm) -> Candidate | None:
     jax = prepare_jax()
     from adam.jax import KinDynComputations
 
-    gravity = np.array([*arm.gravity, 0.0, 0.0, 0.0])
-    names = [f"joint{k}" for k in range(arm.n)]
-    robot = KinDynComputations(urdf(arm), names, gravity=gravity)
+    robot = KinDynComputations(
+        urdf(arm), [f"joint{k}" for k in range(arm.n)], gravity=np.array([*arm.gravity, 0.0, 0.0, 0.0])
+    )
     rotors = np.array([joint.motor_inertia * joint.gear_ratio**2 for joint in arm.joints])
-    place, rest = np.eye(4), np.zeros(6)  # of the base, which ADAM lets float
 
-    def one(q: Any, qd: Any, qdd: Any) -> Any:
-        mass = robot.mass_matrix(place, q)[6:, 6:]
-        return mass @ qdd + rotors * qdd + robot.bias_force(place, q, rest, qd)[6:]
+    def torque(q: Any, qd: Any, qdd: Any) -> Any:
+        place = jax.numpy.broadcast_to(jax.numpy.eye(4), (len(q), 4, 4))  # of the base, which ADAM lets float
+        inertial = robot.mass_matrix(place, q)[:, 6:, 6:] @ qdd[..., None]
+        bias = robot.bias_force(place, q, jax.numpy.zeros((len(q), 6)), qd)[:, 6:]
+        return inertial[..., 0] + rotors * qdd + bias
 
-    return Candidate("ADAM", jax_call(jax.vmap(one)), LOOP)
+    return Candidate("ADAM", jax_call(torque), LOOP // 4)

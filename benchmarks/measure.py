@@ -10,6 +10,7 @@ import numpy as np
 
 TIMED_CALLS = 5  # of a turn, at most
 LONG_ENOUGH = 0.02  # s; a turn that has lasted so long ends, so a slow call is timed once
+LEAST_ROUNDS = 3  # a median of fewer says nothing
 
 
 class Task(NamedTuple):
@@ -30,14 +31,14 @@ def timed(call: Callable[[], Any]) -> float:
     return time.perf_counter() - start
 
 
-def repeated(call: Callable[[], Any], times: int) -> Callable[[], None]:
+def repeated(call: Callable[[], Any], times: int) -> Callable[[], Any]:
     """Calls so short that the clock would disturb them are timed many at once."""
 
     def loop() -> None:
         for _ in range(times):
             call()
 
-    return loop
+    return call if times == 1 else loop
 
 
 def turn(task: Task) -> list[float]:
@@ -50,14 +51,22 @@ def turn(task: Task) -> list[float]:
 
 
 def take_turns(tasks: list[Task], seconds: float) -> Turns:
-    """At least one round, and rounds until the time is up."""
+    """Rounds until the time is up, a few at least."""
     turns: Turns = {task.name: [] for task in tasks}
     end = time.perf_counter() + seconds
-    while True:
+    rounds = 0
+    while rounds < LEAST_ROUNDS or time.perf_counter() < end:
         for task in tasks:
             turns[task.name].append(turn(task))
-        if time.perf_counter() > end:
-            return turns
+        rounds += 1
+    return turns
+
+
+def take_turns_together(groups: dict[int, list[Task]], seconds: float) -> dict[int, Turns]:
+    """Groups of tasks in one run, so that times can be compared from group to group too."""
+    named = [task._replace(name=f"{key} {task.name}") for key, tasks in groups.items() for task in tasks]
+    turns = take_turns(named, seconds)
+    return {key: {task.name: turns[f"{key} {task.name}"] for task in tasks} for key, tasks in groups.items()}
 
 
 def nanoseconds(turns: Turns) -> dict[str, dict[str, float]]:
@@ -68,15 +77,15 @@ def spread(values: list[float]) -> dict[str, float]:
     return {"fastest": min(values), "median": float(np.median(values))}
 
 
-def ratio(turns: Turns, name: str, reference: str) -> dict[str, float]:
+def ratio(rounds: list[list[float]], reference: list[list[float]]) -> dict[str, float]:
     """How many times longer than the reference: fastest to fastest, and the median over rounds of best to best.
 
     The first is right if both met a quiet machine once, the second if both met the same machine in every round.
     """
-    best = {key: [min(calls) for calls in turns[key]] for key in (name, reference)}
-    rounds = np.array(best[name]) / np.array(best[reference])
-    return {"fastest": min(best[name]) / min(best[reference]), "median": float(np.median(rounds))}
+    best, reference_best = ([min(calls) for calls in turns] for turns in (rounds, reference))
+    median = np.median(np.array(best) / np.array(reference_best))
+    return {"fastest": min(best) / min(reference_best), "median": float(median)}
 
 
 def ratios(turns: Turns, reference: str) -> dict[str, dict[str, float]]:
-    return {name: ratio(turns, name, reference) for name in turns if name != reference}
+    return {name: ratio(rounds, turns[reference]) for name, rounds in turns.items() if name != reference}

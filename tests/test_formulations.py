@@ -24,12 +24,13 @@ from strategies import (
 from tauforge.algebra import vectors as v
 from tauforge.analysis.base_parameters import base_parameters
 from tauforge.analysis.comparison import compare
+from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial import FORMULATIONS as TEXTS
 from tauforge.formulations.serial import composite_inertia, lagrange_euler, orthogonal_complement, strobing
 from tauforge.formulations.serial.frame_choice import aligned, placed
 from tauforge.formulations.serial.joint_frames import cheapest_chain, inverse_dynamics_of
 from tauforge.formulations.serial.kinematics import tool_frame
-from tauforge.formulations.serial.parameters import Wrench, base_at_rest
+from tauforge.formulations.serial.parameters import base_at_rest
 from tauforge.formulations.serial.regrouping import joint_frames, nearly, regrouped
 from tolerances import FORMULATIONS, ROUNDING, error, error_beside, solve_tolerance
 

@@ -17,19 +17,23 @@ import pytest
 import tauforge as tf
 from conftest import SOAK
 from strategies import random_arm, random_state
-from tauforge.kernels import cache
+from tauforge.kernels import cache, kernel
+from tauforge.kernels.numpy_binding import trampoline
 
 STATE = random_state(np.random.default_rng(0), 3, 40)
 
 
 @pytest.fixture(autouse=True)
 def own_cache(monkeypatch, tmp_path):
+    trampoline()  # an entry of its own, made once in a process: not in the tests' folders
     monkeypatch.setenv("TAUFORGE_KERNELS", "1")
     monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path / "kernels"))
     return tmp_path / "kernels"
 
 
 def arm_of(seed=1):
+    """An arm that finds no kernel of an equal one in this process."""
+    kernel._shared.clear()
     return random_arm(np.random.default_rng(seed), "RPR", drives=True)
 
 
@@ -66,6 +70,86 @@ def test_threads_calling_the_same_and_different_kernels(expected):
 
     with ThreadPoolExecutor(32) as pool:
         assert all(pool.map(work, range(6400 * SOAK)))
+
+
+def test_a_fork_while_another_thread_compiles():
+    """The child inherits the lock as its own, not as that thread's."""
+    done = in_a_child(
+        """
+        import os, threading, time
+        from tauforge.kernels import engine
+        held, go = threading.Event(), threading.Event()
+
+        def compiling():
+            with engine.LOCK:
+                held.set()
+                go.wait(1.0)
+
+        thread = threading.Thread(target=compiling)
+        thread.start()
+        held.wait()
+        threading.Timer(0.2, go.set).start()
+        child = os.fork()
+        if child == 0:
+            arm_of(7).inverse_dynamics(*STATE)
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        thread.join()
+        """
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_the_cache_leaves_other_files_alone(own_cache, monkeypatch):
+    monkeypatch.setattr(cache, "MAX_BYTES", 1000)
+    own_cache.mkdir(mode=0o700)
+    (own_cache / "thesis.tar").write_bytes(bytes(5000))
+    arm_of().inverse_dynamics(*STATE)
+    arm_of(2).inverse_dynamics(*STATE)
+    assert (own_cache / "thesis.tar").stat().st_size == 5000
+
+
+def test_a_damaged_entry_that_cannot_be_removed(own_cache, monkeypatch, expected):
+    arm_of().inverse_dynamics(*STATE)
+    (entry,) = own_cache.iterdir()
+    entry.write_bytes(b"damaged")
+
+    def refuse(*_, **__):
+        raise PermissionError
+
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.warns(cache.KernelCacheWarning, match="damaged"):
+        assert np.array_equal(arm_of().inverse_dynamics(*STATE), expected)
+
+
+@pytest.mark.parametrize("interruption", [KeyboardInterrupt, OverflowError])
+def test_an_interrupted_compilation_is_an_error_not_a_crash(monkeypatch, interruption):
+    """In single precision too, whose loop is compiled when it is first needed."""
+    arm = arm_of()
+    single = [x.astype(np.float32) for x in STATE]
+    arm.inverse_dynamics(*STATE)
+
+    def interrupted(*_, **__):
+        raise interruption
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kernel, "emit_module", interrupted)
+        with pytest.raises(interruption):
+            arm.inverse_dynamics(*single)
+    assert arm.inverse_dynamics(*single).dtype == np.float32
+
+
+def test_numbers_beyond_single_precision():
+    heavy = tf.load("planar-2r").replace(mass=[1e39, 1e39])
+    q = np.zeros((3, 2))
+    assert np.isfinite(heavy.gravity_forces(q)).all()
+    assert not np.isfinite(heavy.gravity_forces(q.astype(np.float32))).any()
+
+
+def test_equal_arms_share_their_code():
+    arm = arm_of()
+    assert arm.kernel("inverse_dynamics") is arm.replace().kernel("inverse_dynamics")
+    assert arm.kernel("inverse_dynamics") is not arm.replace(gravity=(1, 2, 3)).kernel("inverse_dynamics")
 
 
 def test_threads_compiling_at_once():
@@ -213,7 +297,7 @@ def test_two_processes_may_race(own_cache):
         done = list(pool.map(lambda _: in_a_child(code), range(4)))
     assert all(process.returncode == 0 for process in done), done[0].stderr
     assert len({process.stdout for process in done}) == 1
-    assert len(list(own_cache.iterdir())) == 1
+    assert len(list(own_cache.iterdir())) == 2  # the kernel, and the jump to its loop
 
 
 @pytest.mark.fault(27)

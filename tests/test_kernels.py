@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import subprocess
 import sys
+import textwrap
 import time
 
 import numpy as np
@@ -406,6 +408,11 @@ def test_kernel_objects():
         arm.kernel("inverse_dynamics", target="tpu")
     with pytest.raises(tf.UnsupportedFeatureError, match=r"dtype 'float16'.*float64"):
         arm.kernel("inverse_dynamics", dtype="float16")
+    assert arm.kernel("inverse_dynamics", dtype=np.float32) is kernel
+    with pytest.raises(tf.UnsupportedFeatureError, match="unknown formulation 'bogus'"):
+        arm.kernel("inverse_dynamics", formulation="bogus")
+    with pytest.raises(tf.UnsupportedFeatureError, match="mass_matrix has no option 'formulation'"):
+        arm.kernel("mass_matrix", formulation="joint-frames")
 
 
 def test_too_many_operations_fall_back_to_the_reference():
@@ -423,6 +430,92 @@ def test_long_arms_are_cut_into_parts():
     agree(arm.inverse_dynamics(*state), reference(arm, "inverse_dynamics", *state), (70,), ROUNDING)
     alone = arm.inverse_dynamics(*(x[0] for x in state))
     assert np.array_equal(alone, arm.inverse_dynamics(*state)[0])
+
+
+def test_results_and_methods_keep_their_nature():
+    """What was true of a method before its first call is true after it."""
+    import inspect
+    import pickle
+
+    arm = arm_of("RPR")
+    state = random_state(np.random.default_rng(17), 3)
+    signature, text = inspect.signature(arm.inverse_dynamics), inspect.getdoc(arm.inverse_dynamics)
+    first = arm.energy(*state[:2])
+    assert [type(x) for x in arm.energy(*state[:2])] == [type(x) for x in first] == [np.float64] * 2
+    expected = arm.inverse_dynamics(*state)
+    assert type(arm.inverse_dynamics).__name__ == "builtin_function_or_method"
+    assert list(inspect.signature(arm.inverse_dynamics).parameters) == list(signature.parameters)
+    assert inspect.getdoc(arm.inverse_dynamics) == text
+    again = pickle.loads(pickle.dumps(arm.inverse_dynamics))
+    assert np.array_equal(again(*state), expected)
+
+
+def test_somebodys_own_version_is_not_passed_by():
+    class Own(tf.SerialArm):
+        def gravity_forces(self, q, **more):
+            return super().gravity_forces(q, **more) + 1000
+
+    plain = arm_of("RPR")
+    own = Own(joints=plain.joints, gravity=plain.gravity)
+    q = np.zeros(3)
+    for _ in range(3):
+        assert np.allclose(own.gravity_forces(q) - 1000, plain.replace(base=None, tool=None).gravity_forces(q))
+
+
+def test_kernels_take_what_ufuncs_take():
+    kernel = arm_of("RPR").kernel("inverse_dynamics")
+    lists = [[0.1, 0.2, 0.3]] * 3
+    assert np.array_equal(kernel(*lists), kernel(*map(np.array, lists)))
+    with pytest.raises(TypeError, match=r"takes 3 arguments \(q, qd, qdd\), got 1"):
+        kernel([0.0] * 3)
+
+
+@pytest.mark.parametrize("rows", [10, 40_000])
+def test_large_batches_obey_the_rules_of_small_ones(rows):
+    """Threads or not: types, given results, subclasses and overlaps."""
+    kernel = arm_of("RPR").kernel("inverse_dynamics")
+    state = random_state(np.random.default_rng(18), 3, rows)
+    expected = kernel.ufunc(*state)
+    tf.set_threads(2)
+    try:
+        for kind in (np.int64, np.float16, bool):
+            got = kernel(*(x.astype(kind) for x in state))
+            assert got.dtype == np.float64
+            assert np.array_equal(got, kernel.ufunc(*(x.astype(kind).astype(float) for x in state)))
+        assert np.array_equal(kernel(*state, out=(None,)), expected)
+        with pytest.raises(ValueError, match=r"mismatch|broadcast"):
+            kernel(*state, out=np.empty((rows + 10, 3)))
+        stacked = kernel(*state, out=np.empty((2, rows, 3)))
+        assert np.array_equal(stacked[1], expected)
+        sub = state[0].view(type("Sub", (np.ndarray,), {}))
+        assert type(kernel(sub, *state[1:])).__name__ == "Sub"
+        for _ in range(5):  # one thread writes what the other is about to read
+            shared = state[0].copy()
+            assert np.array_equal(kernel(shared, *state[1:], out=shared[::-1]), expected)
+    finally:
+        tf.set_threads(None)
+
+
+def test_a_batch_at_the_end_of_the_interpreter():
+    code = """
+    import atexit, numpy as np, tauforge as tf
+    arm = tf.load("planar-2r")
+    state = np.zeros((3, 100_000, 2))
+    tf.set_threads(2)
+    arm.inverse_dynamics(*state)
+    atexit.register(lambda: print(arm.inverse_dynamics(*state).shape))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "(100000, 2)", done.stderr
+
+
+def test_angles_beyond_the_sine():
+    """Where a number has no digits left for the angle there is no answer, rather than a wrong one."""
+    arm = tf.load("planar-2r")
+    assert np.isfinite(arm.forward_kinematics(np.array([9e8, 0.0]))).all()
+    assert np.isnan(arm.forward_kinematics(np.array([2e9, 0.0]))[0, 0])
+    single = np.array([2e6, 0.0], np.float32)
+    assert np.isnan(arm.forward_kinematics(single)[0, 0])
 
 
 def test_memory_does_not_grow_with_calls():

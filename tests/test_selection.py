@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tauforge.algebra.dual import Dual, derivative, seeded
-from tauforge.algebra.scalars import Column, absolute, select
+from tauforge.algebra.scalars import Column, absolute, select, sqrt
 from tauforge.kernels.host import VECTOR_BITS, host
 from tauforge.kernels.kernel import Kernel
 from tauforge.tracing.counting import count
@@ -77,9 +77,24 @@ def test_not_a_number_takes_the_second():
     assert column.value.tolist() == [3.0, 2.0]
 
 
+def test_the_branch_not_taken_does_not_spoil_derivatives():
+    graph = trace(lambda x: [select(0.0, x[0], sqrt(x[0]), x[0])], {"x": 1})
+    for a in (-1.0, 0.0):
+        assert jacobian(graph, {"x0": a}, ["x0"]) == [[1.0]]
+    assert jacobian(graph, {"x0": 4.0}, ["x0"]) == [[0.25]]
+
+
+@pytest.mark.parametrize("outputs", [1, 3])
+def test_infinities_meet_selections_as_they_are(outputs):
+    graph = trace(lambda x: [select(x[0], x[1], 1.0, 2.0), *[x[0]] * (outputs - 1)], {"x": 2})
+    kernel = Kernel("infinite", "", lambda: graph, [("x", (2,))], [(outputs,)], f"infinities {outputs}")
+    assert kernel(np.array([[0.0, np.inf]]))[0, 0] == 1.0
+
+
 def test_selections_are_free_and_folded():
     graph = trace(larger_and_smaller, {"x": 2})
     assert count(graph).multiplications == 1
+    assert count(trace(lambda x: [select(x[0], x[1], x[0], -x[1])], {"x": 2})).additions == 0
     assert select(1.0, 2.0, "first", "second") == "first"
     equal = trace(lambda x: [select(x[0], x[1], x[0] + x[1], x[1] + x[0])], {"x": 2})
     assert [node.op for node in equal.nodes] == ["input", "input", "add"]
@@ -97,6 +112,9 @@ def test_compiled(monkeypatch, width, bits):
     want = np.array([expected(*row) for row in x])
     assert got.dtype == x.dtype
     assert np.allclose(got, want, rtol=ROUNDING if bits == 64 else 4 * np.finfo(np.float32).eps, atol=0)
+    x[3] = [np.nan, 2.0]  # comparisons with it do not hold: the second of each pair
+    assert kernel(x)[3, 3] == -2.0
+    assert kernel(x)[3, 1] == -2.0
 
 
 def test_two_recordings_do_not_mix():

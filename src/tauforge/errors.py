@@ -63,5 +63,9 @@ class ConvergenceError(TauforgeError, ArithmeticError):
         super().__init__(f"{message} (residual {residual:.3g} after {iterations} iterations)")
 
 
+class SingularityWarning(UserWarning):
+    """A motion that comes near a singularity; the numbers are still given."""
+
+
 class UnphysicalInertiaWarning(UserWarning):
     """A body whose inertia no real body can have; the numbers are still used as given."""

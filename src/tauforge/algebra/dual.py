@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tauforge.algebra.scalars import FoldingScalar, Scalar, cos, function, select, sign, sin
+from tauforge.algebra.scalars import FoldingScalar, Scalar, arctangent, cos, function, select, sign, sin
 
 
 class Dual(FoldingScalar):
@@ -28,6 +28,9 @@ class Dual(FoldingScalar):
                 return Dual(u - v, _combine((du, 1.0), (dv, -1.0)))
             case "mul":
                 return Dual(u * v, _combine((du, v), (dv, u)))
+            case "atan2":
+                scale = 1.0 / (u * u + v * v)
+                return Dual(arctangent(u, v), _combine((du, v * scale), (dv, -u * scale)))
             case _:
                 reciprocal = 1.0 / v
                 quotient = u * reciprocal

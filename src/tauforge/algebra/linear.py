@@ -11,7 +11,12 @@ Rows = list[list[Scalar]]
 
 
 def solved_by_pivots(A: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list[Scalar]:
-    """x with A x = right, by elimination with partial pivoting.
+    """x with A x = right, by elimination with partial pivoting."""
+    return elimination(A, right)[0]
+
+
+def elimination(A: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+    """x with A x = right, and the reciprocals of the pivots.
 
     The pivot is chosen by `select`, one comparison at a time, so that every lane of a batch takes its own; entries that
     are zero by structure are never candidates. Not finite where A is singular.
@@ -36,7 +41,7 @@ def solved_by_pivots(A: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> 
         for j in range(k + 1, n):
             x[k] = x[k] - rows[k][j] * x[j]
         x[k] = x[k] * pivots[k]
-    return x
+    return x, pivots
 
 
 def _larger_first(a: list[Scalar], b: list[Scalar], k: int) -> tuple[list[Scalar], list[Scalar]]:

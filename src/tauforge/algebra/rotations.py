@@ -1,8 +1,10 @@
-"""Orientations by angles about fixed axes, theta = (theta_x, theta_y, theta_z): R = Rz Ry Rx, and their rates."""
+"""Orientations by angles, theta = (theta_x, theta_y, theta_z) with R = Rz Ry Rx, by quaternions, and their rates."""
 
 from __future__ import annotations
 
-from tauforge.algebra.scalars import Scalar, cos, sin
+from typing import NamedTuple
+
+from tauforge.algebra.scalars import Scalar, arctangent, cos, sin, sqrt
 from tauforge.algebra.vectors import Matrix, Vector, cross
 
 
@@ -50,3 +52,61 @@ def angle_accelerations(theta: Vector, rates: Vector, alpha: Vector) -> Vector:
     """theta'' from omega' and theta'. Identity: undoes `angular_acceleration`."""
     turning = angular_acceleration(theta, rates, Vector(0.0, 0.0, 0.0))
     return angle_rates(theta, alpha - turning)
+
+
+class Quaternion(NamedTuple):
+    """A unit quaternion w + x i + y j + z k."""
+
+    w: Scalar
+    x: Scalar
+    y: Scalar
+    z: Scalar
+
+    def rotation(self) -> Matrix:
+        w, x, y, z = self
+        x2, y2, z2 = x + x, y + y, z + z
+        xx, yy, zz, xy, xz, yz = x * x2, y * y2, z * z2, x * y2, x * z2, y * z2
+        wx, wy, wz = w * x2, w * y2, w * z2
+        return Matrix.of(
+            (
+                (1.0 - (yy + zz), xy - wz, xz + wy),
+                (xy + wz, 1.0 - (xx + zz), yz - wx),
+                (xz - wy, yz + wx, 1.0 - (xx + yy)),
+            )
+        )
+
+
+def quaternion_of(theta: Vector) -> Quaternion:
+    """Identity: its rotation is `rotation_of(theta)`."""
+    half = theta * 0.5
+    cx, cy, cz = cos(half.x), cos(half.y), cos(half.z)
+    sx, sy, sz = sin(half.x), sin(half.y), sin(half.z)
+    return Quaternion(
+        cx * cy * cz + sx * sy * sz,
+        sx * cy * cz - cx * sy * sz,
+        cx * sy * cz + sx * cy * sz,
+        cx * cy * sz - sx * sy * cz,
+    )
+
+
+def turned_slightly(q: Quaternion, turn: Vector) -> Quaternion:
+    """q followed by a turn about fixed axes, exact to first order in it, and of unit length."""
+    w, x, y, z = q
+    h = turn * 0.5
+    raw = (
+        w - (h.x * x + h.y * y + h.z * z),
+        x + (h.x * w + h.y * z - h.z * y),
+        y + (h.y * w + h.z * x - h.x * z),
+        z + (h.z * w + h.x * y - h.y * x),
+    )
+    scale = 1.0 / sqrt(raw[0] * raw[0] + raw[1] * raw[1] + raw[2] * raw[2] + raw[3] * raw[3])
+    return Quaternion(*(component * scale for component in raw))
+
+
+def angles_of(R: Matrix) -> Vector:
+    """theta of a rotation, theta_y within a quarter turn; where it is one, theta_x and theta_z are not unique.
+
+    Identity: `rotation_of` undoes it.
+    """
+    level = sqrt(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0])
+    return Vector(arctangent(R[2, 1], R[2, 2]), arctangent(-R[2, 0], level), arctangent(R[1, 0], R[0, 0]))

@@ -1,9 +1,10 @@
 """Scalars: what a formulation may be evaluated over, and the one place where 0 and 1 fold.
 
 A formulation adds, subtracts, multiplies and divides its scalars and takes `sin`, `cos`, `sqrt`, `sign`, `tanh` and
-`absolute` of them, or one of two by `select`, through the functions below. Plain floats are constants of the robot.
-Everything that varies is a float too, an array of any library (a batch per component), a symbol, or a subclass of
-`FoldingScalar`, for which products with 0, 1 and -1 and sums with 0 cost nothing: structural zeros stay zeros.
+`absolute` of them, `arctangent` of two, or one of two by `select`, through the functions below. Plain floats are
+constants of the robot. Everything that varies is a float too, an array of any library (a batch per component), a
+symbol, or a subclass of `FoldingScalar`, for which products with 0, 1 and -1 and sums with 0 cost nothing: structural
+zeros stay zeros.
 """
 
 from __future__ import annotations
@@ -22,7 +23,6 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "mul": operator.mul,
     "div": operator.truediv,
 }
-UNARY = ("neg", "sin", "cos", "sqrt", "sign", "tanh", "abs")
 OTHER_NAMES = {("casadi", "abs"): "fabs", ("sympy", "abs"): "Abs"}  # of functions, in some libraries
 
 
@@ -105,7 +105,8 @@ class Column(FoldingScalar):
         self.value = value
 
     def _binary(self, name: str, a: Scalar, b: Scalar) -> Column:
-        return Column(BINARY[name](_bare(a), _bare(b)))
+        operation = arctangent if name == "atan2" else BINARY[name]
+        return Column(operation(_bare(a), _bare(b)))
 
     def _unary(self, name: str) -> Column:
         return Column(-self.value if name == "neg" else function(name, self.value))
@@ -177,6 +178,16 @@ def tanh(x: Scalar) -> Scalar:
 
 def absolute(x: Scalar) -> Scalar:
     return function("abs", x)
+
+
+def arctangent(y: Scalar, x: Scalar) -> Scalar:
+    """The angle of the point (x, y), in (-pi, pi]."""
+    if is_number(y) and is_number(x):
+        return math.atan2(y, x)
+    scalars = [s for s in (y, x) if isinstance(s, FoldingScalar)]
+    if scalars:
+        return max(scalars, key=lambda s: s.rank)._binary("atan2", y, x)
+    return _library(x if is_number(y) else y)[1].atan2(y, x)
 
 
 def select(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:

@@ -1,8 +1,9 @@
 """Compiled objects on disk, so that a kernel is made once per machine and not once per process.
 
-An entry is a digest and the object; it is loaded only if the digest is right. The folder is private (0700, ours alone),
-never a shared temporary folder. Writers race harmlessly: each writes its own file and renames it into place.
-TAUFORGE_CACHE names another folder, or switches the cache off with 0, off or an empty text.
+An entry is a digest and the object; it is loaded only if the digest is right. The folder is made private (0700) and
+used only if no one else can write to it; it is never a shared temporary folder. Writers race harmlessly: each writes
+its own file and renames it into place. TAUFORGE_CACHE names another folder, or switches the cache off with 0, off or an
+empty text.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
+import re
 import secrets
 import stat
 import warnings
@@ -20,6 +22,7 @@ MAGIC = b"tauforge-kernel-1\n"
 DIGEST_BYTES = 32
 MAX_BYTES = 256 * 2**20  # of all entries together; the oldest go first
 VARIABLE = "TAUFORGE_CACHE"
+OURS = re.compile(r"[0-9a-f]{64}(\.[0-9a-f]{16}\.tmp)?")  # names of entries, and of entries being written
 
 
 class KernelCacheWarning(RuntimeWarning):
@@ -90,7 +93,8 @@ def load(name: str) -> bytes | None:
     if head == MAGIC and digest == _digest(name, code):
         return code
     _warn(f"the kernel cache entry {path} is damaged and is made again")
-    path.unlink(missing_ok=True)
+    with contextlib.suppress(OSError):
+        path.unlink(missing_ok=True)
     return None
 
 
@@ -115,8 +119,11 @@ def _digest(name: str, code: bytes) -> bytes:
 
 
 def _trim(place: Path) -> None:
+    """Only our own files: the folder may be one that the user has other things in."""
     entries = []
     for path in place.iterdir():
+        if not OURS.fullmatch(path.name):
+            continue
         try:
             status = path.stat()
         except OSError:

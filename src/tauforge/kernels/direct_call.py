@@ -7,6 +7,7 @@ builtin stays off if anything differs, on interpreters without a GIL, and on any
 from __future__ import annotations
 
 import ctypes
+import inspect
 import platform
 import struct
 import sys
@@ -28,6 +29,8 @@ FUNCTIONS = {  # of Python, that the machine code calls
     "new_tuple": "PyTuple_New",
     "set_item": "PyTuple_SetItem",
     "release": "Py_DecRef",
+    "save_thread": "PyEval_SaveThread",
+    "restore_thread": "PyEval_RestoreThread",
 }
 _kept: list[Any] = []
 
@@ -77,8 +80,35 @@ def _fields_are_where_assumed(array: np.ndarray) -> bool:
     )
 
 
-def builtin(loaded: Loaded, name: str, doc: str, fallback: Callable[..., Any]) -> Callable[..., Any] | None:
-    """The function `direct` of a compiled module as a builtin; anything it does not take goes to `fallback`."""
+class Handed:
+    """What a builtin hands calls on to. It is pickled as the robot whose method it stands for.
+
+    A builtin is pickled by its owner and its name: as `getattr(robot, name)`.
+    """
+
+    def __init__(self, robot: Any, call: Callable[..., Any]) -> None:
+        self._robot, self._call = robot, call
+
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        return self._call(*arguments, **more)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return itself, (self._robot,)
+
+    def documentation(self) -> str:
+        """With the signature where `help` and `inspect` look for a builtin's."""
+        signature = inspect.signature(self._call)
+        bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+        plain = signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)
+        return f"{self._call.__name__}{plain}\n--\n\n{inspect.getdoc(self._call) or ''}"
+
+
+def itself(x: Any) -> Any:
+    return x
+
+
+def builtin(loaded: Loaded, name: str, handed: Handed) -> Callable[..., Any] | None:
+    """The function `direct` of a compiled module as a builtin; anything it does not take goes to `handed`."""
     address = loaded.address("direct")
     if not supported() or not address:
         return None
@@ -90,10 +120,10 @@ def builtin(loaded: Loaded, name: str, doc: str, fallback: Callable[..., Any]) -
         table[layout.ADDRESSES.index(name_in_table)] = ctypes.cast(
             getattr(ctypes.pythonapi, function), ctypes.c_void_p
         ).value
-    definition = MethodDefinition(name.encode(), address, FASTCALL_WITH_KEYWORDS, doc.encode())
+    definition = MethodDefinition(name.encode(), address, FASTCALL_WITH_KEYWORDS, handed.documentation().encode())
     _kept.append(definition)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    made: Callable[..., Any] = make(ctypes.addressof(definition), fallback, None)
+    made: Callable[..., Any] = make(ctypes.addressof(definition), handed, None)
     return made

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import mmap
+import os
 import sys
 import threading
 import warnings
@@ -15,6 +16,8 @@ import llvmlite.binding as llvm
 from tauforge.kernels.host import Host, initialise
 
 LOCK = threading.RLock()
+if hasattr(os, "register_at_fork"):  # a child must not inherit a lock that another thread holds
+    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
 _engines: list[Any] = []  # NumPy keeps raw pointers into them: never freed
 
 

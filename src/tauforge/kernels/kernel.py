@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import os
 import time
 from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tauforge.kernels import cache as disk
 from tauforge.kernels import direct_call, engine, threads
+from tauforge.kernels.direct_call import Handed
 from tauforge.kernels.host import host
 from tauforge.kernels.llvm_module import emit_module
 from tauforge.kernels.numpy_binding import generalized_ufunc
@@ -26,7 +28,7 @@ class TooLargeError(RuntimeError):
 
 
 class Kernel:
-    """One function of one robot, compiled on the spot.
+    """One function of one robot, compiled on the spot; called like a generalized ufunc of NumPy (`ufunc`).
 
     graph:     makes the graph; called only if the code is not in the cache
     arguments: names and core shapes; element k of argument a is the graph's input a + str(k)
@@ -49,20 +51,38 @@ class Kernel:
         self._graph, self._identity, self._limit = graph, identity, limit
         self._cores = [len(core) for _, core in arguments]
         self._loaded: dict[int, engine.Loaded] = {}
+        self._suspects = ctypes.c_int64(0)
         self.seconds: dict[str, float] = {}  # spent tracing, compiling and loading
-        self.ufunc = generalized_ufunc(
-            name, doc, [core for _, core in arguments], results, lambda bits: self.loaded(bits).address("loop")
-        )
+        self._ufunc, self._slots = generalized_ufunc(name, doc, [core for _, core in arguments], results)
 
-    def __call__(self, *arguments: np.ndarray, out: Any = None) -> Any:
+    @property
+    def ufunc(self) -> np.ufunc:
+        """NumPy's own object, with `where=`, `axes=` and the rest; both its loops are compiled by asking for it."""
+        for bits in self._slots:
+            self.loaded(bits)
+        return self._ufunc
+
+    def __call__(self, *arguments: ArrayLike, out: Any = None) -> Any:
         """Broadcasts like any generalized ufunc; large batches run on all threads."""
-        return threads.call(self.ufunc, arguments, self._cores, self.results, out)
+        if len(arguments) != len(self.arguments):
+            names = ", ".join(name for name, _ in self.arguments)
+            raise TypeError(f"{self.name} takes {len(self.arguments)} arguments ({names}), got {len(arguments)}")
+        arrays = [a if isinstance(a, np.ndarray) else np.asarray(a) for a in arguments]
+        self.loaded(32 if all(a.dtype == np.float32 for a in arrays) else 64)
+        return threads.call(self._ufunc, arrays, self._cores, self.results, out)
 
     def loaded(self, bits: int) -> engine.Loaded:
         """The machine code for float64 or float32, from the cache or made now."""
+        found = self._loaded.get(bits)
+        if found is not None:
+            return found
         with engine.LOCK:
             if bits not in self._loaded:
-                self._loaded[bits] = self._load(bits)
+                made = self._load(bits)
+                self._slots[bits].loop = made.address("loop")
+                if bits == 64:
+                    self._suspects = ctypes.c_int64.from_address(made.address("suspects"))
+                self._loaded[bits] = made
             return self._loaded[bits]
 
     def _load(self, bits: int) -> engine.Loaded:
@@ -87,24 +107,47 @@ class Kernel:
 
     def suspects(self) -> int:
         """Grows with every block of rows in float64 that had a suspect."""
-        return int(ctypes.c_int64.from_address(self.loaded(64).address("suspects")).value)
+        return self._suspects.value
 
-    def builtin(self, fallback: Callable[..., Any]) -> Callable[..., Any] | None:
-        """For one state or a short batch: a builtin that hands what it does not take, and suspects, to `fallback`.
+    def builtin(self, handed: Handed) -> Callable[..., Any] | None:
+        """For one state or a short batch: a builtin that hands what it does not take, and suspects, on.
 
         None where it is not supported.
         """
         if not direct_call.supported():
             return None
-        return direct_call.builtin(self.loaded(64), self.name, self.doc, fallback)
+        return direct_call.builtin(self.loaded(64), self.name, handed)
+
+
+_shared: dict[tuple[str, ...], Kernel] = {}  # code is never freed, so that of an equal robot is used again
+
+
+def kernel_of(
+    name: str,
+    doc: str,
+    graph: Callable[[], Graph],
+    arguments: list[tuple[str, tuple[int, ...]]],
+    results: list[tuple[int, ...]],
+    identity: str,
+    limit: float | None = None,
+) -> Kernel:
+    """As `Kernel`, but the same one for the same identity."""
+    key = (identity, name, str(limit), *map(str, host()))
+    with engine.LOCK:
+        if key not in _shared:
+            _shared[key] = Kernel(name, doc, graph, arguments, results, identity, limit)
+        return _shared[key]
 
 
 @cache
 def emitter_version() -> str:
     """Changes whenever any text changes that a kernel is made from."""
-    package = Path(__file__).parent.parent
+    package = os.path.dirname(os.path.dirname(__file__))  # not pathlib: this is part of every first call
     parts = []
     for folder in ("algebra", "formulations", "tracing", "kernels", "robots"):
-        for path in sorted((package / folder).rglob("*.py")):
-            parts += [str(path.relative_to(package)), path.read_text(encoding="utf-8")]
+        for place, _, files in sorted(os.walk(os.path.join(package, folder))):
+            for name in sorted(files):
+                if name.endswith(".py"):
+                    with open(os.path.join(place, name), encoding="utf-8") as file:
+                        parts += [os.path.relpath(place, package), name, file.read()]
     return disk.key(*parts)

@@ -19,6 +19,7 @@ from tauforge.kernels.llvm_text import Code, Vectors
 from tauforge.tracing.graph import Graph, Node, as_soon_as_possible
 
 PART_NODES = 3000  # operations in one part, at most
+SWALLOWING = ("select", "sign", "tanh", "atan2")  # may make something finite of an infinity or of no number
 FREE = ("input", "constant")  # what every part gets for itself
 
 
@@ -88,8 +89,10 @@ class Plan:
             graph = as_soon_as_possible(graph)
         self.graph, self.ins, self.outs = graph, ins, outs
         self.columns = {f"{operand.name}{k}": (operand.number, k) for operand in ins for k in range(operand.size)}
-        # infinities become not a number on the way in or on the way out, wherever there are fewer
-        self.guard_inputs = len(self.columns) < len(graph.outputs)
+        # infinities become not a number on the way in or on the way out, wherever there are fewer; on the way out where
+        # an operation could turn them into something finite
+        swallows = any(node.op in SWALLOWING for node in graph.nodes)
+        self.guard_inputs = len(self.columns) < len(graph.outputs) and not swallows
         nodes = len(graph.nodes)
         self.parts = max(1, math.ceil(nodes / PART_NODES))
         self.part_of = [k * self.parts // nodes for k in range(nodes)]
@@ -227,6 +230,8 @@ class PartEmitter:
                 return functions.sign(self.v, self.value(a))
             case "tanh":
                 return functions.hyperbolic_tangent(self.v, self.value(a))
+            case "atan2":
+                return functions.arctangent(self.v, self.value(a), self.value(node.args[1]))
             case "abs":
                 return self.v.intrinsic("fabs", self.value(a))
             case "select":
@@ -236,7 +241,11 @@ class PartEmitter:
 
     def quotient(self, a: int, b: int) -> str:
         if b not in self.reciprocals:
-            self.reciprocals[b] = self.v.reciprocal(self.value(b))
+            denominator = self.graph.nodes[b]
+            if denominator.op == "sqrt":
+                self.reciprocals[b] = self.v.reciprocal_root(self.value(denominator.args[0]))
+            else:
+                self.reciprocals[b] = self.v.reciprocal(self.value(b))
         numerator = self.graph.nodes[a]
         if numerator.op == "constant" and numerator.value == 1.0:
             return self.reciprocals[b]

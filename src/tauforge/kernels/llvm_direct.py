@@ -12,8 +12,18 @@ DOUBLE = 12  # NumPy's number of the type float64
 ALIGNED_AND_CONTIGUOUS = 0x0101
 # Offsets in PyArrayObject of a 64-bit CPython; `direct_call` verifies them before they are used.
 TYPE, DATA, DIMENSIONS_COUNT, DIMENSIONS, DESCRIPTOR, ARRAY_FLAGS = 8, 16, 24, 32, 56, 64
-ADDRESSES = ("array_type", "double_descriptor", "new_array", "vectorcall", "new_tuple", "set_item", "release")
-SHORT_BATCH = 4096  # rows that the builtin takes while it holds the interpreter's lock
+ADDRESSES = (
+    "array_type",
+    "double_descriptor",
+    "new_array",
+    "vectorcall",
+    "new_tuple",
+    "set_item",
+    "release",
+    "save_thread",
+    "restore_thread",
+)
+SHORT_BATCH = 4096  # rows that the builtin takes; more may be worth several threads
 
 
 def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: Host) -> tuple[str, Writer]:
@@ -51,6 +61,8 @@ def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: H
     more = code.emit(f"sub i32 {field(arrays[0], DIMENSIONS_COUNT, 'i32')}, {len(ins[0].core)}")
     require(code.emit(f"icmp ult i32 {more}, 2"))
     batched = code.emit(f"icmp eq i32 {more}, 1")
+    if any(not o.core for o in outs):  # of one state these are NumPy scalars, which the method makes
+        require(batched)
     first_dims = field(arrays[0], DIMENSIONS, "ptr")
     rows = code.emit(f"select i1 {batched}, i64 {code.emit(f'load i64, ptr {first_dims}, align 8')}, i64 1")
     require(code.emit(f"icmp ule i64 {rows}, {SHORT_BATCH}"))
@@ -121,7 +133,9 @@ def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: H
         for k in range(len(operand.core)):
             code.do(f"store i64 {8 * math.prod(operand.core[k + 1 :])}, ptr {code.at(steps, 8 * place)}, align 8")
             place += 1
+    state = code.emit(f"call ptr {address('save_thread')}()")
     code.do(f"call void @loop(ptr {pointers}, ptr {dims}, ptr {steps}, ptr null)")
+    code.do(f"call void {address('restore_thread')}(ptr {state})")
     code.do("br label %computed")
 
     code.label("computed")

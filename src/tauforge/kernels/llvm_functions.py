@@ -1,11 +1,11 @@
-"""Sine, cosine, hyperbolic tangent and sign over vectors, without branches."""
+"""Sine, cosine, arc tangent, hyperbolic tangent and sign over vectors, without branches."""
 
 from __future__ import annotations
 
 import math
 import struct
 
-from tauforge.kernels.llvm_text import Vectors
+from tauforge.kernels.llvm_text import Vectors, to_single
 
 # Minimax polynomials on [-pi/4, pi/4] (the fdlibm and Cephes coefficients): sin r = r + r^3 S(r^2), and
 # cos r = 1 - r^2/2 + r^4 C(r^2).
@@ -31,13 +31,27 @@ COSINE = {
     ),
     32: (4.166664568298827e-2, -1.388731625493765e-3, 2.443315711809948e-5),
 }
+# atan r = r - r^3 A(r^2) for |r| < 7/16 (fdlibm), and tan(pi/8) (Cephes).
+ARCTANGENT = {
+    64: (
+        3.33333333333329318027e-01,
+        -1.99999999998764832476e-01,
+        1.42857142725034663711e-01,
+        -1.11111104054623557880e-01,
+        9.09088713343650656196e-02,
+        -7.69187620504482999495e-02,
+        6.66107313738753120669e-02,
+        -5.83357013379057348645e-02,
+        4.97687799461593236017e-02,
+        -3.65315727442169155270e-02,
+        1.62858201153657823623e-02,
+    ),
+    32: (3.33329491539e-1, -1.99777106478e-1, 1.38776856032e-1, -8.05374449538e-2),
+}
+LARGEST_ANGLE = {64: 1e9, 32: 1e6}
 ROUNDER = {64: 6755399441055744.0, 32: 12582912.0}  # 1.5 times 2^52 and 2^23: adding it rounds to an integer
 EXPONENT_BITS = {64: (52, 1023), 32: (23, 127)}
 TANH_IS_ONE = {64: 20.0, 32: 10.0}  # beyond, tanh rounds to 1
-
-
-def to_single(x: float) -> float:
-    return float(struct.unpack("<f", struct.pack("<f", x))[0])
 
 
 def half_pi_parts(bits: int) -> tuple[float, float, float]:
@@ -60,8 +74,11 @@ def horner(v: Vectors, coefficients: tuple[float, ...], z: str) -> str:
 def sine_and_cosine(v: Vectors, x: str) -> tuple[str, str]:
     """Both at once: x less the nearest multiple of pi/2, by three fused steps, then polynomials and a quadrant.
 
-    1.5 units in the last place for |x| up to 1e9 (64 bits) and 1e6 (32 bits); not a number for what is not finite.
+    1.5 units in the last place for |x| up to 1e9 (64 bits) and 1e6 (32 bits); beyond, and for what is not finite, not
+    a number: the digits that tell where in the turn x is are not there.
     """
+    beyond = v.compare("ugt", v.intrinsic("fabs", x), v.constant(LARGEST_ANGLE[v.bits]))
+    x = v.select(beyond, v.constant(math.nan), x)
     rounder = v.constant(ROUNDER[v.bits])
     shifted = v.fma(x, v.constant(2 / math.pi), rounder)
     multiple = v.exactly("sub", shifted, rounder)
@@ -84,6 +101,27 @@ def signed(v: Vectors, value: str, quadrant: str) -> str:
     top = v.integer_operation("shl", quadrant, v.integer_constant(v.bits - 2))
     sign = v.integer_operation("and", top, v.integer_constant(-(1 << (v.bits - 1))))
     return v.as_numbers(v.integer_operation("xor", v.as_integers(value), sign))
+
+
+def arctangent(v: Vectors, y: str, x: str) -> str:
+    """The angle of (x, y): of the smaller size over the larger one, less an eighth of a turn if that is above
+    tan(pi/8); then put back into its octant. 0 for the origin.
+    """
+    ax, ay = v.intrinsic("fabs", x), v.intrinsic("fabs", y)
+    steep = v.compare("ogt", ay, ax)
+    large, small = v.select(steep, ay, ax), v.select(steep, ax, ay)
+    upper = v.compare("ogt", small, v.exactly("mul", large, v.constant(math.tan(math.pi / 8))))
+    zero = v.constant(0.0)
+    top = v.select(upper, v.exactly("sub", small, large), small)
+    bottom = v.select(upper, v.exactly("add", small, large), large)
+    quotient = v.exactly("div", top, bottom)
+    r = v.select(v.compare("oeq", large, zero), zero, quotient)
+    z = v.exactly("mul", r, r)
+    angle = v.fma(v.negated(v.exactly("mul", r, z)), horner(v, ARCTANGENT[v.bits], z), r)
+    angle = v.exactly("add", angle, v.select(upper, v.constant(math.pi / 4), zero))
+    angle = v.select(steep, v.exactly("sub", v.constant(math.pi / 2), angle), angle)
+    angle = v.select(v.compare("olt", x, zero), v.exactly("sub", v.constant(math.pi), angle), angle)
+    return v.intrinsic("copysign", angle, y)
 
 
 def sign(v: Vectors, x: str) -> str:

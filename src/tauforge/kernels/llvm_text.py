@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Sequence
 
@@ -78,15 +79,33 @@ class Vectors:
         """1 / x to the last bit or two. With AVX-512 by the 14-bit estimate and Newton's steps; not a number for 0."""
         if not self.avx512:
             return self.operation("div", self.constant(1.0), x)
-        kind = "pd" if self.bits == 64 else "ps"
-        name = f"@llvm.x86.avx512.rcp14.{kind}.512"
-        m = "i8" if self.bits == 64 else "i16"
-        self.code.declarations.add(f"declare {self.type} {name}({self.type}, {self.type}, {m})")
-        y = self.code.emit(f"call {self.type} {name}({self.type} {x}, {self.type} {x}, {m} -1)")
+        y = self.estimate("rcp14", x)
         minus_x = self.negated(x)
         for _ in range(2 if self.bits == 64 else 1):
             y = self.fma(y, self.fma(minus_x, y, self.constant(1.0)), y)
         return y
+
+    def reciprocal_root(self, x: str) -> str:
+        """1 / sqrt(x) to the last bit or two; not a number for 0 with AVX-512, where a series mends the estimate.
+
+        With e = 1 - x y^2 it is y (1 + e/2 + 3/8 e^2 + ...), and |e| < 2^-13.
+        """
+        if not self.avx512:
+            return self.operation("div", self.constant(1.0), self.intrinsic("sqrt", x))
+        y = self.estimate("rsqrt14", x)
+        e = self.fma(self.negated(self.exactly("mul", x, y)), y, self.constant(1.0))
+        terms = (0.5, 0.375, 0.3125, 0.2734375) if self.bits == 64 else (0.5, 0.375)
+        series = self.constant(terms[-1])
+        for term in reversed(terms[:-1]):
+            series = self.fma(series, e, self.constant(term))
+        return self.fma(self.exactly("mul", y, e), series, y)
+
+    def estimate(self, name: str, x: str) -> str:
+        """An AVX-512 instruction that is right to 14 bits."""
+        full = f"@llvm.x86.avx512.{name}.{'pd' if self.bits == 64 else 'ps'}.512"
+        mask = "i8" if self.bits == 64 else "i16"
+        self.code.declarations.add(f"declare {self.type} {full}({self.type}, {self.type}, {mask})")
+        return self.code.emit(f"call {self.type} {full}({self.type} {x}, {self.type} {x}, {mask} -1)")
 
     def integer_operation(self, op: str, a: str, b: str) -> str:
         return self.code.emit(f"{op} {self.integers} {a}, {b}")
@@ -118,7 +137,15 @@ def shuffle(code: Code, kind: str, a: str, b: str, picks: Sequence[int]) -> str:
     return code.emit(f"shufflevector {kind} {a}, {kind} {b}, <{len(picks)} x i32> <{indices}>")
 
 
+def to_single(x: float) -> float:
+    """Rounded to float32; infinite beyond its range."""
+    try:
+        return float(struct.unpack("<f", struct.pack("<f", x))[0])
+    except OverflowError:
+        return math.copysign(math.inf, x)
+
+
 def literal(value: float, bits: int) -> str:
     """A number as LLVM writes it: the hexadecimal image of a double, rounded to float first if need be."""
-    rounded = value if bits == 64 else struct.unpack("<f", struct.pack("<f", value))[0]
+    rounded = value if bits == 64 else to_single(value)
     return f"0x{struct.unpack('<Q', struct.pack('<d', rounded))[0]:016X}"

@@ -1,36 +1,32 @@
-"""Machine code as genuine generalized ufuncs of NumPy, loops compiled when first used."""
+"""Machine code as genuine generalized ufuncs of NumPy."""
 
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import numpy as np
 import numpy._core._multiarray_umath as umath
 
-from tauforge.kernels.engine import LOCK, Loaded, compile_text
+from tauforge.kernels import cache as disk
+from tauforge.kernels.engine import Loaded, compile_text
 from tauforge.kernels.host import host
 
 FROM_SIGNATURE = 31  # slot of PyUFunc_FromFuncAndDataAndSignature in the ufunc API
 TYPE_NUMBERS = {64: 12, 32: 11}  # NumPy's float64 and float32
 _kept: list[Any] = []  # NumPy keeps raw pointers to all of this
 
-# Jumps to the loop that `data` points to, and has it compiled first if it is not there yet.
+# Jumps to the loop that `data` points to. `Kernel` has it compiled before the ufunc is called; nothing happens else.
 TRAMPOLINE = """define void @trampoline(ptr %args, ptr %dims, ptr %steps, ptr %data) {
 entry:
-  %there = load atomic ptr, ptr %data acquire, align 8
-  %missing = icmp eq ptr %there, null
-  br i1 %missing, label %compile, label %go
-compile:
-  %maker_at = getelementptr i8, ptr %data, i64 8
-  %maker = load ptr, ptr %maker_at, align 8
-  call void %maker()
-  br label %go
-go:
   %loop = load atomic ptr, ptr %data acquire, align 8
+  %missing = icmp eq ptr %loop, null
+  br i1 %missing, label %done, label %go
+go:
   call void %loop(ptr %args, ptr %dims, ptr %steps, ptr null)
+  br label %done
+done:
   ret void
 }
 """
@@ -39,7 +35,7 @@ go:
 class Slot(ctypes.Structure):
     """What a loop's `data` points to."""
 
-    _fields_ = (("loop", ctypes.c_void_p), ("maker", ctypes.c_void_p))
+    _fields_ = (("loop", ctypes.c_void_p),)
 
 
 def api_table(capsule: object) -> Any:
@@ -51,7 +47,12 @@ def api_table(capsule: object) -> Any:
 @cache
 def trampoline() -> int:
     machine = host()
-    return Loaded(compile_text(TRAMPOLINE, machine), machine).address("trampoline")
+    name = disk.key(TRAMPOLINE, *map(str, machine))
+    code = disk.load(name)
+    if code is None:
+        code = compile_text(TRAMPOLINE, machine)
+        disk.save(name, code)
+    return Loaded(code, machine).address("trampoline")
 
 
 def signature(arguments: list[tuple[int, ...]], results: list[tuple[int, ...]]) -> str:
@@ -64,34 +65,18 @@ def signature(arguments: list[tuple[int, ...]], results: list[tuple[int, ...]]) 
 
 
 def generalized_ufunc(
-    name: str,
-    doc: str,
-    arguments: list[tuple[int, ...]],
-    results: list[tuple[int, ...]],
-    make_loop: Callable[[int], int],
-) -> np.ufunc:
-    """make_loop(bits) returns the address of the inner loop; it is called when that loop is first needed.
+    name: str, doc: str, arguments: list[tuple[int, ...]], results: list[tuple[int, ...]]
+) -> tuple[np.ufunc, dict[int, Slot]]:
+    """The ufunc, and by number of bits the slots that the addresses of its inner loops go into before they are needed.
 
     float64 comes first, so that integers, booleans and half precision run in double; only all-float32 arguments match
     the float32 loop.
     """
-    slots, callbacks = [], []
-    for bits in (64, 32):
-        slot = Slot(None, None)
-
-        def make(slot: Slot = slot, bits: int = bits) -> None:
-            with LOCK:
-                if not slot.loop:
-                    slot.loop = make_loop(bits)
-
-        callback = ctypes.CFUNCTYPE(None)(make)
-        slot.maker = ctypes.cast(callback, ctypes.c_void_p).value
-        slots.append(slot)
-        callbacks.append(callback)
+    slots = {bits: Slot(None) for bits in TYPE_NUMBERS}
     count = len(arguments) + len(results)
     functions = (ctypes.c_void_p * 2)(trampoline(), trampoline())
-    data = (ctypes.c_void_p * 2)(*(ctypes.addressof(slot) for slot in slots))
-    types = (ctypes.c_byte * (2 * count))(*[TYPE_NUMBERS[bits] for bits in (64, 32) for _ in range(count)])
+    data = (ctypes.c_void_p * 2)(*(ctypes.addressof(slot) for slot in slots.values()))
+    types = (ctypes.c_byte * (2 * count))(*[number for number in TYPE_NUMBERS.values() for _ in range(count)])
     texts = [ctypes.create_string_buffer(text.encode()) for text in (name, doc, signature(arguments, results))]
     make_ufunc = ctypes.PYFUNCTYPE(
         ctypes.py_object,
@@ -116,6 +101,5 @@ def generalized_ufunc(
         0,
         ctypes.addressof(texts[2]),
     )
-    _kept.append((slots, callbacks, functions, data, types, texts, ufunc))
-    result: np.ufunc = ufunc
-    return result
+    _kept.append((slots, functions, data, types, texts, ufunc))
+    return ufunc, slots

@@ -47,10 +47,10 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forget_pool)
 
 
-def pool() -> ThreadPoolExecutor:
+def pool(count: int) -> ThreadPoolExecutor:
     global _pool
-    if _pool is None:
-        _pool = ThreadPoolExecutor(get_threads(), thread_name_prefix="tauforge")
+    if _pool is None or _pool._max_workers != count:
+        _pool = ThreadPoolExecutor(count, thread_name_prefix="tauforge")
     return _pool
 
 
@@ -74,13 +74,19 @@ def call(
     workers = min(get_threads(), rows // SMALLEST_SHARE, batch[0] if batch else 0)
     if workers < 2:
         return ufunc(*arguments) if out is None else ufunc(*arguments, out=out)
-    dtype = np.result_type(*(a.dtype for a in arguments))
+    if any(type(a) is not np.ndarray for a in arguments):
+        return ufunc(*arguments) if out is None else ufunc(*arguments, out=out)
     if out is None:
-        outs = tuple(np.empty(batch + core, dtype) for core in results)
+        single = all(a.dtype == np.float32 for a in arguments)
+        outs = tuple(np.empty(batch + core, np.float32 if single else np.float64) for core in results)
     else:
         outs = out if isinstance(out, tuple) else (out,)
-        if any(np.may_share_memory(o, a) for o in outs for a in arguments):
-            return ufunc(*arguments, out=out)  # NumPy knows how to order overlapping reads and writes, threads do not
+        fits = len(outs) == len(results) and all(
+            type(o) is np.ndarray and o.shape == batch + core for o, core in zip(outs, results, strict=True)
+        )
+        # NumPy knows how to order overlapping reads and writes, threads do not; and what it makes of odd results
+        if not fits or any(np.may_share_memory(o, a) for o in outs for a in arguments):
+            return ufunc(*arguments, out=out)
     whole = [np.broadcast_to(a, batch + a.shape[a.ndim - c :]) for a, c in zip(arguments, cores, strict=True)]
     shares = min(rows // SMALLEST_SHARE, SHARES * workers, batch[0])
 
@@ -88,5 +94,8 @@ def call(
         part = slice(batch[0] * k // shares, batch[0] * (k + 1) // shares)
         ufunc(*(a[part] for a in whole), out=tuple(o[part] for o in outs))
 
-    list(pool().map(share, range(shares)))
+    try:
+        list(pool(get_threads()).map(share, range(shares)))
+    except RuntimeError:  # at the end of the interpreter no threads are to be had
+        return ufunc(*arguments, out=outs)
     return outs if len(outs) > 1 else outs[0]

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.algebra.scalars import Column, FoldingScalar, Scalar
-from tauforge.errors import ShapeError
+from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.tracing.counting import count
 from tauforge.tracing.graph import Graph, trace
 
@@ -59,12 +59,14 @@ Formula = Callable[..., Any]
 class Evaluator:
     """Evaluates formulas of one robot, each by a kernel of its own.
 
-    model:    what the formulas take first
+    model:    makes what the formulas take first; called only if a formula runs, not for a kernel from the cache
     identity: a text that determines the model, for the kernel cache
     limits:   of the size of a function's last result, for its kernel to watch (`Kernel.suspects`)
     """
 
-    def __init__(self, model: Any, identity: str, limits: Mapping[str, float] = MappingProxyType({})) -> None:
+    def __init__(
+        self, model: Callable[[], Any], identity: str, limits: Mapping[str, float] = MappingProxyType({})
+    ) -> None:
         self._model, self._identity, self._limits = model, identity, limits
         self._kernels: dict[tuple[Any, ...], Kernel | None] = {}
 
@@ -79,7 +81,7 @@ class Evaluator:
             name, formula, {key: value.shape[-1:] for key, value in arguments.items()}, results, **options
         )
         if kernel is None:
-            return evaluate(partial(formula, self._model, **choices(options)[0]), arguments, results)
+            return evaluate(partial(formula, self._model(), **choices(options)[0]), arguments, results)
         values = list(arguments.values())
         if len({value.dtype for value in values}) > 1:
             values = [value.astype(np.float64, copy=False) for value in values]
@@ -109,20 +111,20 @@ class Evaluator:
         options: dict[str, Any],
     ) -> Kernel | None:
         from tauforge.kernels.engine import executable_memory  # the compiler is slow to import: not before it is needed
-        from tauforge.kernels.kernel import Kernel, TooLargeError
+        from tauforge.kernels.kernel import TooLargeError, kernel_of
 
         if os.environ.get(SWITCH, "1") == "0" or not executable_memory():
             return None
 
         def graph() -> Graph:
             def recorded(chosen: dict[str, Any], *columns: Any) -> list[Scalar]:
-                return flat(formula(self._model, **dict(zip(shapes, columns, strict=True)), **chosen))
+                return flat(formula(self._model(), **dict(zip(shapes, columns, strict=True)), **chosen))
 
             sizes = {argument: math.prod(core) for argument, core in shapes.items()}
             graphs = (trace(partial(recorded, chosen), sizes) for chosen in choices(options))
             return min(graphs, key=lambda graph: count(graph).flops)
 
-        kernel = Kernel(
+        kernel = kernel_of(
             name,
             f"{name} of one robot",
             graph,
@@ -136,6 +138,33 @@ class Evaluator:
         except TooLargeError:
             return None
         return kernel
+
+
+def precision(dtype: Any) -> int:
+    """Bits of a kernel's numbers."""
+    try:
+        return {"float64": 64, "float32": 32}[np.dtype(dtype).name]
+    except (TypeError, KeyError):
+        raise UnsupportedFeatureError(f"dtype {dtype!r}", field="kernel", remedy="Use float64 or float32") from None
+
+
+def check_options(function: str, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
+    if unknown := sorted(set(given) - set(known)):
+        raise UnsupportedFeatureError(
+            f"{function} has no option {unknown[0]!r}", field="kernel", remedy=f"Known: {', '.join(known) or 'none'}"
+        )
+
+
+def no_kernel(function: str) -> UnsupportedFeatureError:
+    from tauforge.kernels.kernel import MAX_NODES
+
+    if os.environ.get(SWITCH, "1") == "0":
+        why = f"{SWITCH}=0 switches kernels off"
+    else:
+        why = f"more than {MAX_NODES} operations, or no executable memory"
+    return UnsupportedFeatureError(
+        f"{function} has no kernel: {why}", field="kernel", remedy="The method itself answers by the NumPy reference"
+    )
 
 
 def choices(options: dict[str, Any]) -> list[dict[str, Any]]:
@@ -180,7 +209,8 @@ def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Ma
     for out in outs:
         for index in np.ndindex(*out.shape[len(batch) :]):
             scalar = next(scalars)
-            # what is not finite becomes not a number, as in the kernels: 0 x + x
+            # what is not finite becomes not a number: 0 x + x. Kernels do so with infinite inputs; a result that
+            # overflows from finite ones may stay infinite there
             out[(..., *index)] = scalar.value * 0.0 + scalar.value if isinstance(scalar, Column) else scalar
 
 

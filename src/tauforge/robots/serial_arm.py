@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cached_property, wraps
-from types import MethodType
+from collections.abc import Sequence
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,47 +16,19 @@ from tauforge.robots import numbers
 from tauforge.robots import serial_formulas as formulas
 from tauforge.robots import varying as families
 from tauforge.robots.arm_description import ArmDescription, Array
-from tauforge.robots.evaluate import Evaluator, as_argument
+from tauforge.robots.arm_model import arm_model
+from tauforge.robots.direct import install
+from tauforge.robots.evaluate import Evaluator, as_argument, check_options, no_kernel, precision
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.serial_formulas import FUNCTIONS
 
 if TYPE_CHECKING:
     from tauforge.kernels.kernel import Kernel
 
-DOUBLE = np.dtype(np.float64)
 CAN_BE_SINGULAR = ("forward_dynamics", "forward_dynamics_derivatives")
 OPTIONAL = ("tip_wrench", "payload", "base_motion", "qd_ref")
 SUSPICIOUS = 1e10  # an acceleration (or its slope) that large, or none, has the mass matrix looked at
 SINGULAR = 1e15  # condition number of a mass matrix without an inverse in double precision
-
-
-def straight_to(
-    kernel: Kernel,
-    documented: Callable[..., Any],
-    core: tuple[int],
-    check: Callable[..., None] | None,
-) -> Callable[..., Any]:
-    """Plain arrays to the kernel, everything else to the documented method, which also words the errors."""
-    count = len(kernel.arguments)
-
-    @wraps(documented)
-    def direct(*arguments: Any, **more: Any) -> Any:
-        if more or len(arguments) != count:
-            return documented(*arguments, **more)
-        for a in arguments:
-            if type(a) is not np.ndarray or a.dtype is not DOUBLE or a.shape[-1:] != core:
-                return documented(*arguments)
-        before = 0 if check is None else kernel.suspects()
-        try:
-            out = kernel(*arguments)
-        except ValueError:
-            return documented(*arguments)
-        if check is not None and kernel.suspects() != before:
-            last = out[-1] if type(out) is tuple else out
-            check(last, arguments[0], None, len(kernel.results[-1]))
-        return out
-
-    return direct
 
 
 class SerialArm(ArmDescription):
@@ -79,41 +50,43 @@ class SerialArm(ArmDescription):
         varying: Sequence[str] = (),
         **options: Any,
     ) -> Kernel:
-        """The compiled function behind the method of this name: a generalized ufunc that takes `out=`.
+        """The compiled function behind the method of this name: called like a generalized ufunc, it takes `out=`.
 
         function: such as "inverse_dynamics"; options: formulation= for that one
         varying:  fields of the arm that become arguments after the state, an array each: "mass" (..., n), "com"
                   (..., n, 3), "inertia" (..., n, 3, 3), "offset", "viscous", "coulomb" (..., n, 2), "motor_inertia",
                   "gear_ratio", "gravity" (..., 3), and "alpha", "a", "d", "theta" of an arm with DH parameters
-        Identity: equals the method on arrays of this dtype, of `replace`d arms if fields vary.
-        UnsupportedFeatureError where there is no kernel.
+        Identity: equals the method on arrays of this dtype, of `replace`d arms if fields vary; it does not look for
+        singular mass matrices. `.ufunc` is NumPy's object itself. UnsupportedFeatureError where there is no kernel.
         """
-        from tauforge.kernels.kernel import MAX_NODES
-
         if function not in FUNCTIONS:
             raise UnsupportedFeatureError(
                 f"no function {function!r}", field="kernel", remedy=f"Use one of {', '.join(FUNCTIONS)}"
             )
         if target != "cpu":
             raise UnsupportedFeatureError(f"target {target!r}", field="kernel", remedy="Use cpu")
-        if dtype not in ("float64", "float32"):
-            raise UnsupportedFeatureError(f"dtype {dtype!r}", field="kernel", remedy="Use float64 or float32")
+        bits = precision(dtype)
+        check_options(function, options, FUNCTIONS[function].options)
         if isinstance(varying, str):
             raise UnsupportedFeatureError(f"expected names, got {varying!r}", field="varying", remedy="Use a sequence")
-        families.check(self, varying)
-        made = self._kernel(function, options, tuple(varying))
-        if made is None:
+        fields = tuple(varying)
+        families.check(self, fields)
+        if options.get("formulation", DEFAULT_FORMULATION) not in FORMULATIONS:
             raise UnsupportedFeatureError(
-                f"{function} has no kernel: more than {MAX_NODES} operations, or no executable memory",
-                field="kernel",
-                remedy="The method itself answers by the NumPy reference",
+                f"unknown formulation {options['formulation']!r}",
+                field="formulation",
+                remedy=f"Use one of {', '.join(FORMULATIONS)}",
             )
-        made.loaded(64 if dtype == "float64" else 32)
+        made = self._kernel(function, options, fields)
+        if made is None:
+            raise no_kernel(function)
+        made.loaded(bits)
         return made
 
     @cached_property
     def _evaluator(self) -> Evaluator:
-        return Evaluator(self.model, repr(self.model), dict.fromkeys(CAN_BE_SINGULAR, SUSPICIOUS))
+        numbers = self.as_numbers  # kernels live for ever and must not keep the arm alive
+        return Evaluator(cache(lambda: arm_model(numbers)), repr(numbers), dict.fromkeys(CAN_BE_SINGULAR, SUSPICIOUS))
 
     def _kernel(self, method: str, options: dict[str, Any], varying: tuple[str, ...] = ()) -> Kernel | None:
         """The kernel of a plain call: no loads."""
@@ -152,12 +125,11 @@ class SerialArm(ArmDescription):
 
         Each hands on what it does not take, the last to the method itself.
         """
+        if getattr(type(self), method) is not getattr(SerialArm, method):
+            return  # somebody's own version
         kernel = self._kernel(method, {})
         if kernel is not None:
-            documented = MethodType(getattr(type(self), method), self)
-            check = self._refuse_singular if method in CAN_BE_SINGULAR else None
-            direct = straight_to(kernel, documented, (self.n,), check)
-            vars(self)[method] = kernel.builtin(direct) or direct
+            install(self, method, kernel, watched=method in CAN_BE_SINGULAR)
 
     def _evaluate_one(self, method: str, arguments: dict[str, Any], **options: Any) -> Array:
         return self._evaluate(method, arguments, **options)[0]
@@ -246,7 +218,8 @@ class SerialArm(ArmDescription):
         tau:     (..., n)  N m or N
         returns: (..., n)  rad/s^2 or m/s^2
 
-        Identity: inverse_dynamics(q, qd, result) = tau. SingularityError where the mass matrix has no inverse.
+        Identity: inverse_dynamics(q, qd, result) = tau. SingularityError where an acceleration is above 1e10 (or none)
+        because the mass matrix has no inverse.
         """
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "tau": tau, **loads}
@@ -263,8 +236,11 @@ class SerialArm(ArmDescription):
             return
         suspicious = ~(np.abs(result) < SUSPICIOUS).all(axis=tuple(range(-core, 0)))
         batch = suspicious.shape
-        matrices = np.broadcast_to(self.mass_matrix(q, payload=payload), (*batch, self.n, self.n))[suspicious]
         poses = np.broadcast_to(np.asarray(q, float), (*batch, self.n))[suspicious]
+        if payload is None:
+            matrices = self.mass_matrix(poses)
+        else:
+            matrices = np.broadcast_to(self.mass_matrix(q, payload=payload), (*batch, self.n, self.n))[suspicious]
         finite = np.isfinite(matrices).all(axis=(-1, -2))
         conditions = np.linalg.cond(matrices[finite])
         if (conditions > SINGULAR).any():

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import FoldingScalar, Scalar, is_number
-from tauforge.tracing.graph import Graph
+from tauforge.tracing.graph import Graph, Node
 
 KINDS = {
     "mul": "multiplications",
@@ -56,10 +56,19 @@ def varying(graph: Graph, constants: str) -> list[bool]:
     return result
 
 
+def is_negation(graph: Graph, node: Node) -> bool:
+    """0 - x: written where a sign could not be kept beside its node."""
+    return node.op == "sub" and graph.nodes[node.args[0]] == Node("constant", value=0.0)
+
+
 def count(graph: Graph, constants: str = "") -> Operations:
     """Operations of a graph: common subexpressions once, dead code not at all, what is constant precomputed."""
     return operations(
-        Counter(node.op for node, varies in zip(graph.nodes, varying(graph, constants), strict=True) if varies)
+        Counter(
+            node.op
+            for node, varies in zip(graph.nodes, varying(graph, constants), strict=True)
+            if varies and not is_negation(graph, node)
+        )
     )
 
 

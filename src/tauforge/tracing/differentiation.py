@@ -53,11 +53,18 @@ def swept_back(
             row[column[k]] = bar
             continue
         node = graph.nodes[k]
-        for a, slope in zip(node.args, slopes(node, values, k), strict=True):
-            if depends[a] and not (is_number(slope) and slope == 0):
-                step = bar * slope
+        for a, step in zip(node.args, steps(node, values, k, bar), strict=True):
+            if depends[a] and not (is_number(step) and step == 0):
                 adjoint[a] = adjoint[a] + step if a in adjoint else step
     return row
+
+
+def steps(node: Node, values: list[Scalar], k: int, bar: Scalar) -> tuple[Scalar, ...]:
+    """What each argument's adjoint gains. The branch that `select` did not take gains 0, whatever its slope is."""
+    if node.op != "select":
+        return tuple(bar * slope for slope in slopes(node, values, k))
+    a, b = values[node.args[0]], values[node.args[1]]
+    return 0.0, 0.0, select(a, b, bar, 0.0), select(a, b, 0.0, bar)
 
 
 def slopes(node: Node, values: list[Scalar], k: int) -> tuple[Scalar, ...]:
@@ -82,7 +89,8 @@ def slopes(node: Node, values: list[Scalar], k: int) -> tuple[Scalar, ...]:
             return (1.0 - values[k] * values[k],)
         case "abs":
             return (sign(x[0]),)
-        case "select":
-            return 0.0, 0.0, select(x[0], x[1], 1.0, 0.0), select(x[0], x[1], 0.0, 1.0)
+        case "atan2":
+            scale = 1.0 / (x[0] * x[0] + x[1] * x[1])
+            return x[1] * scale, -(x[0] * scale)
         case _:  # sign: flat wherever it has a derivative, and taken as flat at 0
             return (0.0,)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import BINARY, FoldingScalar, Scalar, function, is_number, select
+from tauforge.algebra.scalars import BINARY, FoldingScalar, Scalar, arctangent, function, is_number, select
 
 ODD = frozenset({"sin", "sign", "tanh"})
 EVEN = frozenset({"cos", "abs"})
@@ -19,7 +19,7 @@ EVEN = frozenset({"cos", "abs"})
 class Node(NamedTuple):
     """One operation. args are indices of earlier nodes; value belongs to constants, name to inputs."""
 
-    op: str  # input, constant, add, sub, mul, div, sin, cos, sqrt, sign, tanh, abs, select
+    op: str  # input, constant, add, sub, mul, div, sin, cos, sqrt, sign, tanh, abs, atan2, select
     args: tuple[int, ...] = ()
     value: float = 0.0
     name: str = ""
@@ -68,6 +68,8 @@ class Traced(FoldingScalar):
             return self._sum(u, v._unary("neg"))
         if name == "add":
             return self._sum(u, v)
+        if name == "atan2":  # odd in the first
+            return self._record("atan2", (u.index, v._positive().index), u.negative)
         negative = u.negative != v.negative
         if name == "div":
             return self._record("div", (u.index, v.index), negative)
@@ -111,6 +113,9 @@ class Traced(FoldingScalar):
         """The same value as a node without a sign: where the sign must become an operation, as in sqrt(-x)."""
         if not self.negative:
             return self
+        node = self.recorder.nodes[self.index]
+        if node.op == "constant":
+            return Traced(self.recorder, self.recorder.node(Node("constant", value=-node.value)), False)
         zero = self.recorder.constant(0.0)
         return self._record("sub", (zero.index, self.index), False)
 
@@ -163,6 +168,8 @@ class Graph(NamedTuple):
                 return node.value
             case "add" | "sub" | "mul" | "div":
                 return BINARY[node.op](*arguments)
+            case "atan2":
+                return arctangent(*arguments)
             case "select":
                 return select(*arguments)
             case op:
@@ -208,5 +215,5 @@ def as_soon_as_possible(graph: Graph) -> Graph:
     starts: list[int] = []
     for k, node in enumerate(graph.nodes):
         after = [starts[a] for a in node.args if graph.nodes[a].op not in ("input", "constant")]
-        starts.append(max(after, default=k))
+        starts.append(max(after, default=k if node.args else -1))  # inputs and constants come first of all
     return in_order(graph.nodes, graph.outputs, sorted(range(len(starts)), key=starts.__getitem__))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import ZERO, Vector, cross, dot
+from tauforge.algebra.vectors import Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, leg_motion
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion, PlatformParameters
@@ -63,26 +63,3 @@ def inverse_dynamics(p: PlatformParameters, m: PlatformMotion, external: Wrench 
     loads = [leg_load(p, leg, m) for leg in p.legs]
     along = leg_forces(leg_vectors(p, m), required_wrench(p, m, external, loads))
     return [x + load.D for x, load in zip(along, loads, strict=True)]
-
-
-class Reactions(NamedTuple):
-    """Wrenches of one leg's joints, base axes (D20-29 in their exact form)."""
-
-    universal: Wrench  # of the base on the lower part, at the base joint
-    prismatic: Wrench  # of the lower part on the upper part, about the base joint, actuator and friction included
-    spherical: Wrench  # of the platform on the leg, at the platform joint
-
-
-def reactions(p: PlatformParameters, m: PlatformMotion, external: Wrench = NO_WRENCH) -> list[Reactions]:
-    """Identity: along the leg the prismatic force is F - C_p L' - m_r L'', F being the actuator's force."""
-    loads = [leg_load(p, leg, m) for leg in p.legs]
-    along = leg_forces(leg_vectors(p, m), required_wrench(p, m, external, loads))
-    result = []
-    for load, x in zip(loads, along, strict=True):
-        l = load.motion
-        F_s = load.K - l.s * x  # D21: the leg pushes the platform by x
-        on_lower = l.c * load.M_u - l.W * p.friction.universal
-        F_p, M_p = load.upper.force - F_s, load.upper.moment - cross(l.S, F_s) + load.f  # D26, D18
-        universal = Wrench(load.lower.force + F_p, on_lower)  # D25
-        result.append(Reactions(universal, Wrench(F_p, M_p), Wrench(F_s, ZERO - load.f)))
-    return result

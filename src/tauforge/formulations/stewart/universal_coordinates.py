@@ -12,15 +12,18 @@ replaced by point masses at the joints and a remainder (`lumping`): a joint's ma
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.linear import factored, solved, solved_by_pivots
-from tauforge.algebra.scalars import Scalar, is_zero, sqrt
+from tauforge.algebra.linear import elimination
+from tauforge.algebra.scalars import Scalar, absolute, is_zero, select, sqrt
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart.lumping import LumpedLeg, LumpedPlatform
 from tauforge.formulations.stewart.parameters import Friction, PlatformMotion
+
+SUSPICIOUS_SPREAD = 1e7  # of the pivots of H: the condition number is looked at where they differ more
 
 
 class Tip(NamedTuple):
@@ -235,111 +238,27 @@ def without(wrench: Wrench, external: Wrench, q1: Vector) -> Wrench:
     return Wrench(wrench.force - external.force, wrench.moment - moment)
 
 
-def inverse_dynamics(p: LumpedPlatform, m: PlatformMotion, external: Wrench = NO_WRENCH) -> list[Scalar]:
-    """Forces of the actuators, positive where they extend the legs. Identity: equals `exact.inverse_dynamics`."""
+def inverse_dynamics(
+    p: LumpedPlatform, m: PlatformMotion, external: Wrench = NO_WRENCH, *, trapped: bool = False
+) -> list[Scalar]:
+    """Forces of the actuators, positive where they extend the legs. Identity: equals `exact.inverse_dynamics`.
+
+    trapped: where the pivots of H say that it may be singular the first force is not a number.
+    """
     found, q1 = gathered(p, m)
     wanted = without(found.wrench, external, q1)
     columns = [[*t.S, *cross(t.q, t.S)] for t in found.tips]
-    along = solved_by_pivots([list(row) for row in zip(*columns, strict=True)], [*wanted.force, *wanted.moment])
-    return [x * t.L + f.cs for t, f, x in zip(found.tips, found.forces, along, strict=True)]
+    along, pivots = elimination([list(row) for row in zip(*columns, strict=True)], [*wanted.force, *wanted.moment])
+    forces = [x * t.L + f.cs for t, f, x in zip(found.tips, found.forces, along, strict=True)]
+    if trapped:
+        forces[0] = select(spread(pivots), SUSPICIOUS_SPREAD, forces[0], math.nan)
+    return forces
 
 
-def bias_wrench(p: LumpedPlatform, m: PlatformMotion) -> list[Scalar]:
-    """eta: what the legs and the platform need at zero acceleration, at the platform's own origin."""
-    found, q1 = gathered(p, without_acceleration(m), [0.0] * len(p.legs))
-    force, moment = found.wrench
-    return [*force, *(moment + cross(q1, force))]
-
-
-def without_acceleration(m: PlatformMotion) -> PlatformMotion:
-    return m._replace(a=ZERO, alpha=ZERO)
-
-
-def tip_mass_matrix(t: Tip) -> Matrix:
-    """The mass of a leg as its tip feels it, 3 x 3, base axes, with the platform's mass that rides on it."""
-    leg, sigma, rho = t.leg, t.sigma, t.rho
-    J, r, m = leg.J, leg.upper_moment, leg.tip_mass
-    Li, ni = t.L_inverse, t.n_inverse
-    J11 = J[2, 2] + sigma * sigma * (J[0, 0] - J[2, 2]) + 2.0 * (sigma * rho * J[0, 2])
-    J12 = rho * J[1, 2] + sigma * J[0, 1]
-    vv = 2.0 * (r.x * Li) - 2.0 * (r.z * (sigma * ni)) + J11 * (ni * ni)
-    zz = 2.0 * (r.x * Li) + J[1, 1] * (Li * Li)
-    vz = r.y * (sigma * ni) - J12 * (Li * ni)
-    sv, sz = -(r.y * Li), -(r.z * Li)
-    s, v = t.S * Li, t.n * ni
-    z = (leg.k - s * sigma) * t.rho_inverse
-    to_v = s * sv + v * (0.5 * vv) + z * vz
-    to_z = s * sz + z * (0.5 * zz)
-    to_s = s * (0.5 * leg.reflected_mass)
-    entries: list[list[Scalar]] = [[0.0] * 3 for _ in range(3)]
-    S, V, Z, TV, TZ, TS = (tuple(x) for x in (s, v, z, to_v, to_z, to_s))
-    for i in range(3):
-        for j in range(i, 3):
-            entry = V[i] * TV[j] + TV[i] * V[j] + Z[i] * TZ[j] + TZ[i] * Z[j]
-            if not is_zero(leg.reflected_mass):
-                entry = entry + S[i] * TS[j] + TS[i] * S[j]
-            entries[i][j] = entries[j][i] = entry + m if i == j else entry
-    return Matrix.of(entries)
-
-
-def mass_blocks(p: LumpedPlatform, R: Matrix, tips: Sequence[Tip]) -> tuple[Matrix, Matrix, Matrix]:
-    """A, C, D of M = [[A, C'], [C, D]] about the moved origin: force by a; moment by a; moment by alpha."""
-    zero = Matrix.diagonal(0.0, 0.0, 0.0)
-    A, C, D = Matrix.diagonal(p.mass, p.mass, p.mass), zero, zero
-    for t in tips:
-        Q = tip_mass_matrix(t)
-        A = A + Q
-        qQ = crossed(t.q, Q)
-        C = C + qQ
-        D = D + Matrix([cross(t.q, row) for row in qQ.rows])
-    h = R @ p.first_moment
-    C = C + Matrix.of(((0.0, -h.z, h.y), (h.z, 0.0, -h.x), (-h.y, h.x, 0.0)))
-    Q = p.second_moments
-    if not all(is_zero(x) for row in Q.rows for x in row):
-        I = Matrix.diagonal(Q.trace, Q.trace, Q.trace) - Q
-        D = D + R.times(I).times(R.T)
-    return A, C, D
-
-
-def crossed(q: Vector, Q: Matrix) -> Matrix:
-    """[q]x Q."""
-    columns = [cross(q, column) for column in Q.T.rows]
-    return Matrix(columns).T
-
-
-def assembled(A: Matrix, C: Matrix, D: Matrix) -> list[list[Scalar]]:
-    """6 x 6, symmetric to the last bit: each pair of entries is computed once."""
-    M: list[list[Scalar]] = [[0.0] * 6 for _ in range(6)]
-    for i in range(3):
-        for j in range(3):
-            low, high = min(i, j), max(i, j)
-            M[i][j], M[3 + i][3 + j] = A[low, high], D[low, high]
-            M[3 + i][j] = M[j][3 + i] = C[i, j]
-    return M
-
-
-def mass_matrix(p: LumpedPlatform, X: Vector, R: Matrix) -> list[list[Scalar]]:
-    """M at the platform's own origin: H F + w_ext = M (a, alpha) + eta."""
-    q1 = R @ p.origin
-    A, C, D = mass_blocks(p, R, [tip(leg, X + q1, R) for leg in p.legs])
-    if any(not is_zero(x) for x in p.origin):
-        turned = crossed(q1, C.T)
-        C = C + crossed(q1, A)
-        D = D + Matrix([cross(q1, row) for row in C.rows]) + turned
-    return assembled(A, C, D)
-
-
-def forward_dynamics(
-    p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar], external: Wrench = NO_WRENCH
-) -> tuple[Vector, Vector]:
-    """Accelerations (a, alpha) that the actuators produce: six coordinates, so that no loop can open.
-
-    m: its accelerations are not used
-    Identity: inverse_dynamics at the result gives the actuators' forces back.
-    """
-    found, q1 = gathered(p, without_acceleration(m), actuators)
-    force, moment = without(found.wrench, external, q1)
-    M = assembled(*mass_blocks(p, m.R, found.tips))
-    x = solved(factored(M), [-y for y in (*force, *moment)])
-    alpha = Vector(*x[3:])
-    return Vector(*x[:3]) - cross(alpha, q1), alpha
+def spread(pivots: Sequence[Scalar]) -> Scalar:
+    """The largest size over the smallest one: about the condition number, never much more."""
+    sizes = [absolute(x) for x in pivots]
+    small = large = sizes[0]
+    for size in sizes[1:]:
+        small, large = select(size, small, size, small), select(large, size, size, large)
+    return large / small

@@ -1,0 +1,50 @@
+"""The short way from a public method to its kernel, for plain arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from types import MethodType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from tauforge.kernels.kernel import Kernel
+
+DOUBLE = np.dtype(np.float64)
+
+
+def straight_to(kernel: Kernel, documented: Callable[..., Any], *, watched: bool) -> Callable[..., Any]:
+    """Plain arrays to the kernel; everything else to the documented method, which also words the errors.
+
+    watched: results with suspects among them (`Kernel.suspects`) are asked of the documented method too, which checks.
+    """
+    cores = [core for _, core in kernel.arguments]
+
+    @wraps(documented)
+    def direct(*arguments: Any, **more: Any) -> Any:
+        if more or len(arguments) != len(cores):
+            return documented(*arguments, **more)
+        for a, core in zip(arguments, cores, strict=True):
+            if type(a) is not np.ndarray or a.dtype is not DOUBLE or a.shape[-1:] != core:
+                return documented(*arguments)
+        before = kernel.suspects() if watched else 0
+        try:
+            out = kernel(*arguments)
+        except ValueError:
+            return documented(*arguments)
+        if watched and kernel.suspects() != before:
+            return documented(*arguments)
+        return out
+
+    return direct
+
+
+def install(robot: Any, method: str, kernel: Kernel, *, watched: bool) -> None:
+    """From now on a call of the robot's method finds, before the method itself: a builtin, then the kernel."""
+    from tauforge.kernels.direct_call import Handed
+
+    documented = MethodType(getattr(type(robot), method), robot)
+    direct = straight_to(kernel, documented, watched=watched)
+    vars(robot)[method] = kernel.builtin(Handed(robot, direct)) or direct

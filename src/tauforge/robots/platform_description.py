@@ -1,0 +1,290 @@
+"""What a Stewart platform is: a frozen, validated description, and the changes one may ask of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauforge.algebra.vectors import Matrix, Vector
+from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.stewart.parameters import LEGS, Friction, LegParameters, PlatformParameters
+from tauforge.robots import numbers, physical
+from tauforge.robots.arm_description import KnownException, Source
+from tauforge.robots.numbers import Floats, Rows
+
+if TYPE_CHECKING:
+    from tauforge.robots.stewart_platform import StewartPlatform
+
+Array = NDArray[Any]
+COINCIDENT = 1e-9  # of the platform's size: points nearer than that are one
+ALONG = 1e-9  # sine of the angle below which an axis is taken to lie along another
+MASSES = (
+    "lower_mass",
+    "upper_mass",
+    "lower_com",
+    "upper_com",
+    "lower_inertia",
+    "upper_inertia",
+    "platform_mass",
+    "platform_com",
+    "platform_inertia",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlatformDescription:
+    """Six extensible legs between universal joints on a base and spherical joints on a platform. SI units, radians.
+
+    base_points:     (6, 3) m, base joints, base frame
+    platform_points: (6, 3) m, platform joints, platform frame
+    universal_axes:  (6, 3) fixed axes of the universal joints, base frame, made unit vectors; the sign counts, for it
+                     turns the leg's axes by half a turn. Default z x (b_i - mean b)
+    lower_mass, upper_mass:       kg, one for all legs or (6,)
+    lower_com, upper_com:         m, (3,) or (6, 3), in leg axes (x along the leg, y along k x leg), the lower part's
+                                  from the base joint, the upper part's from the platform joint
+    lower_inertia, upper_inertia: kg m^2 about the mass centre, leg axes: (3, 3) for all legs, (6, 3, 3), or (6, 3)
+                                  principal moments
+    platform_mass, platform_com, platform_inertia: of platform and payload, platform frame
+    friction:        viscous, of universal (N m s), prismatic (N s/m) and spherical joints (N m s)
+    gravity:         (3,) m/s^2, acceleration of free fall, base frame
+    stroke:          (2,) or (6, 2) m, shortest and longest leg
+    force_limit:     N, largest size of a leg force, one or (6,)
+    base_joint_axes, platform_joint_axes: (6, 3) axes of the joints' cones, from base to platform, in the base's and the
+                     platform's frame
+    cone_angles:     (2,) rad, half angles of the base's and the platform's cones
+    leg_radius:      m, for the clearance between legs
+    reflected_mass:  kg, what a rotor or a ball screw adds to the sliding of a leg, one or (6,)
+
+    Masses may be absent, all of them: the platform has a geometry then, and no dynamics.
+    """
+
+    base_points: Rows
+    platform_points: Rows
+    universal_axes: Rows | None = None
+    lower_mass: Floats | None = None
+    upper_mass: Floats | None = None
+    lower_com: Rows | None = None
+    upper_com: Rows | None = None
+    lower_inertia: tuple[Rows, ...] | None = None
+    upper_inertia: tuple[Rows, ...] | None = None
+    platform_mass: float | None = None
+    platform_com: Floats | None = None
+    platform_inertia: Rows | None = None
+    friction: Floats = (0.0, 0.0, 0.0)
+    gravity: Floats = (0.0, 0.0, -9.81)
+    stroke: Rows | None = None
+    force_limit: Floats | None = None
+    base_joint_axes: Rows | None = None
+    platform_joint_axes: Rows | None = None
+    cone_angles: Floats | None = None
+    leg_radius: float | None = None
+    reflected_mass: Floats = (0.0,) * LEGS
+    base_joint: str = "universal"
+    name: str = "platform"
+    known_exceptions: tuple[KnownException, ...] = ()
+    sources: tuple[Source, ...] = dataclasses.field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        def put(field: str, value: Any) -> None:
+            object.__setattr__(self, field, value)
+
+        if not isinstance(self.name, str):
+            raise ModelError(f"expected a text, got {self.name!r}", field="name")
+        if self.base_joint != "universal":
+            raise UnsupportedFeatureError(
+                f"base joints of kind {self.base_joint!r}",
+                field="base_joint",
+                remedy="Only universal joints hold a leg's spin; with spherical joints at both ends nothing does",
+            )
+        for field in ("base_points", "platform_points"):
+            points = numbers.array(getattr(self, field), (LEGS, 3), field)
+            _refuse_coincident(points, field)
+            put(field, numbers.rows(points))
+        put("universal_axes", numbers.rows(self._axes()))
+        self._put_masses(put)
+        put(
+            "friction",
+            tuple(numbers.non_negative(x, "friction") for x in numbers.array(self.friction, (3,), "friction").tolist()),
+        )
+        put("gravity", numbers.vector(self.gravity, "gravity"))
+        put("reflected_mass", _per_leg_numbers(self.reflected_mass, "reflected_mass"))
+        self._put_limits(put)
+        self._check_bodies()
+
+    def _axes(self) -> Array:
+        b = np.array(self.base_points)
+        if self.universal_axes is None:
+            k = np.cross((0.0, 0.0, 1.0), b - b.mean(axis=0))
+            if (np.linalg.norm(k, axis=1) < COINCIDENT * np.ptp(b, axis=0).max()).any():
+                raise ModelError(
+                    "no default for a base point above the middle of the others",
+                    field="universal_axes",
+                    remedy="Give (6, 3) axes",
+                )
+        else:
+            k = numbers.array(self.universal_axes, (LEGS, 3), "universal_axes")
+        return _unit(k, "universal_axes")
+
+    def _put_masses(self, put: Any) -> None:
+        given = [field for field in MASSES if getattr(self, field) is not None]
+        if not given:
+            return
+        missing = [field for field in MASSES if getattr(self, field) is None]
+        if missing:
+            raise ModelError(
+                f"masses are given, but not {', '.join(missing)}",
+                field=missing[0],
+                remedy="Give all of them, or none for a geometry without dynamics",
+            )
+        for part in ("lower", "upper"):
+            put(f"{part}_mass", _per_leg_numbers(getattr(self, f"{part}_mass"), f"{part}_mass"))
+            put(f"{part}_com", numbers.rows(_per_leg(getattr(self, f"{part}_com"), (3,), f"{part}_com")))
+            put(f"{part}_inertia", _inertias(getattr(self, f"{part}_inertia"), f"{part}_inertia"))
+        put("platform_mass", numbers.non_negative(self.platform_mass, "platform_mass"))
+        put("platform_com", numbers.vector(self.platform_com, "platform_com"))
+        put("platform_inertia", numbers.inertia(self.platform_inertia, "platform_inertia"))
+
+    def _put_limits(self, put: Any) -> None:
+        if self.stroke is not None:
+            stroke = _per_leg(self.stroke, (2,), "stroke")
+            if (stroke[:, 0] < 0).any() or (stroke[:, 0] >= stroke[:, 1]).any():
+                raise ModelError(f"expected 0 <= shortest < longest, got {self.stroke!r}", field="stroke")
+            put("stroke", numbers.rows(stroke))
+        if self.force_limit is not None:
+            put("force_limit", _per_leg_numbers(self.force_limit, "force_limit"))
+        for field in ("base_joint_axes", "platform_joint_axes"):
+            if getattr(self, field) is not None:
+                put(field, numbers.rows(_unit(numbers.array(getattr(self, field), (LEGS, 3), field), field)))
+        if self.cone_angles is not None:
+            angles = numbers.array(self.cone_angles, (2,), "cone_angles")
+            if (angles <= 0).any() or (angles > np.pi).any():
+                raise ModelError(f"expected angles in (0, pi], got {self.cone_angles!r}", field="cone_angles")
+            if self.base_joint_axes is None or self.platform_joint_axes is None:
+                raise ModelError(
+                    "cones need axes", field="cone_angles", remedy="Give base_joint_axes and platform_joint_axes"
+                )
+            put("cone_angles", tuple(angles.tolist()))
+        if self.leg_radius is not None:
+            put("leg_radius", numbers.non_negative(self.leg_radius, "leg_radius"))
+
+    def _check_bodies(self) -> None:
+        if not all(isinstance(exception, KnownException) for exception in self.known_exceptions):
+            raise ModelError("expected a sequence of KnownException", field="known_exceptions")
+        bodies: dict[str, Rows] = {}
+        if self.has_masses:
+            bodies["platform"] = cast(Rows, self.platform_inertia)
+            for part in ("lower", "upper"):
+                tensors = cast(tuple[Rows, ...], getattr(self, f"{part}_inertia"))
+                alike = len(set(tensors)) == 1
+                bodies |= {f"{part} part" if alike else f"{part} part of leg {i + 1}": t for i, t in enumerate(tensors)}
+        unknown = {exception.body for exception in self.known_exceptions} - set(bodies)
+        if unknown:
+            raise ModelError(
+                f"no such body: {', '.join(sorted(unknown))}",
+                field="known_exceptions",
+                remedy=f"Known: {', '.join(bodies) or 'none, the platform has no masses'}",
+            )
+        physical.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
+
+    # ---------------------------------------------------------------------------------------------------- questions
+
+    @property
+    def has_masses(self) -> bool:
+        return self.platform_mass is not None
+
+    @cached_property
+    def parameters(self) -> PlatformParameters:
+        """The platform as the formulations see it; without masses all of them are 0."""
+        nothing = BodyParameters(0.0, Vector(0.0, 0.0, 0.0), Matrix.diagonal(0.0, 0.0, 0.0))
+
+        def part(name: str, i: int) -> BodyParameters:
+            if not self.has_masses:
+                return nothing
+            mass, com, inertia = (getattr(self, f"{name}_{field}")[i] for field in ("mass", "com", "inertia"))
+            return BodyParameters(mass, Vector(*com), Matrix.of(inertia))
+
+        body = nothing
+        if self.has_masses:
+            com, inertia = cast(Floats, self.platform_com), cast(Rows, self.platform_inertia)
+            body = BodyParameters(self.platform_mass, Vector(*com), Matrix.of(inertia))
+        axes = cast(Rows, self.universal_axes)
+        legs = tuple(
+            LegParameters(
+                Vector(*self.base_points[i]),
+                Vector(*self.platform_points[i]),
+                Vector(*axes[i]),
+                part("lower", i),
+                part("upper", i),
+                self.reflected_mass[i],
+            )
+            for i in range(LEGS)
+        )
+        return PlatformParameters(legs, body, Friction(*self.friction), Vector(*self.gravity))
+
+    # ------------------------------------------------------------------------------------------------------ changes
+
+    def replace(self, **changes: Any) -> Self:
+        """A changed copy."""
+        known = {field.name for field in dataclasses.fields(self)}
+        if unknown := sorted(set(changes) - known):
+            raise ModelError(
+                f"unknown field {unknown[0]!r}", field="replace", remedy=f"Known: {', '.join(sorted(known))}"
+            )
+        return dataclasses.replace(self, **changes)
+
+    def without_friction(self) -> Self:
+        return self.replace(friction=(0.0, 0.0, 0.0))
+
+    def save(self, path: str | Path) -> None:
+        """Write the platform as TOML; `tauforge.load` reads it back equal."""
+        from tauforge.robots.readers.platform_toml import write  # a reader imports this module
+
+        write(cast("StewartPlatform", self), Path(path))
+
+
+def _refuse_coincident(points: Array, field: str) -> None:
+    size = np.ptp(points, axis=0).max()
+    apart = np.linalg.norm(points[:, None] - points[None], axis=-1) + np.eye(LEGS) * (1.0 + size)
+    i, j = np.unravel_index(int(apart.argmin()), apart.shape)
+    if apart[i, j] <= COINCIDENT * size:
+        raise ModelError(f"points {i + 1} and {j + 1} coincide", field=field)
+
+
+def _unit(axes: Array, field: str) -> Array:
+    length = np.linalg.norm(axes, axis=1, keepdims=True)
+    if (length == 0).any():
+        raise ModelError(f"axis {int((length == 0).argmax()) + 1} is zero", field=field)
+    return np.asarray(axes / length)
+
+
+def _per_leg(value: Any, core: tuple[int, ...], field: str) -> Array:
+    """(6, *core) from one for all legs or one for each."""
+    try:
+        shape = np.shape(value)
+    except ValueError:
+        shape = ()
+    if shape == core:
+        return np.broadcast_to(numbers.array(value, core, field), (LEGS, *core))
+    return numbers.array(value, (LEGS, *core), field)
+
+
+def _per_leg_numbers(value: Any, field: str) -> Floats:
+    shared = np.ndim(value) == 0 and not isinstance(value, str)
+    given = [value] * LEGS if shared else numbers.array(value, (LEGS,), field).tolist()
+    return tuple(numbers.non_negative(x, field) for x in given)
+
+
+def _inertias(value: Any, field: str) -> tuple[Rows, ...]:
+    shape = np.shape(value)
+    if shape in ((3,), (3, 3)):
+        return (numbers.inertia(value, field),) * LEGS
+    if shape not in ((LEGS, 3), (LEGS, 3, 3)):
+        raise ModelError(f"expected (3,), (3, 3), (6, 3) or (6, 3, 3) numbers, got shape {shape}", field=field)
+    return tuple(numbers.inertia(tensor, field) for tensor in value)

@@ -1,0 +1,119 @@
+"""How far a Stewart platform is from its limits: strokes, joint cones, legs that touch, and H that is singular."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.formulations.stewart.parameters import LEGS
+
+if TYPE_CHECKING:
+    from tauforge.robots.stewart_platform import StewartPlatform
+
+Array = NDArray[Any]
+PARALLEL = 1e-12  # sine squared of the angle of two legs that are taken to be parallel
+
+
+class Limits(NamedTuple):
+    """Margins, positive where a limit holds; None where it was not given."""
+
+    stroke: Array | None  # (..., 6) m, to the nearer end of the stroke
+    base_cone: Array | None  # (..., 6) rad
+    platform_cone: Array | None  # (..., 6) rad
+    clearance: Array | None  # (...) m, between the surfaces of the nearest two legs
+    nearest_legs: Array | None  # (..., 2), their numbers from 1
+
+    @property
+    def hold(self) -> Array:
+        """(...) whether all of them hold."""
+        margins = [m if m.ndim == 0 or m is self.clearance else m.min(axis=-1) for m in self[:4] if m is not None]
+        return np.all([np.asarray(m) >= 0 for m in margins], axis=0) if margins else np.array(True)
+
+
+def within_limits(platform: StewartPlatform, pose: ArrayLike) -> Limits:
+    legs = platform.leg_motion(pose)
+    stroke = base = top = clearance = nearest = None
+    if platform.stroke is not None:
+        shortest, longest = np.array(platform.stroke).T
+        stroke = np.minimum(legs.lengths - shortest, longest - legs.lengths)
+    if platform.cone_angles is not None:
+        half_base, half_top = platform.cone_angles
+        base = half_base - angles_between(legs.directions, np.array(platform.base_joint_axes))
+        top = half_top - legs.spherical_angles
+    if platform.leg_radius is not None:
+        lower = np.array(platform.base_points)
+        upper = lower + legs.directions * legs.lengths[..., None]
+        apart, nearest = nearest_segments(np.broadcast_to(lower, upper.shape), upper)
+        clearance = apart - 2 * platform.leg_radius
+    return Limits(stroke, base, top, clearance, nearest)
+
+
+def angles_between(a: Array, b: Array) -> Array:
+    """Of unit vectors; exact for small angles, which the arc cosine is not."""
+    return np.asarray(2 * np.arctan2(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)))
+
+
+def rotation(pose: Array) -> Array:
+    """(..., 3, 3) from the angles of a pose."""
+    from tauforge.algebra.rotations import rotation_of
+    from tauforge.algebra.vectors import Vector
+
+    rows = rotation_of(Vector(pose[..., 3], pose[..., 4], pose[..., 5])).rows
+    return np.stack([np.stack([np.broadcast_to(x, pose.shape[:-1]) for x in row], axis=-1) for row in rows], axis=-2)
+
+
+def spherical_angles(platform: StewartPlatform, pose: Array, directions: Array) -> Array:
+    """Between each leg and its platform joint's axis, (..., 6) rad."""
+    axes = np.array(platform.platform_joint_axes or [(0.0, 0.0, 1.0)] * LEGS)
+    turned = np.einsum("...ij,kj->...ki", rotation(pose), axes)
+    return angles_between(directions, turned)
+
+
+def universal_angles(platform: StewartPlatform, directions: Array) -> Array:
+    """(..., 6, 2): the leg's turn about the fixed axis k, from where it is nearest to the base's z; and towards k."""
+    k = np.array(platform.universal_axes)
+    up = np.broadcast_to((0.0, 0.0, 1.0), k.shape)
+    reference = up - k * (k * up).sum(-1, keepdims=True)
+    flat = np.linalg.norm(reference, axis=-1, keepdims=True) < 1e-9  # k along z: measure from x instead
+    reference = np.where(flat, np.array([1.0, 0.0, 0.0]) - k * k[:, :1], reference)
+    reference = reference / np.linalg.norm(reference, axis=-1, keepdims=True)
+    side = np.cross(k, reference)
+    about = np.arctan2((directions * side).sum(-1), (directions * reference).sum(-1))
+    towards = np.arcsin(np.clip((directions * k).sum(-1), -1.0, 1.0))
+    return np.stack([about, towards], axis=-1)
+
+
+def nearest_segments(start: Array, end: Array) -> tuple[Array, Array]:
+    """Smallest distance between any two of the six segments, (...), and which two, (..., 2) from 1."""
+    pairs = np.array(list(combinations(range(LEGS), 2)))
+    p1, q1, p2, q2 = (x[..., pairs[:, k], :] for k in (0, 1) for x in (start, end))
+    distance = segment_distance(p1, q1, p2, q2)
+    which = distance.argmin(axis=-1)
+    return distance.min(axis=-1), pairs[which] + 1
+
+
+def segment_distance(p1: Array, q1: Array, p2: Array, q2: Array) -> Array:
+    """Between segments p1 q1 and p2 q2, by clamping the nearest points of their lines."""
+    d1, d2, r = q1 - p1, q2 - p2, p1 - p2
+    a, e, f = (d1 * d1).sum(-1), (d2 * d2).sum(-1), (d2 * r).sum(-1)
+    b, c = (d1 * d2).sum(-1), (d1 * r).sum(-1)
+    denominator = a * e - b * b
+    parallel = denominator <= PARALLEL * a * e
+    s = np.where(parallel, 0.0, np.clip((b * f - c * e) / np.where(parallel, 1.0, denominator), 0.0, 1.0))
+    t = (b * s + f) / e
+    s = np.where(t < 0, np.clip(-c / a, 0.0, 1.0), np.where(t > 1, np.clip((b - c) / a, 0.0, 1.0), s))
+    t = np.clip(t, 0.0, 1.0)
+    between = (p1 + d1 * s[..., None]) - (p2 + d2 * t[..., None])
+    return np.asarray(np.linalg.norm(between, axis=-1))
+
+
+def condition_numbers(H: Array) -> Array:
+    """Ratios of extreme singular values, (...); NaN where H is not finite."""
+    finite = np.asarray(np.isfinite(H).all(axis=(-1, -2)))
+    safe = np.where(finite[..., None, None], H, np.eye(H.shape[-1]))
+    values = np.linalg.svd(safe, compute_uv=False)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(finite, values[..., 0] / values[..., -1], np.nan))

@@ -1,0 +1,239 @@
+"""The public functions of a Stewart platform as formulas over any scalar.
+
+Every function takes the platform's model, then lists of scalars (a pose is x, y, z, theta_x, theta_y, theta_z with
+R = Rz Ry Rx; a twist v, omega), and returns nested lists of scalars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from tauforge.algebra.rotations import Quaternion, angles_of, quaternion_of, rotation_of
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import ZERO, Matrix, Vector
+from tauforge.formulations.bodies import NO_WRENCH, Wrench
+from tauforge.formulations.stewart import (
+    closed_form,
+    dasgupta1998,
+    exact,
+    forward_kinematics,
+    massless_legs,
+    pedrammehr2012,
+    pedrammehr2012_closed,
+    universal_coordinates,
+)
+from tauforge.formulations.stewart import energy as energies
+from tauforge.formulations.stewart import reactions as joint_reactions_of
+from tauforge.formulations.stewart.kinematics import leg_motion as motion_of
+from tauforge.formulations.stewart.kinematics import leg_vector
+from tauforge.formulations.stewart.lumping import LumpedPlatform
+from tauforge.formulations.stewart.parameters import LEGS, PlatformMotion, PlatformParameters
+from tauforge.formulations.stewart.platform_equations import force_matrix as matrix_of
+from tauforge.formulations.stewart.platform_equations import leg_vectors
+
+Scalars = Sequence[Scalar]
+EXACT = "exact"
+NEWTON_STEPS = 5  # of one call of the tracking kernel: enough from a centimetre and a degree away
+
+
+class PlatformModel(NamedTuple):
+    """The platform as described, and as the cheapest form wants it."""
+
+    parameters: PlatformParameters
+    lumped: LumpedPlatform
+
+
+def motion(pose: Scalars, twist: Scalars | None = None, acceleration: Scalars | None = None) -> PlatformMotion:
+    def halves(x: Scalars | None) -> tuple[Vector, Vector]:
+        return (ZERO, ZERO) if x is None else (Vector(*x[:3]), Vector(*x[3:]))
+
+    return PlatformMotion(Vector(*pose[:3]), rotation_of(Vector(*pose[3:])), *halves(twist), *halves(acceleration))
+
+
+def external(R: Matrix, wrench: Scalars | None, platform_axes: bool) -> Wrench:
+    if wrench is None:
+        return NO_WRENCH
+    force, moment = Vector(*wrench[:3]), Vector(*wrench[3:])
+    return Wrench(R @ force, R @ moment) if platform_axes else Wrench(force, moment)
+
+
+class Model(NamedTuple):
+    """A model of inverse dynamics, and the names of its switches."""
+
+    inverse_dynamics: Callable[..., list[Scalar]]
+    corrections: tuple[str, ...] = ()
+
+
+def _dasgupta(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
+    return dasgupta1998.inverse_dynamics(p, m, w, dasgupta1998.Corrections(**chosen))
+
+
+def _pedrammehr(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
+    return pedrammehr2012.inverse_dynamics(p, m, w, pedrammehr2012.Corrections(**chosen))
+
+
+def _closed(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
+    terms = {name: value for name, value in chosen.items() if name in pedrammehr2012_closed.Terms._fields}
+    rest = {name: value for name, value in chosen.items() if name not in terms}
+    corrections = pedrammehr2012.Corrections(**rest)
+    return pedrammehr2012_closed.inverse_dynamics(p, m, w, pedrammehr2012_closed.Terms(**terms), corrections)
+
+
+def _vectors(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
+    return exact.inverse_dynamics(p, m, w)
+
+
+def _massless(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
+    return massless_legs.inverse_dynamics(p, m, w)
+
+
+MODELS = {
+    "dasgupta1998": Model(_dasgupta, dasgupta1998.Corrections._fields),
+    "pedrammehr2012": Model(_pedrammehr, pedrammehr2012.Corrections._fields),
+    "pedrammehr2012-closed": Model(
+        _closed, (*pedrammehr2012_closed.Terms._fields, *pedrammehr2012.Corrections._fields)
+    ),
+    "massless-legs": Model(_massless),
+    "exact-vectors": Model(_vectors),
+}
+
+
+def inverse_dynamics(
+    model: PlatformModel,
+    pose: Scalars,
+    twist: Scalars,
+    acceleration: Scalars,
+    external_wrench: Scalars | None = None,
+    name: str = EXACT,
+    corrections: tuple[str, ...] = (),
+    platform_axes: bool = False,
+    trapped: bool = False,
+) -> list[Scalar]:
+    """trapped: the exact model's first force is not a number where H looks singular, for a closer look."""
+    m = motion(pose, twist, acceleration)
+    w = external(m.R, external_wrench, platform_axes)
+    if name == EXACT:
+        return universal_coordinates.inverse_dynamics(model.lumped, m, w, trapped=trapped)
+    return MODELS[name].inverse_dynamics(model.parameters, m, w, dict.fromkeys(corrections, True))
+
+
+def forward_dynamics(
+    model: PlatformModel,
+    pose: Scalars,
+    twist: Scalars,
+    leg_forces: Scalars,
+    external_wrench: Scalars | None = None,
+    platform_axes: bool = False,
+) -> list[Scalar]:
+    m = motion(pose, twist)
+    w = external(m.R, external_wrench, platform_axes)
+    a, alpha = closed_form.forward_dynamics(model.lumped, m, leg_forces, w)
+    return [*a, *alpha]
+
+
+def mass_matrix(model: PlatformModel, pose: Scalars) -> list[list[Scalar]]:
+    m = motion(pose)
+    return closed_form.mass_matrix(model.lumped, m.X, m.R)
+
+
+def bias_wrench(model: PlatformModel, pose: Scalars, twist: Scalars) -> list[Scalar]:
+    return closed_form.bias_wrench(model.lumped, motion(pose, twist))
+
+
+def force_matrix(model: PlatformModel, pose: Scalars) -> list[list[Scalar]]:
+    return matrix_of(leg_vectors(model.parameters, motion(pose)))
+
+
+def inverse_kinematics(model: PlatformModel, pose: Scalars) -> list[Scalar]:
+    m = motion(pose)
+    return [leg_vector(leg, m.X, m.R).L for leg in model.parameters.legs]
+
+
+def leg_motion(model: PlatformModel, pose: Scalars, twist: Scalars, acceleration: Scalars) -> list[list[Any]]:
+    """Lengths, rates, accelerations, spins, spin rates; angular velocities and accelerations, directions, base axes."""
+    m = motion(pose, twist, acceleration)
+    legs = [motion_of(leg, m) for leg in model.parameters.legs]
+    columns = [[l.L, l.Ldot, l.Lddot, l.spin, l.spin_rate, [*l.W], [*l.A], [*l.s]] for l in legs]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def joint_reactions(
+    model: PlatformModel,
+    pose: Scalars,
+    twist: Scalars,
+    acceleration: Scalars,
+    external_wrench: Scalars | None = None,
+    platform_axes: bool = False,
+) -> list[list[Any]]:
+    """Wrenches of the universal, prismatic and spherical joints of every leg."""
+    m = motion(pose, twist, acceleration)
+    w = external(m.R, external_wrench, platform_axes)
+    legs = joint_reactions_of.reactions(model.parameters, m, w)
+    return [[[*leg[joint].force, *leg[joint].moment] for leg in legs] for joint in range(3)]
+
+
+def energy(model: PlatformModel, pose: Scalars, twist: Scalars) -> list[Scalar]:
+    """Kinetic, potential."""
+    return list(energies.energies(model.parameters, motion(pose, twist)))
+
+
+def twist_of(model: PlatformModel, pose: Scalars, rates: Scalars) -> list[Scalar]:
+    return forward_kinematics.twist(model.parameters, motion(pose), rates)
+
+
+def acceleration_of(model: PlatformModel, pose: Scalars, twist: Scalars, accelerations: Scalars) -> list[Scalar]:
+    return forward_kinematics.acceleration(model.parameters, motion(pose, twist), accelerations)
+
+
+def tracked_pose(model: PlatformModel, lengths: Scalars, guess: Scalars) -> list[Any]:
+    """The pose after a few steps of Newton's method, and the largest error of a length."""
+    state = forward_kinematics.Guess(Vector(*guess[:3]), quaternion_of(Vector(*guess[3:])))
+    state = newton(model, lengths, state, NEWTON_STEPS)
+    pose = [*state.X, *angles_of(state.orientation.rotation())]
+    return [pose, forward_kinematics.residual(model.parameters.legs, lengths, state)]
+
+
+def newton(
+    model: PlatformModel, lengths: Scalars, state: forward_kinematics.Guess, steps: int
+) -> forward_kinematics.Guess:
+    for _ in range(steps):
+        state = forward_kinematics.step(model.parameters.legs, lengths, state)
+    return state
+
+
+def refine(model: PlatformModel, lengths: Scalars, state: Scalars) -> list[Any]:
+    """A few steps on x, y, z and a quaternion, for many starts at once: the new state and its residual."""
+    found = forward_kinematics.Guess(Vector(*state[:3]), Quaternion(*state[3:]))
+    found = newton(model, lengths, found, NEWTON_STEPS)
+    residual = forward_kinematics.residual(model.parameters.legs, lengths, found)
+    return [[*found.X, *found.orientation], residual]
+
+
+class Function(NamedTuple):
+    """Arguments with their sizes, results, and options of a plain call."""
+
+    arguments: Mapping[str, int]
+    results: list[tuple[int, ...]]
+    options: Mapping[str, Any] = MappingProxyType({})
+
+
+POSE, TWIST, ACCELERATION = {"pose": 6}, {"twist": 6}, {"acceleration": 6}
+STATE = {**POSE, **TWIST, **ACCELERATION}
+PLAIN = {"name": EXACT, "corrections": (), "platform_axes": False, "trapped": True}
+FUNCTIONS = {
+    "inverse_dynamics": Function(STATE, [(LEGS,)], PLAIN),
+    "forward_dynamics": Function({**POSE, **TWIST, "leg_forces": LEGS}, [(6,)], {"platform_axes": False}),
+    "mass_matrix": Function(POSE, [(6, 6)]),
+    "bias_wrench": Function({**POSE, **TWIST}, [(6,)]),
+    "force_matrix": Function(POSE, [(6, LEGS)]),
+    "inverse_kinematics": Function(POSE, [(LEGS,)]),
+    "leg_motion": Function(STATE, [(LEGS,)] * 5 + [(LEGS, 3)] * 3),
+    "joint_reactions": Function(STATE, [(LEGS, 6)] * 3, {"platform_axes": False}),
+    "energy": Function({**POSE, **TWIST}, [(), ()]),
+    "twist_of": Function({**POSE, "rates": LEGS}, [(6,)]),
+    "acceleration_of": Function({**POSE, **TWIST, "accelerations": LEGS}, [(6,)]),
+    "tracked_pose": Function({"lengths": LEGS, "guess": 6}, [(6,), ()]),
+    "refine": Function({"lengths": LEGS, "state": 7}, [(7,), ()]),
+}

@@ -1,0 +1,73 @@
+"""Long graphs cut into many parts: values handed on through scratch memory, slots used again, order changed."""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+import pytest
+
+from tauforge.kernels import llvm_body
+from tauforge.kernels.kernel import Kernel
+from tauforge.tracing.graph import as_soon_as_possible, trace
+from tolerances import ROUNDING, error
+
+
+def random_function(rng, inputs, operations, outputs):
+    """Sums and products of values from near and far, results among them early and late."""
+    picks = [(rng.integers(2), rng.integers(1 << 30), rng.integers(1 << 30)) for _ in range(operations)]
+    places = rng.integers(inputs, inputs + operations, outputs)
+
+    def f(x):
+        values = list(x)
+        for kind, a, b in picks:
+            near = values[-1 - a % min(len(values), 8)]
+            far = values[b % len(values)]
+            values.append((near + far) * 0.5 if kind else near * far * 0.7)
+        return [values[k] for k in places]
+
+    return f
+
+
+@pytest.mark.parametrize("part_nodes", [40, 150, 1000])
+@pytest.mark.parametrize("seed", range(4))
+def test_parts_give_what_the_whole_gives(monkeypatch, seed, part_nodes):
+    rng = np.random.default_rng(seed)
+    inputs, outputs = 7, 19
+    graph = trace(random_function(rng, inputs, 900, outputs), {"x": inputs})
+    monkeypatch.setattr(llvm_body, "PART_NODES", part_nodes)
+    kernel = Kernel("parts", "", lambda: graph, [("x", (inputs,))], [(outputs,)], f"{seed} {part_nodes}")
+    x = rng.uniform(-1, 1, (53, inputs))
+    expected = np.array([graph.evaluate({f"x{k}": value for k, value in enumerate(row)}) for row in x])
+    assert error(kernel(x), expected) < ROUNDING
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_slot_is_free_only_when_its_value_is_dead(monkeypatch, seed):
+    rng = np.random.default_rng(seed)
+    graph = trace(random_function(rng, 5, 600, 11), {"x": 5})
+    monkeypatch.setattr(llvm_body, "PART_NODES", 60)
+    plan = llvm_body.Plan(graph, [llvm_body.Operand("x", (5,), 0)], [llvm_body.Operand("", (11,), 1)], 64, 8)
+    needed = {}  # node -> last part that reads it
+    for k, node in enumerate(plan.graph.nodes):
+        reads = [*node.args]
+        for piece in plan.pieces.get(k, ()):
+            reads += [plan.graph.outputs[output].node for output in piece.outputs]
+        for a in reads:
+            needed[a] = max(needed.get(a, 0), plan.part_of[k])
+    holders: dict[int, list[tuple[int, int]]] = {}
+    for node, slot in plan.slots.items():
+        holders.setdefault(slot, []).append((plan.part_of[node], needed[node]))
+    assert max(map(len, holders.values())) > 1  # slots are used again, or this shows nothing
+    for spans in holders.values():
+        spans.sort()
+        for (_, dead), (born, _) in itertools.pairwise(spans):
+            assert dead < born
+
+
+def test_the_changed_order_is_an_order():
+    graph = trace(random_function(np.random.default_rng(9), 6, 500, 8), {"x": 6})
+    again = as_soon_as_possible(graph)
+    values = {f"x{k}": 0.1 * (k + 1) for k in range(6)}
+    assert again.evaluate(values) == graph.evaluate(values)
+    assert all(a < k for k, node in enumerate(again.nodes) for a in node.args)

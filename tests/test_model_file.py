@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from tauforge.errors import ModelError
 from tauforge.robots.arm_description import KnownException, Source
 from tauforge.robots.joint import Joint
-from tauforge.robots.load import load
-from tauforge.robots.readers.arm_toml import MAX_JOINTS, read_arm
+from tauforge.robots.load import load, read_robot
+from tauforge.robots.readers.arm_toml import MAX_JOINTS
 from tauforge.robots.serial_arm import SerialArm
 
 SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))  # multiplies random counts
@@ -118,14 +118,14 @@ def test_documented_messages_are_the_messages(tmp_path: Path) -> None:
     ]
     for text in texts[:2]:
         with pytest.raises(ModelError) as caught:
-            read_arm(written(tmp_path, text))
+            read_robot(written(tmp_path, text))
         assert str(caught.value).replace(f"{tmp_path}{os.sep}", "") in DOCUMENT.read_text(encoding="utf-8")
     with pytest.raises(ModelError, match=r"arm\.toml:1\d: not valid TOML: Unclosed array"):
-        read_arm(written(tmp_path, texts[2]))
+        read_robot(written(tmp_path, texts[2]))
 
 
 def test_absent_keys_take_the_documented_values(tmp_path: Path) -> None:
-    arm = read_arm(written(tmp_path, GENERAL))
+    arm = read_robot(written(tmp_path, GENERAL))
     assert arm.joints[0].name == "joint1"
     assert arm.gravity == (0.0, 0.0, -9.81)
     assert arm.coulomb_speed == 0
@@ -136,7 +136,7 @@ def test_absent_keys_take_the_documented_values(tmp_path: Path) -> None:
 
 def test_dh_rows_mean_what_from_dh_means(tmp_path: Path) -> None:
     for convention in ("standard", "modified"):
-        arm = read_arm(written(tmp_path, changed('"standard"', f'"{convention}"')))
+        arm = read_robot(written(tmp_path, changed('"standard"', f'"{convention}"')))
         same = SerialArm.from_dh(
             joints="RP",
             alpha=[math.pi / 2, 0],
@@ -169,11 +169,11 @@ def test_dh_rows_mean_what_from_dh_means(tmp_path: Path) -> None:
     ],
 )
 def test_angles_with_pi_are_exact(tmp_path: Path, text: str, value: float) -> None:
-    assert read_arm(written(tmp_path, changed("theta = 0.3", f'theta = "{text}"'))).joints[0].dh.theta == value
+    assert read_robot(written(tmp_path, changed("theta = 0.3", f'theta = "{text}"'))).joints[0].dh.theta == value
 
 
 def test_roll_pitch_yaw_is_z_y_x(tmp_path: Path) -> None:
-    arm = read_arm(written(tmp_path, changed("[tool]", "[tool]\nrpy = [0.3, -0.4, 0.5]")))
+    arm = read_robot(written(tmp_path, changed("[tool]", "[tool]\nrpy = [0.3, -0.4, 0.5]")))
 
     def about(axis: int, angle: float) -> np.ndarray:
         i, j = (axis + 1) % 3, (axis + 2) % 3
@@ -187,8 +187,8 @@ def test_roll_pitch_yaw_is_z_y_x(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("encode", [lambda t: b"\xef\xbb\xbf" + t.encode(), lambda t: t.replace("\n", "\r\n").encode()])
 def test_files_of_other_editors_load(tmp_path: Path, encode: object) -> None:
-    expected = read_arm(written(tmp_path, VALID))
-    assert read_arm(written(tmp_path, encode(VALID))) == expected  # type: ignore[operator]
+    expected = read_robot(written(tmp_path, VALID))
+    assert read_robot(written(tmp_path, encode(VALID))) == expected  # type: ignore[operator]
 
 
 # ------------------------------------------------------------------------------------------------- what is refused
@@ -502,7 +502,7 @@ def test_joint_whose_dh_row_is_of_another_convention_is_saved_by_its_transforms(
 
 
 def test_save_replaces_the_file_whole_and_leaves_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    arm = read_arm(written(tmp_path, VALID))
+    arm = read_robot(written(tmp_path, VALID))
     other = arm.replace(name="other")
     path = tmp_path / "arm.toml"
     arm.save(str(path))
@@ -522,7 +522,7 @@ def test_save_replaces_the_file_whole_and_leaves_nothing_else(tmp_path: Path, mo
 
 
 def test_save_refuses_what_it_cannot_write(tmp_path: Path) -> None:
-    arm = read_arm(written(tmp_path, VALID))
+    arm = read_robot(written(tmp_path, VALID))
     (tmp_path / "folder.toml").mkdir()
     for path, message in {
         tmp_path / "missing" / "arm.toml": "folder does not exist",

@@ -47,11 +47,11 @@ def speed_table() -> str:
     for case in report["batches"]:
         ns = {name: times["fastest"] for name, times in case["ns"].items()}
         own = ns.pop("tauforge")
-        others = ", ".join(f"{name} {value / own:.1f} x" for name, value in ns.items())
+        others = ", ".join(f"{name} {value / own:.0f} x" for name, value in ns.items())
         rows.append((case["function"].replace("_", " "), f"{case['states']:,}", f"{own:.1f} ns", others))
     where = report["environment"]
     note = (
-        f"\nPUMA 560 without friction, one core of a {where['cpu']} with {where['vector_bits']}-bit vectors, ordinary "
+        f"\nPUMA 560 without friction, one core of {where['cpu']} with {where['vector_bits']}-bit vectors, ordinary "
         f"row-major arrays, {where['date'][:10]}, commit {where['commit']}; how many times longer the others take.\n"
     )
     return markdown(("function", "states", "tauforge, per state", "others"), rows) + note

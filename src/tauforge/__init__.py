@@ -11,6 +11,7 @@ from tauforge.errors import (
     ModelError,
     ShapeError,
     SingularityError,
+    SingularityWarning,
     TauforgeError,
     UnphysicalInertiaWarning,
     UnsupportedFeatureError,
@@ -21,6 +22,7 @@ from tauforge.robots.joint import Joint
 from tauforge.robots.load import catalogue, load
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.stewart_platform import STEWART_MODELS, StewartPlatform
 
 FORMULATIONS = tuple(_FORMULATIONS)
 
@@ -28,6 +30,7 @@ __version__ = "0.1.0"
 
 __all__ = [
     "FORMULATIONS",
+    "STEWART_MODELS",
     "BaseMotion",
     "ConvergenceError",
     "Joint",
@@ -36,6 +39,8 @@ __all__ = [
     "SerialArm",
     "ShapeError",
     "SingularityError",
+    "SingularityWarning",
+    "StewartPlatform",
     "TauforgeError",
     "UnphysicalInertiaWarning",
     "UnsupportedFeatureError",

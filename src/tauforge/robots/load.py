@@ -6,11 +6,15 @@ import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tauforge.errors import ModelError
-from tauforge.robots.readers.arm_toml import read_arm
+from tauforge.robots.readers import arm_toml, platform_toml
+from tauforge.robots.readers.toml_guard import read_toml
+from tauforge.robots.readers.toml_table import shown
 from tauforge.robots.readers.urdf import read_urdf
 from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.stewart_platform import StewartPlatform
 
 CATALOGUE = Path(__file__).with_name("catalogue")
 
@@ -22,8 +26,8 @@ def catalogue() -> list[str]:
 
 def load(
     name_or_path: str | os.PathLike[str], *, tip: str | None = None, lock: Mapping[str, float] | None = None
-) -> SerialArm:
-    """A robot of the catalogue by its name, or one from a .toml or .urdf file.
+) -> Any:
+    """A robot of the catalogue by its name, or one from a .toml or .urdf file: a SerialArm or a StewartPlatform.
 
     tip:  of a URDF, the link whose frame is the tool frame
     lock: of a URDF, joint names and the coordinates (rad or m) they are held at
@@ -42,9 +46,9 @@ def load(
                 remedy="Leave it out, or load a path that ends in .urdf",
             )
     if suffix == ".toml":
-        return read_arm(path)
+        return read_robot(path)
     if suffix == "" and isinstance(name_or_path, str) and path.name == name_or_path:
-        return read_arm(_catalogue_file(name_or_path))
+        return read_robot(_catalogue_file(name_or_path))
     if path.is_dir():
         raise ModelError("is a folder, expected a file", file=path)
     raise ModelError(
@@ -52,6 +56,24 @@ def load(
         file=path,
         remedy=f"Give a file that ends in .toml or .urdf, or one of {', '.join(catalogue())}",
     )
+
+
+def read_robot(path: Path) -> SerialArm | StewartPlatform:
+    """The robot of a TOML file, an arm or a platform as its format says; a ModelError names the file."""
+    values = read_toml(path)
+    found = values.get("format", arm_toml.FORMAT)
+    try:
+        if found == arm_toml.FORMAT:
+            return arm_toml.arm_of(values)
+        if found == platform_toml.FORMAT:
+            return platform_toml.platform_of(values)
+        raise ModelError(
+            f"unknown format {shown(found)}",
+            field="format",
+            remedy=f'This version reads "{arm_toml.FORMAT}" and "{platform_toml.FORMAT}"',
+        )
+    except ModelError as error:
+        raise error.located(path) from None
 
 
 def _catalogue_file(name: str) -> Path:

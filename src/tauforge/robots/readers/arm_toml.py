@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import os
-import secrets
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -12,12 +10,20 @@ from typing import Any
 from tauforge.algebra.vectors import Matrix, Transform, Vector
 from tauforge.errors import ModelError
 from tauforge.robots import numbers
-from tauforge.robots.arm_description import KnownException, Source
 from tauforge.robots.arm_model import DHRow
 from tauforge.robots.joint import CONVENTIONS, Joint
 from tauforge.robots.numbers import Floats, Rows
-from tauforge.robots.readers.toml_guard import check_caps, check_size, read_toml
 from tauforge.robots.readers.toml_table import Table, shown
+from tauforge.robots.readers.toml_text import (
+    exceptions_of,
+    list_text,
+    provenance_lines,
+    rows_text,
+    sources_of,
+    tensor_text,
+    text,
+    write_lines,
+)
 from tauforge.robots.serial_arm import SerialArm
 
 FORMAT = "tauforge-arm-1"
@@ -66,31 +72,13 @@ JOINT = {
     "max_force": "max_force = 80.0",
 }
 SCALARS = ("viscous", "motor_inertia", "gear_ratio", "max_speed", "max_force")
-KNOWN_EXCEPTION = {"body": 'body = "link of joint1"', "reason": 'reason = "as published"'}
-SOURCE = {
-    "fields": 'fields = ["mass", "com"]',
-    "source": 'source = "author, title, year, table"',
-    "note": 'note = "read from a transcription"',
-}
 
 
 # ------------------------------------------------------------------------------------------------------- reading
 
 
-def read_arm(path: Path) -> SerialArm:
-    """The arm of a TOML file; a ModelError names the file and the field, joint[1] being the first joint."""
-    values = read_toml(path)
-    try:
-        return _arm(values)
-    except ModelError as error:
-        raise error.located(path) from None
-
-
-def _arm(values: dict[str, Any]) -> SerialArm:
-    if values.get("format", FORMAT) != FORMAT:  # before the keys, which are another format's
-        raise ModelError(
-            f"unknown format {shown(values['format'])}", field="format", remedy=f'This version reads "{FORMAT}"'
-        )
+def arm_of(values: dict[str, Any]) -> SerialArm:
+    """The arm of a file's values; a ModelError names the field, joint[1] being the first joint."""
     top = Table(values, "", ARM)
     top.text("format")
     convention = top.text("convention")
@@ -106,15 +94,14 @@ def _arm(values: dict[str, Any]) -> SerialArm:
         given["gravity"] = top.numbers("gravity", 3)
     if "coulomb_speed" in top:
         given["coulomb_speed"] = top.number("coulomb_speed")
-    exceptions = top.tables("known_exception", KNOWN_EXCEPTION)
     return SerialArm(
         name=top.text("name"),
         convention=convention,
         base=_displacement(top, "base"),
         tool=_displacement(top, "tool"),
         joints=tuple(_joint(table, convention) for table in tables),
-        known_exceptions=tuple(KnownException(table.text("body"), table.text("reason")) for table in exceptions),
-        sources=tuple(_source(table) for table in top.tables("source", SOURCE)),
+        known_exceptions=exceptions_of(top),
+        sources=sources_of(top),
         **given,
     )
 
@@ -184,11 +171,6 @@ def _inertia(table: Table) -> Floats | Rows:
     return table.matrix("inertia") if is_matrix else table.numbers("inertia", 3)
 
 
-def _source(table: Table) -> Source:
-    note = table.text("note") if "note" in table else ""
-    return Source(table.texts("fields"), table.text("source"), note)
-
-
 # ------------------------------------------------------------------------------------------------------- writing
 
 
@@ -199,54 +181,26 @@ def write(arm: SerialArm, path: Path) -> None:
             raise ModelError(f"unknown suffix {path.suffix!r}", remedy="Give a file name that ends in .toml")
         if arm.n > MAX_JOINTS:
             raise ModelError(f"{arm.n} joints, at most {MAX_JOINTS} fit a file", field="joints")
-        text = "\n".join(_lines(arm)) + "\n"
-        data = text.encode()
-        check_size(data)
-        check_caps(text)
-        _replace_file(path, data)
+        write_lines(path, _lines(arm))
     except ModelError as error:
         raise error.located(path) from None
 
 
-def _replace_file(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        if not path.parent.is_dir():
-            raise ModelError("cannot be written: its folder does not exist")
-        try:
-            with temporary.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise ModelError(f"cannot be written: {error.strerror}") from None
-
-
 def _lines(arm: SerialArm) -> Iterable[str]:
     yield f'format = "{FORMAT}"'
-    yield f"name = {_text(arm.name, 'name')}"
+    yield f"name = {text(arm.name, 'name')}"
     yield f'convention = "{arm.convention}"'
-    yield f"gravity = {_list(arm.gravity)}"
+    yield f"gravity = {list_text(arm.gravity)}"
     yield f"coulomb_speed = {arm.coulomb_speed!r}"
     yield f"base = {_inline(arm.base)}"
     yield f"tool = {_inline(arm.tool)}"
     for joint in arm.joints:
         yield from ("", "[[joint]]", *_joint_lines(joint, arm.convention))
-    for exception in arm.known_exceptions:
-        yield from ("", "[[known_exception]]")
-        yield from (f"{key} = {_text(value, 'known_exceptions')}" for key, value in exception._asdict().items())
-    for source in arm.sources:
-        yield from ("", "[[source]]")
-        yield f"fields = [{', '.join(_text(field, 'sources') for field in source.fields)}]"
-        yield f"source = {_text(source.source, 'sources')}"
-        yield f"note = {_text(source.note, 'sources')}"
+    yield from provenance_lines(arm.known_exceptions, arm.sources)
 
 
 def _joint_lines(joint: Joint, convention: str) -> Iterable[str]:
-    yield f"name = {_text(joint.name, 'names')}"
+    yield f"name = {text(joint.name, 'names')}"
     yield f'kind = "{joint.kind}"'
     if joint.dh is not None and _follows(joint, joint.dh, convention):
         yield from (f"{key} = {value!r}" for key, value in joint.dh._asdict().items())
@@ -255,11 +209,11 @@ def _joint_lines(joint: Joint, convention: str) -> Iterable[str]:
         yield f"after = {_inline(joint.after)}"
         yield f"offset = {joint.offset!r}"
     yield f"mass = {joint.mass!r}"
-    yield f"com = {_list(joint.com)}"
-    yield f"inertia = {_tensor(joint.inertia)}"
-    yield f"coulomb = {_list(joint.coulomb)}"
+    yield f"com = {list_text(joint.com)}"
+    yield f"inertia = {tensor_text(joint.inertia)}"
+    yield f"coulomb = {list_text(joint.coulomb)}"
     if joint.limits is not None:
-        yield f"limits = {_list(joint.limits)}"
+        yield f"limits = {list_text(joint.limits)}"
     yield from (f"{key} = {getattr(joint, key)!r}" for key in SCALARS if getattr(joint, key) is not None)
 
 
@@ -272,28 +226,5 @@ def _follows(joint: Joint, row: DHRow, convention: str) -> bool:
 
 
 def _inline(transform: Rows) -> str:
-    rotation = _rows([row[:3] for row in transform[:3]])
-    return f"{{ rotation = {rotation}, translation = {_list([row[3] for row in transform[:3]])} }}"
-
-
-def _tensor(inertia: Rows) -> str:
-    principal = all(inertia[i][j] == 0 for i in range(3) for j in range(3) if i != j)
-    return _list([inertia[i][i] for i in range(3)]) if principal else _rows(inertia)
-
-
-def _list(values: Iterable[float]) -> str:
-    return f"[{', '.join(map(repr, values))}]"
-
-
-def _rows(rows: Iterable[Iterable[float]]) -> str:
-    return f"[{', '.join(map(_list, rows))}]"
-
-
-def _text(value: str, field: str) -> str:
-    """A TOML basic string: every control character escaped."""
-    try:
-        value.encode()
-    except UnicodeEncodeError:
-        raise ModelError(f"{shown(value)} has half a surrogate pair, which no file can hold", field=field) from None
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else c for c in escaped) + '"'
+    rotation = rows_text([row[:3] for row in transform[:3]])
+    return f"{{ rotation = {rotation}, translation = {list_text([row[3] for row in transform[:3]])} }}"

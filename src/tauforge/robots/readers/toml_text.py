@@ -1,0 +1,94 @@
+"""What all model files share: provenance, and texts that read back equal."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from tauforge.errors import ModelError
+from tauforge.robots.arm_description import KnownException, Source
+from tauforge.robots.numbers import Rows
+from tauforge.robots.readers.toml_guard import check_caps, check_size
+from tauforge.robots.readers.toml_table import Table, shown
+
+KNOWN_EXCEPTION = {"body": 'body = "link of joint1"', "reason": 'reason = "as published"'}
+SOURCE = {
+    "fields": 'fields = ["mass", "com"]',
+    "source": 'source = "author, title, year, table"',
+    "note": 'note = "read from a transcription"',
+}
+
+
+def exceptions_of(top: Table) -> tuple[KnownException, ...]:
+    tables = top.tables("known_exception", KNOWN_EXCEPTION)
+    return tuple(KnownException(table.text("body"), table.text("reason")) for table in tables)
+
+
+def sources_of(top: Table) -> tuple[Source, ...]:
+    result = []
+    for table in top.tables("source", SOURCE):
+        note = table.text("note") if "note" in table else ""
+        result.append(Source(table.texts("fields"), table.text("source"), note))
+    return tuple(result)
+
+
+def provenance_lines(exceptions: Sequence[KnownException], sources: Sequence[Source]) -> Iterable[str]:
+    for exception in exceptions:
+        yield from ("", "[[known_exception]]")
+        yield from (f"{key} = {text(value, 'known_exceptions')}" for key, value in exception._asdict().items())
+    for source in sources:
+        yield from ("", "[[source]]")
+        yield f"fields = [{', '.join(text(field, 'sources') for field in source.fields)}]"
+        yield f"source = {text(source.source, 'sources')}"
+        yield f"note = {text(source.note, 'sources')}"
+
+
+def write_lines(path: Path, lines: Iterable[str]) -> None:
+    """A reader of the file sees the old or the new one whole."""
+    whole = "\n".join(lines) + "\n"
+    data = whole.encode()
+    check_size(data)
+    check_caps(whole)
+    replace_file(path, data)
+
+
+def replace_file(path: Path, data: bytes) -> None:
+    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        if not path.parent.is_dir():
+            raise ModelError("cannot be written: its folder does not exist")
+        try:
+            with temporary.open("xb") as file:
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, path)
+        finally:
+            temporary.unlink(missing_ok=True)
+    except OSError as error:
+        raise ModelError(f"cannot be written: {error.strerror}") from None
+
+
+def tensor_text(inertia: Rows) -> str:
+    principal = all(inertia[i][j] == 0 for i in range(3) for j in range(3) if i != j)
+    return list_text([inertia[i][i] for i in range(3)]) if principal else rows_text(inertia)
+
+
+def list_text(values: Iterable[float]) -> str:
+    return f"[{', '.join(map(repr, values))}]"
+
+
+def rows_text(rows: Iterable[Iterable[float]]) -> str:
+    return f"[{', '.join(map(list_text, rows))}]"
+
+
+def text(value: str, field: str) -> str:
+    """A TOML basic string: every control character escaped."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ModelError(f"{shown(value)} has half a surrogate pair, which no file can hold", field=field) from None
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else c for c in escaped) + '"'

@@ -1,4 +1,4 @@
-"""How far a Stewart platform is from its limits: strokes, joint cones, legs that touch, and H that is singular."""
+"""How far a Stewart platform is from its limits: strokes, joint cones, legs that touch."""
 
 from __future__ import annotations
 
@@ -108,12 +108,3 @@ def segment_distance(p1: Array, q1: Array, p2: Array, q2: Array) -> Array:
     t = np.clip(t, 0.0, 1.0)
     between = (p1 + d1 * s[..., None]) - (p2 + d2 * t[..., None])
     return np.asarray(np.linalg.norm(between, axis=-1))
-
-
-def condition_numbers(H: Array) -> Array:
-    """Ratios of extreme singular values, (...); NaN where H is not finite."""
-    finite = np.asarray(np.isfinite(H).all(axis=(-1, -2)))
-    safe = np.where(finite[..., None, None], H, np.eye(H.shape[-1]))
-    values = np.linalg.svd(safe, compute_uv=False)
-    with np.errstate(divide="ignore"):
-        return np.asarray(np.where(finite, values[..., 0] / values[..., -1], np.nan))

@@ -8,21 +8,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tauforge.algebra.rotations import Quaternion, angles_of
 from tauforge.errors import ConvergenceError, ShapeError, SingularityWarning
 from tauforge.formulations.stewart.parameters import LEGS
+from tauforge.robots.condition import condition_numbers
 from tauforge.robots.evaluate import as_argument
-from tauforge.robots.platform_limits import condition_numbers
+from tauforge.robots.stewart_formulas import NEWTON_STEPS
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart_platform import StewartPlatform
 
 Array = NDArray[Any]
-TOLERANCE = 1e-12  # of a length, relative to the longest leg
+TOLERANCE = 1e-12  # of the lengths, relative to them
 ROUNDS = 12  # calls of the Newton kernel, a few steps each, before giving up
 NEAR_SINGULAR = 1e4  # condition number above which a tracked branch may be lost
 SAME_POSE = 1e-6  # two assembly modes nearer than that, in metres and in quaternion, are one
 START_ROUNDS = 8
-BATCH = 1000  # starts at a time
+SCATTER = 0.1  # of the starts, of the mean length
+RIDGE = 1e-9  # keeps the best place unique where legs are parallel
 
 
 def default_guess(platform: StewartPlatform, lengths: ArrayLike) -> Array:
@@ -40,40 +43,42 @@ def default_guess(platform: StewartPlatform, lengths: ArrayLike) -> Array:
 
 
 def forward_kinematics(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> Array:
-    pose, residual, steps = solved(platform, lengths, guess)
-    bad = residual > TOLERANCE * np.abs(np.asarray(lengths, float)).max(axis=-1)
+    pose, residual = platform._evaluate("tracked_pose", {"lengths": lengths, "guess": guess})
+    if residual.size and residual.max() <= TOLERANCE:
+        return pose
+    residual, steps = continued(platform, lengths, guess, pose, residual)
+    bad = residual > TOLERANCE
     if bad.any():
         where = tuple(np.argwhere(bad)[0])
         row = f" in row {', '.join(map(str, where))}" if where else ""
+        sizes = np.linalg.norm(np.broadcast_to(np.asarray(lengths, float), pose.shape), axis=-1)
         raise ConvergenceError(
             f"{platform.name}: no pose with these leg lengths was reached{row}. Give another guess, or ask"
             " assembly_modes whether there is one",
-            residual=float(np.nanmax(np.where(bad, residual, 0.0))),
+            residual=float((residual * sizes)[where]),
             iterations=steps,
         )
     return pose
 
 
-def solved(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> tuple[Array, Array, int]:
-    """Poses, residuals (NaN only where the input is), and the number of Newton steps."""
-    from tauforge.robots.stewart_formulas import NEWTON_STEPS
-
-    pose, residual = platform._evaluate("tracked_pose", {"lengths": lengths, "guess": guess})
-    wanted = np.broadcast_to(np.asarray(lengths, float), pose.shape[:-1] + (LEGS,))
-    start = np.broadcast_to(np.asarray(guess, float), pose.shape)
+def continued(
+    platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike, pose: Array, residual: Array
+) -> tuple[Array, int]:
+    """More steps for the rows that need them, into `pose`. Residuals are NaN only where the input is not finite."""
+    poses, residuals = pose.reshape(-1, 6), np.array(residual, float).reshape(-1)
+    wanted, start = (np.broadcast_to(np.asarray(x, float), pose.shape).reshape(-1, LEGS) for x in (lengths, guess))
     usable = np.isfinite(wanted).all(axis=-1) & np.isfinite(start).all(axis=-1)
-    bound = TOLERANCE * np.abs(wanted).max(axis=-1, initial=0.0)
     rounds = 1
     while rounds < ROUNDS:
-        going = usable & ~(residual <= bound)
-        lost = going & ~np.isfinite(residual)
-        if not (going & ~lost).any():
+        going = np.flatnonzero(usable & (residuals > TOLERANCE))
+        if not len(going):
             break
-        better, error = platform._evaluate("tracked_pose", {"lengths": wanted[going], "guess": pose[going]})
-        pose[going], residual[going] = better, error
+        poses[going], residuals[going] = platform._evaluate(
+            "tracked_pose", {"lengths": wanted[going], "guess": poses[going]}
+        )
         rounds += 1
-    residual = np.where(usable & ~np.isfinite(residual), np.inf, residual)
-    return pose, residual, rounds * NEWTON_STEPS
+    residuals = np.where(usable & ~np.isfinite(residuals), np.inf, residuals)
+    return residuals.reshape(residual.shape), rounds * NEWTON_STEPS
 
 
 def track(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> Array:
@@ -112,7 +117,7 @@ class AssemblyModes(NamedTuple):
     """
 
     poses: Array  # (m, 6)
-    residual: float  # m, largest error of a length
+    residual: float  # of the lengths, relative to them
     starts: int
     converged: int
     starts_since_new: int
@@ -132,64 +137,68 @@ def assembly_modes(platform: StewartPlatform, lengths: ArrayLike, starts: int, s
         raise ShapeError("lengths", expected="6 finite numbers > 0", got=f"{np.asarray(lengths).tolist()!r}")
     if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
         raise ShapeError("starts", expected="a whole number >= 1", got=repr(starts))
-    rng = np.random.default_rng(seed)
-    found = np.empty((0, 7))
-    times = np.empty(0, int)
-    converged = last_new = 0
-    worst = 0.0
-    for begin in range(0, starts, BATCH):
-        state = random_states(platform, wanted, min(BATCH, starts - begin), rng)
-        state, residual = refined(platform, wanted, state)
-        good = np.flatnonzero(residual <= TOLERANCE * wanted.max())
-        converged += len(good)
-        for k in good:
-            near = nearest(found, state[k])
-            if near is None:
-                found, times = np.vstack([found, state[k]]), np.append(times, 1)
-                last_new, worst = begin + int(k) + 1, max(worst, float(residual[k]))
-            else:
-                times[near] += 1
-    return AssemblyModes(poses_of(found), worst, starts, converged, starts - last_new, times)
+    state, residual = refined(platform, wanted, random_states(platform, wanted, starts, np.random.default_rng(seed)))
+    good = np.flatnonzero(residual <= TOLERANCE)
+    firsts, times = distinct(state[good])
+    last_new = int(good[firsts].max()) + 1 if len(firsts) else 0
+    worst = float(residual[good].max()) if len(good) else 0.0
+    return AssemblyModes(poses_of(state[good[firsts]]), worst, starts, len(good), starts - last_new, times)
 
 
 def random_states(platform: StewartPlatform, lengths: Array, count: int, rng: np.random.Generator) -> Array:
-    """Origins within reach of the legs, turned at random: (count, 7) x, y, z and a unit quaternion."""
+    """Turned at random, and where the lengths fit best then: (count, 7) x, y, z and a unit quaternion.
+
+    With d_i = R p_i - b_i the differences of |X + d_i|^2 = l_i^2 are linear in X; the rest is left to Newton's method,
+    helped by some noise, for the best X of neighbouring turns leads to the same pose.
+    """
     quaternion = rng.normal(size=(count, 4))
     quaternion /= np.linalg.norm(quaternion, axis=1, keepdims=True)
     b, p = np.array(platform.base_points), np.array(platform.platform_points)
-    reach = float((lengths + np.linalg.norm(p, axis=1)).min())
-    place = b.mean(axis=0) + reach * rng.uniform(-1, 1, size=(count, 3))
+    d = np.einsum("kij,lj->kli", rotations(quaternion), p) - b
+    A = 2 * (d[:, 1:] - d[:, :1])
+    squares = lengths**2 - (d * d).sum(axis=-1)
+    right = squares[:, 1:] - squares[:, :1]
+    normal = np.einsum("kli,klj->kij", A, A) + RIDGE * np.eye(3)
+    place = np.linalg.solve(normal, np.einsum("kli,kl->ki", A, right)[..., None])[..., 0]
+    place += rng.normal(size=(count, 3)) * lengths.mean() * SCATTER
     return np.concatenate([place, quaternion], axis=1)
 
 
 def refined(platform: StewartPlatform, lengths: Array, state: Array) -> tuple[Array, Array]:
     residual = np.full(len(state), np.inf)
     for _ in range(START_ROUNDS):
-        going = ~(residual <= TOLERANCE * lengths.max())
-        if not going.any():
+        going = np.flatnonzero(residual > TOLERANCE)  # those that are lost stay lost
+        if not len(going):
             break
         better, error = platform._evaluate("refine", {"lengths": lengths, "state": state[going]})
         state[going], residual[going] = better, error
     return state, residual
 
 
-def nearest(found: Array, state: Array) -> int | None:
-    """Which of the found states this one is, or None; a quaternion and its opposite are one turn."""
-    if not len(found):
-        return None
-    same = np.linalg.norm(found[:, :3] - state[:3], axis=1)
-    turn = np.minimum(
-        np.linalg.norm(found[:, 3:] - state[3:], axis=1), np.linalg.norm(found[:, 3:] + state[3:], axis=1)
-    )
-    apart = np.maximum(same, turn)
-    k = int(apart.argmin())
-    return k if apart[k] < SAME_POSE else None
+def distinct(states: Array) -> tuple[Array, Array]:
+    """Of states in the order they were met: where each different one was first met, and how often it was."""
+    left = np.arange(len(states))
+    firsts, times = [], []
+    while len(left):
+        first = states[left[0]]
+        others = states[left]
+        apart = np.linalg.norm(others[:, :3] - first[:3], axis=1)
+        turn = [np.linalg.norm(others[:, 3:] - sign * first[3:], axis=1) for sign in (1, -1)]  # q and -q are one turn
+        same = np.maximum(apart, np.minimum(*turn)) < SAME_POSE
+        firsts.append(left[0])
+        times.append(int(same.sum()))
+        left = left[~same]
+    return np.array(firsts, int), np.array(times, int)
+
+
+def rotations(quaternions: Array) -> Array:
+    """(k, 3, 3) from (k, 4)."""
+    rows = Quaternion(*quaternions.T).rotation().rows
+    return np.stack([np.stack(list(row), axis=-1) for row in rows], axis=-2)
 
 
 def poses_of(states: Array) -> Array:
     """(m, 6) from x, y, z and quaternions."""
-    from tauforge.algebra.rotations import Quaternion, angles_of
-
     if not len(states):
         return np.empty((0, 6))
     angles = angles_of(Quaternion(*states[:, 3:].T).rotation())

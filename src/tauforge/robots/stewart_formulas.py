@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
+from tauforge.algebra.linear import elimination
 from tauforge.algebra.rotations import Quaternion, angles_of, quaternion_of, rotation_of
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import ZERO, Matrix, Vector
@@ -106,17 +107,24 @@ def inverse_dynamics(
     twist: Scalars,
     acceleration: Scalars,
     external_wrench: Scalars | None = None,
-    name: str = EXACT,
-    corrections: tuple[str, ...] = (),
+    which: str = EXACT,
+    corrections: str = "",
     platform_axes: bool = False,
     trapped: bool = False,
 ) -> list[Scalar]:
-    """trapped: the exact model's first force is not a number where H looks singular, for a closer look."""
+    """which: model; corrections: names of its switches, separated by blanks.
+
+    trapped: the first force is not a number where H looks singular, for a closer look.
+    """
     m = motion(pose, twist, acceleration)
     w = external(m.R, external_wrench, platform_axes)
-    if name == EXACT:
+    if which == EXACT:
         return universal_coordinates.inverse_dynamics(model.lumped, m, w, trapped=trapped)
-    return MODELS[name].inverse_dynamics(model.parameters, m, w, dict.fromkeys(corrections, True))
+    forces = MODELS[which].inverse_dynamics(model.parameters, m, w, dict.fromkeys(corrections.split(), True))
+    if trapped:  # costs little: the model's own elimination is the same
+        pivots = elimination(matrix_of(leg_vectors(model.parameters, m)), [0.0] * LEGS)[1]
+        forces[0] = universal_coordinates.trap(pivots, forces[0])
+    return forces
 
 
 def forward_dynamics(
@@ -188,7 +196,7 @@ def acceleration_of(model: PlatformModel, pose: Scalars, twist: Scalars, acceler
 
 
 def tracked_pose(model: PlatformModel, lengths: Scalars, guess: Scalars) -> list[Any]:
-    """The pose after a few steps of Newton's method, and the largest error of a length."""
+    """The pose after a few steps of Newton's method, and its residual."""
     state = forward_kinematics.Guess(Vector(*guess[:3]), quaternion_of(Vector(*guess[3:])))
     state = newton(model, lengths, state, NEWTON_STEPS)
     pose = [*state.X, *angles_of(state.orientation.rotation())]
@@ -221,7 +229,7 @@ class Function(NamedTuple):
 
 POSE, TWIST, ACCELERATION = {"pose": 6}, {"twist": 6}, {"acceleration": 6}
 STATE = {**POSE, **TWIST, **ACCELERATION}
-PLAIN = {"name": EXACT, "corrections": (), "platform_axes": False, "trapped": True}
+PLAIN = {"which": EXACT, "corrections": "", "platform_axes": False, "trapped": True}
 FUNCTIONS = {
     "inverse_dynamics": Function(STATE, [(LEGS,)], PLAIN),
     "forward_dynamics": Function({**POSE, **TWIST, "leg_forces": LEGS}, [(6,)], {"platform_axes": False}),

@@ -14,6 +14,7 @@ from tauforge.formulations.stewart.lumping import lumped
 from tauforge.robots import platform_limits as limits
 from tauforge.robots import pose_search as search
 from tauforge.robots import stewart_formulas as formulas
+from tauforge.robots.condition import condition_numbers
 from tauforge.robots.direct import install
 from tauforge.robots.evaluate import Evaluator, as_argument, check_options, no_kernel, precision
 from tauforge.robots.platform_description import Array, PlatformDescription
@@ -74,7 +75,7 @@ class StewartPlatform(PlatformDescription):
     def kernel(self, function: str, *, target: str = "cpu", dtype: str = "float64", **options: Any) -> Kernel:
         """The compiled function behind the method of this name: a generalized ufunc that takes `out=`.
 
-        options: such as name="dasgupta1998" for inverse_dynamics
+        options: such as which="dasgupta1998" for inverse_dynamics
         """
         if function not in FUNCTIONS:
             raise UnsupportedFeatureError(
@@ -177,7 +178,7 @@ class StewartPlatform(PlatformDescription):
             if not 0 < length < np.inf:
                 raise ShapeError("characteristic_length", expected="a number > 0", got=repr(characteristic_length))
             H[..., 3:, :] /= length
-        return limits.condition_numbers(H)
+        return condition_numbers(H)
 
     def forward_kinematics(self, lengths: ArrayLike, guess: ArrayLike | None = None) -> Array:
         """The pose (..., 6) with these leg lengths that Newton's method reaches from the guess.
@@ -209,7 +210,7 @@ class StewartPlatform(PlatformDescription):
         arguments = {"pose": pose, "twist": twist, "accelerations": accelerations}
         return twist, self._evaluate("acceleration_of", arguments)[0]
 
-    def assembly_modes(self, lengths: ArrayLike, *, starts: int = 4000, seed: int = 0) -> search.AssemblyModes:
+    def assembly_modes(self, lengths: ArrayLike, *, starts: int = 6000, seed: int = 0) -> search.AssemblyModes:
         """All real poses with these leg lengths (6,), by Newton's method from many starts.
 
         The answer says how many starts were made since the last new pose was met: the more, the surer it is complete.
@@ -258,13 +259,12 @@ class StewartPlatform(PlatformDescription):
         if on_singular not in ("raise", "nan"):
             raise ShapeError("on_singular", expected="'raise' or 'nan'", got=repr(on_singular))
         arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "external_wrench": external_wrench}
-        options = {"name": model, "corrections": tuple(corrections), "platform_axes": self._wrench_axes(wrench_frame)}
-        trapped = model == EXACT
-        (forces,) = self._evaluate("inverse_dynamics", arguments, **options, trapped=trapped)
-        if trapped:
-            if np.isfinite(forces).all():
-                return forces
-            (forces,) = self._evaluate("inverse_dynamics", arguments, **options, trapped=False)
+        options: dict[str, Any] = {"which": model, "corrections": " ".join(sorted(set(corrections)))}
+        options["platform_axes"] = self._wrench_axes(wrench_frame)
+        (forces,) = self._evaluate("inverse_dynamics", arguments, **options, trapped=True)
+        if np.isfinite(forces).all():
+            return forces
+        (forces,) = self._evaluate("inverse_dynamics", arguments, **options, trapped=False)
         return self._without_singular(forces, pose, on_singular)
 
     def _without_singular(self, forces: Array, pose: ArrayLike, on_singular: str) -> Array:
@@ -272,7 +272,7 @@ class StewartPlatform(PlatformDescription):
         poses = np.broadcast_to(np.asarray(pose, float), forces.shape[:-1] + (6,))
         finite = np.isfinite(poses).all(axis=-1)
         conditions = np.where(
-            finite, limits.condition_numbers(self.force_matrix(np.where(finite[..., None], poses, 0.0))), 0.0
+            finite, condition_numbers(self.force_matrix(np.where(finite[..., None], poses, 0.0))), 0.0
         )
         singular = conditions > SINGULAR
         if not singular.any():

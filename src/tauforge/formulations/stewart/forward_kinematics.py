@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.linear import solved_by_pivots
 from tauforge.algebra.rotations import Quaternion, turned_slightly
-from tauforge.algebra.scalars import Scalar, absolute, reciprocal, select, sqrt
+from tauforge.algebra.scalars import Scalar, reciprocal, sqrt
 from tauforge.algebra.vectors import Vector, cross, dot
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.platform_equations import force_matrix, leg_vectors
@@ -36,14 +36,15 @@ def step(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: Guess) -> 
 
 
 def residual(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: Guess) -> Scalar:
-    """The largest error of a length, m."""
+    """Errors of the lengths beside the lengths: roots of the sums of their squares. Not a number stays one."""
     R = g.orientation.rotation()
-    worst: Scalar = 0.0
+    errors: Scalar = 0.0
+    sizes: Scalar = 0.0
     for leg, length in zip(legs, lengths, strict=True):
         S = R @ leg.p + (g.X - leg.b)
-        error = absolute(sqrt(dot(S, S)) - length)
-        worst = select(worst, error, error, worst)
-    return worst
+        error = sqrt(dot(S, S)) - length
+        errors, sizes = errors + error * error, sizes + length * length
+    return sqrt(errors / sizes)
 
 
 def twist(p: PlatformParameters, m: PlatformMotion, rates: Sequence[Scalar]) -> list[Scalar]:

@@ -251,8 +251,13 @@ def inverse_dynamics(
     along, pivots = elimination([list(row) for row in zip(*columns, strict=True)], [*wanted.force, *wanted.moment])
     forces = [x * t.L + f.cs for t, f, x in zip(found.tips, found.forces, along, strict=True)]
     if trapped:
-        forces[0] = select(spread(pivots), SUSPICIOUS_SPREAD, forces[0], math.nan)
+        forces[0] = trap(pivots, forces[0])
     return forces
+
+
+def trap(pivots: Sequence[Scalar], x: Scalar) -> Scalar:
+    """x, or not a number where the pivots of H differ so much that it may be singular."""
+    return select(spread(pivots), SUSPICIOUS_SPREAD, x, math.nan)
 
 
 def spread(pivots: Sequence[Scalar]) -> Scalar:

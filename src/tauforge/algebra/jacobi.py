@@ -1,0 +1,58 @@
+"""Singular values by one-sided Jacobi rotations (Hestenes 1958), over any scalar: no branches, a number of sweeps.
+
+Columns are turned in pairs until all are at right angles; their lengths are the singular values then, small ones as
+accurate as large ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from tauforge.algebra.scalars import Scalar, absolute, select, sqrt
+
+Columns = list[list[Scalar]]
+TINY = 1e-300  # keeps 0/0 away where two columns are alike in length and at right angles
+
+
+def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    total: Scalar = 0.0
+    for x, y in zip(a, b, strict=True):
+        total = total + x * y
+    return total
+
+
+def sweep(columns: Columns) -> Columns:
+    """Every pair once. The turn has t = tan of the smaller angle that makes the pair orthogonal."""
+    turned = [list(column) for column in columns]
+    squares = [inner(column, column) for column in turned]
+    for i, j in combinations(range(len(turned)), 2):
+        a, b = turned[i], turned[j]
+        g, d = inner(a, b), squares[j] - squares[i]
+        size = absolute(d) + sqrt(d * d + (4.0 * (g * g) + TINY))
+        t = select(d, 0.0, -2.0, 2.0) * g / size
+        c = 1.0 / sqrt(1.0 + t * t)
+        s = c * t
+        turned[i] = [c * x - s * y for x, y in zip(a, b, strict=True)]
+        turned[j] = [s * x + c * y for x, y in zip(a, b, strict=True)]
+        squares[i], squares[j] = squares[i] - t * g, squares[j] + t * g
+    return turned
+
+
+def skewness(columns: Columns) -> Scalar:
+    """The largest cosine squared between two columns: 0 when the sweeps are done. Not a number stays one."""
+    squares = [inner(column, column) for column in columns]
+    total: Scalar = 0.0
+    for i, j in combinations(range(len(columns)), 2):
+        g = inner(columns[i], columns[j])
+        total = total + g * g / (squares[i] * squares[j] + TINY)
+    return total
+
+
+def extreme_lengths(columns: Columns) -> tuple[Scalar, Scalar]:
+    """Of the shortest and the longest column."""
+    squares = [inner(column, column) for column in columns]
+    small = large = squares[0]
+    for square in squares[1:]:
+        small, large = select(square, small, square, small), select(large, square, square, large)
+    return sqrt(small), sqrt(large)

@@ -1,0 +1,82 @@
+"""Condition numbers of batches of small matrices: Jacobi rotations in a kernel, or NumPy's singular values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauforge.algebra.jacobi import extreme_lengths, skewness, sweep
+from tauforge.algebra.scalars import Scalar
+from tauforge.robots.evaluate import SWITCH
+from tauforge.tracing.graph import Graph, trace
+
+if TYPE_CHECKING:
+    from tauforge.kernels.kernel import Kernel
+
+Array = NDArray[Any]
+SIZE = 6
+SWEEPS = 5  # in one call of the kernel: nearly always enough
+ROUNDS = 3
+ORTHOGONAL = 1e-18  # sum of squared cosines; singular values are then wrong by about as much
+FEW = 16  # matrices, below which NumPy is quicker
+
+
+def condition_numbers(H: Array) -> Array:
+    """Ratios of extreme singular values of (..., 6, 6) matrices, (...); NaN where a matrix is not finite."""
+    batch = H.shape[:-2]
+    rows = np.ascontiguousarray(np.swapaxes(H, -1, -2), dtype=float).reshape(-1, SIZE * SIZE)
+    kernel = None if len(rows) < FEW else jacobi_kernel()
+    if kernel is None:
+        return by_singular_values(H)
+    result = np.full(len(rows), np.nan)
+    going = np.flatnonzero(np.isfinite(rows).all(axis=-1))
+    for _ in range(ROUNDS):
+        if not len(going):
+            return result.reshape(batch)
+        turned, skew, extremes = kernel(rows[going] if len(going) < len(rows) else rows)
+        with np.errstate(divide="ignore"):
+            result[going] = extremes[:, 1] / extremes[:, 0]
+        unfinished = ~(skew < ORTHOGONAL)
+        rows[going], going = turned, going[unfinished]
+    if len(going):  # singular ones may never settle
+        result[going] = by_singular_values(np.swapaxes(rows[going].reshape(-1, SIZE, SIZE), -1, -2))
+    return result.reshape(batch)
+
+
+def by_singular_values(H: Array) -> Array:
+    finite = np.asarray(np.isfinite(H).all(axis=(-1, -2)))
+    values = np.linalg.svd(np.where(finite[..., None, None], H, np.eye(SIZE)), compute_uv=False)
+    with np.errstate(divide="ignore"):
+        return np.asarray(np.where(finite, values[..., 0] / values[..., -1], np.nan))
+
+
+def jacobi_kernel() -> Kernel | None:
+    return None if os.environ.get(SWITCH, "1") == "0" else _jacobi_kernel()
+
+
+@cache
+def _jacobi_kernel() -> Kernel | None:
+    from tauforge.kernels.engine import executable_memory
+    from tauforge.kernels.kernel import kernel_of
+
+    if not executable_memory():
+        return None
+    core = (SIZE * SIZE,)
+    doc = "columns one after another, turned; how far they are from right angles; shortest and longest"
+
+    def graph() -> Graph:
+        return trace(_sweeps, {"columns": SIZE * SIZE})
+
+    return kernel_of("jacobi_sweeps", doc, graph, [("columns", core)], [core, (), (2,)], f"{SWEEPS} sweeps of {SIZE}")
+
+
+def _sweeps(flat: Sequence[Scalar]) -> list[Scalar]:
+    columns = [list(flat[k * SIZE : (k + 1) * SIZE]) for k in range(SIZE)]
+    for _ in range(SWEEPS):
+        columns = sweep(columns)
+    return [*(x for column in columns for x in column), skewness(columns), *extreme_lengths(columns)]

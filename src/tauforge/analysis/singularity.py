@@ -1,0 +1,81 @@
+"""How near a Stewart platform is to losing its hold: condition numbers, crossings along a motion, worst leg forces."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import brentq, minimize_scalar
+
+from tauforge.errors import ShapeError
+from tauforge.robots.condition import condition_numbers
+from tauforge.robots.stewart_platform import StewartPlatform
+
+Array = NDArray[Any]
+TIME_TOLERANCE = 1e-12  # of a crossing, relative to the motion's duration
+
+
+class Crossing(NamedTuple):
+    """A time at which det H changes its sign: the legs lose the platform, and beyond it is another branch."""
+
+    time: float
+    pose: Array
+
+
+def crossings(
+    platform: StewartPlatform, poses: Callable[[Array], Array], start: float, end: float, *, samples: int = 1000
+) -> list[Crossing]:
+    """All changes of sign of det H between two times that `samples` steps can tell apart, each to full precision.
+
+    poses: (k,) times -> (k, 6) poses, such as `lambda t: motion.sample(t).position`
+    """
+    if samples < 2 or not end > start:
+        raise ShapeError("samples", expected="at least 2, and end > start", got=f"{samples}, {start} to {end}")
+
+    def determinant(t: float) -> float:
+        return float(np.linalg.det(platform.force_matrix(poses(np.array([t])))[0]))
+
+    times = np.linspace(start, end, samples + 1)
+    signs = np.sign(np.linalg.det(platform.force_matrix(poses(times))))
+    found = []
+    for k in np.flatnonzero(signs[:-1] * signs[1:] < 0):
+        t = float(brentq(determinant, times[k], times[k + 1], xtol=TIME_TOLERANCE * (end - start)))
+        found.append(Crossing(t, poses(np.array([t]))[0]))
+    found += [Crossing(float(times[k]), poses(times[k : k + 1])[0]) for k in np.flatnonzero(signs == 0)]
+    return sorted(found)
+
+
+def best_characteristic_length(platform: StewartPlatform, pose: ArrayLike) -> tuple[float, float]:
+    """The length (m) that makes the condition number of H with moments divided by it smallest, and that number.
+
+    A condition number of forces and moments together depends on the unit of length; this one does not.
+    pose: (6,)
+    """
+    H = np.array(platform.force_matrix(pose))
+    if H.ndim != 2:
+        raise ShapeError("pose", expected="(6,), one pose", got=str(np.shape(pose)))
+    size = float(np.ptp(np.array(platform.platform_points), axis=0).max())
+
+    def condition(logarithm: float) -> float:
+        scaled = H.copy()
+        scaled[3:] /= np.exp(logarithm)
+        return float(np.log(condition_numbers(scaled)))
+
+    middle = np.log(size)
+    best = minimize_scalar(condition, bounds=(middle - 5, middle + 5), method="bounded", options={"xatol": 1e-9})
+    return float(np.exp(best.x)), float(np.exp(best.fun))
+
+
+class WorstForces(NamedTuple):
+    """The largest size of each leg's force, (..., 6), over all directions of a load of size one."""
+
+    per_force: Array  # N per N
+    per_moment: Array  # N per N m
+
+
+def worst_leg_forces(platform: StewartPlatform, pose: ArrayLike) -> WorstForces:
+    """What a unit force, and a unit moment, at the platform's origin may ask of each leg at worst."""
+    inverse = np.linalg.inv(platform.force_matrix(pose))
+    return WorstForces(np.linalg.norm(inverse[..., :3], axis=-1), np.linalg.norm(inverse[..., 3:], axis=-1))

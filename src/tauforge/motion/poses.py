@@ -1,0 +1,50 @@
+"""Poses, their rates and twists as arrays: the one place where angles become angular velocities and back.
+
+A pose is (..., 6): x, y, z, theta_x, theta_y, theta_z with R = Rz Ry Rx; a twist v, omega; an acceleration v', omega'.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.algebra.rotations import angle_accelerations, angle_rates, angular_acceleration, angular_velocity
+from tauforge.algebra.vectors import Vector
+
+Array = NDArray[Any]
+
+
+def twists(pose: ArrayLike, rates: ArrayLike, accelerations: ArrayLike | None = None) -> tuple[Array, Array]:
+    """Twist and acceleration, each (..., 6), from the time derivatives of a pose's six numbers."""
+    p, r, a = _aligned(pose, rates, np.zeros(6) if accelerations is None else accelerations)
+    theta, theta_dot, theta_ddot = _angles(p), _angles(r), _angles(a)
+    omega = angular_velocity(theta, theta_dot)
+    alpha = angular_acceleration(theta, theta_dot, theta_ddot)
+    return _joined(r, omega), _joined(a, alpha)
+
+
+def pose_rates(pose: ArrayLike, twist: ArrayLike, acceleration: ArrayLike | None = None) -> tuple[Array, Array]:
+    """First and second time derivatives of a pose's six numbers. Identity: undoes `twists`.
+
+    Not finite where theta_y is a quarter turn.
+    """
+    p, t, a = _aligned(pose, twist, np.zeros(6) if acceleration is None else acceleration)
+    theta = _angles(p)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        rates = angle_rates(theta, _angles(t))
+        return _joined(t, rates), _joined(a, angle_accelerations(theta, rates, _angles(a)))
+
+
+def _aligned(*values: ArrayLike) -> tuple[Array, ...]:
+    return tuple(np.broadcast_arrays(*(np.asarray(value, float) for value in values)))
+
+
+def _angles(x: Array) -> Vector:
+    return Vector(x[..., 3], x[..., 4], x[..., 5])
+
+
+def _joined(x: Array, angular: Vector) -> Array:
+    shape = x.shape[:-1]
+    return np.stack([x[..., 0], x[..., 1], x[..., 2], *(np.broadcast_to(c, shape) for c in angular)], axis=-1)

@@ -1,0 +1,121 @@
+"""A straight line with parabolic blends, as Dasgupta & Mruthyunjaya 1998 plan it (sec. 4.3, eqs 39 and 40)."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.errors import ShapeError
+from tauforge.motion.poses import twists
+
+Array = NDArray[Any]
+
+
+class MotionSample(NamedTuple):
+    """Position, velocity and acceleration at every time; of a platform a pose, its twist and acceleration."""
+
+    position: Array
+    velocity: Array
+    acceleration: Array
+
+
+class StraightLine:
+    """From one pose to another in a given time: position and angles each along a line, with a top speed of its own.
+
+    start, end: (6,) x, y, z, theta_x, theta_y, theta_z
+    duration:   s
+    max_speed:  m/s, of the position
+    max_rate:   rad/s, of the vector of angle rates (not of omega)
+
+    Constant acceleration, constant speed, constant deceleration: tau_t = duration - distance / speed (39), and
+    a_t = speed / tau_t along the line (40). At a switching instant the acceleration is that of the right side, at the
+    end that of the left. Before and after, the ends are held at rest.
+    """
+
+    def __init__(self, start: ArrayLike, end: ArrayLike, duration: float, max_speed: float, max_rate: float) -> None:
+        self.start, self.end = _pose("start", start), _pose("end", end)
+        self.duration = _positive("duration", duration)
+        self.max_speed, self.max_rate = _positive("max_speed", max_speed), _positive("max_rate", max_rate)
+        way = self.end - self.start
+        self._parts = (
+            _Blend.planned("max_speed", way[:3], self.max_speed, self.duration),
+            _Blend.planned("max_rate", way[3:], self.max_rate, self.duration),
+        )
+
+    def sample(self, t: ArrayLike) -> MotionSample:
+        """Pose, twist and acceleration, each (..., 6), at times (...)."""
+        time = np.asarray(t, float)
+        planned = [(part.along(time, self.duration), part) for part in self._parts]
+        position, rates, accelerations = (
+            np.concatenate([np.multiply.outer(part[k], blend.way) for part, blend in planned], axis=-1)
+            for k in range(3)
+        )
+        pose = self.start + position
+        return MotionSample(pose, *twists(pose, rates, accelerations))
+
+    def __repr__(self) -> str:
+        return (
+            f"StraightLine({self.start.tolist()}, {self.end.tolist()}, duration={self.duration}, "
+            f"max_speed={self.max_speed}, max_rate={self.max_rate})"
+        )
+
+
+class _Blend(NamedTuple):
+    """Fraction of a way as a function of time: parabola, line, parabola."""
+
+    way: Array
+    blend: float  # tau_t, s
+    rate: float  # of the fraction, 1/s
+
+    @classmethod
+    def planned(cls, name: str, way: Array, speed: float, duration: float) -> _Blend:
+        length = float(np.linalg.norm(way))
+        if length == 0:
+            return cls(way, duration / 2, 0.0)
+        least, most = length / duration, 2 * length / duration
+        if not least < speed <= most * (1 + 1e-12):
+            raise ShapeError(
+                name,
+                expected=f"a value above {least:.6g}, the mean, and at most {most:.6g}, which leaves no time between"
+                f" the blends, for {length:.6g} in {duration:.6g} s",
+                got=f"{speed:.6g}",
+                hint=f"Or take at least {length / speed:.6g} s and at most {2 * length / speed:.6g} s",
+            )
+        return cls(way, min(duration - length / speed, duration / 2), speed / length)
+
+    def along(self, t: Array, duration: float) -> tuple[Array, Array, Array]:
+        acceleration = self.rate / self.blend
+        end = duration - self.blend
+        rising, falling = t < self.blend, t >= end
+        left = duration - t
+        fraction = np.where(
+            rising,
+            acceleration * t**2 / 2,
+            np.where(falling, self.total - acceleration * left**2 / 2, self.rate * (t - self.blend / 2)),
+        )
+        rate = np.where(rising, acceleration * t, np.where(falling, acceleration * left, self.rate))
+        second = np.where(rising, acceleration, np.where(falling, -acceleration, 0.0))
+        before, after = t < 0, t > duration
+        fraction = np.where(before, 0.0, np.where(after, self.total, fraction))
+        outside = before | after
+        spoilt = np.where(np.isnan(t), np.nan, 0.0)
+        return fraction + spoilt, np.where(outside, 0.0, rate) + spoilt, np.where(outside, 0.0, second) + spoilt
+
+    @property
+    def total(self) -> float:
+        return 1.0 if self.rate else 0.0
+
+
+def _pose(name: str, value: ArrayLike) -> Array:
+    pose = np.asarray(value)
+    if pose.shape != (6,) or pose.dtype.kind not in "iuf" or not np.isfinite(pose.astype(float)).all():
+        raise ShapeError(name, expected="6 finite numbers: x, y, z, theta_x, theta_y, theta_z", got=f"{value!r}")
+    return pose.astype(float)
+
+
+def _positive(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < float(value) < np.inf:
+        raise ShapeError(name, expected="a number > 0", got=repr(value))
+    return float(value)

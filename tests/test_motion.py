@@ -1,0 +1,106 @@
+"""Motions: the straight line of Dasgupta & Mruthyunjaya, and angles against twists."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.integrate import quad
+from scipy.spatial.transform import Rotation
+
+import tauforge as tf
+from tauforge.motion import StraightLine, pose_rates, twists
+from tolerances import ROUNDING
+
+START, END = [0.1, 0.0, 0.4, 0.0, 0.3, -0.2], [0.3, 0.1, 0.6, 0.1, 0.0, 0.2]
+seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
+
+
+def test_it_starts_and_ends_at_rest_and_keeps_its_speeds():
+    line = StraightLine(START, END, 2.0, 0.2, 0.4)
+    t = np.linspace(0, 2, 4001)
+    pose, twist, _ = line.sample(t)
+    assert np.allclose(pose[0], START, atol=ROUNDING)
+    assert np.allclose(pose[-1], END, atol=ROUNDING)
+    assert not twist[[0, -1]].any()
+    assert abs(np.linalg.norm(twist[:, :3], axis=1).max() - 0.2) < ROUNDING
+    rates, _ = pose_rates(pose, twist)
+    assert abs(np.linalg.norm(rates[:, 3:], axis=1).max() - 0.4) < 1e-12
+    along = np.diff(pose[:, :3], axis=0)
+    assert np.abs(np.cross(along, np.subtract(END, START)[:3])).max() < ROUNDING
+
+
+def test_velocities_and_accelerations_are_derivatives():
+    line = StraightLine(START, END, 2.0, 0.2, 0.4)
+    h = 1e-5
+    for t in (0.1, 0.45, 1.0, 1.4, 1.9):  # not where the acceleration jumps
+        (before, *_), (pose, twist, acceleration), (after, *_) = (line.sample(t + k * h) for k in (-1, 0, 1))
+        rates, second = pose_rates(pose, twist, acceleration)
+        assert np.abs((after - before) / (2 * h) - rates).max() < 1e-9  # h^2, and rounding over h
+        assert np.abs((after - 2 * pose + before) / h**2 - second).max() < 1e-4
+
+
+def test_the_ends_are_held_and_bad_times_spoil_themselves_only():
+    line = StraightLine(START, END, 2.0, 0.2, 0.4)
+    pose, twist, acceleration = line.sample([-1.0, 3.0, np.nan, 1.0])
+    assert np.allclose(pose[0], START, atol=ROUNDING)
+    assert np.allclose(pose[1], END, atol=ROUNDING)
+    assert not twist[:2].any()
+    assert not acceleration[:2].any()
+    assert np.isnan(pose[2]).all()
+    assert np.isfinite(pose[3]).all()
+    assert line.sample(0.5).position.shape == (6,)
+    assert line.sample(np.zeros((2, 3))).velocity.shape == (2, 3, 6)
+
+
+def test_blends_meet_and_parts_may_stand_still():
+    only = StraightLine([0, 0, 0, 0, 0, 0], [0, 0, 1, 0, 0, 0], 1.0, 2.0, 1.0)  # a triangle: no time in between
+    assert abs(only.sample(0.5).velocity[2] - 2) < ROUNDING
+    assert not only.sample(np.linspace(0, 1, 11)).position[:, 3:].any()
+    assert abs(quad(lambda t: only.sample(t).velocity[2], 0, 1, points=[0.5])[0] - 1) < 1e-10
+
+
+@pytest.mark.parametrize(
+    ("speed", "rate", "match"),
+    [
+        (0.1, 0.4, r"max_speed: expected a value above 0.15, the mean, and at most 0.3.*got 0.1.*at least 3 s"),
+        (0.31, 0.4, r"max_speed: .*at most 0.3, .*got 0.31"),
+        (0.2, 0.2, r"max_rate: expected a value above 0.25"),
+        (0.0, 0.4, "max_speed: expected a number > 0, got 0.0"),
+        (0.2, np.nan, "max_rate: expected a number > 0"),
+        (True, 0.4, "max_speed"),
+    ],
+)
+def test_impossible_speeds_say_what_is_possible(speed, rate, match):
+    with pytest.raises(tf.ShapeError, match=match):
+        StraightLine(START, END, 2.0, speed, rate)
+
+
+def test_bad_ends():
+    with pytest.raises(tf.ShapeError, match="start: expected 6 finite numbers"):
+        StraightLine([0, 0, 0], END, 2.0, 0.2, 0.4)
+    with pytest.raises(tf.ShapeError, match="end"):
+        StraightLine(START, [*END[:5], np.inf], 2.0, 0.2, 0.4)
+    with pytest.raises(tf.ShapeError, match="duration"):
+        StraightLine(START, END, -1, 0.2, 0.4)
+
+
+@given(seeds)
+def test_twists_and_rates_undo_each_other(rng):
+    pose, rates, accelerations = rng.uniform(-1.4, 1.4, (3, 5, 6))
+    twist, acceleration = twists(pose, rates, accelerations)
+    back, second = pose_rates(pose, twist, acceleration)
+    secant = 1 / np.cos(pose[:, 4]).min()
+    assert np.abs(back - rates).max() < ROUNDING * secant
+    assert np.abs(second - accelerations).max() < ROUNDING * secant**2
+
+
+@given(seeds)
+def test_omega_is_that_of_the_rotation(rng):
+    """Against SciPy's rotations, turned a little further."""
+    pose, rates = rng.uniform(-1, 1, (2, 6))
+    h = 1e-6
+    turn = [Rotation.from_euler("xyz", pose[3:] + k * h * rates[3:]) for k in (-1, 1)]
+    omega = (turn[1] * turn[0].inv()).as_rotvec() / (2 * h)
+    assert np.abs(twists(pose, rates)[0][3:] - omega).max() < 1e-9  # rounding over h

@@ -19,6 +19,7 @@ import plots
 from candidates import SKIPPED
 from cases import batch_sizes, batches, long_arms, single_call, single_precision
 from compiled import CACHE
+from platforms import platform_cases
 from startup import first_use
 from threads import threads
 
@@ -79,6 +80,7 @@ def main() -> None:
     report["threads"] = threads(arm, seconds)
     os.sched_setaffinity(0, cores[-1:])
     report["batches"] = [*batches(arm, seconds), single_precision(arm, seconds), single_call(arm, seconds)]
+    report["platforms"] = platform_cases(seconds)
     report["batch_sizes"] = batch_sizes(arm, seconds, largest=100_000 if given.quick else 1_000_000)
     report["long_arms"] = long_arms(seconds)
     report["first_use"] = first_use(processes=2 if given.quick else 5)

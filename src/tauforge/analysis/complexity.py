@@ -14,7 +14,7 @@ unknown number.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar
@@ -24,9 +24,13 @@ from tauforge.errors import UnsupportedFeatureError
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
+from tauforge.formulations.stewart.lumping import lumped
 from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.stewart_formulas import EXACT, PlatformModel
+from tauforge.robots.stewart_formulas import inverse_dynamics as platform_inverse_dynamics
+from tauforge.robots.stewart_platform import STEWART_MODELS, StewartPlatform
 from tauforge.tracing.counting import Counted, CriticalPath, Operations, count, critical_path, operations
-from tauforge.tracing.graph import Output, Recorder, without_dead_code
+from tauforge.tracing.graph import Output, Recorder, trace, without_dead_code
 
 ROBOT = "robot."  # prefix of the inputs that are numbers of the robot
 
@@ -39,15 +43,57 @@ class OperationCount(NamedTuple):
     sincos: int
     as_written: Operations
     critical_path: CriticalPath
+    divisions: int = 0
+    roots: int = 0
+
+    @property
+    def flops(self) -> int:
+        """Multiplications, additions, divisions and roots; sines and cosines apart."""
+        return self.multiplications + self.additions + self.divisions + self.roots
 
 
-def operation_count(robot: SerialArm, formulation: str = DEFAULT_FORMULATION) -> OperationCount:
-    """Operations of the inverse dynamics of a given robot, rigid bodies only."""
-    check(formulation)
+def operation_count(robot: SerialArm | StewartPlatform, formulation: str | None = None) -> OperationCount:
+    """Operations of the inverse dynamics of a given robot: of an arm its rigid bodies only, of a platform everything.
+
+    formulation: one of tauforge.FORMULATIONS, or of tauforge.STEWART_MODELS; default the one that runs by default
+    """
+    if isinstance(robot, StewartPlatform):
+        return platform_count(robot, EXACT if formulation is None else formulation)
+    name = DEFAULT_FORMULATION if formulation is None else formulation
+    check(name)
     if not isinstance(robot, SerialArm):
-        raise UnsupportedFeatureError(f"expected a SerialArm, got {robot!r}", field="robot", remedy="Use tauforge.load")
+        raise UnsupportedFeatureError(
+            f"expected a SerialArm or a StewartPlatform, got {robot!r}", field="robot", remedy="Use tauforge.load"
+        )
     arm = robot.model.parameters
-    return counted(formulation, arm.n, lambda number: arm)
+    return counted(name, arm.n, lambda number: arm)
+
+
+def platform_count(platform: StewartPlatform, model: str) -> OperationCount:
+    """Pose, twist and acceleration to forces, the solution of the six equations included."""
+    if model not in STEWART_MODELS:
+        raise UnsupportedFeatureError(
+            f"unknown model {model!r}", field="formulation", remedy=f"Use one of {', '.join(STEWART_MODELS)}"
+        )
+    parameters = platform.parameters
+    whole = PlatformModel(parameters, lumped(parameters))
+
+    def forces(pose: Sequence[Scalar], twist: Sequence[Scalar], acceleration: Sequence[Scalar]) -> list[Scalar]:
+        return platform_inverse_dynamics(whole, pose, twist, acceleration, which=model)
+
+    graph = trace(forces, {"pose": 6, "twist": 6, "acceleration": 6})
+    tally: Counter[str] = Counter()
+    forces(*([Counted(tally) for _ in range(6)] for _ in range(3)))
+    traced = count(graph)
+    return OperationCount(
+        traced.multiplications,
+        traced.additions,
+        traced.sincos,
+        operations(tally),
+        critical_path(graph),
+        traced.divisions,
+        traced.roots,
+    )
 
 
 def general_operation_count(n: int, formulation: str = DEFAULT_FORMULATION) -> OperationCount:

@@ -1,4 +1,7 @@
-"""Write the generated parts of the docs: two tables in the README, and docs/complexity.md. `--check` compares."""
+"""Write the generated parts of the docs: tables in README.md and docs/stewart.md, and docs/complexity.md.
+
+`--check` compares.
+"""
 
 from __future__ import annotations
 
@@ -7,14 +10,19 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+import numpy as np
+
 import tauforge as tf
 from tauforge.analysis import published_counts as published
+from tauforge.analysis.assumptions import assess
 from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
 from tauforge.analysis.line_costs import line_costs
 from tauforge.analysis.papers_beside import papers_beside, steps_beside
+from tauforge.motion import StraightLine
 
 ROOT = Path(__file__).parent.parent
-README, PAGE = ROOT / "README.md", ROOT / "docs" / "complexity.md"
+README, PAGE, STEWART = ROOT / "README.md", ROOT / "docs" / "complexity.md", ROOT / "docs" / "stewart.md"
+DASGUPTA_FLOPS = 4889  # 6 x 694 + 273 + 452, the paper's own count of its simplified model (sec. 4.5)
 
 
 def markdown(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -49,20 +57,55 @@ def speed_table() -> str:
         own = ns.pop("tauforge")
         others = ", ".join(f"{name} {value / own:.0f} x" for name, value in ns.items())
         rows.append((case["function"].replace("_", " "), f"{case['states']:,}", f"{own:.1f} ns", others))
+    for case in report["platforms"]:
+        ns = {name: times["fastest"] for name, times in case["ns"].items()}
+        own = ns.pop("tauforge")
+        others = ", ".join(f"{name} {value / own:.0f} x" for name, value in ns.items())
+        rows.append((case["function"].replace("_", " "), f"{case['states']:,}", f"{own:.1f} ns", others))
     where = report["environment"]
     note = (
-        f"\nPUMA 560 without friction, one core of {where['cpu']} with {where['vector_bits']}-bit vectors, ordinary "
+        "\nPUMA 560 without friction, and the platform of Dasgupta 1998; one core of "
+        f"{where['cpu']} with {where['vector_bits']}-bit vectors, ordinary "
         f"row-major arrays, {where['date'][:10]}, commit {where['commit']}; how many times longer the others take.\n"
     )
     return markdown(("function", "states", "tauforge, per state", "others"), rows) + note
 
 
-def with_tables(readme: str) -> str:
-    for name, table in (("counts", readme_table()), ("speed", speed_table())):
+def verdict_table() -> str:
+    """Errors of every simplification on the papers' paths, by the library itself."""
+    platform = tf.load("dasgupta1998")
+    columns, forces = [], []
+    for duration, speed in ((6.0, 0.08), (0.6, 0.8)):
+        ends = [0.1, 0.0, 0.4, 0.0, 0.0, -0.2], [0.3, 0.0, 0.6, 0.0, 0.0, 0.2]
+        path = StraightLine(*ends, duration, speed, speed)
+        states = path.sample(np.linspace(0, duration, 601))
+        columns.append(assess(platform, *states))
+        forces.append(np.abs(platform.inverse_dynamics(*states)).max())
+    rows = [("largest exact force", "", *(f"{force:.0f}" for force in forces))]
+    rows += [
+        (slow.simplification.name, slow.simplification.source, f"{slow.worst:.2f}", f"{fast.worst:.1f}")
+        for slow, fast in zip(*columns, strict=True)
+    ]
+    return markdown(("assumption, everything else exact", "source", "path I (6 s)", "path II (0.6 s)"), rows)
+
+
+def flops_table() -> str:
+    platform = tf.load("dasgupta1998")
+    rows = []
+    for name in tf.STEWART_MODELS:
+        c = operation_count(platform, name)
+        rows.append((name, c.multiplications, c.additions, c.divisions, c.roots, c.flops))
+    rows.append(("the paper's own count of its model, friction left out", "", "", "", "", DASGUPTA_FLOPS))
+    header = ("inverse dynamics of Dasgupta's robot", "multiplications", "additions", "divisions", "roots", "flops")
+    return markdown(header, rows)
+
+
+def with_tables(text: str, tables: dict[str, str]) -> str:
+    for name, table in tables.items():
         start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
-        before, rest = readme.split(start)
-        readme = before + start + table + end + rest.split(end)[1]
-    return readme
+        before, rest = text.split(start)
+        text = before + start + table + end + rest.split(end)[1]
+    return text
 
 
 def page() -> str:
@@ -119,12 +162,15 @@ def page() -> str:
 
 
 def main() -> int:
-    readme, new_page = with_tables(README.read_text()), page()
+    written = {
+        README: with_tables(README.read_text(), {"counts": readme_table(), "speed": speed_table()}),
+        STEWART: with_tables(STEWART.read_text(), {"verdicts": verdict_table(), "flops": flops_table()}),
+        PAGE: page(),
+    }
     if "--check" in sys.argv:
-        same = readme == README.read_text() and PAGE.exists() and new_page == PAGE.read_text()
-        return 0 if same else 1
-    README.write_text(readme)
-    PAGE.write_text(new_page)
+        return 0 if all(path.exists() and path.read_text() == text for path, text in written.items()) else 1
+    for path, text in written.items():
+        path.write_text(text)
     return 0
 
 

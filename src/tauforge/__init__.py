@@ -5,6 +5,7 @@ arm = tf.load("puma560")
 tau = arm.inverse_dynamics(q, qd, qdd)
 """
 
+from tauforge import motion
 from tauforge.analysis.complexity import operation_count
 from tauforge.errors import (
     ConvergenceError,
@@ -47,6 +48,7 @@ __all__ = [
     "catalogue",
     "get_threads",
     "load",
+    "motion",
     "operation_count",
     "set_threads",
 ]

@@ -1,6 +1,25 @@
 """Motions: what a robot is asked to do, as functions of time."""
 
+from tauforge.motion.excitations import Chirp, Circle, Sine
+from tauforge.motion.joint_move import JointMove
+from tauforge.motion.motion import Motion, MotionSample, PoseMotion
 from tauforge.motion.poses import pose_rates, twists
+from tauforge.motion.profiles import PROFILES
 from tauforge.motion.straight_line import StraightLine
+from tauforge.motion.waypoints import Sampled, Waypoints
 
-__all__ = ["StraightLine", "pose_rates", "twists"]
+__all__ = [
+    "PROFILES",
+    "Chirp",
+    "Circle",
+    "JointMove",
+    "Motion",
+    "MotionSample",
+    "PoseMotion",
+    "Sampled",
+    "Sine",
+    "StraightLine",
+    "Waypoints",
+    "pose_rates",
+    "twists",
+]

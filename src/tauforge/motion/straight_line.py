@@ -8,20 +8,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.errors import ShapeError
+from tauforge.motion.motion import Motion, coordinates, positive
 from tauforge.motion.poses import twists
 
 Array = NDArray[Any]
 
 
-class MotionSample(NamedTuple):
-    """Position, velocity and acceleration at every time; of a platform a pose, its twist and acceleration."""
-
-    position: Array
-    velocity: Array
-    acceleration: Array
-
-
-class StraightLine:
+class StraightLine(Motion):
     """From one pose to another in a given time: position and angles each along a line, with a top speed of its own.
 
     start, end: (6,) x, y, z, theta_x, theta_y, theta_z
@@ -36,24 +29,21 @@ class StraightLine:
 
     def __init__(self, start: ArrayLike, end: ArrayLike, duration: float, max_speed: float, max_rate: float) -> None:
         self.start, self.end = _pose("start", start), _pose("end", end)
-        self.duration = _positive("duration", duration)
-        self.max_speed, self.max_rate = _positive("max_speed", max_speed), _positive("max_rate", max_rate)
+        self.duration = positive("duration", duration)
+        self.max_speed, self.max_rate = positive("max_speed", max_speed), positive("max_rate", max_rate)
         way = self.end - self.start
         self._parts = (
             _Blend.planned("max_speed", way[:3], self.max_speed, self.duration),
             _Blend.planned("max_rate", way[3:], self.max_rate, self.duration),
         )
 
-    def sample(self, t: ArrayLike) -> MotionSample:
-        """Pose, twist and acceleration, each (..., 6), at times (...)."""
-        time = np.asarray(t, float)
-        planned = [(part.along(time, self.duration), part) for part in self._parts]
+    def _within(self, t: Array) -> tuple[Array, Array, Array]:
+        planned = [(part.along(t, self.duration), part.way) for part in self._parts]
         position, rates, accelerations = (
-            np.concatenate([np.multiply.outer(part[k], blend.way) for part, blend in planned], axis=-1)
-            for k in range(3)
+            np.concatenate([np.multiply.outer(part[k], way) for part, way in planned], axis=-1) for k in range(3)
         )
         pose = self.start + position
-        return MotionSample(pose, *twists(pose, rates, accelerations))
+        return (pose, *twists(pose, rates, accelerations))
 
     def __repr__(self) -> str:
         return (
@@ -97,11 +87,8 @@ class _Blend(NamedTuple):
         )
         rate = np.where(rising, acceleration * t, np.where(falling, acceleration * left, self.rate))
         second = np.where(rising, acceleration, np.where(falling, -acceleration, 0.0))
-        before, after = t < 0, t > duration
-        fraction = np.where(before, 0.0, np.where(after, self.total, fraction))
-        outside = before | after
         spoilt = np.where(np.isnan(t), np.nan, 0.0)
-        return fraction + spoilt, np.where(outside, 0.0, rate) + spoilt, np.where(outside, 0.0, second) + spoilt
+        return fraction + spoilt, rate + spoilt, second + spoilt
 
     @property
     def total(self) -> float:
@@ -109,13 +96,7 @@ class _Blend(NamedTuple):
 
 
 def _pose(name: str, value: ArrayLike) -> Array:
-    pose = np.asarray(value)
-    if pose.shape != (6,) or pose.dtype.kind not in "iuf" or not np.isfinite(pose.astype(float)).all():
-        raise ShapeError(name, expected="6 finite numbers: x, y, z, theta_x, theta_y, theta_z", got=f"{value!r}")
-    return pose.astype(float)
-
-
-def _positive(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < float(value) < np.inf:
-        raise ShapeError(name, expected="a number > 0", got=repr(value))
-    return float(value)
+    pose = coordinates(name, value)
+    if pose.shape != (6,):
+        raise ShapeError(name, expected="6 numbers: x, y, z, theta_x, theta_y, theta_z", got=f"{value!r}")
+    return pose

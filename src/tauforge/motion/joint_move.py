@@ -1,0 +1,36 @@
+"""From one position to another, all coordinates together."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.errors import ShapeError
+from tauforge.motion.motion import Motion, coordinates, positive
+from tauforge.motion.profiles import profile as profile_of
+
+Array = NDArray[Any]
+
+
+class JointMove(Motion):
+    """All coordinates from start to end (n,), at rest at both, by the same profile.
+
+    profile: "cubic", "quintic" (no jump of the acceleration), "trapezoidal" or "s-curve" (bounded jerk)
+    """
+
+    def __init__(self, start: ArrayLike, end: ArrayLike, duration: float, profile: str = "quintic") -> None:
+        self.start, self.end = coordinates("start", start), coordinates("end", end)
+        if self.start.shape != self.end.shape:
+            raise ShapeError("end", expected=f"{len(self.start)} numbers, as start", got=str(len(self.end)))
+        self.duration, self.profile = positive("duration", duration), profile
+        self._fraction = profile_of(profile)
+
+    def _within(self, t: Array) -> tuple[Array, Array, Array]:
+        share, way = t / self.duration, self.end - self.start
+        s, v, a = (np.multiply.outer(self._fraction(share, k) / self.duration**k, way) for k in range(3))
+        return self.start + s, v, a
+
+    def __repr__(self) -> str:
+        return f"JointMove({self.start.tolist()}, {self.end.tolist()}, {self.duration}, {self.profile!r})"

@@ -1,0 +1,78 @@
+"""What a motion is: position, velocity and acceleration as functions of time, held at both ends."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.errors import ShapeError
+from tauforge.motion.poses import twists
+
+Array = NDArray[Any]
+
+
+class MotionSample(NamedTuple):
+    """Position, velocity and acceleration at every time, (..., n); of a platform a pose, its twist and acceleration."""
+
+    position: Array
+    velocity: Array
+    acceleration: Array
+
+
+class Motion(ABC):
+    """Coordinates of a robot as functions of time from 0 to `duration` (s); outside, the ends are held at rest."""
+
+    duration: float
+
+    @abstractmethod
+    def _within(self, t: Array) -> tuple[Array, Array, Array]:
+        """Position and its first two time derivatives, (..., n), for times within the duration."""
+
+    def sample(self, t: ArrayLike) -> MotionSample:
+        """At times (...): position, velocity, acceleration, each (..., n)."""
+        time = np.asarray(t, float)
+        inside = np.clip(time, 0.0, self.duration)  # what is not a number stays so
+        position, velocity, acceleration = self._within(inside)
+        outside = ((time < 0) | (time > self.duration))[..., None]
+        return MotionSample(position, np.where(outside, 0.0, velocity), np.where(outside, 0.0, acceleration))
+
+
+class PoseMotion(Motion):
+    """A motion of the six numbers of a pose (x, y, z, theta_x, theta_y, theta_z) as one of a platform: with twists."""
+
+    def __init__(self, numbers: Motion) -> None:
+        if not isinstance(numbers, Motion) or numbers.sample(0.0).position.shape != (6,):
+            raise ShapeError("numbers", expected="a motion of six numbers", got=repr(numbers))
+        self.numbers, self.duration = numbers, numbers.duration
+
+    def _within(self, t: Array) -> tuple[Array, Array, Array]:
+        pose, rates, accelerations = self.numbers._within(t)
+        return (pose, *twists(pose, rates, accelerations))
+
+    def __repr__(self) -> str:
+        return f"PoseMotion({self.numbers!r})"
+
+
+def coordinates(name: str, value: ArrayLike, ndim: int = 1) -> Array:
+    """Finite numbers of a motion, as an array with this many dimensions."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        array = np.asarray(None)
+    if (
+        array.ndim != ndim
+        or array.dtype.kind not in "iuf"
+        or not array.size
+        or not np.isfinite(array.astype(float)).all()
+    ):
+        raise ShapeError(name, expected=f"finite numbers in {ndim} dimension{'s' * (ndim > 1)}", got=f"{value!r}")
+    return array.astype(float)
+
+
+def positive(name: str, value: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < float(value) < np.inf:
+        raise ShapeError(name, expected="a number > 0", got=repr(value))
+    return float(value)

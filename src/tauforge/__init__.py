@@ -5,7 +5,7 @@ arm = tf.load("puma560")
 tau = arm.inverse_dynamics(q, qd, qdd)
 """
 
-from tauforge import motion
+from tauforge import control, motion
 from tauforge.analysis.complexity import operation_count
 from tauforge.errors import (
     ConvergenceError,
@@ -24,6 +24,7 @@ from tauforge.robots.load import catalogue, load
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.robots.stewart_platform import STEWART_MODELS, StewartPlatform
+from tauforge.simulation import Recording, Sensors, simulate
 
 FORMULATIONS = tuple(_FORMULATIONS)
 
@@ -37,6 +38,8 @@ __all__ = [
     "Joint",
     "ModelError",
     "Payload",
+    "Recording",
+    "Sensors",
     "SerialArm",
     "ShapeError",
     "SingularityError",
@@ -46,9 +49,11 @@ __all__ = [
     "UnphysicalInertiaWarning",
     "UnsupportedFeatureError",
     "catalogue",
+    "control",
     "get_threads",
     "load",
     "motion",
     "operation_count",
     "set_threads",
+    "simulate",
 ]

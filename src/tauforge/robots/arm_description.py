@@ -15,9 +15,12 @@ from numpy.typing import ArrayLike, NDArray
 from tauforge.algebra.inertias import point_mass_inertia
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.errors import ModelError
+from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.serial.parameters import heavier
 from tauforge.robots import numbers, physical
 from tauforge.robots.arm_model import ArmModel, ArmNumbers, arm_model
 from tauforge.robots.joint import CONVENTIONS, JOINT_FIELDS, Joint
+from tauforge.robots.loads import Payload
 from tauforge.robots.numbers import IDENTITY_ROWS, Floats, Rows, to_transform
 
 if TYPE_CHECKING:
@@ -194,6 +197,27 @@ class ArmDescription:
     def without_friction(self) -> Self:
         """The same arm with neither viscous nor Coulomb friction; rotors stay."""
         return self.replace(viscous=[0.0] * self.n, coulomb=[(0.0, 0.0)] * self.n)
+
+    def carrying(self, payload: Payload) -> Self:
+        """The same arm with one payload fixed to its tool: part of the robot, not an argument of a call.
+
+        Identity: every dynamic quantity equals that of this arm with payload=.
+        """
+        if payload.mass.ndim:
+            raise ModelError("expected one payload, not a batch", field="payload")
+        last, tool = self.joints[-1], to_transform(self.tool)
+        both = heavier(
+            BodyParameters(last.mass, Vector(*last.com), Matrix.of(last.inertia)),
+            BodyParameters(float(payload.mass), Vector(*payload.com.tolist()), Matrix.of(payload.inertia.tolist())),
+            tool,
+        )
+        joint = dataclasses.replace(
+            last,
+            mass=float(both.mass),
+            com=tuple(float(x) for x in both.com),
+            inertia=tuple(tuple(float(x) for x in row) for row in both.inertia.rows),
+        )
+        return dataclasses.replace(self, joints=(*self.joints[:-1], joint))
 
     def without_rotors(self) -> Self:
         """The same arm without motor inertias: rigid links alone, with their friction."""

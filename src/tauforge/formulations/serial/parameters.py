@@ -80,18 +80,17 @@ def with_payload(arm: ArmParameters, payload: BodyParameters) -> ArmParameters:
 
     Identity: every dynamic quantity of the result equals that of an arm whose last body was built with both masses.
     """
-    last = arm.bodies[-1]
-    com = arm.tool.rotation @ payload.com + arm.tool.translation
-    inertia = rotated(payload.inertia, arm.tool.rotation)
-    mass = last.mass + payload.mass
+    return arm._replace(bodies=(*arm.bodies[:-1], heavier(arm.bodies[-1], payload, arm.tool)))
+
+
+def heavier(body: BodyParameters, payload: BodyParameters, place: Transform) -> BodyParameters:
+    """Body and payload as one, in the body's frame; place: body's frame <- payload's."""
+    com = place.rotation @ payload.com + place.translation
+    mass = body.mass + payload.mass
     share = payload.mass / (mass + 1e-30)  # 1e-30 kg keeps 0/0 away when neither weighs anything, and rounds away else
-    apart = com - last.com
-    merged = BodyParameters(
-        mass,
-        last.com + apart * share,
-        last.inertia + inertia + point_mass_inertia(last.mass * share, apart),
-    )
-    return arm._replace(bodies=(*arm.bodies[:-1], merged))
+    apart = com - body.com
+    inertia = body.inertia + rotated(payload.inertia, place.rotation) + point_mass_inertia(body.mass * share, apart)
+    return BodyParameters(mass, body.com + apart * share, inertia)
 
 
 def reflected_inertia(drive: DriveParameters) -> Scalar:

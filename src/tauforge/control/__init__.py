@@ -1,0 +1,8 @@
+"""Control laws: from what is wanted and what is measured to actuator forces."""
+
+from tauforge.control.adaptive import AdaptiveComputedTorque
+from tauforge.control.computed_torque import ComputedTorque
+from tauforge.control.controller import Controller
+from tauforge.control.proportional import PD, FeedforwardPD, GravityPD
+
+__all__ = ["PD", "AdaptiveComputedTorque", "ComputedTorque", "Controller", "FeedforwardPD", "GravityPD"]

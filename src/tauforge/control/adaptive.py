@@ -1,0 +1,62 @@
+"""Adaptive computed torque (Slotine & Li 1987): the inertial parameters are learnt while the arm moves.
+
+With s = e' + L e, the reference velocity qd_r = qd_d + L e and Y the regressor with Christoffel's C,
+
+    tau = Y(q, qd, qdd_r, qd_r) a + K s + friction and rotors of the model,     a' = G Y' s,
+
+and s dies out whatever the parameters a start from, because M' - 2 C is skew.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.control.controller import Controller, gain_matrix
+from tauforge.errors import ModelError
+from tauforge.motion.motion import MotionSample, positive
+from tauforge.robots.serial_arm import SerialArm
+
+Array = NDArray[Any]
+
+
+class AdaptiveComputedTorque(Controller):
+    """robot: the model to start from; its friction and rotors are taken as known, its masses are learnt.
+
+    rate:     L, 1/s, a number or n numbers
+    damping:  K, N m s/rad, a number, n numbers or a matrix
+    learning: G, of every inertial parameter, relative to the size of the robot's own
+    period:   s, between two calls: the control period of the simulation
+    """
+
+    def __init__(
+        self, robot: SerialArm, rate: ArrayLike = 10.0, damping: ArrayLike = 50.0, *, learning: float, period: float
+    ) -> None:
+        if not isinstance(robot, SerialArm):
+            raise ModelError("adaptive control needs a regressor, which arms have", field="robot")
+        self.robot: SerialArm = robot
+        self.rate, self.damping = gain_matrix("rate", rate, robot.n), gain_matrix("damping", damping, robot.n)
+        self.learning, self.period = positive("learning", learning), positive("period", period)
+        own = robot.inertial_parameters.reshape(robot.n, 10)
+        groups = (slice(0, 1), slice(1, 4), slice(4, 10))  # masses, first moments, second moments: units of their own
+        size = np.concatenate(
+            [np.full((robot.n, g.stop - g.start), np.abs(own[:, g]).max() or 1.0) for g in groups], axis=1
+        )
+        self._scale = size.ravel() ** 2
+        self.reset()
+
+    def reset(self) -> None:
+        self.parameters = np.array(self.robot.inertial_parameters)
+
+    def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
+        e, e_dot = target.position - position, target.velocity - velocity
+        s = e_dot + self.rate @ e
+        reference = target.velocity + self.rate @ e
+        slope = target.acceleration + self.rate @ e_dot
+        Y = self.robot.regressor(position, velocity, slope, qd_ref=reference)
+        self.parameters = self.parameters + self.period * self.learning * self._scale * (Y.T @ s)
+        drives = [joint.motor_inertia * joint.gear_ratio**2 for joint in self.robot.joints]
+        known = np.array(drives) * slope + self.robot.friction_forces(velocity)
+        return np.asarray(Y @ self.parameters + self.damping @ s + known)

@@ -1,0 +1,76 @@
+"""Computed torque: Lee, Chung, Mudge & Turney 1982, eq. 4.1, in its Newton-Euler form 4.4.
+
+One call of inverse dynamics with the corrected acceleration qdd_d + Kv (qd_d - qd) + Kp (q_d - q) (4.4 as it is meant:
+the correction replaces the acceleration). With a perfect model and continuous control the error then follows
+e'' + Kv e' + Kp e = 0; for a platform in x, y, z and the angles.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.control.controller import (
+    Controller,
+    Robot,
+    coordinate_count,
+    coordinate_errors,
+    gain_matrix,
+    robot_acceleration,
+    target_acceleration,
+)
+from tauforge.errors import ModelError
+from tauforge.motion.motion import MotionSample
+
+Array = NDArray[Any]
+SYMMETRIC = 1e-12  # relative to the largest entry
+
+
+class ComputedTorque(Controller):
+    """robot: the controller's own model, which may differ from the plant's.
+
+    kp, kv: a number, n numbers or an (n, n) matrix, 1/s^2 and 1/s
+    check:  refuse gains that break the paper's conditions of stability (after eq. 4.3)
+    """
+
+    def __init__(self, robot: Robot, kp: ArrayLike = 100.0, kv: ArrayLike = 20.0, *, check: bool = True) -> None:
+        n = coordinate_count(robot)
+        self.robot = robot
+        self.kp, self.kv = gain_matrix("kp", kp, n), gain_matrix("kv", kv, n)
+        if check:
+            check_gains(self.kp, self.kv)
+
+    def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
+        e, e_dot = coordinate_errors(self.robot, position, velocity, target)
+        wanted = target_acceleration(self.robot, target) + self.kv @ e_dot + self.kp @ e
+        acceleration = robot_acceleration(self.robot, position, velocity, wanted)
+        return self.robot.inverse_dynamics(position, velocity, acceleration)
+
+
+def check_gains(kp: Array, kv: Array) -> None:
+    """(a) Kv symmetric and non-negative definite, (b) Kp symmetric and positive definite, (c) [Kv | Kp Kv | ...] of
+    full rank: the error then dies out.
+    """
+    n = len(kp)
+    for name, K in (("kv", kv), ("kp", kp)):
+        if np.abs(K - K.T).max() > SYMMETRIC * np.abs(K).max(initial=0.0):
+            raise ModelError("condition of stability: the gain matrix must be symmetric", field=name, remedy=REMEDY)
+    if np.linalg.eigvalsh(kv).min() < -SYMMETRIC * np.abs(kv).max(initial=0.0):
+        raise ModelError("condition (a) of stability: must be non-negative definite", field="kv", remedy=REMEDY)
+    if np.linalg.eigvalsh(kp).min() <= 0:
+        raise ModelError("condition (b) of stability: must be positive definite", field="kp", remedy=REMEDY)
+    scaled = kp / np.abs(kp).max()
+    blocks = [kv]
+    for _ in range(n - 1):
+        blocks.append(scaled @ blocks[-1])
+    if np.linalg.matrix_rank(np.hstack(blocks)) < n:
+        raise ModelError(
+            "condition (c) of stability: some error is never damped, [Kv | Kp Kv | ...] has not full rank",
+            field="kv",
+            remedy=REMEDY,
+        )
+
+
+REMEDY = "Give other gains, or check=False"

@@ -1,0 +1,77 @@
+"""What a controller is, and errors in the coordinates of arms and platforms alike."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.errors import ModelError
+from tauforge.motion.motion import MotionSample
+from tauforge.motion.poses import pose_rates, twists
+from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.stewart_platform import StewartPlatform
+
+Array = NDArray[Any]
+Robot = SerialArm | StewartPlatform
+
+
+class Controller(ABC):
+    """Actuator forces from time, measured position and velocity, and the motion's sample at that time.
+
+    Positions and velocities are joint coordinates and their rates for an arm, poses and twists for a platform.
+    """
+
+    robot: Robot
+
+    @abstractmethod
+    def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
+        """(n,) N m or N."""
+
+    def reset(self) -> None:  # noqa: B027 - most controllers have nothing to forget
+        """Forget what was learnt; called when a simulation starts."""
+
+
+def coordinate_count(robot: Robot) -> int:
+    return robot.n if isinstance(robot, SerialArm) else 6
+
+
+def coordinate_errors(robot: Robot, position: Array, velocity: Array, target: MotionSample) -> tuple[Array, Array]:
+    """Error and its rate, (n,): of joint coordinates, or of x, y, z and the angles, the short way round."""
+    if isinstance(robot, SerialArm):
+        return target.position - position, target.velocity - velocity
+    error = target.position - position
+    error[3:] = np.remainder(error[3:] + np.pi, 2 * np.pi) - np.pi
+    rates = pose_rates(target.position, target.velocity)[0] - pose_rates(position, velocity)[0]
+    return error, rates
+
+
+def target_acceleration(robot: Robot, target: MotionSample) -> Array:
+    """The second time derivatives of the coordinates whose errors `coordinate_errors` gives."""
+    if isinstance(robot, SerialArm):
+        return target.acceleration
+    return pose_rates(*target)[1]
+
+
+def robot_acceleration(robot: Robot, position: Array, velocity: Array, second: Array) -> Array:
+    """Accelerations as the robot's dynamics take them, from those of the coordinates."""
+    if isinstance(robot, SerialArm):
+        return second
+    return twists(position, pose_rates(position, velocity)[0], second)[1]
+
+
+def gain_matrix(name: str, gain: ArrayLike, n: int) -> Array:
+    """(n, n) from a number, n numbers or a matrix."""
+    try:
+        K = np.asarray(gain, float)
+    except (TypeError, ValueError):
+        K = np.full((), np.nan)
+    if K.shape == ():
+        K = np.eye(n) * K
+    elif K.shape == (n,):
+        K = np.diag(K)
+    if K.shape != (n, n) or not np.isfinite(K).all():
+        raise ModelError(f"expected a number, {n} numbers or an {n} x {n} matrix, got {gain!r}", field=name)
+    return K

@@ -1,0 +1,52 @@
+"""Proportional and derivative control, alone and with what the model says beforehand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.control.controller import Controller, Robot, coordinate_count, gain_matrix
+from tauforge.motion.motion import MotionSample
+from tauforge.robots.serial_arm import SerialArm
+
+Array = NDArray[Any]
+
+
+class PD(Controller):
+    """Kp e + Kv e' of each actuator's own coordinate: joints of an arm, leg lengths of a platform.
+
+    kp, kv: a number, n numbers or an (n, n) matrix: N m/rad and N m s/rad, or N/m and N s/m
+    """
+
+    def __init__(self, robot: Robot, kp: ArrayLike, kv: ArrayLike) -> None:
+        n = coordinate_count(robot)
+        self.robot = robot
+        self.kp, self.kv = gain_matrix("kp", kp, n), gain_matrix("kv", kv, n)
+
+    def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
+        if isinstance(self.robot, SerialArm):
+            e, e_dot = target.position - position, target.velocity - velocity
+        else:
+            here, there = (self.robot.leg_motion(x, v) for x, v in ((position, velocity), target[:2]))
+            e, e_dot = there.lengths - here.lengths, there.rates - here.rates
+        return np.asarray(self.kp @ e + self.kv @ e_dot)
+
+
+class GravityPD(PD):
+    """PD and what holds the robot up where it is."""
+
+    def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
+        if isinstance(self.robot, SerialArm):
+            hold = self.robot.gravity_forces(position)
+        else:
+            hold = self.robot.inverse_dynamics(position, np.zeros(6), np.zeros(6))
+        return super().force(t, position, velocity, target) + hold
+
+
+class FeedforwardPD(PD):
+    """PD and the forces that the motion itself needs, by the model."""
+
+    def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
+        return super().force(t, position, velocity, target) + self.robot.inverse_dynamics(*target)

@@ -1,0 +1,140 @@
+"""What a simulation leaves: named arrays over time, events, and files of them."""
+
+from __future__ import annotations
+
+import csv
+import os
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauforge.errors import ModelError
+
+Array = NDArray[Any]
+ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "target_velocity")
+
+
+class Event(NamedTuple):
+    """Something that happened: a limit that was crossed, an actuator that gave all it has."""
+
+    time: float
+    what: str
+    which: str
+
+
+@dataclass(frozen=True)
+class Recording:
+    """Rows are times: time (k,) s; the rest (k, n): joint coordinates, or poses and twists; force N m or N.
+
+    names: of the coordinates; units: of position, velocity, acceleration, force, one text for each coordinate
+    """
+
+    time: Array
+    position: Array
+    velocity: Array
+    acceleration: Array
+    force: Array
+    target_position: Array
+    target_velocity: Array
+    names: tuple[str, ...] = ()
+    force_names: tuple[str, ...] = ()
+    robot: str = ""
+    events: tuple[Event, ...] = field(default=())
+
+    @property
+    def error(self) -> Array:
+        """target_position - position, (k, n)."""
+        return np.asarray(self.target_position - self.position)
+
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """As .npz (all of it) or .csv (a header, then a row for each time); written whole or not at all."""
+        target = Path(path)
+        match target.suffix.lower():
+            case ".npz":
+                self._write(target, self._write_npz)
+            case ".csv":
+                self._write(target, self._write_csv)
+            case other:
+                raise ModelError(f"unknown suffix {other!r}", file=target, remedy="Use .npz or .csv")
+
+    def _write(self, target: Path, writer: Any) -> None:
+        temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+        try:
+            with temporary.open("xb") as file:
+                writer(file)
+            os.replace(temporary, target)
+        except OSError as error:
+            raise ModelError(f"cannot be written: {error.strerror}", file=target) from None
+        finally:
+            temporary.unlink(missing_ok=True)
+
+    def _write_npz(self, file: Any) -> None:
+        texts = {"names": self.names, "force_names": self.force_names, "robot": self.robot}
+        events = {
+            "event_time": [event.time for event in self.events],
+            "event_what": [event.what for event in self.events],
+            "event_which": [event.which for event in self.events],
+        }
+        arrays: dict[str, Any] = {name: getattr(self, name) for name in ("time", *ARRAYS)}
+        arrays |= {name: np.array(value) for name, value in (texts | events).items()}
+        np.savez_compressed(file, **arrays)
+
+    def _write_csv(self, file: Any) -> None:
+        import io
+
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        writer = csv.writer(text)
+        header = ["t"]
+        for name in ARRAYS:
+            own = self.force_names if name == "force" else self.names
+            header += [f"{name}.{coordinate}" for coordinate in own]
+        writer.writerow(header)
+        for k, t in enumerate(self.time):
+            row = [t, *(x for name in ARRAYS for x in getattr(self, name)[k])]
+            writer.writerow([repr(float(x)) for x in row])
+        text.flush()
+        text.detach()
+
+    @classmethod
+    def load(cls, path: str | os.PathLike[str]) -> Recording:
+        """Of a .npz that `save` wrote. Identity: equal to what was saved."""
+        try:
+            with np.load(path, allow_pickle=False) as data:
+                arrays = {name: data[name] for name in ("time", *ARRAYS)}
+                names, force_names = (tuple(map(str, data[key])) for key in ("names", "force_names"))
+                columns = [data[f"event_{key}"].tolist() for key in ("time", "what", "which")]
+                robot = str(data["robot"])
+        except (OSError, KeyError, ValueError) as error:
+            raise ModelError(f"is not a recording: {error}", file=str(path)) from None
+        events = tuple(Event(*event) for event in zip(*columns, strict=True))
+        return cls(**arrays, names=names, force_names=force_names, robot=robot, events=events)
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Recording):
+            return NotImplemented
+        pairs = [(getattr(self, f.name), getattr(other, f.name)) for f in fields(self)]
+        return all(np.array_equal(a, b, equal_nan=True) if isinstance(a, np.ndarray) else a == b for a, b in pairs)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def plot(self, quantities: Sequence[str] = ("position", "error", "force")) -> Any:
+        """A matplotlib figure, one panel for each quantity: any array of the recording, or "error"."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError:
+            raise ModelError("plots need matplotlib", remedy="pip install tauforge[plots]") from None
+        figure = Figure(figsize=(8, 2.6 * len(quantities)), layout="constrained")
+        for axes, name in zip(np.atleast_1d(figure.subplots(len(quantities), sharex=True)), quantities, strict=True):
+            axes.plot(self.time, getattr(self, name))
+            axes.set_ylabel(name.replace("_", " "))
+            axes.grid(alpha=0.3)
+        axes.set_xlabel("time, s")
+        labels = self.force_names if quantities[0] == "force" else self.names
+        figure.axes[0].legend(labels, ncols=min(6, len(labels)), fontsize="small")
+        figure.suptitle(self.robot)
+        return figure

@@ -261,7 +261,8 @@ def _unit(axes: Array, field: str) -> Array:
     length = np.linalg.norm(axes, axis=1, keepdims=True)
     if (length == 0).any():
         raise ModelError(f"axis {int((length == 0).argmax()) + 1} is zero", field=field)
-    return np.asarray(axes / length)
+    whole = np.abs(length - 1) < numbers.ROUNDING_TOLERANCE  # left as they are, so that saved models load unchanged
+    return np.where(whole, axes, axes / length)
 
 
 def _per_leg(value: Any, core: tuple[int, ...], field: str) -> Array:

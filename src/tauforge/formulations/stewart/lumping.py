@@ -17,6 +17,8 @@ from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.stewart.parameters import Friction, LegParameters, PlatformParameters
 
 WELL_CONDITIONED = 2e-2  # a pivot of the scaled equations for the masses must be this large
+SECOND_XX, SECOND_YY, SECOND_ZZ = 4, 5, 7  # places in `moments`
+LARGEST_MASSES = 2.0  # sum of the point masses' sizes, of the body's
 ROUNDING = 1e-14  # of a remainder beside what it is left of
 
 
@@ -97,8 +99,7 @@ def masses_at(points: list[Vector], wanted: list[Scalar]) -> tuple[list[Scalar],
         return [0.0] * len(points), wanted
     columns = [moments(1.0, point, outer(point, point)) for point in points]
     rows = [[float(column[k]) for column in columns] for k in range(len(wanted))]
-    chosen = independent_rows(rows, len(points))
-    masses = least_norm(rows, [float(y) for y in wanted], chosen)
+    masses, chosen = bounded_masses(rows, [float(y) for y in wanted], independent_rows(rows, len(points)))
     rest = []
     for k, (row, y) in enumerate(zip(rows, wanted, strict=True)):
         taken = [a * m for a, m in zip(row, masses, strict=True)]
@@ -106,6 +107,24 @@ def masses_at(points: list[Vector], wanted: list[Scalar]) -> tuple[list[Scalar],
         size = abs(y) + sum(abs(x) for x in taken)
         rest.append(0.0 if k in chosen or abs(left) <= ROUNDING * size else left)
     return masses, rest
+
+
+def bounded_masses(
+    rows: list[list[float]], wanted: list[float], candidates: list[int]
+) -> tuple[list[float], list[int]]:
+    """Moments are given away one after another as long as the masses stay of the body's own size: masses of both signs
+    that nearly cancel would cost digits.
+    """
+    spread = sum(rows[k][i] for k in (SECOND_XX, SECOND_YY, SECOND_ZZ) for i in range(len(rows[0]))) / len(rows[0])
+    second = sum(abs(wanted[k]) for k in (SECOND_XX, SECOND_YY, SECOND_ZZ))
+    largest = LARGEST_MASSES * max(abs(wanted[0]), second / spread)
+    masses: list[float] = [0.0] * len(rows[0])
+    chosen: list[int] = []
+    for k in candidates:
+        tried = least_norm(rows, wanted, [*chosen, k])
+        if sum(abs(m) for m in tried) <= largest:
+            masses, chosen = tried, [*chosen, k]
+    return masses, chosen
 
 
 def independent_rows(rows: list[list[float]], most: int) -> list[int]:

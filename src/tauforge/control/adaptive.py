@@ -26,18 +26,27 @@ class AdaptiveComputedTorque(Controller):
     """robot: the model to start from; its friction and rotors are taken as known, its masses are learnt.
 
     rate:     L, 1/s, a number or n numbers
-    damping:  K, N m s/rad, a number, n numbers or a matrix
+    damping:  K, N m s/rad, a number, n numbers or a matrix; default the rate times each joint's own inertia with the
+              joints at 0, which a sampled controller can bear
     learning: G, of every inertial parameter, relative to the size of the robot's own
     period:   s, between two calls: the control period of the simulation
     """
 
     def __init__(
-        self, robot: SerialArm, rate: ArrayLike = 10.0, damping: ArrayLike = 50.0, *, learning: float, period: float
+        self,
+        robot: SerialArm,
+        rate: ArrayLike = 10.0,
+        damping: ArrayLike | None = None,
+        *,
+        learning: float = 0.01,
+        period: float,
     ) -> None:
         if not isinstance(robot, SerialArm):
             raise ModelError("adaptive control needs a regressor, which arms have", field="robot")
         self.robot: SerialArm = robot
-        self.rate, self.damping = gain_matrix("rate", rate, robot.n), gain_matrix("damping", damping, robot.n)
+        self.rate = gain_matrix("rate", rate, robot.n)
+        own = self.rate @ np.diag(np.diag(robot.mass_matrix(np.zeros(robot.n))))
+        self.damping = own if damping is None else gain_matrix("damping", damping, robot.n)
         self.learning, self.period = positive("learning", learning), positive("period", period)
         own = robot.inertial_parameters.reshape(robot.n, 10)
         groups = (slice(0, 1), slice(1, 4), slice(4, 10))  # masses, first moments, second moments: units of their own

@@ -5,6 +5,7 @@ A pose is (..., 6): x, y, z, theta_x, theta_y, theta_z with R = Rz Ry Rx; a twis
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -32,19 +33,28 @@ def pose_rates(pose: ArrayLike, twist: ArrayLike, acceleration: ArrayLike | None
     """
     p, t, a = _aligned(pose, twist, np.zeros(6) if acceleration is None else acceleration)
     theta = _angles(p)
+    if p.ndim == 1 and math.cos(theta.y) == 0:
+        return np.full(6, np.nan), np.full(6, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = angle_rates(theta, _angles(t))
         return _joined(t, rates), _joined(a, angle_accelerations(theta, rates, _angles(a)))
 
 
 def _aligned(*values: ArrayLike) -> tuple[Array, ...]:
-    return tuple(np.broadcast_arrays(*(np.asarray(value, float) for value in values)))
+    arrays = [np.asarray(value, float) for value in values]
+    if all(array.shape == arrays[0].shape for array in arrays):
+        return tuple(arrays)
+    return tuple(np.broadcast_arrays(*arrays))
 
 
 def _angles(x: Array) -> Vector:
+    if x.ndim == 1:  # plain numbers are many times quicker than arrays of none
+        return Vector(*x[3:].tolist())
     return Vector(x[..., 3], x[..., 4], x[..., 5])
 
 
 def _joined(x: Array, angular: Vector) -> Array:
+    if x.ndim == 1:
+        return np.array([*x[:3].tolist(), *angular])
     shape = x.shape[:-1]
     return np.stack([x[..., 0], x[..., 1], x[..., 2], *(np.broadcast_to(c, shape) for c in angular)], axis=-1)

@@ -1,0 +1,180 @@
+"""Control laws: the error equation, the paper's study of a PUMA, what a wrong model costs, what adaptation mends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+
+import tauforge as tf
+from strategies import random_arm
+from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, FeedforwardPD, GravityPD
+from tauforge.motion import JointMove, PoseMotion, Sine, pose_rates
+
+ONE_BIT = 4.26e-4  # rad, of a 12-bit converter, in Lee's words
+ERROR_EQUATION = 1e-8
+
+
+@pytest.fixture(autouse=True)
+def kernels_on(monkeypatch, tmp_path_factory):
+    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
+    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+
+
+def lees_angles(degrees):
+    """The paper's joint angles in the frames of our PUMA; its own frames are not printed, these are inferred."""
+    q = np.array(degrees, float)
+    return np.deg2rad([q[0] - 180, q[1] + 180, q[2] + 180, q[3] + 180, -q[4], q[5]])
+
+
+START, END = lees_angles((90, 0, 90, 0, 0, 0)), lees_angles((45, 30, 0, 45, 60, 90))
+PUMA = tf.load("puma560").without_friction().replace(limits=[None] * 6)
+
+
+def study(duration, period=0.01, plant=None, controller=None):
+    motion = JointMove(START, END, duration)
+    law = ComputedTorque(PUMA, kp=100.0, kv=20.0) if controller is None else controller
+    return tf.simulate(PUMA, law, motion, step=period / 10, control_period=period, plant=plant)
+
+
+def test_lees_study_of_the_puma():
+    """Kp = 100, Kv = 20, 0.01 s: within one bit for a move of 3 s, beyond it for one of 1 s."""
+    assert np.abs(study(3.0).error).max() < ONE_BIT
+    assert np.abs(study(1.0).error).max() > ONE_BIT
+
+
+def test_the_error_of_a_held_command():
+    """Between two samples the wanted acceleration is late by half a period on average: e ~ jerk period / (2 Kp)."""
+    for duration, period in ((2.0, 0.01), (2.0, 0.005), (4.0, 0.01)):
+        t = np.linspace(0, duration, 2001)
+        jerk = np.abs(np.gradient(JointMove(START, END, duration).sample(t).acceleration, t, axis=0)).max()
+        estimate = jerk * period / 2 / 100.0
+        measured = np.abs(study(duration, period).error).max()
+        assert 0.1 * estimate < measured < 3 * estimate
+
+
+def follows_the_error_equation(robot, motion, initial, error_of):
+    kp, kv = 100.0, 20.0
+    recording = tf.simulate(
+        robot, ComputedTorque(robot, kp, kv), motion, initial=initial, step=0.01, method="dormand-prince", duration=0.5
+    )
+    e, e_dot = error_of(recording)
+    n = e.shape[1]
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [-kp * np.eye(n), -kv * np.eye(n)]])
+    step = expm(A * 0.01)
+    state, expected = np.concatenate([e[0], e_dot[0]]), []
+    for _ in recording.time:
+        expected.append(state[:n])
+        state = step @ state
+    assert np.abs(e[0]).max() > 0.01  # there is something to die out
+    assert np.abs(e - expected).max() < ERROR_EQUATION
+
+
+def test_the_closed_loop_of_an_arm():
+    rng = np.random.default_rng(0)
+    arm = random_arm(rng, "RPRR", drives=True).replace(coulomb_speed=0.05)
+    start, end, off = rng.normal(size=(3, 4)) * 0.3
+
+    def error_of(r):
+        return r.error, r.target_velocity - r.velocity
+
+    follows_the_error_equation(arm, JointMove(start, end, 1.0), (start + off, 0.2 * off), error_of)
+
+
+def test_the_closed_loop_of_a_platform():
+    """In x, y, z and the angles, friction and all."""
+    platform = tf.load("motion-rig")
+    numbers = Sine([0, 0, 1.1, 0, 0, 0], [0.05, 0.03, 0.05, 0.1, 0.08, 0.1], 0.5, 2.0)
+
+    def error_of(r):
+        rates = [pose_rates(p, v)[0] for p, v in ((r.target_position, r.target_velocity), (r.position, r.velocity))]
+        return r.error, rates[0] - rates[1]
+
+    start = PoseMotion(numbers).sample(0.0)
+    off = np.array([0.02, -0.03, 0.02, 0.05, -0.04, 0.06])
+    follows_the_error_equation(platform, PoseMotion(numbers), (start.position + off, start.velocity), error_of)
+
+
+def heavy_puma():
+    """Ten per cent more mass than the controller thinks, and a payload of 2 kg that it knows nothing of."""
+    return PUMA.replace(mass=[1.1 * joint.mass for joint in PUMA.joints]).carrying(tf.Payload(2.0, (0, 0, 0.05)))
+
+
+def test_a_wrong_model_costs_and_adaptation_mends():
+    plant = heavy_puma()
+    error = np.abs(study(3.0, plant=plant).error).max()
+    assert 0.02 < error < 0.2  # a hundred times the error of the right model
+    motion = Sine((START + END) / 2, (END - START) / 4, 0.4, 10.0)
+    fixed = tf.simulate(PUMA, ComputedTorque(PUMA), motion, step=2e-3, control_period=0.01, plant=plant)
+    learning = AdaptiveComputedTorque(PUMA, rate=20.0, period=0.01)
+    adaptive = tf.simulate(PUMA, learning, motion, step=2e-3, control_period=0.01, plant=plant)
+    last = slice(-1000, None)
+    assert np.abs(adaptive.error[last]).max() < np.abs(fixed.error[last]).max() / 100
+    learnt = learning.parameters
+    learning.reset()
+    assert not np.array_equal(learnt, learning.parameters)
+
+
+def test_carrying_equals_a_payload():
+    rng = np.random.default_rng(1)
+    payload = tf.Payload(1.5, (0.1, -0.2, 0.3), [0.2, 0.3, 0.25])
+    q, qd, qdd = rng.normal(size=(3, 5, 6))
+    for arm in (PUMA, random_arm(rng, "RPRRPR", "general")):
+        assert np.allclose(
+            arm.carrying(payload).inverse_dynamics(q, qd, qdd), arm.inverse_dynamics(q, qd, qdd, payload=payload)
+        )
+    with pytest.raises(tf.ModelError, match="one payload, not a batch"):
+        PUMA.carrying(tf.Payload([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("law", [GravityPD, FeedforwardPD])
+def test_simpler_laws_hold_and_follow(law):
+    arm = PUMA
+    motion = JointMove(START, START + 0.2, 1.0)
+    gains = {"kp": [2000, 2000, 1000, 200, 200, 200], "kv": [200, 200, 100, 10, 10, 10]}
+    end = tf.simulate(arm, law(arm, **gains), motion, duration=2.0, control_period=1e-3).error[-1]
+    plain = tf.simulate(arm, PD(arm, **gains), motion, duration=2.0, control_period=1e-3).error[-1]
+    assert np.abs(end).max() < 0.1 * np.abs(plain).max()  # PD alone sags under the arm's weight
+
+
+def test_pd_in_leg_space():
+    platform = tf.load("motion-rig")
+    motion = tf.motion.StraightLine([0, 0, 1.0, 0, 0, 0], [0.05, 0, 1.1, 0, 0.05, 0], 1.0, 0.15, 0.08)
+    laws = {law: law(platform, kp=4e5, kv=8e3) for law in (PD, GravityPD, FeedforwardPD)}
+    errors = {
+        law: np.abs(tf.simulate(platform, laws[law], motion, step=2e-3, control_period=2e-3).error).max()
+        for law in laws
+    }
+    assert errors[FeedforwardPD] < errors[GravityPD] < errors[PD] < 0.02
+
+
+@pytest.mark.parametrize(
+    ("kp", "kv", "match"),
+    [
+        (-1.0, 20.0, r"kp: condition \(b\)"),
+        (100.0, -1.0, r"kv: condition \(a\)"),
+        (np.eye(6) + np.eye(6, k=1), 20.0, "kp: condition of stability: the gain matrix must be symmetric"),
+        (100.0, [20, 20, 20, 20, 20, 0], r"kv: condition \(c\)"),
+        (0.0, 20.0, r"condition \(b\)"),
+        ([1.0, 2.0], 20.0, "kp: expected a number, 6 numbers or an 6 x 6 matrix"),
+        (np.nan, 20.0, "kp: expected a number"),
+        ("high", 20.0, "kp: expected a number"),
+    ],
+)
+def test_gains_that_are_refused(kp, kv, match):
+    with pytest.raises(tf.ModelError, match=match):
+        ComputedTorque(PUMA, kp, kv)
+
+
+def test_gains_that_couple():
+    """Condition (c) may hold although one joint has no damping of its own: the stiffness passes it on."""
+    kp = 100 * np.eye(6)
+    kp[4, 5] = kp[5, 4] = 30
+    kv = np.diag([20.0, 20, 20, 20, 20, 0])
+    ComputedTorque(PUMA, kp, kv)
+    ComputedTorque(PUMA, 100.0, kv, check=False)
+
+
+def test_adaptive_control_is_for_arms():
+    with pytest.raises(tf.ModelError, match="regressor"):
+        AdaptiveComputedTorque(tf.load("motion-rig"), period=0.01)

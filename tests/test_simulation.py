@@ -1,0 +1,231 @@
+"""Simulation: orders of the integrators, energies, events, sensors, files."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from strategies import random_arm
+from tauforge.simulation import Recording, Sensors
+
+RELATIVE_DRIFT = 1e-9  # of the adaptive method over 10 s
+ORDER = 0.1  # how far a measured order may be from the method's
+
+
+@pytest.fixture(autouse=True)
+def kernels_on(monkeypatch, tmp_path_factory):
+    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
+    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+
+
+def energy(robot, recording):
+    return np.add(*robot.energy(recording.position, recording.velocity))
+
+
+ARM = random_arm(np.random.default_rng(3), "RPRR")
+START = (np.array([0.3, -0.2, 0.5, 0.1]), np.array([0.5, 0.1, -0.4, 0.3]))
+
+
+@pytest.mark.fault(20)
+@pytest.mark.parametrize(
+    ("method", "order", "steps"), [("rk4", 4, (0.02, 0.01, 0.005, 0.0025)), ("symplectic", 2, (0.02, 0.01, 0.005))]
+)
+def test_orders_of_the_integrators(method, order, steps):
+    """By regression over step halvings, against the adaptive method."""
+    exact = tf.simulate(ARM, initial=START, duration=0.4, step=0.1, method="dormand-prince").position[-1]
+    errors = [
+        np.abs(tf.simulate(ARM, initial=START, duration=0.4, step=h, method=method).position[-1] - exact).max()
+        for h in steps
+    ]
+    slope = np.polyfit(np.log(steps), np.log(errors), 1)[0]
+    assert abs(slope - order) < ORDER
+
+
+@pytest.mark.fault(21)
+def test_energy_of_a_free_arm():
+    arm = ARM.replace(gravity=(0, 0, 0))
+    recording = tf.simulate(arm, initial=START, duration=10.0, step=0.05, method="dormand-prince")
+    total = energy(arm, recording)
+    assert np.abs(total / total[0] - 1).max() < RELATIVE_DRIFT
+    falling = random_arm(np.random.default_rng(5), "RRR")
+    recording = tf.simulate(
+        falling, initial=(np.zeros(3), np.ones(3)), duration=10.0, step=0.05, method="dormand-prince"
+    )
+    total, kinetic = energy(falling, recording), falling.energy(recording.position, recording.velocity)[0]
+    assert np.abs(total - total[0]).max() < RELATIVE_DRIFT * kinetic.max()
+
+
+def test_symplectic_errors_do_not_pile_up():
+    """The energy swings within a band that halving the step quarters, and does not run off."""
+    arm = random_arm(np.random.default_rng(6), "RR")
+    bands = []
+    for step in (0.02, 0.01):
+        recording = tf.simulate(arm, initial=([0.3, -0.4], [0.5, 0.2]), duration=8.0, step=step, method="symplectic")
+        total = energy(arm, recording)
+        half = len(total) // 2
+        early, late = (np.ptp(total[part]) for part in (slice(0, half), slice(half, None)))
+        assert late < 2 * early
+        bands.append(np.ptp(total))
+    assert 3 < bands[0] / bands[1] < 5.5
+
+
+def test_a_platform_turns_as_a_rotation():
+    """Through theta_y = a quarter turn, where angles fail: a weightless platform spinning about y."""
+    from tauforge.simulation.state import PlatformState
+
+    space = PlatformState(tf.load("motion-rig"))
+    y = space.pack(np.array([0, 0, 1, 0.2, 1.5, -0.1]), np.array([0, 0, 0, 0, 1.0, 0]))
+    start = space.position(y)
+    assert np.allclose(start, [0, 0, 1, 0.2, 1.5, -0.1])
+    from tauforge.simulation.integrators import rk4
+
+    for _ in range(200):
+        y = space.renewed(rk4(lambda _, x: space.rates(x, np.zeros(6)), 0.0, y, 2 * np.pi / 200))
+    assert np.allclose(space.position(y), start, atol=1e-6)  # once around, by 200 steps of order 4
+
+
+def test_a_puma_with_all_its_friction_finishes():
+    """One second of motion in under a second: a known toolbox does not finish it in 100 s."""
+    arm = tf.load("puma560").replace(coulomb_speed=0.01)
+    tf.simulate(arm, initial=(np.zeros(6), np.zeros(6)), duration=0.01)
+    start = time.perf_counter()
+    recording = tf.simulate(arm, initial=(np.array([0, 0.5, -0.5, 0.2, 0.3, 0]), np.zeros(6)), duration=1.0)
+    assert time.perf_counter() - start < 1.0
+    assert np.isfinite(recording.position).all()
+    lost = np.diff(energy(arm, recording))
+    assert lost.max() < 1e-9 * np.abs(energy(arm, recording)).max()  # friction only takes
+
+
+def test_unsmoothed_friction_is_refused():
+    with pytest.raises(tf.ModelError, match=r"puma560 has Coulomb friction.*replace\(coulomb_speed=0.01\)"):
+        tf.simulate(tf.load("puma560"), initial=(np.zeros(6), np.zeros(6)), duration=0.1)
+
+
+def test_disturbances_and_callables():
+    """A push at the tool equals its joint torques, J' w."""
+    wrench = np.array([5.0, -3.0, 2.0, 0.1, 0.2, -0.3])
+
+    def torques(_, q, __):
+        return ARM.jacobian(q).T @ wrench
+
+    pushed = tf.simulate(ARM, initial=START, duration=0.2, disturbance=lambda t: wrench)
+    driven = tf.simulate(ARM, torques, initial=START, duration=0.2)
+    assert np.abs(pushed.position - driven.position).max() < 1e-12
+    rig = tf.load("motion-rig")
+    still = (np.array([0, 0, 1.0, 0, 0, 0]), np.zeros(6))
+    hold = rig.inverse_dynamics(*still, np.zeros(6))
+    quiet = tf.simulate(rig, lambda *_: hold, initial=still, duration=0.05)
+    lifted = tf.simulate(rig, lambda *_: hold, initial=still, duration=0.05, disturbance=lambda t: [0, 0, 500, 0, 0, 0])
+    assert np.abs(quiet.position - still[0]).max() < 1e-10
+    assert lifted.position[-1, 2] > 1.0005
+
+
+def test_limits_are_events_and_forces_saturate():
+    arm = tf.load("planar-2r").replace(limits=[(-0.1, 3.0), None], max_force=[5.0, 5.0], max_speed=[0.5, None])
+    recording = tf.simulate(
+        arm, lambda *_: [100.0, 0.0], initial=([0.0, 0.0], [0.0, 0.0]), duration=0.5, force_limits="robot"
+    )
+    assert recording.force[:, 0].max() == 5.0
+    kinds = {(event.what, event.which) for event in recording.events}
+    assert ("force limit", "1") in kinds
+    assert ("limit", "limit of joint1") in kinds  # it falls through its lower limit, unhindered
+    assert ("limit", "speed of joint1") in kinds
+    times = [event.time for event in recording.events]
+    assert times == sorted(times)
+    first = min(event.time for event in recording.events if event.which == "limit of joint1")
+    row = np.searchsorted(recording.time, first)
+    assert recording.position[row, 0] < -0.1 <= recording.position[row - 1, 0]
+
+
+def test_sensors():
+    sensors = Sensors(bits=12)
+    assert sensors.resolution == 2 * np.pi / 4096
+    q, v = sensors.read(np.array([0.1, 0.2]), np.array([1.0, 2.0]))
+    assert np.abs(q - [0.1, 0.2]).max() <= sensors.resolution / 2
+    assert np.allclose(q / sensors.resolution, np.round(q / sensors.resolution))
+    assert v.tolist() == [1.0, 2.0]
+    noisy = Sensors(position_noise=0.01, velocity_noise=0.1, seed=4)
+    first = noisy.read(np.zeros(1000), np.zeros(1000))
+    noisy.reset()
+    again = noisy.read(np.zeros(1000), np.zeros(1000))
+    assert np.array_equal(first[0], again[0])
+    assert abs(np.std(first[0]) / 0.01 - 1) < 0.1
+    for options, match in (
+        ({"bits": 0}, "bits"),
+        ({"bits": 2.5}, "bits"),
+        ({"position_noise": -1.0}, "position_noise"),
+    ):
+        with pytest.raises(tf.ModelError, match=match):
+            Sensors(**options)
+
+
+def test_recordings_survive_files(tmp_path):
+    arm = tf.load("planar-2r").replace(limits=[(-0.01, 3.0), None])
+    motion = tf.motion.JointMove([0, 0], [0.2, -0.1], 0.1)
+    recording = tf.simulate(arm, tf.control.ComputedTorque(arm), motion, step=0.01)
+    recording.save(tmp_path / "run.npz")
+    assert Recording.load(tmp_path / "run.npz") == recording
+    recording.save(tmp_path / "run.csv")
+    columns = ["position.joint1", "position.joint2"]
+    back = tf.motion.Sampled.from_csv(tmp_path / "run.csv", columns)
+    assert np.array_equal(back.sample(recording.time).position[0], recording.position[0])
+    assert np.abs(back.sample(recording.time).position - recording.position).max() < 1e-15
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.csv", "run.npz"]
+    with pytest.raises(tf.ModelError, match=r"unknown suffix '.txt'.*npz or .csv"):
+        recording.save(tmp_path / "run.txt")
+    with pytest.raises(tf.ModelError, match="cannot be written"):
+        recording.save(tmp_path / "nowhere" / "run.npz")
+    (tmp_path / "bad.npz").write_bytes(b"nothing")
+    with pytest.raises(tf.ModelError, match="is not a recording"):
+        Recording.load(tmp_path / "bad.npz")
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("t,a\n0,1\n1,x\n", "row 3, column a: expected a number, got 'x'"),
+        ("t,a\n0,1\n0,2\n", "row 3, column t: times must increase"),
+        ("t,b\n0,1\n1,2\n", "row 1: no column 'a'.*There are: t, b"),
+        ("t,a\n0,1\n1\n", "row 3, column a: expected a number, got nothing"),
+        ("t,a\n0,1\n1,nan\n", "row 3, column a: expected a finite number"),
+        ("", "is empty"),
+        ("t,a\n0,1\n", "at least two rows"),
+    ],
+)
+def test_bad_files_of_motions(tmp_path, text, match):
+    path = tmp_path / "motion.csv"
+    path.write_text(text)
+    with pytest.raises(tf.ModelError, match=match):
+        tf.motion.Sampled.from_csv(path, ["a"])
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({}, "initial: where does it start"),
+        ({"initial": START}, "duration: how long"),
+        ({"initial": ([0.0], [0.0]), "duration": 1.0}, "initial position: expected 4 finite numbers"),
+        ({"initial": START, "duration": 1.0, "step": 0.3}, "duration: expected a whole number of steps of 0.3 s"),
+        ({"initial": START, "duration": 1.0, "control_period": 0.0015}, "control_period: expected a whole number"),
+        ({"initial": START, "duration": 1.0, "method": "euler"}, "method: expected one of rk4"),
+        ({"initial": START, "duration": 1.0, "force_limits": "mine"}, "force_limits: expected 4 numbers, 'robot'"),
+        ({"initial": START, "duration": 1.0, "force_limits": 0.0}, "force_limits: expected numbers > 0"),
+        ({"initial": START, "duration": 1.0, "disturbance": lambda t: [1, 2]}, "disturbance: expected .6,."),
+    ],
+)
+def test_what_is_missing_or_wrong_is_said(options, match):
+    with pytest.raises(tf.TauforgeError, match=match):
+        tf.simulate(ARM, **options)
+
+
+def test_controllers_that_do_not_fit():
+    with pytest.raises(tf.ShapeError, match="controller: expected 4 forces"):
+        tf.simulate(ARM, lambda *_: [1.0], initial=START, duration=0.1)
+    with pytest.raises(tf.ModelError, match="motion: a controller needs a motion"):
+        tf.simulate(ARM, tf.control.ComputedTorque(ARM), initial=START, duration=0.1)
+    rig, start = tf.load("motion-rig"), (np.array([0, 0, 1.0, 0, 0, 0]), np.zeros(6))
+    with pytest.raises(tf.UnsupportedFeatureError, match="symplectic method is for arms"):
+        tf.simulate(rig, initial=start, duration=0.1, method="symplectic")

@@ -106,7 +106,11 @@ def turned_slightly(q: Quaternion, turn: Vector) -> Quaternion:
 def angles_of(R: Matrix) -> Vector:
     """theta of a rotation, theta_y within a quarter turn; where it is one, theta_x and theta_z are not unique.
 
-    Identity: `rotation_of` undoes it.
+    theta_x is that of the rotation with theta_z taken out, so that both together are right also near a quarter turn,
+    where neither is well determined alone. Identity: `rotation_of` undoes it.
     """
     level = sqrt(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0])
-    return Vector(arctangent(R[2, 1], R[2, 2]), arctangent(-R[2, 0], level), arctangent(R[1, 0], R[0, 0]))
+    z = arctangent(R[1, 0], R[0, 0])
+    c, s = cos(z), sin(z)
+    x = arctangent(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
+    return Vector(x, arctangent(-R[2, 0], level), z)

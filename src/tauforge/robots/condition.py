@@ -39,7 +39,7 @@ def condition_numbers(H: Array) -> Array:
         if not len(going):
             return result.reshape(batch)
         turned, skew, extremes = kernel(rows[going] if len(going) < len(rows) else rows)
-        with np.errstate(divide="ignore"):
+        with np.errstate(divide="ignore", invalid="ignore"):
             result[going] = extremes[:, 1] / extremes[:, 0]
         unfinished = ~(skew < ORTHOGONAL)
         rows[going], going = turned, going[unfinished]
@@ -51,7 +51,7 @@ def condition_numbers(H: Array) -> Array:
 def by_singular_values(H: Array) -> Array:
     finite = np.asarray(np.isfinite(H).all(axis=(-1, -2)))
     values = np.linalg.svd(np.where(finite[..., None, None], H, np.eye(SIZE)), compute_uv=False)
-    with np.errstate(divide="ignore"):
+    with np.errstate(divide="ignore", invalid="ignore"):
         return np.asarray(np.where(finite, values[..., 0] / values[..., -1], np.nan))
 
 

@@ -47,6 +47,8 @@ def array(value: Any, shape: tuple[int, ...], field: str) -> NDArray[np.float64]
     """An array of finite numbers of exactly this shape."""
     if isinstance(value, str | bytes | Mapping) or value is None:
         raise ModelError(f"expected {describe(shape)}, got {value!r}", field=field)
+    if _has_truth(value):  # NumPy would take it for 0 or 1
+        raise ModelError(f"expected {describe(shape)}, got {value!r}", field=field)
     try:
         raw = np.asarray(value)
         kind_is_number = raw.dtype.kind in "iuf" and raw.dtype != bool
@@ -60,6 +62,13 @@ def array(value: Any, shape: tuple[int, ...], field: str) -> NDArray[np.float64]
     if not (np.abs(result) <= LARGEST).all():
         raise ModelError(f"expected finite numbers of at most {LARGEST:g}, got {value!r}", field=field)
     return result
+
+
+def _has_truth(value: Any) -> bool:
+    """Whether True or False is among the entries of nested sequences."""
+    if isinstance(value, list | tuple):
+        return any(_has_truth(item) for item in value)
+    return isinstance(value, bool | np.bool_)
 
 
 def describe(shape: tuple[int, ...]) -> str:

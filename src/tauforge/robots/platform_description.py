@@ -193,6 +193,10 @@ class PlatformDescription:
             )
         physical.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: compiled code and other conveniences are made again."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
     # ---------------------------------------------------------------------------------------------------- questions
 
     @property

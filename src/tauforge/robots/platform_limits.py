@@ -25,12 +25,7 @@ class Limits(NamedTuple):
     platform_cone: Array | None  # (..., 6) rad
     clearance: Array | None  # (...) m, between the surfaces of the nearest two legs
     nearest_legs: Array | None  # (..., 2), their numbers from 1
-
-    @property
-    def hold(self) -> Array:
-        """(...) whether all of them hold."""
-        margins = [m if m.ndim == 0 or m is self.clearance else m.min(axis=-1) for m in self[:4] if m is not None]
-        return np.all([np.asarray(m) >= 0 for m in margins], axis=0) if margins else np.array(True)
+    hold: Array  # (...) whether all that were given hold
 
 
 def within_limits(platform: StewartPlatform, pose: ArrayLike) -> Limits:
@@ -48,7 +43,11 @@ def within_limits(platform: StewartPlatform, pose: ArrayLike) -> Limits:
         upper = lower + legs.directions * legs.lengths[..., None]
         apart, nearest = nearest_segments(np.broadcast_to(lower, upper.shape), upper)
         clearance = apart - 2 * platform.leg_radius
-    return Limits(stroke, base, top, clearance, nearest)
+    hold = np.ones(legs.lengths.shape[:-1], bool)
+    for margin in (stroke, base, top):
+        hold &= True if margin is None else (margin >= 0).all(axis=-1)
+    hold &= True if clearance is None else clearance >= 0
+    return Limits(stroke, base, top, clearance, nearest, hold)
 
 
 def angles_between(a: Array, b: Array) -> Array:
@@ -61,7 +60,8 @@ def rotation(pose: Array) -> Array:
     from tauforge.algebra.rotations import rotation_of
     from tauforge.algebra.vectors import Vector
 
-    rows = rotation_of(Vector(pose[..., 3], pose[..., 4], pose[..., 5])).rows
+    with np.errstate(invalid="ignore"):  # of infinite angles
+        rows = rotation_of(Vector(pose[..., 3], pose[..., 4], pose[..., 5])).rows
     return np.stack([np.stack([np.broadcast_to(x, pose.shape[:-1]) for x in row], axis=-1) for row in rows], axis=-2)
 
 

@@ -51,11 +51,12 @@ def forward_kinematics(platform: StewartPlatform, lengths: ArrayLike, guess: Arr
     if bad.any():
         where = tuple(np.argwhere(bad)[0])
         row = f" in row {', '.join(map(str, where))}" if where else ""
-        sizes = np.linalg.norm(np.broadcast_to(np.asarray(lengths, float), pose.shape), axis=-1)
+        wanted = np.broadcast_to(np.asarray(lengths, float), pose.shape)[where]
+        apart = np.linalg.norm(platform.inverse_kinematics(pose[where]) - wanted)
         raise ConvergenceError(
             f"{platform.name}: no pose with these leg lengths was reached{row}. Give another guess, or ask"
             " assembly_modes whether there is one",
-            residual=float((residual * sizes)[where]),
+            residual=float(apart) if np.isfinite(apart) else np.inf,
             iterations=steps,
         )
     return pose
@@ -90,17 +91,24 @@ def track(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> Ar
         raise ShapeError("guess", expected="(6,), one pose", got=str(pose.shape))
     poses = np.empty((len(wanted), 6))
     for k, row in enumerate(wanted):
+        if not np.isfinite(row).all():
+            poses[k] = np.nan
+            continue
         try:
             pose = poses[k] = forward_kinematics(platform, row, pose)
         except ConvergenceError as error:
             raise ConvergenceError(
                 f"{platform.name}: the branch was lost at row {k}", residual=error.residual, iterations=error.iterations
             ) from None
-    H = platform.force_matrix(poses)
+    rows = np.flatnonzero(np.isfinite(poses).all(axis=-1))
+    H = platform.force_matrix(poses[rows])
     near = condition_numbers(H) > NEAR_SINGULAR
-    crossed = np.diff(np.sign(np.linalg.det(H))) != 0
-    if near.any() or crossed.any():
-        row = int(np.argmax(near)) if near.any() else int(np.argmax(crossed))
+    determinants = np.linalg.det(H)
+    # the last step, made once more, would cross a singular pose: on which side of it the legs go on nobody can tell
+    near[1:-1] |= determinants[1:-1] * (2 * determinants[1:-1] - determinants[:-2]) <= 0
+    near[1:] |= determinants[1:] * determinants[:-1] <= 0
+    if near.any():
+        row = int(rows[np.argmax(near)])
         warnings.warn(
             f"{platform.name}: the motion comes near a singularity at row {row}; beyond it the branch may be another",
             SingularityWarning,

@@ -134,10 +134,12 @@ def forward_dynamics(
     leg_forces: Scalars,
     external_wrench: Scalars | None = None,
     platform_axes: bool = False,
+    trapped: bool = False,
 ) -> list[Scalar]:
+    """trapped: the last acceleration is not a number where M looks singular, for a closer look."""
     m = motion(pose, twist)
     w = external(m.R, external_wrench, platform_axes)
-    a, alpha = closed_form.forward_dynamics(model.lumped, m, leg_forces, w)
+    a, alpha = closed_form.forward_dynamics(model.lumped, m, leg_forces, w, trapped=trapped)
     return [*a, *alpha]
 
 
@@ -232,7 +234,9 @@ STATE = {**POSE, **TWIST, **ACCELERATION}
 PLAIN = {"which": EXACT, "corrections": "", "platform_axes": False, "trapped": True}
 FUNCTIONS = {
     "inverse_dynamics": Function(STATE, [(LEGS,)], PLAIN),
-    "forward_dynamics": Function({**POSE, **TWIST, "leg_forces": LEGS}, [(6,)], {"platform_axes": False}),
+    "forward_dynamics": Function(
+        {**POSE, **TWIST, "leg_forces": LEGS}, [(6,)], {"platform_axes": False, "trapped": True}
+    ),
     "mass_matrix": Function(POSE, [(6, 6)]),
     "bias_wrench": Function({**POSE, **TWIST}, [(6,)]),
     "force_matrix": Function(POSE, [(6, LEGS)]),

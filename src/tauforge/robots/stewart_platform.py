@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 STEWART_MODELS = (EXACT, *MODELS)
 SINGULAR = 1e12  # condition number of H above which there is no answer
 SINGULAR_MASS = 1e15
-SUSPICIOUS = {"inverse_dynamics": 1e300, "forward_dynamics": 1e10}  # sizes of results that are looked into
+TRAPPED = ("inverse_dynamics", "forward_dynamics")  # no number where a matrix may be singular
+NO_NUMBER = 1e300  # sizes of results that are not below it have the kernel's caller look again
 GEOMETRY = ("force_matrix", "inverse_kinematics", "leg_motion", "twist_of", "acceleration_of", "tracked_pose", "refine")
 DIRECT = (  # methods whose arguments and results are the kernel's own
     "inverse_dynamics",
@@ -85,8 +86,10 @@ class StewartPlatform(PlatformDescription):
             raise UnsupportedFeatureError(f"target {target!r}", field="kernel", remedy="Use cpu")
         bits = precision(dtype)
         check_options(function, options, FUNCTIONS[function].options)
+        if function == "inverse_dynamics":
+            self._check_model(options.get("which", EXACT), options.get("corrections", "").split())
         self._need_masses(function)
-        made = self._kernel(function, {"trapped": False, **options} if function == "inverse_dynamics" else options)
+        made = self._kernel(function, {"trapped": False, **options} if function in TRAPPED else options)
         if made is None:
             raise no_kernel(function)
         made.loaded(bits)
@@ -95,7 +98,11 @@ class StewartPlatform(PlatformDescription):
     @cached_property
     def _evaluator(self) -> Evaluator:
         parameters = self.parameters  # kernels live for ever and must not keep the platform alive
-        return Evaluator(cache(lambda: PlatformModel(parameters, lumped(parameters))), repr(parameters), SUSPICIOUS)
+        return Evaluator(
+            cache(lambda: PlatformModel(parameters, lumped(parameters))),
+            repr(parameters),
+            dict.fromkeys(TRAPPED, NO_NUMBER),
+        )
 
     def _kernel(self, method: str, options: dict[str, Any]) -> Kernel | None:
         function = FUNCTIONS[method]
@@ -124,7 +131,7 @@ class StewartPlatform(PlatformDescription):
             return
         kernel = self._kernel(method, {})
         if kernel is not None:
-            install(self, method, kernel, watched=method in SUSPICIOUS)
+            install(self, method, kernel, watched=method in TRAPPED)
 
     def _need_masses(self, method: str) -> None:
         if not self.has_masses and method not in GEOMETRY:
@@ -161,7 +168,7 @@ class StewartPlatform(PlatformDescription):
         outs = self._evaluate("leg_motion", arguments)
         about = limits.universal_angles(self, outs[7])
         across = limits.spherical_angles(self, np.asarray(pose, float), outs[7])
-        return LegMotions._make((*outs, about, across))
+        return LegMotions._make((*outs, about.astype(outs[0].dtype), across.astype(outs[0].dtype)))
 
     def force_matrix(self, pose: ArrayLike) -> Array:
         """H, (..., 6, 6): column i is the wrench that a unit force of leg i, extending it, gives to the platform."""
@@ -174,10 +181,10 @@ class StewartPlatform(PlatformDescription):
         """
         H = np.array(self.force_matrix(pose))
         if characteristic_length is not None:
-            length = float(characteristic_length)
-            if not 0 < length < np.inf:
+            number = isinstance(characteristic_length, int | float | np.number)
+            if not number or not 0 < characteristic_length < np.inf:
                 raise ShapeError("characteristic_length", expected="a number > 0", got=repr(characteristic_length))
-            H[..., 3:, :] /= length
+            H[..., 3:, :] /= characteristic_length
         return condition_numbers(H)
 
     def forward_kinematics(self, lengths: ArrayLike, guess: ArrayLike | None = None) -> Array:
@@ -245,6 +252,19 @@ class StewartPlatform(PlatformDescription):
 
         Identity: force_matrix F + external_wrench = mass_matrix acceleration + bias_wrench.
         """
+        self._check_model(model, corrections)
+        if on_singular not in ("raise", "nan"):
+            raise ShapeError("on_singular", expected="'raise' or 'nan'", got=repr(on_singular))
+        arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "external_wrench": external_wrench}
+        options: dict[str, Any] = {"which": model, "corrections": " ".join(sorted(set(corrections)))}
+        options["platform_axes"] = self._wrench_axes(wrench_frame)
+        (forces,) = self._evaluate("inverse_dynamics", arguments, **options, trapped=True)
+        if np.isfinite(forces).all():
+            return forces
+        (forces,) = self._evaluate("inverse_dynamics", arguments, **options, trapped=False)
+        return self._without_singular(forces, arguments, on_singular)
+
+    def _check_model(self, model: str, corrections: Sequence[str]) -> None:
         if model not in STEWART_MODELS:
             raise UnsupportedFeatureError(
                 f"unknown model {model!r}", field="model", remedy=f"Use one of {', '.join(STEWART_MODELS)}"
@@ -256,36 +276,18 @@ class StewartPlatform(PlatformDescription):
                 field="corrections",
                 remedy=f"A sequence of names among {', '.join(known) or 'none: it is exact'}",
             )
-        if on_singular not in ("raise", "nan"):
-            raise ShapeError("on_singular", expected="'raise' or 'nan'", got=repr(on_singular))
-        arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "external_wrench": external_wrench}
-        options: dict[str, Any] = {"which": model, "corrections": " ".join(sorted(set(corrections)))}
-        options["platform_axes"] = self._wrench_axes(wrench_frame)
-        (forces,) = self._evaluate("inverse_dynamics", arguments, **options, trapped=True)
-        if np.isfinite(forces).all():
-            return forces
-        (forces,) = self._evaluate("inverse_dynamics", arguments, **options, trapped=False)
-        return self._without_singular(forces, pose, on_singular)
 
-    def _without_singular(self, forces: Array, pose: ArrayLike, on_singular: str) -> Array:
-        """Rows at which H is singular raise or become NaN; large forces near it stay."""
-        poses = np.broadcast_to(np.asarray(pose, float), forces.shape[:-1] + (6,))
-        finite = np.isfinite(poses).all(axis=-1)
-        conditions = np.where(
-            finite, condition_numbers(self.force_matrix(np.where(finite[..., None], poses, 0.0))), 0.0
-        )
-        singular = conditions > SINGULAR
+    def _without_singular(self, forces: Array, arguments: dict[str, Any], on_singular: str) -> Array:
+        """Rows at which H is singular, or a leg has no answer, raise or become NaN; large forces near them stay."""
+        poses, usable = _usable(arguments, forces)
+        conditions = condition_numbers(self.force_matrix(poses))
+        conditions = np.where(np.isfinite(conditions) & np.isfinite(forces).all(axis=-1), conditions, np.inf)
+        singular = usable & (conditions > SINGULAR)
         if not singular.any():
             return forces
         if on_singular == "raise":
-            first = tuple(np.argwhere(singular)[0])
-            where = f" in row {', '.join(map(str, first))}" if first else ""
-            raise SingularityError(
-                f"{self.name}: the legs cannot hold the platform{where}",
-                pose=poses[first].tolist(),
-                condition_number=float(conditions[first]),
-            )
-        return np.where(singular[..., None], np.nan, forces)
+            raise _no_answer(f"{self.name}: the legs cannot hold the platform", singular, poses, conditions)
+        return np.where(singular[..., None], np.array(np.nan, forces.dtype), forces)
 
     def forward_dynamics(
         self,
@@ -301,22 +303,18 @@ class StewartPlatform(PlatformDescription):
         Identity: inverse_dynamics(pose, twist, result) = leg_forces.
         """
         arguments = {"pose": pose, "twist": twist, "leg_forces": leg_forces, "external_wrench": external_wrench}
-        (result,) = self._evaluate("forward_dynamics", arguments, platform_axes=self._wrench_axes(wrench_frame))
-        if not (np.abs(result) < SUSPICIOUS["forward_dynamics"]).all():
-            self._refuse_singular_mass(result, pose)
+        axes = self._wrench_axes(wrench_frame)
+        (result,) = self._evaluate("forward_dynamics", arguments, platform_axes=axes, trapped=True)
+        if np.isfinite(result).all():
+            return result
+        (result,) = self._evaluate("forward_dynamics", arguments, platform_axes=axes, trapped=False)
+        poses, usable = _usable(arguments, result)
+        conditions = condition_numbers(self.mass_matrix(poses))
+        conditions = np.where(np.isnan(conditions), np.inf, conditions)
+        singular = usable & ((conditions > SINGULAR_MASS) | ~np.isfinite(result).all(axis=-1))
+        if singular.any():
+            raise _no_answer(f"{self.name}: the mass matrix has no inverse", singular, poses, conditions)
         return result
-
-    def _refuse_singular_mass(self, result: Array, pose: ArrayLike) -> None:
-        poses = np.broadcast_to(np.asarray(pose, float), result.shape[:-1] + (6,)).reshape(-1, 6)
-        poses = poses[np.isfinite(poses).all(axis=-1)]
-        conditions = np.linalg.cond(self.mass_matrix(poses))
-        if (conditions > SINGULAR_MASS).any():
-            first = int(np.argmax(conditions > SINGULAR_MASS))
-            raise SingularityError(
-                f"{self.name}: the mass matrix has no inverse",
-                pose=poses[first].tolist(),
-                condition_number=float(conditions[first]),
-            )
 
     def mass_matrix(self, pose: ArrayLike) -> Array:
         """M, (..., 6, 6), in the platform's coordinates, legs and reflected masses included; exactly symmetric."""
@@ -350,3 +348,20 @@ class StewartPlatform(PlatformDescription):
         arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "external_wrench": external_wrench}
         outs = self._evaluate("joint_reactions", arguments, platform_axes=self._wrench_axes(wrench_frame))
         return JointReactions(*outs)
+
+
+def _usable(arguments: dict[str, Any], result: Array) -> tuple[Array, Array]:
+    """Poses of the result's rows, 0 where they are not finite, and the rows all of whose arguments are finite."""
+    batch = result.shape[:-1]
+    given = {name: np.asarray(value, float) for name, value in arguments.items() if value is not None}
+    given = {name: np.broadcast_to(value, (*batch, 6)) for name, value in given.items()}
+    usable = np.all([np.isfinite(value).all(axis=-1) for value in given.values()], axis=0)
+    finite = np.isfinite(given["pose"]).all(axis=-1, keepdims=True)
+    return np.where(finite, given["pose"], 0.0), np.asarray(usable)
+
+
+def _no_answer(text: str, singular: Array, poses: Array, conditions: Array) -> SingularityError:
+    """Names the first of these rows."""
+    first = tuple(np.argwhere(singular)[0])
+    where = f" in row {', '.join(map(str, first))}" if first else ""
+    return SingularityError(text + where, pose=poses[first].tolist(), condition_number=float(conditions[first]))

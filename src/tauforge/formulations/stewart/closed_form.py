@@ -14,7 +14,9 @@ from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart.lumping import LumpedPlatform
 from tauforge.formulations.stewart.parameters import PlatformMotion
-from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, tip, without
+from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, tip, trap, without
+
+SUSPICIOUS_FACTORS = 1e12  # of the sizes of M's factors: its condition number is looked at where they differ more
 
 
 def bias_wrench(p: LumpedPlatform, m: PlatformMotion) -> list[Scalar]:
@@ -103,16 +105,24 @@ def mass_matrix(p: LumpedPlatform, X: Vector, R: Matrix) -> list[list[Scalar]]:
 
 
 def forward_dynamics(
-    p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar], external: Wrench = NO_WRENCH
+    p: LumpedPlatform,
+    m: PlatformMotion,
+    actuators: Sequence[Scalar],
+    external: Wrench = NO_WRENCH,
+    *,
+    trapped: bool = False,
 ) -> tuple[Vector, Vector]:
     """Accelerations (a, alpha) that the actuators produce: six coordinates, so that no loop can open.
 
     m: its accelerations are not used
+    trapped: where the factors of M say that it may have no inverse the last component is not a number
     Identity: inverse_dynamics at the result gives the actuators' forces back.
     """
     found, q1 = gathered(p, without_acceleration(m), actuators)
     force, moment = without(found.wrench, external, q1)
-    M = assembled(*mass_blocks(p, m.R, found.tips))
-    x = solved(factored(M), [-y for y in (*force, *moment)])
+    factors = factored(assembled(*mass_blocks(p, m.R, found.tips)))
+    x = solved(factors, [-y for y in (*force, *moment)])
+    if trapped:
+        x[5] = trap(factors.D_inverse, x[5], SUSPICIOUS_FACTORS)
     alpha = Vector(*x[3:])
     return Vector(*x[:3]) - cross(alpha, q1), alpha

@@ -17,6 +17,9 @@ from tauforge.formulations.stewart.parameters import LegParameters, PlatformMoti
 from tauforge.formulations.stewart.platform_equations import force_matrix, leg_vectors
 
 
+TINY = 1e-300  # keeps 0/0 away where all lengths are 0
+
+
 class Guess(NamedTuple):
     X: Vector
     orientation: Quaternion
@@ -44,7 +47,7 @@ def residual(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: Guess)
         S = R @ leg.p + (g.X - leg.b)
         error = sqrt(dot(S, S)) - length
         errors, sizes = errors + error * error, sizes + length * length
-    return sqrt(errors / sizes)
+    return sqrt(errors / (sizes + TINY))
 
 
 def twist(p: PlatformParameters, m: PlatformMotion, rates: Sequence[Scalar]) -> list[Scalar]:

@@ -255,9 +255,9 @@ def inverse_dynamics(
     return forces
 
 
-def trap(pivots: Sequence[Scalar], x: Scalar) -> Scalar:
-    """x, or not a number where the pivots of H differ so much that it may be singular."""
-    return select(spread(pivots), SUSPICIOUS_SPREAD, x, math.nan)
+def trap(pivots: Sequence[Scalar], x: Scalar, largest: float = SUSPICIOUS_SPREAD) -> Scalar:
+    """x, or not a number where the pivots of a matrix differ so much that it may be singular."""
+    return select(spread(pivots), largest, x, math.nan)
 
 
 def spread(pivots: Sequence[Scalar]) -> Scalar:

@@ -12,6 +12,7 @@ import tauforge as tf
 from platforms import DIETMAIER, HOME, quarter_turned, random_motion, random_platform
 from strategies import seeds
 from tauforge.robots.platform_limits import rotation
+from tauforge.robots.pose_search import default_guess
 from tolerances import error, solve_tolerance
 
 LENGTHS = 1e-12  # of leg lengths, relative to them: where Newton's method stops
@@ -51,6 +52,19 @@ def test_the_default_guess_stands_above_the_base(rng):
     found = platform.forward_kinematics(lengths)
     assert error(platform.inverse_kinematics(found), lengths) < 2 * LENGTHS
     assert (found[:, 2] > 0).all()
+
+
+def test_the_default_guess_follows_the_base():
+    """A base that stands elsewhere, and a platform whose joints lie aside of its origin, take the guess with them."""
+    platform = random_platform(np.random.default_rng(1), masses=False)
+    aside, off = np.array([3.0, -2.0, 1.0]), np.array([0.5, 0.7, -0.4])
+    moved = platform.replace(
+        base_points=np.array(platform.base_points) + aside, platform_points=np.array(platform.platform_points) + off
+    )
+    pose = np.concatenate([HOME[:3] + aside - off, np.zeros(3)])
+    lengths = moved.inverse_kinematics(pose)
+    assert np.abs(default_guess(moved, lengths) - pose).max() < 0.2
+    assert pose_error(moved.forward_kinematics(lengths), pose) < 10 * solve_tolerance(moved.force_matrix(pose))
 
 
 def test_default_guess_of_every_platform_of_the_catalogue_at_home():

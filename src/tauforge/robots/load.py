@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from tauforge.errors import ModelError
+from tauforge.robots.numbers import shown
 from tauforge.robots.readers import arm_toml, platform_toml
 from tauforge.robots.readers.toml_guard import read_toml
-from tauforge.robots.readers.toml_table import shown
 from tauforge.robots.readers.urdf import read_urdf
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.robots.stewart_platform import StewartPlatform

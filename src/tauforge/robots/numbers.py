@@ -23,10 +23,18 @@ Rows = tuple[Floats, ...]
 IDENTITY_ROWS: Rows = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.0, 0.0), (0.0, 0.0, 0.0, 1.0))
 
 
+MAX_SHOWN = 60  # characters of a wrong value in a message
+
+
+def shown(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+
+
 def real(value: Any, field: str) -> float:
     """A finite real number."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
-        raise ModelError(f"expected a number, got {value!r}", field=field)
+        raise ModelError(f"expected a number, got {shown(value)}", field=field)
     try:
         number = float(value)
     except OverflowError:  # an integer of more than 308 digits
@@ -46,9 +54,9 @@ def non_negative(value: Any, field: str) -> float:
 def array(value: Any, shape: tuple[int, ...], field: str) -> NDArray[np.float64]:
     """An array of finite numbers of exactly this shape."""
     if isinstance(value, str | bytes | Mapping) or value is None:
-        raise ModelError(f"expected {describe(shape)}, got {value!r}", field=field)
+        raise ModelError(f"expected {describe(shape)}, got {shown(value)}", field=field)
     if _has_truth(value):  # NumPy would take it for 0 or 1
-        raise ModelError(f"expected {describe(shape)}, got {value!r}", field=field)
+        raise ModelError(f"expected {describe(shape)}, got {shown(value)}", field=field)
     try:
         raw = np.asarray(value)
         kind_is_number = raw.dtype.kind in "iuf" and raw.dtype != bool
@@ -56,11 +64,11 @@ def array(value: Any, shape: tuple[int, ...], field: str) -> NDArray[np.float64]
     except (TypeError, ValueError):
         raw, result = np.asarray(0.0), None
     if result is None:
-        raise ModelError(f"expected {describe(shape)}, got {value!r}", field=field)
+        raise ModelError(f"expected {describe(shape)}, got {shown(value)}", field=field)
     if result.shape != shape:
         raise ModelError(f"expected {describe(shape)}, got shape {result.shape}", field=field)
     if not (np.abs(result) <= LARGEST).all():
-        raise ModelError(f"expected finite numbers of at most {LARGEST:g}, got {value!r}", field=field)
+        raise ModelError(f"expected finite numbers of at most {LARGEST:g}, got {shown(value)}", field=field)
     return result
 
 
@@ -82,7 +90,7 @@ def vector(value: Any, field: str) -> Floats:
 def per_joint(value: Any, n: int, field: str) -> list[Any]:
     """A sequence with one entry for each joint."""
     if isinstance(value, str | Mapping) or not isinstance(value, Sequence | np.ndarray):
-        raise ModelError(f"expected a sequence of {n}, one entry for each joint, got {value!r}", field=field)
+        raise ModelError(f"expected a sequence of {n}, one entry for each joint, got {shown(value)}", field=field)
     if len(value) != n:
         raise ModelError(f"expected {n} entries, one for each joint, got {len(value)}", field=field)
     return list(value)
@@ -95,7 +103,9 @@ def inertia(value: Any, field: str) -> Rows:
     largest = np.abs(tensor).max()
     if np.abs(tensor - tensor.T).max() > SYMMETRY_TOLERANCE * largest:
         raise ModelError(
-            f"the inertia tensor is not symmetric: {value!r}", field=field, remedy="Give Ixy and Iyx the same value"
+            f"the inertia tensor is not symmetric: {shown(value)}",
+            field=field,
+            remedy="Give Ixy and Iyx the same value",
         )
     return rows((tensor + tensor.T) / 2)
 

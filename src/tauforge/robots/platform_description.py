@@ -85,7 +85,7 @@ class PlatformDescription:
     platform_joint_axes: Rows | None = None
     cone_angles: Floats | None = None
     leg_radius: float | None = None
-    reflected_mass: Floats = (0.0,) * LEGS
+    reflected_mass: Floats | None = None
     base_joint: str = "universal"
     name: str = "platform"
     known_exceptions: tuple[KnownException, ...] = ()
@@ -96,10 +96,10 @@ class PlatformDescription:
             object.__setattr__(self, field, value)
 
         if not isinstance(self.name, str):
-            raise ModelError(f"expected a text, got {self.name!r}", field="name")
+            raise ModelError(f"expected a text, got {numbers.shown(self.name)}", field="name")
         if self.base_joint != "universal":
             raise UnsupportedFeatureError(
-                f"base joints of kind {self.base_joint!r}",
+                f"base joints of kind {numbers.shown(self.base_joint)}",
                 field="base_joint",
                 remedy="Only universal joints hold a leg's spin; with spherical joints at both ends nothing does",
             )
@@ -114,7 +114,8 @@ class PlatformDescription:
             tuple(numbers.non_negative(x, "friction") for x in numbers.array(self.friction, (3,), "friction").tolist()),
         )
         put("gravity", numbers.vector(self.gravity, "gravity"))
-        put("reflected_mass", _per_leg_numbers(self.reflected_mass, "reflected_mass"))
+        rotors = 0.0 if self.reflected_mass is None else self.reflected_mass
+        put("reflected_mass", _per_leg_numbers(rotors, "reflected_mass"))
         self._put_limits(put)
         self._check_bodies()
 
@@ -155,7 +156,7 @@ class PlatformDescription:
         if self.stroke is not None:
             stroke = _per_leg(self.stroke, (2,), "stroke")
             if (stroke[:, 0] < 0).any() or (stroke[:, 0] >= stroke[:, 1]).any():
-                raise ModelError(f"expected 0 <= shortest < longest, got {self.stroke!r}", field="stroke")
+                raise ModelError(f"expected 0 <= shortest < longest, got {numbers.shown(self.stroke)}", field="stroke")
             put("stroke", numbers.rows(stroke))
         if self.force_limit is not None:
             put("force_limit", _per_leg_numbers(self.force_limit, "force_limit"))
@@ -165,7 +166,9 @@ class PlatformDescription:
         if self.cone_angles is not None:
             angles = numbers.array(self.cone_angles, (2,), "cone_angles")
             if (angles <= 0).any() or (angles > np.pi).any():
-                raise ModelError(f"expected angles in (0, pi], got {self.cone_angles!r}", field="cone_angles")
+                raise ModelError(
+                    f"expected angles in (0, pi], got {numbers.shown(self.cone_angles)}", field="cone_angles"
+                )
             if self.base_joint_axes is None or self.platform_joint_axes is None:
                 raise ModelError(
                     "cones need axes", field="cone_angles", remedy="Give base_joint_axes and platform_joint_axes"
@@ -226,7 +229,7 @@ class PlatformDescription:
                 Vector(*axes[i]),
                 part("lower", i),
                 part("upper", i),
-                self.reflected_mass[i],
+                cast(Floats, self.reflected_mass)[i],
             )
             for i in range(LEGS)
         )
@@ -269,27 +272,32 @@ def _unit(axes: Array, field: str) -> Array:
     return np.where(whole, axes, axes / length)
 
 
+def _shape(value: Any) -> tuple[int, ...] | None:
+    """None where rows differ in length."""
+    try:
+        return tuple(np.shape(value))
+    except ValueError:
+        return None
+
+
 def _per_leg(value: Any, core: tuple[int, ...], field: str) -> Array:
     """(6, *core) from one for all legs or one for each."""
-    try:
-        shape = np.shape(value)
-    except ValueError:
-        shape = ()
-    if shape == core:
+    if _shape(value) == core:
         return np.broadcast_to(numbers.array(value, core, field), (LEGS, *core))
     return numbers.array(value, (LEGS, *core), field)
 
 
 def _per_leg_numbers(value: Any, field: str) -> Floats:
-    shared = np.ndim(value) == 0 and not isinstance(value, str)
+    shared = _shape(value) == () and not isinstance(value, str)
     given = [value] * LEGS if shared else numbers.array(value, (LEGS,), field).tolist()
     return tuple(numbers.non_negative(x, field) for x in given)
 
 
 def _inertias(value: Any, field: str) -> tuple[Rows, ...]:
-    shape = np.shape(value)
+    shape = _shape(value)
     if shape in ((3,), (3, 3)):
         return (numbers.inertia(value, field),) * LEGS
     if shape not in ((LEGS, 3), (LEGS, 3, 3)):
-        raise ModelError(f"expected (3,), (3, 3), (6, 3) or (6, 3, 3) numbers, got shape {shape}", field=field)
+        got = f"shape {shape}" if shape is not None else numbers.shown(value)
+        raise ModelError(f"expected (3,), (3, 3), (6, 3) or (6, 3, 3) numbers, got {got}", field=field)
     return tuple(numbers.inertia(tensor, field) for tensor in value)

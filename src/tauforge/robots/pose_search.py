@@ -13,6 +13,7 @@ from tauforge.errors import ConvergenceError, ShapeError, SingularityWarning
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.evaluate import as_argument
+from tauforge.robots.numbers import LARGEST
 from tauforge.robots.stewart_formulas import NEWTON_STEPS
 
 if TYPE_CHECKING:
@@ -34,8 +35,9 @@ def default_guess(platform: StewartPlatform, lengths: ArrayLike) -> Array:
     level = (p.mean(axis=0) - b.mean(axis=0))[:2]
     spread = np.linalg.norm((p - b)[:, :2] - level, axis=1)
     given = as_argument("lengths", lengths, LEGS, "one for each leg").astype(float)
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore", over="ignore"):
         height = np.sqrt(np.maximum((given**2 - spread**2).mean(axis=-1), (0.1 * given.mean(axis=-1)) ** 2))
+    height = np.minimum(height, LARGEST)  # squares of huge lengths overflow
     guess = np.zeros(given.shape[:-1] + (6,))
     guess[..., 0], guess[..., 1] = -level
     guess[..., 2] = height + b[:, 2].mean() - p[:, 2].mean()

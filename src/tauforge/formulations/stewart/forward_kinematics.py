@@ -16,7 +16,6 @@ from tauforge.algebra.vectors import Vector, cross, dot
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.platform_equations import force_matrix, leg_vectors
 
-
 TINY = 1e-300  # keeps 0/0 away where all lengths are 0
 
 

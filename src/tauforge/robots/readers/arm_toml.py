@@ -12,8 +12,8 @@ from tauforge.errors import ModelError
 from tauforge.robots import numbers
 from tauforge.robots.arm_model import DHRow
 from tauforge.robots.joint import CONVENTIONS, Joint
-from tauforge.robots.numbers import Floats, Rows
-from tauforge.robots.readers.toml_table import Table, shown
+from tauforge.robots.numbers import Floats, Rows, shown
+from tauforge.robots.readers.toml_table import Table
 from tauforge.robots.readers.toml_text import (
     exceptions_of,
     list_text,

@@ -10,7 +10,7 @@ from typing import Any
 
 from tauforge.errors import ModelError
 from tauforge.robots import numbers
-from tauforge.robots.numbers import Floats, Rows
+from tauforge.robots.numbers import Floats, Rows, shown
 
 MULTIPLE_OF_PI = re.compile(
     r"""
@@ -21,12 +21,6 @@ MULTIPLE_OF_PI = re.compile(
     """,
     re.VERBOSE,
 )
-MAX_SHOWN = 60  # characters of a wrong value in a message
-
-
-def shown(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
 
 
 class Table:

@@ -9,9 +9,9 @@ from pathlib import Path
 
 from tauforge.errors import ModelError
 from tauforge.robots.arm_description import KnownException, Source
-from tauforge.robots.numbers import Rows
+from tauforge.robots.numbers import Rows, shown
 from tauforge.robots.readers.toml_guard import check_caps, check_size
-from tauforge.robots.readers.toml_table import Table, shown
+from tauforge.robots.readers.toml_table import Table
 
 KNOWN_EXCEPTION = {"body": 'body = "link of joint1"', "reason": 'reason = "as published"'}
 SOURCE = {

@@ -147,7 +147,9 @@ def assembly_modes(platform: StewartPlatform, lengths: ArrayLike, starts: int, s
         raise ShapeError("lengths", expected="6 finite numbers > 0", got=f"{np.asarray(lengths).tolist()!r}")
     if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
         raise ShapeError("starts", expected="a whole number >= 1", got=repr(starts))
-    state, residual = refined(platform, wanted, random_states(platform, wanted, starts, np.random.default_rng(seed)))
+    with np.errstate(over="ignore", invalid="ignore"):  # of lengths whose squares overflow
+        start = random_states(platform, wanted, starts, np.random.default_rng(seed))
+        state, residual = refined(platform, wanted, start)
     good = np.flatnonzero(residual <= TOLERANCE)
     firsts, times = distinct(state[good])
     last_new = int(good[firsts].max()) + 1 if len(firsts) else 0

@@ -7,6 +7,7 @@ tau = arm.inverse_dynamics(q, qd, qdd)
 
 from tauforge import control, motion
 from tauforge.analysis.complexity import operation_count
+from tauforge.analysis.linearisation import Linearisation, linearise
 from tauforge.errors import (
     ConvergenceError,
     ModelError,
@@ -36,6 +37,7 @@ __all__ = [
     "BaseMotion",
     "ConvergenceError",
     "Joint",
+    "Linearisation",
     "ModelError",
     "Payload",
     "Recording",
@@ -51,6 +53,7 @@ __all__ = [
     "catalogue",
     "control",
     "get_threads",
+    "linearise",
     "load",
     "motion",
     "operation_count",

@@ -1,0 +1,70 @@
+"""A robot's motion about a state, to first order: x' = A x + B u for small changes of state and forces.
+
+The state of an arm is (q, qd); of a platform (pose, twist), the pose by its six numbers. Derivatives are exact: an
+arm's by its kernels, a platform's by dual numbers through the very text of its forward dynamics.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.algebra.dual import derivative, seeded
+from tauforge.algebra.rotations import angle_rates
+from tauforge.algebra.vectors import Vector
+from tauforge.control.controller import Robot, coordinate_count
+from tauforge.errors import ModelError, ShapeError
+from tauforge.formulations.stewart.lumping import lumped
+from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.stewart_formulas import PlatformModel, forward_dynamics
+from tauforge.robots.stewart_platform import StewartPlatform
+
+Array = NDArray[Any]
+
+
+class Linearisation(NamedTuple):
+    """x' = A x + B u about a state: A (2n, 2n), B (2n, n)."""
+
+    A: Array
+    B: Array
+
+    def state_space(self) -> Any:
+        """A StateSpace of python-control with all states as outputs."""
+        try:
+            import control
+        except ImportError:
+            raise ModelError("needs python-control", remedy="pip install control") from None
+        n = len(self.A)
+        return control.ss(self.A, self.B, np.eye(n), np.zeros((n, self.B.shape[1])))
+
+
+def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: ArrayLike) -> Linearisation:
+    """About one state, friction included.
+
+    position, velocity, force: (n,), as the robot's forward dynamics take them
+    Identity: A and B are the derivatives of (velocity's coordinates, forward_dynamics) by state and forces.
+    """
+    n = coordinate_count(robot)
+    given = []
+    for name, value in (("position", position), ("velocity", velocity), ("force", force)):
+        array = np.asarray(value, float)
+        if array.shape != (n,) or not np.isfinite(array).all():
+            raise ShapeError(name, expected=f"{n} finite numbers", got=f"{value!r}")
+        given.append(array)
+    if isinstance(robot, SerialArm):
+        by_q, by_qd, by_tau = robot.forward_dynamics_derivatives(*given)
+        top = np.hstack([np.zeros((n, n)), np.eye(n)])
+        return Linearisation(np.vstack([top, np.hstack([by_q, by_qd])]), np.vstack([np.zeros((n, n)), by_tau]))
+    return _of_platform(robot, *given)
+
+
+def _of_platform(platform: StewartPlatform, pose: Array, twist: Array, force: Array) -> Linearisation:
+    platform.forward_dynamics(pose, twist, force)  # says what is wrong with the state, if anything is
+    parameters = platform.parameters
+    model = PlatformModel(parameters, lumped(parameters))
+    p, t, f = (seeded(x.tolist(), 6 * k) for k, x in enumerate((pose, twist, force)))
+    rates = [*t[:3], *angle_rates(Vector(*p[3:]), Vector(*t[3:])), *forward_dynamics(model, p, t, f)]
+    slopes = np.array([[derivative(rate, k) for k in range(18)] for rate in rates])
+    return Linearisation(slopes[:, :12], slopes[:, 12:])

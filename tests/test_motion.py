@@ -10,7 +10,19 @@ from scipy.integrate import quad
 from scipy.spatial.transform import Rotation
 
 import tauforge as tf
-from tauforge.motion import StraightLine, pose_rates, twists
+from tauforge.motion import (
+    PROFILES,
+    Chirp,
+    Circle,
+    JointMove,
+    PoseMotion,
+    Sampled,
+    Sine,
+    StraightLine,
+    Waypoints,
+    pose_rates,
+    twists,
+)
 from tolerances import ROUNDING
 
 START, END = [0.1, 0.0, 0.4, 0.0, 0.3, -0.2], [0.3, 0.1, 0.6, 0.1, 0.0, 0.2]
@@ -104,3 +116,91 @@ def test_omega_is_that_of_the_rotation(rng):
     turn = [Rotation.from_euler("xyz", pose[3:] + k * h * rates[3:]) for k in (-1, 1)]
     omega = (turn[1] * turn[0].inv()).as_rotvec() / (2 * h)
     assert np.abs(twists(pose, rates)[0][3:] - omega).max() < 1e-9  # rounding over h
+
+
+MOTIONS = {
+    **{name: JointMove([0.1, -0.2, 0.3], [1.0, 0.4, -0.5], 2.0, name) for name in PROFILES},
+    "waypoints": Waypoints([0.0, 0.7, 1.1, 2.0], [[0, 1], [0.5, 0.2], [0.1, -0.3], [0.4, 0.4]]),
+    "sampled": Sampled([3.0, 3.5, 4.2, 5.0], [[0.0], [0.5], [0.1], [0.4]]),
+    "sampled with velocities": Sampled([0.0, 1.0, 2.0], [[0.0], [0.5], [0.1]], [[0.1], [0.0], [-0.4]]),
+    "sine": Sine([0.1, 0.2], [0.3, 0.1], [0.5, 0.8], 2.0, [0.2, 1.0]),
+    "chirp": Chirp([0.1, 0.2], [0.3, 0.1], 0.5, 3.0, 2.0),
+    "circle": Circle([0, 0, 1, 0.1, 0.2, 0.3], 0.2, 2.0, turns=1.5, normal=(1, 2, 3)),
+    "pose": PoseMotion(Sine([0, 0, 1, 0, 0, 0], [0.1, 0.2, 0.1, 0.3, 0.2, 0.4], 0.7, 2.0)),
+}
+H = 1e-4
+
+
+@pytest.mark.parametrize("name", MOTIONS)
+def test_every_motion_is_what_its_derivatives_say(name):
+    motion = MOTIONS[name]
+    for t in (0.13, 0.45, 0.93, 1.31, 1.77):  # none at a knot
+        (before, *_), (position, velocity, acceleration), (after, *_) = (motion.sample(t + k * H) for k in (-1, 0, 1))
+        first, second = (after - before) / (2 * H), (after - 2 * position + before) / H**2
+        if motion.of_poses:
+            velocity, acceleration = pose_rates(position, velocity, acceleration)
+        assert np.abs(first - velocity).max() < 1e-5 * (1 + np.abs(velocity).max())  # H^2 times the third derivative
+        assert np.abs(second - acceleration).max() < 1e-4 * (1 + np.abs(acceleration).max())
+
+
+@pytest.mark.parametrize("name", PROFILES)
+def test_profiles_start_and_end_at_rest(name):
+    move = MOTIONS[name]
+    ends = move.sample([0.0, 2.0])
+    assert np.allclose(ends.position, [move.start, move.end], atol=ROUNDING)
+    assert np.allclose(ends.velocity, 0, atol=1e-14)
+    assert np.abs(move.sample(np.linspace(0, 2, 200)).velocity).max() < 3 * np.abs(move.end - move.start).max()
+    if name == "s-curve":
+        jerk = np.diff(move.sample(np.linspace(0, 2, 2001)).acceleration[:, 0]) / 1e-3
+        assert np.abs(jerk).max() < 30  # no jump of the acceleration
+    if name in ("quintic", "s-curve"):
+        assert np.allclose(ends.acceleration, 0, atol=1e-13)
+
+
+def test_motions_go_where_they_should():
+    points = MOTIONS["waypoints"]
+    assert np.allclose(points.sample(points.times).position, points.points, atol=ROUNDING)
+    assert np.allclose(MOTIONS["sampled"].sample([0.5, 2.0]).position, [[0.5], [0.4]], atol=ROUNDING)
+    circle = MOTIONS["circle"]
+    t = np.linspace(0, 2, 50)
+    out = circle.sample(t).position[:, :3] - [0, 0, 1]
+    assert np.allclose(np.linalg.norm(out, axis=1), 0.2)
+    assert np.abs(out @ [1, 2, 3]).max() < ROUNDING
+    sweep = MOTIONS["chirp"].sample(np.linspace(0, 2, 20001)).position[:, 0] - 0.1
+    turns = np.flatnonzero(np.diff(np.sign(sweep[1:-1])))
+    assert len(turns) == 6  # (0.5 + 3) / 2 turns a second for 2 s: 3.5 turns
+
+
+@pytest.mark.parametrize(
+    ("make", "match"),
+    [
+        (lambda: JointMove([0], [1, 2], 1.0), "end: expected 1 numbers, as start, got 2"),
+        (lambda: JointMove([0], [1], 1.0, "linear"), "profile: expected one of cubic"),
+        (lambda: Waypoints([0, 1, 1], [[0], [1], [2]]), "times: expected 0 first, then ever later"),
+        (lambda: Waypoints([0, 1], [[0]]), "times: expected one for each"),
+        (lambda: Sine([0, 0], [1, 2, 3], 1.0, 1.0), "amplitude: expected 1 or 2 numbers, got 3"),
+        (lambda: Sine([0, 0], np.nan, 1.0, 1.0), "amplitude: expected finite numbers"),
+        (lambda: Chirp([0, 0], [1, 2, 3], 1.0, 2.0, 1.0), "amplitude: expected 1 or 2 numbers"),
+        (lambda: Circle([0, 0, 0], 1.0, 1.0), r"centre: expected \(6,\), a pose"),
+        (lambda: Circle([0] * 6, 1.0, 1.0, turns="x"), "turns: expected finite numbers"),
+        (lambda: Circle([0] * 6, 1.0, 1.0, normal=[0, 0, 0]), "normal: expected 3 numbers"),
+        (lambda: PoseMotion(JointMove([0], [1], 1.0)), "numbers: expected a motion of six numbers"),
+        (lambda: Sampled([0, 1], [[0], [1]], [[0, 1], [2, 3]]), "velocities: expected"),
+    ],
+)
+def test_motions_that_make_no_sense(make, match):
+    with pytest.raises(tf.ShapeError, match=match):
+        make()
+
+
+def test_a_platform_wants_twists():
+    """Rates of angles taken for an angular velocity would be silently wrong."""
+    rig, arm = tf.load("motion-rig"), tf.load("planar-2r")
+    numbers = JointMove([0, 0, 1, 0, 0, 0], [0, 0, 1.1, 0, 0.1, 0], 0.1)
+    with pytest.raises(
+        tf.ModelError, match="motion-rig needs a motion of poses with twists: wrap it in motion.PoseMotion"
+    ):
+        tf.simulate(rig, tf.control.ComputedTorque(rig), numbers)
+    with pytest.raises(tf.ModelError, match="planar-2r needs a motion of joint coordinates, not poses"):
+        tf.simulate(arm, tf.control.ComputedTorque(arm), PoseMotion(numbers))
+    tf.simulate(rig, tf.control.ComputedTorque(rig), PoseMotion(numbers), step=0.01)

@@ -7,6 +7,7 @@ import itertools
 import numpy as np
 import pytest
 
+from tauforge.algebra.scalars import sqrt
 from tauforge.kernels import llvm_body
 from tauforge.kernels.kernel import Kernel
 from tauforge.tracing.graph import as_soon_as_possible, trace
@@ -71,3 +72,22 @@ def test_the_changed_order_is_an_order():
     values = {f"x{k}": 0.1 * (k + 1) for k in range(6)}
     assert again.evaluate(values) == graph.evaluate(values)
     assert all(a < k for k, node in enumerate(again.nodes) for a in node.args)
+
+
+def test_reciprocal_roots_across_parts(monkeypatch):
+    """1 / sqrt(x) is made from x: which must be handed on to the part that divides."""
+    monkeypatch.setattr(llvm_body, "PART_NODES", 12)
+
+    def f(x):
+        squares = [a * a + 1.0 for a in x]
+        roots = [sqrt(s) for s in squares]
+        chain = x[0]
+        for a in x:
+            chain = chain * a + 0.3
+        return [chain / r for r in roots] + [a + r for a, r in zip(x, roots, strict=True)]
+
+    graph = trace(f, {"x": 6})
+    kernel = Kernel("roots", "", lambda: graph, [("x", (6,))], [(12,)], "roots across parts")
+    x = np.random.default_rng(3).uniform(-1, 1, (19, 6))
+    expected = np.array([graph.evaluate({f"x{k}": value for k, value in enumerate(row)}) for row in x])
+    assert error(kernel(x), expected) < ROUNDING

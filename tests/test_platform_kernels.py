@@ -10,6 +10,7 @@ import pytest
 
 import tauforge as tf
 from platforms import HOME, calls, parts, quarter_turned, random_motion, random_platform
+from tauforge.robots import stewart_formulas
 from tolerances import ROUNDING, SINGLE, error, solve_tolerance
 
 RANDOM = random_platform(np.random.default_rng(1))
@@ -189,3 +190,19 @@ def test_a_used_platform_pickles():
     expected = RANDOM.inverse_dynamics(*arguments)
     again = pickle.loads(pickle.dumps(RANDOM))
     assert np.array_equal(again.inverse_dynamics(*arguments), expected)
+
+
+@pytest.mark.parametrize("model", [name for name in tf.STEWART_MODELS if name not in ("exact", "massless-legs")])
+def test_every_mixture_of_corrections_compiles(kernels_on, model):
+    """Also the second look that a bad row brings, in graphs of several parts."""
+    platform = tf.load("dasgupta1998")
+    known = stewart_formulas.MODELS[model].corrections
+    pose = np.array([[0.2, 0, 0.5, 0.1, 0, 0.2], [np.nan] * 6])
+    twist, acceleration = np.random.default_rng(0).normal(size=(2, 6))
+    for chosen in [(), known, *((name,) for name in known)]:
+        got = platform.inverse_dynamics(pose, twist, acceleration, model=model, corrections=chosen)
+        assert np.isnan(got[1]).all()
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setenv("TAUFORGE_KERNELS", "0")
+            plain = platform.replace().inverse_dynamics(pose[0], twist, acceleration, model=model, corrections=chosen)
+        assert np.abs(got[0] - plain).max() < 1e-10 * np.abs(plain).max()

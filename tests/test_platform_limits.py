@@ -274,3 +274,31 @@ def test_condition_number(monkeypatch, tmp_path_factory, kernels, length):
 def test_characteristic_length_is_a_positive_number(length):
     with pytest.raises(tf.ShapeError, match="characteristic_length: expected a number > 0"):
         BOX.condition_number(AT_REST, length)
+
+
+def test_force_limits():
+    rig, home = tf.load("motion-rig"), [0, 0, 1, 0, 0, 0]
+    forces = rig.inverse_dynamics(home, np.zeros(6), np.zeros(6), external_wrench=[0, 0, -1e5, 0, 0, 0])
+    judged = rig.within_limits(home, forces)
+    assert not judged.hold
+    assert np.allclose(judged.force, 4000 - np.abs(forces))
+    assert rig.within_limits(home).hold
+    assert rig.within_limits(home, np.zeros((3, 6))).hold.shape == (3,)
+
+
+def test_default_axes_follow_their_points():
+    rig = tf.load("motion-rig")
+    turn = np.array([[0, -1, 0], [1, 0, 0], [0, 0, 1.0]])
+    base = np.array(rig.base_points) @ turn.T
+    assert np.allclose(rig.replace(base_points=base).universal_axes, np.array(rig.universal_axes) @ turn.T)
+    given = tf.load("dasgupta1998")
+    moved = given.replace(base_points=np.array(given.base_points) + [1, 0, 0])
+    assert moved.universal_axes == given.universal_axes  # they were given, not derived
+
+
+def test_exceptions_go_with_their_inertias():
+    platform = tf.load("dasgupta1998")
+    tensors = [np.diag([0.01, 0.02, 0.02])] * 5 + [np.diag([0.01, 0.03, 0.03])]
+    changed = platform.replace(lower_inertia=tensors)  # a warning would be an error here
+    assert {exception.body for exception in changed.known_exceptions} == {"upper part", "platform"}
+    assert platform.replace(platform_mass=4.0).known_exceptions == platform.known_exceptions

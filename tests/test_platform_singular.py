@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 import pytest
 
 import tauforge as tf
 from platforms import HOME, parts, quarter_turned, random_motion, random_platform, similar_platform
+from tauforge.analysis.singularity import best_characteristic_length, crossings, worst_leg_forces
 from tolerances import EPSILON, error, solve_tolerance
 
 REST = np.zeros(6)
@@ -134,7 +137,8 @@ def test_a_leg_without_answer_spoils_its_own_row_only(platform, model):
 def test_what_such_a_leg_has_no_answer_for_is_nan(platform, method):
     count = {"mass_matrix": 1, "bias_wrench": 2, "energy": 2}.get(method, 3)
     pose = np.stack([ASIDE, REST])
-    got = parts(getattr(platform, method)(*(pose, REST, REST)[:count]))
+    asked = {"on_singular": "nan"} if method == "joint_reactions" else {}
+    got = parts(getattr(platform, method)(*(pose, REST, REST)[:count], **asked))
     assert any(np.isnan(part[1]).any() for part in got)
     assert all(np.isfinite(part[0]).all() for part in got)
 
@@ -203,3 +207,61 @@ def test_a_small_body_is_no_singular_one():
     platform = random_platform(np.random.default_rng(5), **NO_LEGS, **body)
     got = platform.forward_dynamics(HOME, REST, REST, external_wrench=np.eye(6)[3])
     assert error(got, [0, 0, 0, 1e9, 0, 0]) < solve_tolerance(platform.mass_matrix(HOME))
+
+
+# -------------------------------------------------------------------------------------- everything else that needs H
+
+
+def test_neighbours_of_inverse_dynamics_refuse_too():
+    pose = quarter_turned()
+    with pytest.raises(tf.SingularityError, match="cannot hold"):
+        RIG.joint_reactions(pose, REST, REST)
+    assert np.isnan(RIG.joint_reactions(np.stack([UP, pose]), REST, REST, on_singular="nan").universal[1]).all()
+    with pytest.raises(tf.SingularityError, match="in row 1"):
+        RIG.forward_rates(np.stack([UP, pose]), np.ones(6))
+    worst = worst_leg_forces(RIG, np.stack([UP, pose]))
+    assert np.isfinite(worst.per_force[0]).all()
+    assert np.isinf(worst.per_moment[1]).all()
+    with pytest.raises(tf.SingularityError, match="no length helps"):
+        best_characteristic_length(RIG, pose)
+    with pytest.raises(tf.SingularityError, match="singular not at single times"):
+        crossings(similar_platform(), lambda t: np.tile(UP, (len(t), 1)) + np.multiply.outer(t, np.eye(6)[0]), 0.0, 0.1)
+
+
+def test_an_axis_nearly_along_the_leg():
+    """Named by its leg below an angle of 1e-8; above it both exact forms agree, digits lost evenly."""
+    s = RIG.leg_motion(UP).directions[2]
+    aside = np.array([s[1], -s[0], 0.0])
+    twist, acceleration = np.random.default_rng(0).normal(size=(2, 6))
+    for angle in (0.0, 1e-12):
+        axes = np.array(RIG.universal_axes)
+        axes[2] = s + angle * aside
+        platform = RIG.replace(universal_axes=axes)
+        with pytest.raises(tf.SingularityError, match="leg 3 lies along the fixed axis of its universal joint"):
+            platform.inverse_dynamics(UP, REST, REST)
+        assert np.isnan(platform.inverse_dynamics(UP, REST, REST, on_singular="nan")).all()
+    for angle in (1e-3, 1e-5):
+        axes[2] = s + angle * aside
+        platform = RIG.replace(universal_axes=axes)
+        exact, vectors = (
+            platform.inverse_dynamics(UP, twist, acceleration, model=m) for m in ("exact", "exact-vectors")
+        )
+        assert error(vectors, exact) < 100 * EPSILON / angle**2
+
+
+def test_one_bad_row_costs_that_row():
+    rng = np.random.default_rng(7)
+    pose, twist, acceleration = (x.copy() for x in random_motion(rng, (50_000,), UP))
+    RIG.inverse_dynamics(pose[:2], twist[:2], acceleration[:2])
+    pose[7] = np.nan
+    start = time.process_time()
+    got = RIG.inverse_dynamics(pose, twist, acceleration)
+    assert time.process_time() - start < 2.0
+    assert np.isnan(got[7]).all()
+    assert np.isfinite(np.delete(got, 7, axis=0)).all()
+
+
+def test_double_roots_are_one_mode():
+    modes = RIG.assembly_modes(RIG.inverse_kinematics(quarter_turned()), starts=np.int64(300))
+    apart = np.abs(modes.poses[:, None] - modes.poses[None]).max(axis=-1) + np.eye(len(modes.poses))
+    assert apart.min() > 1e-3

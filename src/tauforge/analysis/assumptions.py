@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tauforge.errors import ShapeError
 from tauforge.robots.stewart_platform import StewartPlatform
 
 Array = NDArray[Any]
@@ -22,7 +23,12 @@ class Simplification(NamedTuple):
 
 
 SIMPLIFICATIONS = (
-    Simplification("massless legs", "Fichter 1986; Dasgupta & Mruthyunjaya 1998 eq. 41", "massless-legs", ()),
+    Simplification(
+        "massless legs, joints and drives without friction and rotors",
+        "Fichter 1986; Dasgupta & Mruthyunjaya 1998 eq. 41",
+        "massless-legs",
+        (),
+    ),
     Simplification(
         "no leg spin",
         "Dasgupta & Mruthyunjaya 1998 eqs 6, 8, 9",
@@ -79,9 +85,11 @@ def assess(
     acceleration: ArrayLike,
     external_wrench: ArrayLike | None = None,
 ) -> list[Verdict]:
-    """Every simplification beside the exact model, at the states (k, 6) of a motion."""
+    """Every simplification beside the exact model, at the states (..., 6) of a motion, at least one."""
     state = (pose, twist, acceleration)
-    exact = np.atleast_2d(platform.inverse_dynamics(*state, external_wrench=external_wrench))
+    exact = platform.inverse_dynamics(*state, external_wrench=external_wrench).reshape(-1, 6)
+    if not len(exact):
+        raise ShapeError("pose", expected="at least one state", got=str(np.shape(pose)))
     peak = np.abs(exact).max(axis=0)
     verdicts = []
     for simplification in SIMPLIFICATIONS:
@@ -91,7 +99,7 @@ def assess(
             model=simplification.model,
             corrections=simplification.corrections,
         )
-        error = np.atleast_2d(forces) - exact
+        error = forces.reshape(-1, 6) - exact
         largest, rms = np.abs(error).max(axis=0), np.sqrt((error**2).mean(axis=0))
         with np.errstate(divide="ignore", invalid="ignore"):
             verdicts.append(Verdict(simplification, largest, rms, 100 * largest / peak))

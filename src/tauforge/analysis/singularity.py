@@ -9,9 +9,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.optimize import brentq, minimize_scalar
 
-from tauforge.errors import ShapeError
+from tauforge.errors import ShapeError, SingularityError
 from tauforge.robots.condition import condition_numbers
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.stewart_platform import SINGULAR, StewartPlatform
 
 Array = NDArray[Any]
 TIME_TOLERANCE = 1e-12  # of a crossing, relative to the motion's duration
@@ -38,7 +38,17 @@ def crossings(
         return float(np.linalg.det(platform.force_matrix(poses(np.array([t])))[0]))
 
     times = np.linspace(start, end, samples + 1)
-    signs = np.sign(np.linalg.det(platform.force_matrix(poses(times))))
+    H = platform.force_matrix(poses(times))
+    conditions = condition_numbers(H)
+    lost = ~(conditions < SINGULAR)  # the sign of its determinant is rounding
+    if lost.sum() > 2:
+        row = int(np.argmax(lost))
+        raise SingularityError(
+            f"{platform.name}: singular not at single times but at {lost.sum()} of {len(times)} samples",
+            pose=poses(times[row : row + 1])[0].tolist(),
+            condition_number=float(conditions[row]),
+        )
+    signs = np.where(lost, 0.0, np.sign(np.linalg.det(H)))
     found = []
     for k in np.flatnonzero(signs[:-1] * signs[1:] < 0):
         t = float(brentq(determinant, times[k], times[k + 1], xtol=TIME_TOLERANCE * (end - start)))
@@ -63,6 +73,12 @@ def best_characteristic_length(platform: StewartPlatform, pose: ArrayLike) -> tu
         scaled[3:] /= np.exp(logarithm)
         return float(np.log(condition_numbers(scaled)))
 
+    if not condition_numbers(H) < SINGULAR:
+        raise SingularityError(
+            f"{platform.name}: no length helps",
+            pose=np.asarray(pose).tolist(),
+            condition_number=float(condition_numbers(H)),
+        )
     middle = np.log(size)
     best = minimize_scalar(condition, bounds=(middle - 5, middle + 5), method="bounded", options={"xatol": 1e-9})
     return float(np.exp(best.x)), float(np.exp(best.fun))
@@ -76,6 +92,12 @@ class WorstForces(NamedTuple):
 
 
 def worst_leg_forces(platform: StewartPlatform, pose: ArrayLike) -> WorstForces:
-    """What a unit force, and a unit moment, at the platform's origin may ask of each leg at worst."""
-    inverse = np.linalg.inv(platform.force_matrix(pose))
-    return WorstForces(np.linalg.norm(inverse[..., :3], axis=-1), np.linalg.norm(inverse[..., 3:], axis=-1))
+    """What a unit force, and a unit moment, at the platform's origin may ask of each leg at worst.
+
+    Infinite where H is singular.
+    """
+    H = platform.force_matrix(pose)
+    holds = condition_numbers(H) < SINGULAR
+    inverse = np.linalg.inv(np.where(holds[..., None, None], H, np.eye(6)))
+    forces, moments = (np.linalg.norm(part, axis=-1) for part in (inverse[..., :3], inverse[..., 3:]))
+    return WorstForces(np.where(holds[..., None], forces, np.inf), np.where(holds[..., None], moments, np.inf))

@@ -117,6 +117,8 @@ class Plan:
         for k, node in enumerate(self.graph.nodes):
             for a in node.args:
                 needed(a, self.part_of[k])
+                if node.op == "div" and self.graph.nodes[a].op == "sqrt":  # 1 / sqrt(x) is made from x
+                    needed(self.graph.nodes[a].args[0], self.part_of[k])
             for piece in self.pieces.get(k, ()):
                 for output in piece.outputs:
                     needed(self.graph.outputs[output].node, self.part_of[k])

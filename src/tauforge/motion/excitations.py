@@ -14,6 +14,14 @@ from tauforge.motion.poses import twists
 Array = NDArray[Any]
 
 
+def spread(name: str, value: ArrayLike, centre: Array) -> Array:
+    """One number for all coordinates, or one for each."""
+    numbers = coordinates(name, np.atleast_1d(np.asarray(value)))
+    if numbers.shape not in ((1,), centre.shape):
+        raise ShapeError(name, expected=f"1 or {len(centre)} numbers", got=str(len(numbers)))
+    return np.broadcast_to(numbers, centre.shape)
+
+
 class Sine(Motion):
     """centre + amplitude sin(2 pi frequency t + phase), each (n,) or one number for all of amplitude's shape."""
 
@@ -26,14 +34,8 @@ class Sine(Motion):
         phase: ArrayLike = 0.0,
     ) -> None:
         self.centre = coordinates("centre", centre)
-        try:
-            self.amplitude, self.frequency, self.phase = (
-                np.broadcast_to(np.asarray(x, float), self.centre.shape) for x in (amplitude, frequency, phase)
-            )
-        except ValueError:
-            raise ShapeError(
-                "amplitude", expected=f"numbers that broadcast to {self.centre.shape}", got="other shapes"
-            ) from None
+        self.amplitude = spread("amplitude", amplitude, self.centre)
+        self.frequency, self.phase = spread("frequency", frequency, self.centre), spread("phase", phase, self.centre)
         self.duration = positive("duration", duration)
 
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
@@ -48,7 +50,7 @@ class Chirp(Motion):
 
     def __init__(self, centre: ArrayLike, amplitude: ArrayLike, first: float, last: float, duration: float) -> None:
         self.centre = coordinates("centre", centre)
-        self.amplitude = np.broadcast_to(np.asarray(amplitude, float), self.centre.shape)
+        self.amplitude = spread("amplitude", amplitude, self.centre)
         self.first, self.last = positive("first", first), positive("last", last)
         self.duration = positive("duration", duration)
 
@@ -68,6 +70,8 @@ class Circle(Motion):
     centre: (6,) pose; radius: m; normal: (3,) of the circle's plane, base axes, default z
     """
 
+    of_poses = True
+
     def __init__(
         self, centre: ArrayLike, radius: float, duration: float, turns: float = 1.0, normal: ArrayLike = (0.0, 0.0, 1.0)
     ) -> None:
@@ -75,7 +79,7 @@ class Circle(Motion):
         if self.centre.shape != (6,):
             raise ShapeError("centre", expected="(6,), a pose", got=str(self.centre.shape))
         self.radius, self.duration = positive("radius", radius), positive("duration", duration)
-        self.turns = float(turns)
+        self.turns = float(coordinates("turns", [turns])[0])
         axis = coordinates("normal", normal)
         if axis.shape != (3,) or not axis.any():
             raise ShapeError("normal", expected="3 numbers, not all 0", got=f"{normal!r}")

@@ -26,6 +26,7 @@ class Motion(ABC):
     """Coordinates of a robot as functions of time from 0 to `duration` (s); outside, the ends are held at rest."""
 
     duration: float
+    of_poses = False  # whether velocities are twists, as a platform needs them
 
     @abstractmethod
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
@@ -42,6 +43,8 @@ class Motion(ABC):
 
 class PoseMotion(Motion):
     """A motion of the six numbers of a pose (x, y, z, theta_x, theta_y, theta_z) as one of a platform: with twists."""
+
+    of_poses = True
 
     def __init__(self, numbers: Motion) -> None:
         if not isinstance(numbers, Motion) or numbers.sample(0.0).position.shape != (6,):

@@ -27,6 +27,8 @@ class StraightLine(Motion):
     end that of the left. Before and after, the ends are held at rest.
     """
 
+    of_poses = True
+
     def __init__(self, start: ArrayLike, end: ArrayLike, duration: float, max_speed: float, max_rate: float) -> None:
         self.start, self.end = _pose("start", start), _pose("end", end)
         self.duration = positive("duration", duration)

@@ -244,7 +244,19 @@ class PlatformDescription:
             raise ModelError(
                 f"unknown field {unknown[0]!r}", field="replace", remedy=f"Known: {', '.join(sorted(known))}"
             )
+        if "base_points" in changes and "universal_axes" not in changes and self._axes_are_default():
+            changes["universal_axes"] = None
+        changed = {part for part in ("lower", "upper", "platform") if f"{part}_inertia" in changes}
+        if changed and "known_exceptions" not in changes:
+            changes["known_exceptions"] = tuple(
+                exception for exception in self.known_exceptions if exception.body.split()[0] not in changed
+            )
         return dataclasses.replace(self, **changes)
+
+    def _axes_are_default(self) -> bool:
+        bare = np.cross((0.0, 0.0, 1.0), np.array(self.base_points) - np.mean(self.base_points, axis=0))
+        size = np.linalg.norm(bare, axis=1, keepdims=True)
+        return bool((size > 0).all() and np.abs(bare / size - np.array(self.universal_axes)).max() < ALONG)
 
     def without_friction(self) -> Self:
         return self.replace(friction=(0.0, 0.0, 0.0))
@@ -268,7 +280,7 @@ def _unit(axes: Array, field: str) -> Array:
     length = np.linalg.norm(axes, axis=1, keepdims=True)
     if (length == 0).any():
         raise ModelError(f"axis {int((length == 0).argmax()) + 1} is zero", field=field)
-    whole = np.abs(length - 1) < numbers.ROUNDING_TOLERANCE  # left as they are, so that saved models load unchanged
+    whole = np.abs(length - 1) < 4 * np.finfo(float).eps  # left as they are, so that saved models load unchanged
     return np.where(whole, axes, axes / length)
 
 
@@ -288,6 +300,8 @@ def _per_leg(value: Any, core: tuple[int, ...], field: str) -> Array:
 
 
 def _per_leg_numbers(value: Any, field: str) -> Floats:
+    if isinstance(value, np.ndarray) and value.ndim == 0:
+        value = value.item()
     shared = _shape(value) == () and not isinstance(value, str)
     given = [value] * LEGS if shared else numbers.array(value, (LEGS,), field).tolist()
     return tuple(numbers.non_negative(x, field) for x in given)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.formulations.stewart.parameters import LEGS
+from tauforge.robots.evaluate import as_argument
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart_platform import StewartPlatform
@@ -25,10 +26,11 @@ class Limits(NamedTuple):
     platform_cone: Array | None  # (..., 6) rad
     clearance: Array | None  # (...) m, between the surfaces of the nearest two legs
     nearest_legs: Array | None  # (..., 2), their numbers from 1
+    force: Array | None  # (..., 6) N
     hold: Array  # (...) whether all that were given hold
 
 
-def within_limits(platform: StewartPlatform, pose: ArrayLike) -> Limits:
+def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike | None) -> Limits:
     legs = platform.leg_motion(pose)
     stroke = base = top = clearance = nearest = None
     if platform.stroke is not None:
@@ -43,11 +45,14 @@ def within_limits(platform: StewartPlatform, pose: ArrayLike) -> Limits:
         upper = lower + legs.directions * legs.lengths[..., None]
         apart, nearest = nearest_segments(np.broadcast_to(lower, upper.shape), upper)
         clearance = apart - 2 * platform.leg_radius
-    hold = np.ones(legs.lengths.shape[:-1], bool)
-    for margin in (stroke, base, top):
+    force = None
+    if forces is not None and platform.force_limit is not None:
+        force = np.array(platform.force_limit) - np.abs(as_argument("forces", forces, LEGS, "one for each leg"))
+    hold = np.ones(np.broadcast_shapes(*(m.shape[:-1] for m in (legs.lengths, force) if m is not None)), bool)
+    for margin in (stroke, base, top, force):
         hold &= True if margin is None else (margin >= 0).all(axis=-1)
     hold &= True if clearance is None else clearance >= 0
-    return Limits(stroke, base, top, clearance, nearest, hold)
+    return Limits(stroke, base, top, clearance, nearest, force, hold)
 
 
 def angles_between(a: Array, b: Array) -> Array:

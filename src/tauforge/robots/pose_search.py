@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 
 Array = NDArray[Any]
 TOLERANCE = 1e-12  # of the lengths, relative to them
+LOOSEST = 1e-8
 ROUNDS = 12  # calls of the Newton kernel, a few steps each, before giving up
 NEAR_SINGULAR = 1e4  # condition number above which a tracked branch may be lost
-SAME_POSE = 1e-6  # two assembly modes nearer than that, in metres and in quaternion, are one
+SAME_POSE = (
+    1e-4  # two assembly modes nearer than that, beside the longest leg and in quaternion, are one: a double root
+)
 START_ROUNDS = 8
 SCATTER = 0.1  # of the starts, of the mean length
 RIDGE = 1e-9  # keeps the best place unique where legs are parallel
@@ -44,12 +47,24 @@ def default_guess(platform: StewartPlatform, lengths: ArrayLike) -> Array:
     return guess
 
 
-def forward_kinematics(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> Array:
+def tolerance(platform: StewartPlatform, lengths: Array) -> float:
+    """Of the lengths, relative to them; what rounding of far-off points leaves, if that is more."""
+    far = max(np.abs(platform.base_points).max(), np.abs(platform.platform_points).max())
+    size = float(np.nanmax(np.abs(lengths), initial=0.0)) or 1.0
+    return float(min(max(TOLERANCE, 8 * np.finfo(float).eps * far / size), LOOSEST))
+
+
+def forward_kinematics(
+    platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike, on_failure: str = "raise"
+) -> Array:
     pose, residual = platform._evaluate("tracked_pose", {"lengths": lengths, "guess": guess})
     if residual.size and residual.max() <= TOLERANCE:
         return pose
-    residual, steps = continued(platform, lengths, guess, pose, residual)
-    bad = residual > TOLERANCE
+    enough = tolerance(platform, np.asarray(lengths, float))
+    residual, steps = continued(platform, lengths, guess, pose, residual, enough)
+    bad = residual > enough
+    if bad.any() and on_failure == "nan":
+        return np.where(bad[..., None], np.array(np.nan, pose.dtype), pose)
     if bad.any():
         where = tuple(np.argwhere(bad)[0])
         row = f" in row {', '.join(map(str, where))}" if where else ""
@@ -65,7 +80,7 @@ def forward_kinematics(platform: StewartPlatform, lengths: ArrayLike, guess: Arr
 
 
 def continued(
-    platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike, pose: Array, residual: Array
+    platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike, pose: Array, residual: Array, enough: float
 ) -> tuple[Array, int]:
     """More steps for the rows that need them, into `pose`. Residuals are NaN only where the input is not finite."""
     poses, residuals = pose.reshape(-1, 6), np.array(residual, float).reshape(-1)
@@ -73,7 +88,7 @@ def continued(
     usable = np.isfinite(wanted).all(axis=-1) & np.isfinite(start).all(axis=-1)
     rounds = 1
     while rounds < ROUNDS:
-        going = np.flatnonzero(usable & (residuals > TOLERANCE))
+        going = np.flatnonzero(usable & (residuals > enough))
         if not len(going):
             break
         poses[going], residuals[going] = platform._evaluate(
@@ -145,13 +160,14 @@ def assembly_modes(platform: StewartPlatform, lengths: ArrayLike, starts: int, s
     wanted = as_argument("lengths", lengths, LEGS, "one for each leg").astype(float)
     if wanted.shape != (LEGS,) or not np.isfinite(wanted).all() or (wanted <= 0).any():
         raise ShapeError("lengths", expected="6 finite numbers > 0", got=f"{np.asarray(lengths).tolist()!r}")
-    if isinstance(starts, bool) or not isinstance(starts, int) or starts < 1:
+    if isinstance(starts, bool) or not isinstance(starts, int | np.integer) or starts < 1:
         raise ShapeError("starts", expected="a whole number >= 1", got=repr(starts))
+    enough = tolerance(platform, wanted)
     with np.errstate(over="ignore", invalid="ignore"):  # of lengths whose squares overflow
         start = random_states(platform, wanted, starts, np.random.default_rng(seed))
-        state, residual = refined(platform, wanted, start)
-    good = np.flatnonzero(residual <= TOLERANCE)
-    firsts, times = distinct(state[good])
+        state, residual = refined(platform, wanted, start, enough)
+    good = np.flatnonzero(residual <= enough)
+    firsts, times = distinct(state[good], wanted.max())
     last_new = int(good[firsts].max()) + 1 if len(firsts) else 0
     worst = float(residual[good].max()) if len(good) else 0.0
     return AssemblyModes(poses_of(state[good[firsts]]), worst, starts, len(good), starts - last_new, times)
@@ -176,10 +192,10 @@ def random_states(platform: StewartPlatform, lengths: Array, count: int, rng: np
     return np.concatenate([place, quaternion], axis=1)
 
 
-def refined(platform: StewartPlatform, lengths: Array, state: Array) -> tuple[Array, Array]:
+def refined(platform: StewartPlatform, lengths: Array, state: Array, enough: float) -> tuple[Array, Array]:
     residual = np.full(len(state), np.inf)
     for _ in range(START_ROUNDS):
-        going = np.flatnonzero(residual > TOLERANCE)  # those that are lost stay lost
+        going = np.flatnonzero(residual > enough)  # those that are lost stay lost
         if not len(going):
             break
         better, error = platform._evaluate("refine", {"lengths": lengths, "state": state[going]})
@@ -187,14 +203,17 @@ def refined(platform: StewartPlatform, lengths: Array, state: Array) -> tuple[Ar
     return state, residual
 
 
-def distinct(states: Array) -> tuple[Array, Array]:
-    """Of states in the order they were met: where each different one was first met, and how often it was."""
+def distinct(states: Array, size: float) -> tuple[Array, Array]:
+    """Of states in the order they were met: where each different one was first met, and how often it was.
+
+    size: m, of what a difference of places is measured against
+    """
     left = np.arange(len(states))
     firsts, times = [], []
     while len(left):
         first = states[left[0]]
         others = states[left]
-        apart = np.linalg.norm(others[:, :3] - first[:3], axis=1)
+        apart = np.linalg.norm(others[:, :3] - first[:3], axis=1) / size
         turn = [np.linalg.norm(others[:, 3:] - sign * first[3:], axis=1) for sign in (1, -1)]  # q and -q are one turn
         same = np.maximum(apart, np.minimum(*turn)) < SAME_POSE
         firsts.append(left[0])

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 from tauforge.algebra.linear import elimination
 from tauforge.algebra.rotations import Quaternion, angles_of, quaternion_of, rotation_of
-from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import ZERO, Matrix, Vector
+from tauforge.algebra.scalars import Scalar, sqrt
+from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart import (
     closed_form,
@@ -35,7 +35,7 @@ from tauforge.formulations.stewart.platform_equations import force_matrix as mat
 from tauforge.formulations.stewart.platform_equations import leg_vectors
 
 Scalars = Sequence[Scalar]
-EXACT = "exact"
+EXACT, MASSLESS = "exact", "massless-legs"
 NEWTON_STEPS = 5  # of one call of the tracking kernel: enough from a centimetre and a degree away
 
 
@@ -96,7 +96,7 @@ MODELS = {
     "pedrammehr2012-closed": Model(
         _closed, (*pedrammehr2012_closed.Terms._fields, *pedrammehr2012.Corrections._fields)
     ),
-    "massless-legs": Model(_massless),
+    MASSLESS: Model(_massless),
     "exact-vectors": Model(_vectors),
 }
 
@@ -124,6 +124,10 @@ def inverse_dynamics(
     if trapped:  # costs little: the model's own elimination is the same
         pivots = elimination(matrix_of(leg_vectors(model.parameters, m)), [0.0] * LEGS)[1]
         forces[0] = universal_coordinates.trap(pivots, forces[0])
+        if which != MASSLESS:
+            across = [cross(leg.k, leg_vector(leg, m.X, m.R).s) for leg in model.parameters.legs]
+            sines = [sqrt(dot(x, x)) for x in across]
+            forces[0] = universal_coordinates.off_axis(sines, forces[0])
     return forces
 
 

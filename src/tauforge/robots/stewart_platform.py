@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.errors import ModelError, ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.formulations.stewart.lumping import lumped
+from tauforge.formulations.stewart.universal_coordinates import ALONG_AXIS
 from tauforge.robots import platform_limits as limits
 from tauforge.robots import pose_search as search
 from tauforge.robots import stewart_formulas as formulas
@@ -18,7 +19,7 @@ from tauforge.robots.condition import condition_numbers
 from tauforge.robots.direct import install
 from tauforge.robots.evaluate import Evaluator, as_argument, check_options, no_kernel, precision
 from tauforge.robots.platform_description import Array, PlatformDescription
-from tauforge.robots.stewart_formulas import EXACT, FUNCTIONS, MODELS, PlatformModel
+from tauforge.robots.stewart_formulas import EXACT, FUNCTIONS, MASSLESS, MODELS, PlatformModel
 
 if TYPE_CHECKING:
     from tauforge.kernels.kernel import Kernel
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 STEWART_MODELS = (EXACT, *MODELS)
 SINGULAR = 1e12  # condition number of H above which there is no answer
 SINGULAR_MASS = 1e15
+LARGE = 1e6  # of twists beside the legs' speeds: the condition number is looked at
 TRAPPED = ("inverse_dynamics", "forward_dynamics")  # no number where a matrix may be singular
 NO_NUMBER = 1e300  # sizes of results that are not below it have the kernel's caller look again
 GEOMETRY = ("force_matrix", "inverse_kinematics", "leg_motion", "twist_of", "acceleration_of", "tracked_pose", "refine")
@@ -87,7 +89,9 @@ class StewartPlatform(PlatformDescription):
         bits = precision(dtype)
         check_options(function, options, FUNCTIONS[function].options)
         if function == "inverse_dynamics":
-            self._check_model(options.get("which", EXACT), options.get("corrections", "").split())
+            given = options.get("corrections", "")
+            names = self._checked_model(options.get("which", EXACT), given.split() if isinstance(given, str) else given)
+            options = {**options, "corrections": " ".join(sorted(set(names)))}
         self._need_masses(function)
         made = self._kernel(function, {"trapped": False, **options} if function in TRAPPED else options)
         if made is None:
@@ -187,15 +191,19 @@ class StewartPlatform(PlatformDescription):
             H[..., 3:, :] /= characteristic_length
         return condition_numbers(H)
 
-    def forward_kinematics(self, lengths: ArrayLike, guess: ArrayLike | None = None) -> Array:
+    def forward_kinematics(
+        self, lengths: ArrayLike, guess: ArrayLike | None = None, *, on_failure: str = "raise"
+    ) -> Array:
         """The pose (..., 6) with these leg lengths that Newton's method reaches from the guess.
 
-        lengths: (..., 6) m; guess: (..., 6) pose, default above the base with no turn
-        Identity: inverse_kinematics(result) = lengths. ConvergenceError, with the largest residual, where none is
-        reached; a platform has up to 40 poses (`assembly_modes`).
+        lengths:    (..., 6) m; guess: (..., 6) pose, default above the base with no turn
+        on_failure: "raise" ConvergenceError, with the residual (m) of the first row where none is reached, or "nan"
+        Identity: inverse_kinematics(result) = lengths. A platform has up to 40 such poses (`assembly_modes`).
         """
+        if on_failure not in ("raise", "nan"):
+            raise ShapeError("on_failure", expected="'raise' or 'nan'", got=repr(on_failure))
         start = search.default_guess(self, lengths) if guess is None else guess
-        return search.forward_kinematics(self, lengths, start)
+        return search.forward_kinematics(self, lengths, start, on_failure)
 
     def track(self, lengths: ArrayLike, guess: ArrayLike) -> Array:
         """Poses (k, 6) along a motion of the legs, lengths (k, 6), each found from the one before.
@@ -209,9 +217,14 @@ class StewartPlatform(PlatformDescription):
     ) -> Array | tuple[Array, Array]:
         """The twist (..., 6) from the legs' speeds; and the acceleration (..., 6) if theirs are given too.
 
-        Identity: undoes leg_motion.
+        Identity: undoes leg_motion. SingularityError where the condition number of H is above 1e12.
         """
         twist = self._evaluate("twist_of", {"pose": pose, "rates": rates})[0]
+        size = np.abs(np.asarray(rates, float)).max(axis=-1, keepdims=True, initial=0.0)
+        rows = np.asarray(~(np.abs(twist) <= LARGE * size).all(axis=-1))
+        if rows.any():
+            given = _rows({"pose": pose, "rates": rates}, rows)
+            self._without_singular(twist[rows], given, rows, "raise", legs_turn=False)
         if accelerations is None:
             return twist
         arguments = {"pose": pose, "twist": twist, "accelerations": accelerations}
@@ -224,9 +237,12 @@ class StewartPlatform(PlatformDescription):
         """
         return search.assembly_modes(self, lengths, starts, seed)
 
-    def within_limits(self, pose: ArrayLike) -> limits.Limits:
-        """Which limits hold, with margins; a limit that was not given is None."""
-        return limits.within_limits(self, pose)
+    def within_limits(self, pose: ArrayLike, forces: ArrayLike | None = None) -> limits.Limits:
+        """Which limits hold, with margins; a limit that was not given is None.
+
+        forces: (..., 6) N of the legs, if those are to be judged too
+        """
+        return limits.within_limits(self, pose, forces)
 
     # ------------------------------------------------------------------------------------------------------ dynamics
 
@@ -252,42 +268,66 @@ class StewartPlatform(PlatformDescription):
 
         Identity: force_matrix F + external_wrench = mass_matrix acceleration + bias_wrench.
         """
-        self._check_model(model, corrections)
+        names = self._checked_model(model, corrections)
         if on_singular not in ("raise", "nan"):
             raise ShapeError("on_singular", expected="'raise' or 'nan'", got=repr(on_singular))
         arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "external_wrench": external_wrench}
-        options: dict[str, Any] = {"which": model, "corrections": " ".join(sorted(set(corrections)))}
+        options: dict[str, Any] = {"which": model, "corrections": " ".join(sorted(set(names)))}
         options["platform_axes"] = self._wrench_axes(wrench_frame)
         (forces,) = self._evaluate("inverse_dynamics", arguments, **options, trapped=True)
-        if np.isfinite(forces).all():
+        rows = np.asarray(~np.isfinite(forces).all(axis=-1))
+        if not rows.any():
             return forces
-        (forces,) = self._evaluate("inverse_dynamics", arguments, **options, trapped=False)
-        return self._without_singular(forces, arguments, on_singular)
+        again = _rows(arguments, rows)
+        (closer,) = self._evaluate("inverse_dynamics", again, **options, trapped=False)
+        forces = np.array(forces)
+        forces[rows] = self._without_singular(closer, again, rows, on_singular, legs_turn=model != MASSLESS)
+        return forces
 
-    def _check_model(self, model: str, corrections: Sequence[str]) -> None:
+    def _checked_model(self, model: str, corrections: Any) -> tuple[str, ...]:
+        """The names of the corrections, if the model has them."""
         if model not in STEWART_MODELS:
             raise UnsupportedFeatureError(
                 f"unknown model {model!r}", field="model", remedy=f"Use one of {', '.join(STEWART_MODELS)}"
             )
         known = MODELS[model].corrections if model in MODELS else ()
-        if isinstance(corrections, str) or not set(corrections) <= set(known):
+        iterable = isinstance(corrections, Iterable) and not isinstance(corrections, str)
+        names = tuple(corrections) if iterable else None
+        if names is None or not set(names) <= set(known):
             raise UnsupportedFeatureError(
-                f"{model} has no corrections {corrections!r}",
+                f"{model} has no corrections {corrections if names is None else names!r}",
                 field="corrections",
                 remedy=f"A sequence of names among {', '.join(known) or 'none: it is exact'}",
             )
+        return names
 
-    def _without_singular(self, forces: Array, arguments: dict[str, Any], on_singular: str) -> Array:
-        """Rows at which H is singular, or a leg has no answer, raise or become NaN; large forces near them stay."""
-        poses, usable = _usable(arguments, forces)
-        conditions = condition_numbers(self.force_matrix(poses))
-        conditions = np.where(np.isfinite(conditions) & np.isfinite(forces).all(axis=-1), conditions, np.inf)
-        singular = usable & (conditions > SINGULAR)
-        if not singular.any():
-            return forces
-        if on_singular == "raise":
-            raise _no_answer(f"{self.name}: the legs cannot hold the platform", singular, poses, conditions)
-        return np.where(singular[..., None], np.array(np.nan, forces.dtype), forces)
+    def _without_singular(
+        self, result: Array, arguments: dict[str, Array], rows: Array, on_singular: str, *, legs_turn: bool = True
+    ) -> Array:
+        """Rows (k, ...) at which the legs have no answer raise or become NaN; large answers near them stay.
+
+        rows: which of the batch they are, for the message; legs_turn: a leg along its joint's axis has none
+        """
+        finite = np.all([np.isfinite(value).all(axis=-1) for value in arguments.values()], axis=0)
+        poses = np.where(np.isfinite(arguments["pose"]).all(axis=-1, keepdims=True), arguments["pose"], 0.0).astype(
+            float
+        )
+        H = self.force_matrix(poses)
+        conditions = condition_numbers(H)
+        sines = np.linalg.norm(np.cross(np.array(self.universal_axes), np.swapaxes(H[..., :3, :], -1, -2)), axis=-1)
+        along = legs_turn & (sines < ALONG_AXIS)
+        lost = np.isnan(conditions) | (conditions > SINGULAR)
+        spoilt = ~np.isfinite(result).reshape(len(result), -1).all(axis=-1)
+        singular = finite & (lost | along.any(axis=-1) | spoilt)
+        if on_singular == "raise" and singular.any():
+            first = int(np.argmax(singular))
+            text = "the legs cannot hold the platform"
+            if not lost[first]:
+                text = f"leg {int(np.argmin(sines[first])) + 1} lies along the fixed axis of its universal joint"
+            condition = np.inf if np.isnan(conditions[first]) else conditions[first]
+            raise _no_answer(f"{self.name}: {text}", rows, first, poses[first], condition)
+        shape = (-1,) + (1,) * (result.ndim - 1)
+        return np.where(singular.reshape(shape), np.array(np.nan, result.dtype), result)
 
     def forward_dynamics(
         self,
@@ -305,15 +345,22 @@ class StewartPlatform(PlatformDescription):
         arguments = {"pose": pose, "twist": twist, "leg_forces": leg_forces, "external_wrench": external_wrench}
         axes = self._wrench_axes(wrench_frame)
         (result,) = self._evaluate("forward_dynamics", arguments, platform_axes=axes, trapped=True)
-        if np.isfinite(result).all():
+        rows = np.asarray(~np.isfinite(result).all(axis=-1))
+        if not rows.any():
             return result
-        (result,) = self._evaluate("forward_dynamics", arguments, platform_axes=axes, trapped=False)
-        poses, usable = _usable(arguments, result)
+        again = _rows(arguments, rows)
+        (closer,) = self._evaluate("forward_dynamics", again, platform_axes=axes, trapped=False)
+        finite = np.all([np.isfinite(value).all(axis=-1) for value in again.values()], axis=0)
+        poses = np.where(np.isfinite(again["pose"]).all(axis=-1, keepdims=True), again["pose"], 0.0).astype(float)
         conditions = condition_numbers(self.mass_matrix(poses))
         conditions = np.where(np.isnan(conditions), np.inf, conditions)
-        singular = usable & ((conditions > SINGULAR_MASS) | ~np.isfinite(result).all(axis=-1))
+        singular = finite & ((conditions > SINGULAR_MASS) | ~np.isfinite(closer).all(axis=-1))
         if singular.any():
-            raise _no_answer(f"{self.name}: the mass matrix has no inverse", singular, poses, conditions)
+            first = int(np.argmax(singular))
+            text = f"{self.name}: the mass matrix has no inverse"
+            raise _no_answer(text, rows, first, poses[first], conditions[first])
+        result = np.array(result)
+        result[rows] = closer
         return result
 
     def mass_matrix(self, pose: ArrayLike) -> Array:
@@ -339,29 +386,40 @@ class StewartPlatform(PlatformDescription):
         acceleration: ArrayLike,
         *,
         external_wrench: ArrayLike | None = None,
+        on_singular: str = "raise",
         wrench_frame: str = "base",
     ) -> JointReactions:
         """Force and moment at every joint of every leg, each (..., 6, 6), N and N m, base axes; see `JointReactions`.
 
+        on_singular: as in `inverse_dynamics`
+
         Identity: along the leg the prismatic force is the actuator's less friction and reflected inertia.
         """
         arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "external_wrench": external_wrench}
+        self._need_masses("joint_reactions")
+        forces = self.inverse_dynamics(
+            pose,
+            twist,
+            acceleration,
+            external_wrench=external_wrench,
+            on_singular=on_singular,
+            wrench_frame=wrench_frame,
+        )
         outs = self._evaluate("joint_reactions", arguments, platform_axes=self._wrench_axes(wrench_frame))
+        answered = np.asarray(np.isfinite(forces).all(axis=-1))
+        if not answered.all():
+            outs = tuple(np.where(answered[..., None, None], out, np.array(np.nan, out.dtype)) for out in outs)
         return JointReactions(*outs)
 
 
-def _usable(arguments: dict[str, Any], result: Array) -> tuple[Array, Array]:
-    """Poses of the result's rows, 0 where they are not finite, and the rows all of whose arguments are finite."""
-    batch = result.shape[:-1]
-    given = {name: np.asarray(value, float) for name, value in arguments.items() if value is not None}
-    given = {name: np.broadcast_to(value, (*batch, 6)) for name, value in given.items()}
-    usable = np.all([np.isfinite(value).all(axis=-1) for value in given.values()], axis=0)
-    finite = np.isfinite(given["pose"]).all(axis=-1, keepdims=True)
-    return np.where(finite, given["pose"], 0.0), np.asarray(usable)
+def _rows(arguments: dict[str, Any], rows: Array) -> dict[str, Array]:
+    """These rows of the batch (...) of every argument, (k, 6)."""
+    given = {name: np.asarray(value) for name, value in arguments.items() if value is not None}
+    return {name: np.broadcast_to(value, (*rows.shape, 6))[rows] for name, value in given.items()}
 
 
-def _no_answer(text: str, singular: Array, poses: Array, conditions: Array) -> SingularityError:
-    """Names the first of these rows."""
-    first = tuple(np.argwhere(singular)[0])
-    where = f" in row {', '.join(map(str, first))}" if first else ""
-    return SingularityError(text + where, pose=poses[first].tolist(), condition_number=float(conditions[first]))
+def _no_answer(text: str, rows: Array, first: int, pose: Array, condition: float) -> SingularityError:
+    """Names the row of the batch that is the first-th of these rows."""
+    index = tuple(np.argwhere(rows)[first])
+    where = f" in row {', '.join(map(str, index))}" if index else ""
+    return SingularityError(text + where, pose=pose.tolist(), condition_number=float(condition))

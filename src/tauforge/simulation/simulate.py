@@ -59,6 +59,9 @@ def simulate(
     _check_friction(real)
     n = coordinate_count(real)
     space = state_space(real)
+    if motion is not None and motion.of_poses == isinstance(real, SerialArm):
+        kind = "joint coordinates, not poses" if motion.of_poses else "poses with twists: wrap it in motion.PoseMotion"
+        raise ModelError(f"{real.name} needs a motion of {kind}", field="motion")
     position, velocity = _initial(initial, motion, n)
     span = _duration(duration, motion)
     h = positive("step", step)

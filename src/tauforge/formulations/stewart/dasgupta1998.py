@@ -31,7 +31,6 @@ class Corrections(NamedTuple):
 
 
 AS_PUBLISHED = Corrections()
-EXACT = Corrections(True, True, True)
 
 
 def leg_terms(

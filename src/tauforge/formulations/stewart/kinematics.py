@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar, sqrt
-from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
+from tauforge.algebra.vectors import Matrix, Vector, cross, dot
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion
 
 
@@ -61,7 +61,8 @@ def leg_motion(leg: LegParameters, platform: PlatformMotion, *, spin: bool = Tru
     S_ddot = platform.a + cross(alpha, q) + cross(omega, cross(omega, q))
     u = leg.k
     across = cross(u, s)
-    v = across * (1.0 / sqrt(dot(across, across)))
+    across2 = dot(across, across)  # not 1 - (u.s)^2, which loses digits near the axis
+    v = across * (1.0 / sqrt(across2))
     c = cross(u, v)
     T = Matrix((s, v, cross(s, v))).T
     Ldot = dot(s, S_dot)
@@ -76,7 +77,7 @@ def leg_motion(leg: LegParameters, platform: PlatformMotion, *, spin: bool = Tru
     omega_t = -(dot(W_n, c) / sc)
     A_n = A_n - cross(s, W_n) * omega_t  # P23
     us = dot(u, s)
-    alpha_t = dot(A_n, u) * us / (1.0 - us * us) + omega_u * omega_v / sc
+    alpha_t = dot(A_n, u) * us / across2 + omega_u * omega_v / sc
     W, A = W_n + s * omega_t, A_n + s * alpha_t
     return LegMotion(q, S, L, s, u, v, c, T, Ldot, Lddot, S_dot, S_ddot, W, A, omega_u, omega_v, omega_t, alpha_t)
 
@@ -98,7 +99,3 @@ def centre_accelerations(leg: LegParameters, m: LegMotion) -> CentreAcceleration
 
     a_u = m.s * m.Lddot + turning(r_u) + cross(m.W, m.s) * (2.0 * m.Ldot)
     return CentreAccelerations(r_d, turning(r_d), r_u, a_u)
-
-
-def at_rest(X: Vector, R: Matrix) -> PlatformMotion:
-    return PlatformMotion(X, R, ZERO, ZERO, ZERO, ZERO)

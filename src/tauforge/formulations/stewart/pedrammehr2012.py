@@ -30,7 +30,6 @@ class Corrections(NamedTuple):
 
 
 AS_PUBLISHED = Corrections()
-EXACT = Corrections(legs_once=True, platform_once=True)
 
 
 def tensor(body: BodyParameters, axes: Matrix, r: Vector, once: bool, own_axes: bool) -> Matrix:

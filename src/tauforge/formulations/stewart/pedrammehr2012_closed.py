@@ -35,7 +35,6 @@ class Terms(NamedTuple):
 
 
 AS_PUBLISHED = Terms()
-ALL = Terms(*[True] * len(Terms._fields))
 
 
 def reaction(
@@ -58,7 +57,8 @@ def reaction(
     alpha_n = (cross(n, y) + S) * (1.0 / l)  # 23
     un = dot(u, n)
     spin_rate = w.omega_u * w.omega_v / dot(c, n) if terms.spin_rate_sign else -(w.omega_u * w.omega_v)
-    alpha_t = dot(u, alpha_n) * un / (1.0 - un * un) + spin_rate
+    across = cross(u, n)
+    alpha_t = dot(u, alpha_n) * un / dot(across, across) + spin_rate
 
     def levered(x: Vector) -> Vector:
         """m L x (x x L) of both parts."""

@@ -23,7 +23,8 @@ from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart.lumping import LumpedLeg, LumpedPlatform
 from tauforge.formulations.stewart.parameters import Friction, PlatformMotion
 
-SUSPICIOUS_SPREAD = 1e7  # of the pivots of H: the condition number is looked at where they differ more
+ALONG_AXIS = 1e-8  # sine of the angle between a leg and the axis, below which it has no answer
+SUSPICIOUS_SPREAD = 1e5  # of the pivots of H: the condition number is looked at where they differ more
 
 
 class Tip(NamedTuple):
@@ -251,8 +252,15 @@ def inverse_dynamics(
     along, pivots = elimination([list(row) for row in zip(*columns, strict=True)], [*wanted.force, *wanted.moment])
     forces = [x * t.L + f.cs for t, f, x in zip(found.tips, found.forces, along, strict=True)]
     if trapped:
-        forces[0] = trap(pivots, forces[0])
+        forces[0] = off_axis([t.rho for t in found.tips], trap(pivots, forces[0]))
     return forces
+
+
+def off_axis(sines: Sequence[Scalar], x: Scalar) -> Scalar:
+    """x, or not a number where a leg lies along its universal joint's fixed axis; sines of the angles between them."""
+    for sine in sines:
+        x = select(ALONG_AXIS, sine, x, math.nan)
+    return x
 
 
 def trap(pivots: Sequence[Scalar], x: Scalar, largest: float = SUSPICIOUS_SPREAD) -> Scalar:

@@ -198,7 +198,7 @@ def test_a_platform_wants_twists():
     rig, arm = tf.load("motion-rig"), tf.load("planar-2r")
     numbers = JointMove([0, 0, 1, 0, 0, 0], [0, 0, 1.1, 0, 0.1, 0], 0.1)
     with pytest.raises(
-        tf.ModelError, match="motion-rig needs a motion of poses with twists: wrap it in motion.PoseMotion"
+        tf.ModelError, match=r"motion-rig needs a motion of poses with twists: wrap it in motion.PoseMotion"
     ):
         tf.simulate(rig, tf.control.ComputedTorque(rig), numbers)
     with pytest.raises(tf.ModelError, match="planar-2r needs a motion of joint coordinates, not poses"):

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = {"README.md": 5, "docs/formulations.md": 2, "docs/stewart.md": 1}
+PAGES = {"README.md": 7, "docs/formulations.md": 2, "docs/stewart.md": 1}
 
 
 @pytest.fixture(autouse=True)
-def as_a_reader(monkeypatch):
+def as_a_reader(monkeypatch, tmp_path):
     monkeypatch.setenv("TAUFORGE_KERNELS", "1")
+    monkeypatch.chdir(tmp_path)  # what a page saves goes there
 
 
 @pytest.mark.parametrize("page", PAGES)

@@ -19,7 +19,7 @@ import plots
 from candidates import SKIPPED
 from cases import batch_sizes, batches, long_arms, single_call, single_precision
 from compiled import CACHE
-from platforms import platform_cases
+from stewart_cases import platform_cases
 from startup import first_use
 from threads import threads
 

@@ -25,7 +25,7 @@ from tauforge.robots.load import catalogue, load
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.robots.stewart_platform import STEWART_MODELS, StewartPlatform
-from tauforge.simulation import Recording, Sensors, simulate
+from tauforge.simulation import Recording, Rollout, Sensors, rollout, simulate
 
 FORMULATIONS = tuple(_FORMULATIONS)
 
@@ -41,6 +41,7 @@ __all__ = [
     "ModelError",
     "Payload",
     "Recording",
+    "Rollout",
     "Sensors",
     "SerialArm",
     "ShapeError",
@@ -57,6 +58,7 @@ __all__ = [
     "load",
     "motion",
     "operation_count",
+    "rollout",
     "set_threads",
     "simulate",
 ]

@@ -3,6 +3,15 @@
 from tauforge.control.adaptive import AdaptiveComputedTorque
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.control.controller import Controller
+from tauforge.control.leg_space import LegSpaceComputedTorque
 from tauforge.control.proportional import PD, FeedforwardPD, GravityPD
 
-__all__ = ["PD", "AdaptiveComputedTorque", "ComputedTorque", "Controller", "FeedforwardPD", "GravityPD"]
+__all__ = [
+    "PD",
+    "AdaptiveComputedTorque",
+    "ComputedTorque",
+    "Controller",
+    "FeedforwardPD",
+    "GravityPD",
+    "LegSpaceComputedTorque",
+]

@@ -56,7 +56,7 @@ def simulate(
     motion; crossing one is an event of the recording.
     """
     real = robot if plant is None else plant
-    _check_friction(real)
+    check_friction(real)
     n = coordinate_count(real)
     space = state_space(real)
     if motion is not None and motion.of_poses == isinstance(real, SerialArm):
@@ -65,8 +65,8 @@ def simulate(
     position, velocity = _initial(initial, motion, n)
     span = _duration(duration, motion)
     h = positive("step", step)
-    steps = _whole("duration", span, h)
-    hold = 0 if control_period is None else _whole("control_period", positive("control_period", control_period), h)
+    steps = whole_steps("duration", span, h)
+    hold = 0 if control_period is None else whole_steps("control_period", positive("control_period", control_period), h)
     if method not in integrators.METHODS:
         raise ShapeError("method", expected=f"one of {', '.join(integrators.METHODS)}", got=repr(method))
     limits = _force_limits(real, force_limits, n)
@@ -165,7 +165,7 @@ class _Loop:
         return rates
 
 
-def _check_friction(robot: Robot) -> None:
+def check_friction(robot: Robot) -> None:
     if isinstance(robot, SerialArm) and not robot.coulomb_speed and any(any(j.coulomb) for j in robot.joints):
         raise ModelError(
             f"{robot.name} has Coulomb friction, which jumps at rest: no integrator gets past it",
@@ -201,7 +201,7 @@ def _duration(duration: float | None, motion: Motion | None) -> float:
     return motion.duration
 
 
-def _whole(name: str, length: float, step: float) -> int:
+def whole_steps(name: str, length: float, step: float) -> int:
     count = round(length / step)
     if count < 1 or abs(length / step - count) > WHOLE * count:
         raise ShapeError(name, expected=f"a whole number of steps of {step:g} s", got=f"{length:g} s")

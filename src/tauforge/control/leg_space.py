@@ -1,0 +1,65 @@
+"""Computed torque of a platform in the lengths of its legs, which is what its sensors see.
+
+The pose is found from the lengths by forward kinematics, from where it was before. Errors are those of the lengths:
+l_d'' + Kv (l_d' - l') + Kp (l_d - l) is what the legs are asked for, and from it follow the platform's acceleration and
+the forces. With a perfect model each leg's error dies out on its own.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.control.computed_torque import check_gains
+from tauforge.control.controller import Controller, gain_matrix
+from tauforge.errors import ModelError
+from tauforge.motion.motion import MotionSample
+from tauforge.robots.stewart_platform import StewartPlatform
+
+Array = NDArray[Any]
+
+
+class LegSpaceComputedTorque(Controller):
+    """robot: the controller's own model; kp, kv: a number, 6 numbers or a (6, 6) matrix, 1/s^2 and 1/s.
+
+    bits, span: of the converters of the leg lengths, over so many metres; None for exact lengths
+    """
+
+    def __init__(
+        self,
+        robot: StewartPlatform,
+        kp: ArrayLike = 100.0,
+        kv: ArrayLike = 20.0,
+        *,
+        bits: int | None = None,
+        span: float = 1.0,
+        check: bool = True,
+    ) -> None:
+        if not isinstance(robot, StewartPlatform):
+            raise ModelError("leg space is for Stewart platforms", field="robot")
+        self.robot: StewartPlatform = robot
+        self.kp, self.kv = gain_matrix("kp", kp, 6), gain_matrix("kv", kv, 6)
+        if check:
+            check_gains(self.kp, self.kv)
+        self.resolution = 0.0 if bits is None else span / 2**bits
+        self.reset()
+
+    def reset(self) -> None:
+        self._pose: Array | None = None
+
+    def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
+        """position and velocity stand for the legs' sensors: only lengths and their rates are taken from them."""
+        measured = self.robot.leg_motion(position, velocity)
+        lengths = measured.lengths
+        if self.resolution:
+            lengths = np.round(lengths / self.resolution) * self.resolution
+        guess = target.position if self._pose is None else self._pose
+        pose = self._pose = self.robot.forward_kinematics(lengths, guess)
+        twist = self.robot.forward_rates(pose, measured.rates)
+        wanted = self.robot.leg_motion(*target)
+        e, e_dot = wanted.lengths - lengths, wanted.rates - measured.rates
+        asked = wanted.accelerations + self.kv @ e_dot + self.kp @ e
+        _, acceleration = self.robot.forward_rates(pose, measured.rates, asked)
+        return self.robot.inverse_dynamics(pose, np.asarray(twist), acceleration)

@@ -19,8 +19,8 @@ import plots
 from candidates import SKIPPED
 from cases import batch_sizes, batches, long_arms, single_call, single_precision
 from compiled import CACHE
-from stewart_cases import platform_cases
 from startup import first_use
+from stewart_cases import platform_cases
 from threads import threads
 
 import tauforge as tf

@@ -187,8 +187,9 @@ def test_recordings_are_drawn(tmp_path):
     arm = tf.load("planar-2r")
     recording = tf.simulate(arm, tf.control.ComputedTorque(arm), tf.motion.JointMove([0, 0], [0.2, -0.1], 0.1))
     figure = recording.plot(["position", "error", "force"])
-    assert [axes.get_ylabel() for axes in figure.axes] == ["position", "error", "force"]
-    assert [text.get_text() for text in figure.axes[0].get_legend().get_texts()] == ["joint1", "joint2"]
+    assert [axes.get_ylabel() for axes in figure.axes] == ["position, rad", "error, rad", "force, N m"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["joint1", "joint2"]
+    assert recording.plot(["velocity"]).axes[0].get_ylabel() == "velocity, rad/s"
     assert all(len(axes.lines) == 2 for axes in figure.axes)
     figure.savefig(tmp_path / "run.png")
     assert (tmp_path / "run.png").stat().st_size > 10_000

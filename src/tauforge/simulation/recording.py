@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from tauforge.errors import ModelError
 
 Array = NDArray[Any]
+TEXTS = ("names", "force_names", "units", "force_units")
 ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "target_velocity")
 
 
@@ -31,7 +32,8 @@ class Event(NamedTuple):
 class Recording:
     """Rows are times: time (k,) s; the rest (k, n): joint coordinates, or poses and twists; force N m or N.
 
-    names: of the coordinates; units: of position, velocity, acceleration, force, one text for each coordinate
+    names, force_names: of the coordinates and of the actuators; units, force_units: theirs, velocities and
+    accelerations being per s and per s^2
     """
 
     time: Array
@@ -43,6 +45,8 @@ class Recording:
     target_velocity: Array
     names: tuple[str, ...] = ()
     force_names: tuple[str, ...] = ()
+    units: tuple[str, ...] = ()
+    force_units: tuple[str, ...] = ()
     robot: str = ""
     events: tuple[Event, ...] = field(default=())
 
@@ -74,7 +78,7 @@ class Recording:
             temporary.unlink(missing_ok=True)
 
     def _write_npz(self, file: Any) -> None:
-        texts = {"names": self.names, "force_names": self.force_names, "robot": self.robot}
+        texts = {name: getattr(self, name) for name in (*TEXTS, "robot")}
         events = {
             "event_time": [event.time for event in self.events],
             "event_what": [event.what for event in self.events],
@@ -106,13 +110,13 @@ class Recording:
         try:
             with np.load(path, allow_pickle=False) as data:
                 arrays = {name: data[name] for name in ("time", *ARRAYS)}
-                names, force_names = (tuple(map(str, data[key])) for key in ("names", "force_names"))
+                texts: dict[str, Any] = {key: tuple(map(str, data[key])) for key in TEXTS}
                 columns = [data[f"event_{key}"].tolist() for key in ("time", "what", "which")]
                 robot = str(data["robot"])
         except (OSError, KeyError, ValueError) as error:
             raise ModelError(f"is not a recording: {error}", file=str(path)) from None
         events = tuple(Event(*event) for event in zip(*columns, strict=True))
-        return cls(**arrays, names=names, force_names=force_names, robot=robot, events=events)
+        return cls(**arrays, **texts, robot=robot, events=events)
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Recording):
@@ -131,10 +135,16 @@ class Recording:
         figure = Figure(figsize=(8, 2.6 * len(quantities)), layout="constrained")
         for axes, name in zip(np.atleast_1d(figure.subplots(len(quantities), sharex=True)), quantities, strict=True):
             axes.plot(self.time, getattr(self, name))
-            axes.set_ylabel(name.replace("_", " "))
+            axes.set_ylabel(f"{name.replace('_', ' ')}{self._unit(name)}")
             axes.grid(alpha=0.3)
         axes.set_xlabel("time, s")
         labels = self.force_names if quantities[0] == "force" else self.names
-        figure.axes[0].legend(labels, ncols=min(6, len(labels)), fontsize="small")
-        figure.suptitle(self.robot)
+        place = {"loc": "outside upper center", "ncols": min(6, len(labels)), "fontsize": "small"}
+        figure.legend(figure.axes[0].lines, labels, title=self.robot, **place)
         return figure
+
+    def _unit(self, quantity: str) -> str:
+        """Of all coordinates alike, as part of a label; nothing where they differ."""
+        own = set(self.force_units if quantity == "force" else self.units)
+        rate = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}.get(quantity, "")
+        return f", {own.pop()}{rate}" if len(own) == 1 else ""

@@ -230,6 +230,9 @@ def _recording(robot: Robot, motion: Motion | None, times: Array, columns: dict[
     arm = isinstance(robot, SerialArm)
     names = tuple(j.name for j in robot.joints) if isinstance(robot, SerialArm) else POSE
     forces = names if arm else tuple(f"leg{i + 1}" for i in range(6))
+    turns = [j.kind == "R" for j in robot.joints] if isinstance(robot, SerialArm) else [False] * 3 + [True] * 3
+    units = tuple("rad" if turn else "m" for turn in turns)
+    force_units = tuple("N m" if turn else "N" for turn in turns) if arm else ("N",) * 6
     events = [*loop.saturated, *_crossings(robot, times, columns)]
     return Recording(
         times,
@@ -241,6 +244,8 @@ def _recording(robot: Robot, motion: Motion | None, times: Array, columns: dict[
         np.array(target_velocity),
         names,
         forces,
+        units,
+        force_units,
         robot.name,
         tuple(sorted(events)),
     )

@@ -139,7 +139,7 @@ class Recording:
             axes.grid(alpha=0.3)
         axes.set_xlabel("time, s")
         labels = self.force_names if quantities[0] == "force" else self.names
-        place = {"loc": "outside upper center", "ncols": min(6, len(labels)), "fontsize": "small"}
+        place: dict[str, Any] = {"loc": "outside upper center", "ncols": min(6, len(labels)), "fontsize": "small"}
         figure.legend(figure.axes[0].lines, labels, title=self.robot, **place)
         return figure
 

@@ -20,6 +20,7 @@ from tauforge.algebra.linear import elimination
 from tauforge.algebra.scalars import Scalar, absolute, is_zero, select, sqrt
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
+from tauforge.formulations.serial.modified_newton_euler import acceleration_matrix, moment_of_inertia_forces
 from tauforge.formulations.stewart.lumping import LumpedLeg, LumpedPlatform
 from tauforge.formulations.stewart.parameters import Friction, PlatformMotion
 
@@ -179,19 +180,6 @@ class Gathered(NamedTuple):
     wrench: Wrench
 
 
-def acceleration_matrix(omega: Vector, alpha: Vector) -> Matrix:
-    """[alpha]x + [omega]x[omega]x."""
-    x, y, z = omega
-    xx, yy, zz, xy, xz, yz = x * x, y * y, z * z, x * y, x * z, y * z
-    return Matrix.of(
-        (
-            (-(yy + zz), xy - alpha.z, xz + alpha.y),
-            (xy + alpha.z, -(xx + zz), yz - alpha.x),
-            (xz - alpha.y, yz + alpha.x, -(xx + yy)),
-        )
-    )
-
-
 def gathered(
     p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar] | None = None
 ) -> tuple[Gathered, Vector]:
@@ -227,9 +215,8 @@ def remainder_wrench(p: LumpedPlatform, R: Matrix, omega: Vector, alpha: Vector,
         force, moment = force + U @ h, moment + cross(h, a)
     Q = p.second_moments
     if not all(is_zero(x) for row in Q.rows for x in row):
-        own = acceleration_matrix(R.T @ omega, R.T @ alpha).times(Q)
-        turning = Vector(own[2, 1] - own[1, 2], own[0, 2] - own[2, 0], own[1, 0] - own[0, 1])
-        moment = moment + R @ turning
+        own = acceleration_matrix(R.T @ omega, R.T @ alpha)
+        moment = moment + R @ moment_of_inertia_forces(own, Q)
     return Wrench(force, moment)
 
 

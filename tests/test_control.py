@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pytest
 from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
 
 import tauforge as tf
 from strategies import random_arm
-from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, FeedforwardPD, GravityPD
+from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, FeedforwardPD, GravityPD, ResolvedRate
 from tauforge.motion import JointMove, PoseMotion, Sine, pose_rates
 
 ONE_BIT = 4.26e-4  # rad, of a 12-bit converter, in Lee's words
@@ -178,3 +179,29 @@ def test_gains_that_couple():
 def test_adaptive_control_is_for_arms():
     with pytest.raises(tf.ModelError, match="regressor"):
         AdaptiveComputedTorque(tf.load("motion-rig"), period=0.01)
+
+
+def test_resolved_rates_follow_a_line_in_space():
+    """The tool of a PUMA along a line, orientation kept; then towards a place it cannot reach, without running away."""
+    q = np.array([0.3, -0.8, 0.4, 0.2, 0.7, 0.1])
+    pose = tool_pose(PUMA, q)
+    line = tf.motion.StraightLine(pose, pose + [0.1, -0.15, 0.1, 0, 0, 0], 1.0, 0.3, 1.0)
+    law = ResolvedRate(PUMA)
+    run = tf.simulate(PUMA, law, line, initial=(q, np.zeros(6)), control_period=1e-3)
+    there = np.array([tool_pose(PUMA, x) for x in run.position[::100]])
+    wanted = line.sample(run.time[::100]).position
+    assert np.abs(there - wanted)[:, :3].max() < 5e-3  # the velocity loop's lag
+    assert np.abs(there[-1] - line.end).max() < 5e-3
+    assert np.isnan(run.error).all()  # of the joints nothing was asked
+    far = tf.motion.StraightLine(pose, pose + [3.0, 0, 0, 0, 0, 0], 1.0, 4.0, 1.0)
+    stretched = tf.simulate(PUMA, law, far, initial=(q, np.zeros(6)), control_period=1e-3)
+    assert np.isfinite(stretched.position).all()
+    with pytest.raises(tf.ModelError, match="does not say where the joints start"):
+        tf.simulate(PUMA, law, line)
+    with pytest.raises(tf.ModelError, match="resolved rates are for arms"):
+        ResolvedRate(tf.load("motion-rig"))
+
+
+def tool_pose(arm, q):
+    T = arm.forward_kinematics(q)
+    return np.r_[T[:3, 3], Rotation.from_matrix(T[:3, :3]).as_euler("xyz")]

@@ -5,6 +5,7 @@ from tauforge.control.computed_torque import ComputedTorque
 from tauforge.control.controller import Controller
 from tauforge.control.leg_space import LegSpaceComputedTorque
 from tauforge.control.proportional import PD, FeedforwardPD, GravityPD
+from tauforge.control.resolved_rate import ResolvedRate
 
 __all__ = [
     "PD",
@@ -14,4 +15,5 @@ __all__ = [
     "FeedforwardPD",
     "GravityPD",
     "LegSpaceComputedTorque",
+    "ResolvedRate",
 ]

@@ -25,6 +25,7 @@ class Controller(ABC):
     """
 
     robot: Robot
+    task_space = False  # whether an arm's target is a pose of its tool
 
     @abstractmethod
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:

@@ -59,9 +59,12 @@ def simulate(
     check_friction(real)
     n = coordinate_count(real)
     space = state_space(real)
-    if motion is not None and motion.of_poses == isinstance(real, SerialArm):
+    in_space = isinstance(controller, Controller) and controller.task_space
+    if motion is not None and motion.of_poses == (isinstance(real, SerialArm) and not in_space):
         kind = "joint coordinates, not poses" if motion.of_poses else "poses with twists: wrap it in motion.PoseMotion"
         raise ModelError(f"{real.name} needs a motion of {kind}", field="motion")
+    if in_space and initial is None:
+        raise ModelError("a motion of the tool does not say where the joints start", field="initial")
     position, velocity = _initial(initial, motion, n)
     span = _duration(duration, motion)
     h = positive("step", step)
@@ -227,6 +230,8 @@ def _recording(robot: Robot, motion: Motion | None, times: Array, columns: dict[
         target_position = target_velocity = np.full_like(columns["position"], np.nan)
     else:
         target_position, target_velocity, _ = motion.sample(times)
+    if isinstance(loop.controller, Controller) and loop.controller.task_space:  # of the tool, not of the joints
+        target_position = target_velocity = np.full_like(columns["position"], np.nan)
     arm = isinstance(robot, SerialArm)
     names = tuple(j.name for j in robot.joints) if isinstance(robot, SerialArm) else POSE
     forces = names if arm else tuple(f"leg{i + 1}" for i in range(6))

@@ -303,3 +303,12 @@ def test_leg_motion_at_rest():
     assert not np.any(still.angular_accelerations)
     falling = RIG.leg_motion([0, 0, 1, 0, 0, 0], acceleration=[0, 0, -1, 0, 0, 0])
     np.testing.assert_allclose(falling.accelerations, -falling.directions[:, 2], rtol=1e-14)
+
+
+def test_forty_modes_for_a_hundred_seeds(monkeypatch, tmp_path):
+    """Dietmaier's platform: all of them and never more, whatever the starts."""
+    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
+    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path))
+    platform = tf.load("dietmaier")
+    lengths = [1, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071]
+    assert {len(platform.assembly_modes(lengths, seed=seed).poses) for seed in range(100)} == {40}

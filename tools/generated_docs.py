@@ -18,10 +18,12 @@ from tauforge.analysis.assumptions import assess
 from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
 from tauforge.analysis.line_costs import line_costs
 from tauforge.analysis.papers_beside import papers_beside, steps_beside
-from tauforge.motion import StraightLine
+from tauforge.control import ComputedTorque
+from tauforge.motion import JointMove, StraightLine
 
 ROOT = Path(__file__).parent.parent
 README, PAGE, STEWART = ROOT / "README.md", ROOT / "docs" / "complexity.md", ROOT / "docs" / "stewart.md"
+CONTROL = ROOT / "docs" / "control.md"
 DASGUPTA_FLOPS = 4889  # 6 x 694 + 273 + 452, the paper's own count of its simplified model (sec. 4.5)
 
 
@@ -100,6 +102,24 @@ def flops_table() -> str:
     return markdown(header, rows)
 
 
+def lee_table() -> str:
+    """Errors of the PUMA under computed torque against duration and sampling period."""
+    arm = tf.load("puma560").without_friction().replace(limits=[None] * 6)
+    start, end = np.deg2rad([[-90, 180, 270, 180, 0, 0], [-135, 210, 180, 225, -60, 90]])
+    periods, kp = (0.02, 0.01, 0.005), 100.0
+    rows = []
+    for duration in (1.0, 2.0, 3.0, 5.0):
+        move = JointMove(start, end, duration)
+        t = np.linspace(0, duration, 2001)
+        jerk = np.abs(np.gradient(move.sample(t).acceleration, t, axis=0)).max()
+        cells = []
+        for period in periods:
+            run = tf.simulate(arm, ComputedTorque(arm, kp, 20.0), move, step=period / 5, control_period=period)
+            cells.append(f"{np.abs(run.error).max():.1e} ({jerk * period / 2 / kp:.1e})")
+        rows.append((f"{duration:.0f} s", *cells))
+    return markdown(("duration", *(f"every {period} s" for period in periods)), rows)
+
+
 def with_tables(text: str, tables: dict[str, str]) -> str:
     for name, table in tables.items():
         start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
@@ -165,6 +185,7 @@ def main() -> int:
     written = {
         README: with_tables(README.read_text(), {"counts": readme_table(), "speed": speed_table()}),
         STEWART: with_tables(STEWART.read_text(), {"verdicts": verdict_table(), "flops": flops_table()}),
+        CONTROL: with_tables(CONTROL.read_text(), {"lee": lee_table()}),
         PAGE: page(),
     }
     if "--check" in sys.argv:

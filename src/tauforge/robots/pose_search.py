@@ -208,14 +208,13 @@ def distinct(states: Array, size: float) -> tuple[Array, Array]:
 
     size: m, of what a difference of places is measured against
     """
+    places, turns = states[:, :3] / size, states[:, 3:]
     left = np.arange(len(states))
     firsts, times = [], []
     while len(left):
-        first = states[left[0]]
-        others = states[left]
-        apart = np.linalg.norm(others[:, :3] - first[:3], axis=1) / size
-        turn = [np.linalg.norm(others[:, 3:] - sign * first[3:], axis=1) for sign in (1, -1)]  # q and -q are one turn
-        same = np.maximum(apart, np.minimum(*turn)) < SAME_POSE
+        apart = ((places[left] - places[left[0]]) ** 2).sum(axis=1)
+        turned = 2 - 2 * np.abs(turns[left] @ turns[left[0]])  # q and -q are one turn
+        same = apart + turned < SAME_POSE**2
         firsts.append(left[0])
         times.append(int(same.sum()))
         left = left[~same]

@@ -176,6 +176,13 @@ def test_gains_that_couple():
     ComputedTorque(PUMA, 100.0, kv, check=False)
 
 
+def test_adaptive_control_is_asked_as_often_as_it_learns():
+    law = AdaptiveComputedTorque(PUMA, period=0.01)
+    for period in (None, 0.02):
+        with pytest.raises(tf.ModelError, match=r"the controller learns every 0.01 s and is asked every"):
+            tf.simulate(PUMA, law, JointMove(START, END, 1.0), step=0.01, control_period=period)
+
+
 def test_adaptive_control_is_for_arms():
     with pytest.raises(tf.ModelError, match="regressor"):
         AdaptiveComputedTorque(tf.load("motion-rig"), period=0.01)

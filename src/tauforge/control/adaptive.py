@@ -47,7 +47,8 @@ class AdaptiveComputedTorque(Controller):
         self.rate = gain_matrix("rate", rate, robot.n)
         own = self.rate @ np.diag(np.diag(robot.mass_matrix(np.zeros(robot.n))))
         self.damping = own if damping is None else gain_matrix("damping", damping, robot.n)
-        self.learning, self.period = positive("learning", learning), positive("period", period)
+        self.learning = positive("learning", learning)
+        self.period: float = positive("period", period)
         own = robot.inertial_parameters.reshape(robot.n, 10)
         groups = (slice(0, 1), slice(1, 4), slice(4, 10))  # masses, first moments, second moments: units of their own
         size = np.concatenate(

@@ -26,6 +26,7 @@ class Controller(ABC):
 
     robot: Robot
     task_space = False  # whether an arm's target is a pose of its tool
+    period: float | None = None  # s, between two calls, for laws that keep a memory
 
     @abstractmethod
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:

@@ -60,6 +60,12 @@ def simulate(
     n = coordinate_count(real)
     space = state_space(real)
     in_space = isinstance(controller, Controller) and controller.task_space
+    if isinstance(controller, Controller) and controller.period not in (None, control_period):
+        raise ModelError(
+            f"the controller learns every {controller.period} s and is asked every {control_period} s",
+            field="control_period",
+            remedy="Make both the same",
+        )
     if motion is not None and motion.of_poses == (isinstance(real, SerialArm) and not in_space):
         kind = "joint coordinates, not poses" if motion.of_poses else "poses with twists: wrap it in motion.PoseMotion"
         raise ModelError(f"{real.name} needs a motion of {kind}", field="motion")

@@ -20,7 +20,7 @@ from candidates import SKIPPED
 from cases import batch_sizes, batches, long_arms, single_call, single_precision
 from compiled import CACHE
 from startup import first_use
-from stewart_cases import platform_cases
+from stewart_cases import assembly_modes, platform_cases
 from threads import threads
 
 import tauforge as tf
@@ -81,6 +81,7 @@ def main() -> None:
     os.sched_setaffinity(0, cores[-1:])
     report["batches"] = [*batches(arm, seconds), single_precision(arm, seconds), single_call(arm, seconds)]
     report["platforms"] = platform_cases(seconds)
+    report["assembly_modes"] = assembly_modes()
     report["batch_sizes"] = batch_sizes(arm, seconds, largest=100_000 if given.quick else 1_000_000)
     report["long_arms"] = long_arms(seconds)
     report["first_use"] = first_use(processes=2 if given.quick else 5)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -19,6 +20,9 @@ PINOCCHIO = "Pinocchio constraintDynamics"
 EQUAL = 1e-9  # its loop closures are held by a proximal solver
 REQUIRED = {"inverse_dynamics": 180, "forward_dynamics": 150}
 LIMITS = {"inverse_kinematics": 15, "forward_kinematics": 150, "condition_number": 1000}  # ns
+
+
+DIETMAIER_LENGTHS = (1, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071)  # m, with 40 real poses
 
 
 class Mechanism:
@@ -154,3 +158,20 @@ def platform_cases(seconds: float) -> list[dict[str, Any]]:
         row["limit_ns"] = LIMITS.get(function)
         rows.append(row)
     return rows
+
+
+def assembly_modes(seeds: int = 100) -> dict[str, Any]:
+    """Dietmaier's platform: how many of its 40 poses are found, and how long one search takes, for many seeds."""
+    platform = tf.load("dietmaier")
+    platform.assembly_modes(DIETMAIER_LENGTHS)
+    counts, seconds = [], []
+    for seed in range(seeds):
+        start = time.perf_counter()
+        counts.append(len(platform.assembly_modes(DIETMAIER_LENGTHS, seed=seed).poses))
+        seconds.append(time.perf_counter() - start)
+    ms = {"median": float(np.median(seconds)) * 1e3, "most": max(seconds) * 1e3}
+    found = sorted(set(counts))
+    print(
+        f"assembly modes: {found} of 40 for {seeds} seeds, {ms['median']:.1f} ms, at most {ms['most']:.1f}", flush=True
+    )
+    return {"seeds": seeds, "found": found, "ms": ms}

@@ -424,6 +424,12 @@ def test_too_many_operations_fall_back_to_the_reference():
     assert error(got, arm.inverse_dynamics(*state)) < 10 * ROUNDING
 
 
+def test_derivatives_of_eight_general_joints_are_not_compiled():
+    """As the README says."""
+    with pytest.raises(tf.UnsupportedFeatureError, match="more than 10000 operations"):
+        arm_of("R" * 8).kernel("forward_dynamics_derivatives")
+
+
 def test_long_arms_are_cut_into_parts():
     arm = arm_of("RRRP" * 6)
     state = random_state(np.random.default_rng(14), 24, 70)

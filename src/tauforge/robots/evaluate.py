@@ -148,6 +148,20 @@ def precision(dtype: Any) -> int:
         raise UnsupportedFeatureError(f"dtype {dtype!r}", field="kernel", remedy="Use float64 or float32") from None
 
 
+def checked_request(
+    function: str, functions: Mapping[str, Any], target: str, dtype: Any, options: Mapping[str, Any]
+) -> int:
+    """Of a robot's `kernel`: the bits of its numbers, if there is such a function with such options."""
+    if function not in functions:
+        raise UnsupportedFeatureError(
+            f"no function {function!r}", field="kernel", remedy=f"Use one of {', '.join(functions)}"
+        )
+    if target != "cpu":
+        raise UnsupportedFeatureError(f"target {target!r}", field="kernel", remedy="Use cpu")
+    check_options(function, options, functions[function].options)
+    return precision(dtype)
+
+
 def check_options(function: str, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
     if unknown := sorted(set(given) - set(known)):
         raise UnsupportedFeatureError(

@@ -18,7 +18,7 @@ from tauforge.robots import varying as families
 from tauforge.robots.arm_description import ArmDescription, Array
 from tauforge.robots.arm_model import arm_model
 from tauforge.robots.direct import install
-from tauforge.robots.evaluate import Evaluator, as_argument, check_options, no_kernel, precision
+from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, no_kernel
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.serial_formulas import FUNCTIONS
 
@@ -59,14 +59,7 @@ class SerialArm(ArmDescription):
         Identity: equals the method on arrays of this dtype, of `replace`d arms if fields vary; it does not look for
         singular mass matrices. `.ufunc` is NumPy's object itself. UnsupportedFeatureError where there is no kernel.
         """
-        if function not in FUNCTIONS:
-            raise UnsupportedFeatureError(
-                f"no function {function!r}", field="kernel", remedy=f"Use one of {', '.join(FUNCTIONS)}"
-            )
-        if target != "cpu":
-            raise UnsupportedFeatureError(f"target {target!r}", field="kernel", remedy="Use cpu")
-        bits = precision(dtype)
-        check_options(function, options, FUNCTIONS[function].options)
+        bits = checked_request(function, FUNCTIONS, target, dtype, options)
         if isinstance(varying, str):
             raise UnsupportedFeatureError(f"expected names, got {varying!r}", field="varying", remedy="Use a sequence")
         fields = tuple(varying)

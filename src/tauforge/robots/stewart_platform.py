@@ -17,7 +17,7 @@ from tauforge.robots import pose_search as search
 from tauforge.robots import stewart_formulas as formulas
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.direct import install
-from tauforge.robots.evaluate import Evaluator, as_argument, check_options, no_kernel, precision
+from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, no_kernel
 from tauforge.robots.platform_description import Array, PlatformDescription
 from tauforge.robots.stewart_formulas import EXACT, FUNCTIONS, MASSLESS, MODELS, PlatformModel
 
@@ -80,14 +80,7 @@ class StewartPlatform(PlatformDescription):
 
         options: such as which="dasgupta1998" for inverse_dynamics
         """
-        if function not in FUNCTIONS:
-            raise UnsupportedFeatureError(
-                f"no function {function!r}", field="kernel", remedy=f"Use one of {', '.join(FUNCTIONS)}"
-            )
-        if target != "cpu":
-            raise UnsupportedFeatureError(f"target {target!r}", field="kernel", remedy="Use cpu")
-        bits = precision(dtype)
-        check_options(function, options, FUNCTIONS[function].options)
+        bits = checked_request(function, FUNCTIONS, target, dtype, options)
         if function == "inverse_dynamics":
             given = options.get("corrections", "")
             names = self._checked_model(options.get("which", EXACT), given.split() if isinstance(given, str) else given)

@@ -21,6 +21,7 @@ from tauforge.robots import serial_formulas as formulas
 from tauforge.robots import varying as families
 from tauforge.robots.arm_model import ArmModel
 from tauforge.robots.serial_arm import SerialArm
+from tauforge.simulation.integrators import rk4
 from tauforge.simulation.simulate import check_friction, whole_steps
 from tauforge.tracing.graph import Graph, trace
 
@@ -156,7 +157,7 @@ def _controlled_step(controller: ComputedTorque, arm: SerialArm, fields: tuple[s
             for a, kv, kp in zip(target_acceleration, controller.kv, controller.kp, strict=True)
         ]
         tau = formulas.inverse_dynamics(own.model, q, qd, corrected)
-        return [*_rk4(_plant(arm, {name: more[name] for name in fields}), q, qd, tau, h), *tau]
+        return [*_step(_plant(arm, {name: more[name] for name in fields}), q, qd, tau, h), *tau]
 
     controlled_step.__doc__ = f"{h!r} {controller.kp.tolist()} {controller.kv.tolist()} {own.as_numbers!r}"
     return controlled_step
@@ -164,7 +165,7 @@ def _controlled_step(controller: ComputedTorque, arm: SerialArm, fields: tuple[s
 
 def _held_step(arm: SerialArm, fields: tuple[str, ...], h: float) -> Formula:
     def held_step(q: Scalars, qd: Scalars, force: Scalars, **more: Scalars) -> list[Scalar]:
-        return _rk4(_plant(arm, {name: more[name] for name in fields}), q, qd, force, h)
+        return _step(_plant(arm, {name: more[name] for name in fields}), q, qd, force, h)
 
     held_step.__doc__ = repr(h)
     return held_step
@@ -177,19 +178,11 @@ def _row(gains: Array, errors: Scalars) -> Scalar:
     return total
 
 
-def _rk4(model: ArmModel, q: Scalars, qd: Scalars, tau: Scalars, h: float) -> list[Scalar]:
-    """The classical step, as `integrators.rk4` takes it."""
+def _step(model: ArmModel, q: Scalars, qd: Scalars, tau: Scalars, h: float) -> list[Scalar]:
+    """`integrators.rk4` over arrays of whatever scalars these are."""
+    n = len(q)
 
-    def moved(x: Scalars, slope: Scalars, by: float) -> list[Scalar]:
-        return [a + b * by for a, b in zip(x, slope, strict=True)]
+    def rates(_: float, y: Array) -> Array:
+        return np.array([*y[n:], *formulas.forward_dynamics(model, list(y[:n]), list(y[n:]), tau)], dtype=object)
 
-    def rates(position: Scalars, velocity: Scalars) -> tuple[Scalars, list[Scalar]]:
-        return velocity, formulas.forward_dynamics(model, position, velocity, tau)
-
-    v1, a1 = rates(q, qd)
-    v2, a2 = rates(moved(q, v1, h / 2), moved(qd, a1, h / 2))
-    v3, a3 = rates(moved(q, v2, h / 2), moved(qd, a2, h / 2))
-    v4, a4 = rates(moved(q, v3, h), moved(qd, a3, h))
-    new_q = [x + (s1 + (s2 + s3) * 2.0 + s4) * (h / 6) for x, s1, s2, s3, s4 in zip(q, v1, v2, v3, v4, strict=True)]
-    new_qd = [x + (s1 + (s2 + s3) * 2.0 + s4) * (h / 6) for x, s1, s2, s3, s4 in zip(qd, a1, a2, a3, a4, strict=True)]
-    return [*new_q, *new_qd]
+    return list(rk4(rates, 0.0, np.array([*q, *qd], dtype=object), h))

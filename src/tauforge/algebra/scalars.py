@@ -23,12 +23,13 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "mul": operator.mul,
     "div": operator.truediv,
 }
+NUMBERS = (int, float)
 OTHER_NAMES = {("casadi", "abs"): "fabs", ("sympy", "abs"): "Abs"}  # of functions, in some libraries
 
 
 def is_number(x: Scalar) -> bool:
     """True for a Python number (NumPy's float64 is one): a constant, which may fold."""
-    return isinstance(x, int | float)
+    return isinstance(x, NUMBERS)
 
 
 def is_zero(x: Scalar) -> bool:

@@ -145,9 +145,9 @@ def emitter_version() -> str:
     package = os.path.dirname(os.path.dirname(__file__))  # not pathlib: this is part of every first call
     parts = []
     for folder in ("algebra", "formulations", "tracing", "kernels", "robots"):
-        for place, _, files in sorted(os.walk(os.path.join(package, folder))):
+        for place, _, files in sorted(os.walk(f"{package}/{folder}")):
             for name in sorted(files):
                 if name.endswith(".py"):
-                    with open(os.path.join(place, name), encoding="utf-8") as file:
-                        parts += [os.path.relpath(place, package), name, file.read()]
+                    with open(f"{place}/{name}", encoding="utf-8") as file:
+                        parts += [place.removeprefix(package), name, file.read()]
     return disk.key(*parts)

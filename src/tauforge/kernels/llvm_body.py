@@ -3,9 +3,9 @@
 A body works on a block of rows of every operand, which `table` lists as pairs of pointer and stride, and stores each
 piece of its results as soon as it is there: stores are slow to drain, and so they do beside the arithmetic. It is a
 function of its own without any loop, or else the compiler hoists every constant out of the loop and spills it. Long
-graphs are cut into parts that hand values on through scratch memory, so that each part stays in the instruction cache
-while it runs over a tile of blocks. Multiplications and additions are left for the compiler to fuse: choosing the pairs
-here made no kernel faster.
+graphs are cut into parts that hand values on through scratch memory: the compiler's choice of registers gets worse, and
+slower, with the length of a function. Running a part over several blocks before the next was slower than block by
+block. Multiplications and additions are left for the compiler to fuse: choosing the pairs here made no kernel faster.
 """
 
 from __future__ import annotations

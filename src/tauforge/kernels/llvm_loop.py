@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-
 from tauforge.kernels.host import Host
 from tauforge.kernels.llvm_body import Body, Operand
 from tauforge.kernels.llvm_writer import ALIGNMENT, Writer, restore_status, save_status
 
-TILE = 2  # blocks that a part of a long body runs over before the next part
 STACK_BYTES = 64 * 1024  # larger blocks come from the heap
 
 OFFSETS = """define internal i1 @offsets(ptr %off, i64 %d0, i64 %d1, i64 %d2, i64 %s0, i64 %s1, i64 %s2, i64 %size) #1 {
@@ -67,25 +63,23 @@ def loop_function(
     """
     code = Writer()
     size = bits // 8
-    tile = TILE if body.parts > 1 else 1
     operands = [*ins, *outs]
     table_bytes = -(-16 * len(operands) // ALIGNMENT) * ALIGNMENT
-    copy_at, end = [], table_bytes + body.scratch * lanes * size
+    copy_at, end = [], table_bytes + body.scratch * lanes * size  # in bytes: table, scratch, copies
     for operand in operands:
         copy_at.append(end)
         end += -(-operand.size * lanes * size // ALIGNMENT) * ALIGNMENT
-    block = end  # bytes: table, scratch, copies
 
     offsets = [code.emit(f"alloca [{o.size} x i64], align 8") for o in operands]
-    heap = tile * block > STACK_BYTES
+    heap = end > STACK_BYTES
     if heap:
         code.declarations |= {"declare ptr @malloc(i64)", "declare void @free(ptr)"}
-        raw = code.emit(f"call ptr @malloc(i64 {tile * block + ALIGNMENT})")
+        raw = code.emit(f"call ptr @malloc(i64 {end + ALIGNMENT})")
         number = code.emit(f"ptrtoint ptr {raw} to i64")
         up = code.emit(f"add i64 {number}, {ALIGNMENT - 1}")
         memory = code.emit(f"inttoptr i64 {code.emit(f'and i64 {up}, {-ALIGNMENT}')} to ptr")
     else:
-        memory = code.emit(f"alloca [{tile * block} x i8], align {ALIGNMENT}")
+        memory = code.emit(f"alloca [{end} x i8], align {ALIGNMENT}")
     status = save_status(code, host)
 
     def entry(table: str, index: int, kind: str) -> str:
@@ -104,64 +98,44 @@ def loop_function(
         flat.append(code.emit(f"call i1 @offsets(ptr {offsets[a]}, {given})"))
 
     blocks = code.emit(f"sdiv i64 {code.emit(f'add i64 {rows}, {lanes - 1}')}, {lanes}")
-    tiles = code.emit(f"sdiv i64 {code.emit(f'add i64 {blocks}, {tile - 1}')}, {tile}") if tile > 1 else blocks
 
-    def each_block(t: str, first: str) -> tuple[str, str, str]:
-        """Memory, first row and number of rows of block t of the tile."""
-        at = code.emit(f"getelementptr i8, ptr {memory}, i64 {code.emit(f'mul i64 {t}, {block}')}")
-        row = code.emit(f"mul i64 {code.emit(f'add i64 {first}, {t}')}, {lanes}")
-        return at, row, code.smaller(code.emit(f"sub i64 {rows}, {row}"), str(lanes))
+    with code.loop(blocks) as number:
+        row = code.emit(f"mul i64 {number}, {lanes}")
+        count = code.smaller(code.emit(f"sub i64 {rows}, {row}"), str(lanes))
+        full = code.emit(f"icmp eq i64 {count}, {lanes}")
+        places = [
+            code.emit(f"getelementptr i8, ptr {base}, i64 {code.emit(f'mul i64 {row}, {stride}')}")
+            for base, stride in zip(bases, strides, strict=True)
+        ]
 
-    def outside(a: int, row: str) -> str:
-        return code.emit(f"getelementptr i8, ptr {bases[a]}, i64 {code.emit(f'mul i64 {row}, {strides[a]}')}")
+        def copy(way: str, a: int, written: str) -> None:
+            code.do(
+                f"call void @copy_{way}(ptr {places[a]}, i64 {strides[a]}, ptr {offsets[a]}, i64 {operands[a].size}, "
+                f"ptr {code.at(memory, copy_at[a])}, i64 {count}, i64 {written})"
+            )
 
-    def copy(way: str, a: int, at: str, row: str, count: str, written: str) -> None:
-        code.do(
-            f"call void @copy_{way}(ptr {outside(a, row)}, i64 {strides[a]}, ptr {offsets[a]}, i64 {operands[a].size}, "
-            f"ptr {code.at(at, copy_at[a])}, i64 {count}, i64 {written})"
-        )
-
-    @contextmanager
-    def each_of(here: str) -> Iterator[str]:
-        """The blocks of the tile; a tile of one needs no loop."""
-        if tile == 1:
-            yield "0"
-        else:
-            with code.loop(here) as t:
-                yield t
-
-    with code.loop(tiles) as number:
-        first = code.emit(f"mul i64 {number}, {tile}")
-        here = code.smaller(code.emit(f"sub i64 {blocks}, {first}"), str(tile))
-        with each_of(here) as t:
-            at, row, count = each_block(t, first)
-            full = code.emit(f"icmp eq i64 {count}, {lanes}")
-            for a, operand in enumerate(operands):
-                whole = full
-                if a < len(ins):  # what stands still is there for every row
-                    whole = code.emit(f"or i1 {full}, {code.emit(f'icmp eq i64 {strides[a]}, 0')}")
-                plain = code.emit(f"and i1 {whole}, {flat[a]}")
-                if a < len(ins):
-                    with code.when(code.emit(f"xor i1 {plain}, true")):
-                        copy("in", a, at, row, count, str(lanes))
-                pointer = code.emit(f"select i1 {plain}, ptr {outside(a, row)}, ptr {code.at(at, copy_at[a])}")
-                stride = code.emit(f"select i1 {plain}, i64 {strides[a]}, i64 {operand.size * size}")
-                code.do(f"store ptr {pointer}, ptr {code.at(at, 16 * a)}, align 8")
-                code.do(f"store i64 {stride}, ptr {code.at(at, 16 * a + 8)}, align 8")
+        copied = []
+        for a, operand in enumerate(operands):
+            whole = full
+            if a < len(ins):  # what stands still is there for every row
+                whole = code.emit(f"or i1 {full}, {code.emit(f'icmp eq i64 {strides[a]}, 0')}")
+            plain = code.emit(f"and i1 {whole}, {flat[a]}")
+            copied.append(code.emit(f"xor i1 {plain}, true"))
+            if a < len(ins):
+                with code.when(copied[a]):
+                    copy("in", a, str(lanes))
+            pointer = code.emit(f"select i1 {plain}, ptr {places[a]}, ptr {code.at(memory, copy_at[a])}")
+            stride = code.emit(f"select i1 {plain}, i64 {strides[a]}, i64 {operand.size * size}")
+            code.do(f"store ptr {pointer}, ptr {code.at(memory, 16 * a)}, align 8")
+            code.do(f"store i64 {stride}, ptr {code.at(memory, 16 * a + 8)}, align 8")
         for part in range(body.parts):
-            with each_of(here) as t:
-                at = code.emit(f"getelementptr i8, ptr {memory}, i64 {code.emit(f'mul i64 {t}, {block}')}")
-                suspect = code.emit(f"call i1 @body{part}(ptr {at}, ptr {code.at(at, table_bytes)})")
-                if body.watched:
-                    with code.when(suspect):
-                        code.emit("atomicrmw add ptr @suspects, i64 1 monotonic")
-        with each_of(here) as t:
-            at, row, count = each_block(t, first)
-            full = code.emit(f"icmp eq i64 {count}, {lanes}")
-            for a in range(len(ins), len(operands)):
-                plain = code.emit(f"and i1 {full}, {flat[a]}")
-                with code.when(code.emit(f"xor i1 {plain}, true")):
-                    copy("out", a, at, row, count, count)
+            suspect = code.emit(f"call i1 @body{part}(ptr {memory}, ptr {code.at(memory, table_bytes)})")
+            if body.watched:
+                with code.when(suspect):
+                    code.emit("atomicrmw add ptr @suspects, i64 1 monotonic")
+        for a in range(len(ins), len(operands)):
+            with code.when(copied[a]):
+                copy("out", a, count)
     restore_status(code, host, status)
     if heap:
         code.do(f"call void @free(ptr {raw})")

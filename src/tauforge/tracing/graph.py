@@ -202,8 +202,11 @@ def without_dead_code(nodes: Sequence[Node], outputs: Sequence[Output]) -> Graph
 def in_order(nodes: Sequence[Node], outputs: Sequence[Output], order: Sequence[int]) -> Graph:
     """These nodes, renumbered; arguments come before what needs them."""
     new_index = {k: place for place, k in enumerate(order)}
-    kept = tuple(nodes[k]._replace(args=tuple(new_index[a] for a in nodes[k].args)) for k in order)
-    return Graph(kept, tuple(Output(new_index[o.node], o.negative) for o in outputs))
+    kept = [
+        Node(node.op, tuple([new_index[a] for a in node.args])) if node.args else node
+        for node in (nodes[k] for k in order)
+    ]
+    return Graph(tuple(kept), tuple(Output(new_index[o.node], o.negative) for o in outputs))
 
 
 def as_soon_as_possible(graph: Graph) -> Graph:

@@ -1,0 +1,47 @@
+"""A figure as data: what is drawn, with names and units, apart from who draws it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+import numpy as np
+
+Style = Literal["line", "dashed", "dotted", "points", "bars"]
+
+
+@dataclass(frozen=True)
+class Line:
+    """One curve (or row of points or bars): x (k,) or k labels for bars, y (k,)."""
+
+    label: str
+    x: np.ndarray | list[str]
+    y: np.ndarray
+    style: Style = "line"
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Curves over one pair of axes; units stand in the labels, as in "leg force (N)".
+
+    marks: instants on the x axis worth a thin vertical line, with a word beside each
+    """
+
+    title: str
+    x_label: str
+    y_label: str
+    lines: tuple[Line, ...]
+    log_x: bool = False
+    log_y: bool = False
+    marks: tuple[tuple[float, str], ...] = ()
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Panels in rows of `columns`. name: for files, in lower case with dashes; caption: one or two sentences."""
+
+    name: str
+    title: str
+    caption: str
+    panels: tuple[Panel, ...] = field(default_factory=tuple)
+    columns: int = 1

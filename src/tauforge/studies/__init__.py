@@ -1,0 +1,1 @@
+"""The five papers reproduced: figures, tables, and a verdict on every claim."""

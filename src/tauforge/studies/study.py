@@ -1,0 +1,59 @@
+"""What a study of a paper gives: figures, tables and verdicts, all of them data."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from tauforge.plots.figure import Figure
+
+Verdict = Literal["holds", "holds with a correction", "does not hold"]
+Cell = str | float | int | None
+Progress = Callable[[str], None]  # told what is being computed now
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows of cells. name: for files, in lower case with dashes; units stand in the column names."""
+
+    name: str
+    title: str
+    caption: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Cell, ...], ...]
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A sentence or number of the paper, beside what we measured.
+
+    where:    section, equation, figure or table of the paper
+    claim:    what the paper says, in our words
+    printed:  the paper's number, with its unit
+    measured: ours, with its unit
+    reason:   why the verdict is what it is; the correction, where there is one
+    """
+
+    where: str
+    claim: str
+    printed: str
+    measured: str
+    verdict: Verdict
+    reason: str
+
+
+@dataclass(frozen=True)
+class Study:
+    """One paper. name: as on the command line, "dasgupta1998"."""
+
+    name: str
+    paper: str  # full citation
+    summary: str  # what became of it, in two or three sentences
+    claims: tuple[Claim, ...]
+    figures: tuple[Figure, ...]
+    tables: tuple[Table, ...]
+
+
+def nothing(_: str) -> None:
+    """The progress of those who do not ask."""

@@ -24,7 +24,8 @@ class Line:
 class Panel:
     """Curves over one pair of axes; units stand in the labels, as in "leg force (N)".
 
-    marks: instants on the x axis worth a thin vertical line, with a word beside each
+    marks:   instants on the x axis worth a thin vertical line, with a word beside each
+    y_range: what is shown where a curve leaves for infinity; None: all of it
     """
 
     title: str
@@ -34,6 +35,7 @@ class Panel:
     log_x: bool = False
     log_y: bool = False
     marks: tuple[tuple[float, str], ...] = ()
+    y_range: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,57 @@
+"""The balance of power of a Stewart platform: what its actuators give against what the machine takes.
+
+Independent of every model of inverse dynamics: energies of positions and velocities, differentiated by dual numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.algebra.dual import Dual, derivative
+from tauforge.formulations.stewart.energy import energies
+from tauforge.motion.poses import pose_rates
+from tauforge.robots.stewart_formulas import motion
+from tauforge.robots.stewart_platform import StewartPlatform
+
+Array = NDArray[Any]
+
+
+class PowerBalance(NamedTuple):
+    """W, each (...)."""
+
+    actuators: Array
+    external: Array
+    gravity: Array
+    friction: Array  # never positive
+    kinetic: Array  # the rate of the kinetic energy
+
+    @property
+    def imbalance(self) -> Array:
+        """What the bodies do not gain: zero for forces that really produce the motion."""
+        return self.actuators + self.external + self.gravity + self.friction - self.kinetic
+
+
+def power_balance(
+    platform: StewartPlatform,
+    pose: ArrayLike,
+    twist: ArrayLike,
+    acceleration: ArrayLike,
+    forces: ArrayLike,
+    external_wrench: ArrayLike | None = None,
+) -> PowerBalance:
+    """Of states and leg forces (..., 6), N; external_wrench: (..., 6) N, N m at the platform's origin, base axes."""
+    p, t, a, F = np.broadcast_arrays(*(np.asarray(x, float) for x in (pose, twist, acceleration, forces)))
+    rates, _ = pose_rates(p, t)
+    along = [[Dual(x[..., k], {0: dx[..., k]}) for k in range(6)] for x, dx in ((p, rates), (t, a))]
+    kinetic, potential = (np.asarray(derivative(e, 0)) for e in energies(platform.parameters, motion(*along)))
+    legs = platform.leg_motion(p, t)
+    c_u, c_p, c_s = platform.friction
+    W, relative = legs.angular_velocities, legs.angular_velocities - t[..., None, 3:]
+    friction = -sum(
+        c * (x**2).reshape(*p.shape[:-1], -1).sum(axis=-1) for c, x in ((c_u, W), (c_p, legs.rates), (c_s, relative))
+    )
+    wrench = np.zeros(6) if external_wrench is None else np.asarray(external_wrench, float)
+    return PowerBalance((F * legs.rates).sum(axis=-1), (wrench * t).sum(axis=-1), -potential, friction, kinetic)

@@ -1,0 +1,124 @@
+"""Figures 3 to 10 of Dasgupta & Mruthyunjaya 1998, and three that the paper does not have."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tauforge.motion import pose_rates
+from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.studies.dasgupta1998_measured import Measured
+from tauforge.studies.stewart_paths import TIME, leg_panels
+
+FORCE = "leg force (N)"
+FRACTION = "F_d / F"
+SHOWN = (-1.0, 1.0)  # of fractions with poles
+ORDER = 1e5  # N, of the paper's Fig. 9
+MASSES = np.geomspace(2.0, 400.0, 60)  # kg
+SCATTERED = 2000  # of the random poses are drawn
+
+
+def figures(m: Measured) -> tuple[Figure, ...]:
+    return (
+        _trajectory(m),
+        _forces(m, 4, "I"),
+        _condition(m, 5, "I"),
+        _fractions(m, 6, "I"),
+        _forces(m, 7, "II"),
+        _fractions(m, 8, "II"),
+        _forces(m, 9, "III"),
+        _condition(m, 10, "III"),
+        _errors(m),
+        _condition_and_force(m),
+        _masses(m),
+    )
+
+
+def _trajectory(m: Measured) -> Figure:
+    path = m.paths["I"]
+    pose, twist, acceleration = path.states
+    rates, seconds = pose_rates(pose, twist, acceleration)
+    panels = [
+        Panel(title, TIME, label, (Line("t_x", path.t, y[:, 0]),))
+        for title, label, y in (
+            ("position", "t_x (m)", pose),
+            ("velocity", "rate of t_x (m/s)", rates),
+            ("acceleration", "second rate of t_x (m/s²)", seconds),
+        )
+    ]
+    caption = "Linear with parabolic blends: constant acceleration, constant velocity, constant deceleration (path I)."
+    return Figure("fig-3", "Fig. 3: Typical trajectory for each coordinate", caption, tuple(panels))
+
+
+def _forces(m: Measured, number: int, name: str) -> Figure:
+    f = m.forces[name]
+    curves = [("T, total", f.T, "line"), ("S, massless legs", f.S, "dashed"), ("D, difference", f.D, "dotted")]
+    caption = "By the paper's model: total force T, force S with massless legs and smooth joints, and D = T - S."
+    singular = name == "III"
+    if singular:
+        caption += " The forces grow without bound at the singularity; the ordinate shows what the paper calls 10^5 N."
+    panels = leg_panels(
+        "leg",
+        m.paths[name].t,
+        FORCE,
+        curves,
+        marks=((m.singular_time, "det H = 0"),) if singular else (),
+        y_range=(-2 * ORDER, 2 * ORDER) if singular else None,
+    )
+    return Figure(f"fig-{number}", f"Fig. {number}: Path {name}, leg forces", caption, panels, columns=3)
+
+
+def _condition(m: Measured, number: int, name: str) -> Figure:
+    singular = name == "III"
+    panel = Panel(
+        "",
+        TIME,
+        "condition number of H",
+        (Line("condition number", m.paths[name].t, m.conditions[name]),),
+        log_y=singular,
+        marks=((m.singular_time, "det H = 0"),) if singular else (),
+    )
+    caption = "Ratio of the extreme singular values of H, moments in N m and forces in N as the paper has them."
+    return Figure(f"fig-{number}", f"Fig. {number}: Path {name}, condition number", caption, (panel,))
+
+
+def _fractions(m: Measured, number: int, name: str) -> Figure:
+    f = m.forces[name]
+    crossing = ", ".join(str(leg + 1) for leg in np.flatnonzero(f.crossing))
+    caption = (
+        "Part of the total force that leg inertia, leg weight and friction make up, by the paper's model and exactly. "
+        f"It has a pole where the total force of a leg crosses zero (legs {crossing})."
+    )
+    curves = [("paper's model", f.fraction, "line"), ("exact model", f.exact_fraction, "dotted")]
+    panels = leg_panels("leg", m.paths[name].t, FRACTION, curves, y_range=SHOWN)
+    title = f"Fig. {number}: Path {name}, fraction of dynamic forces"
+    return Figure(f"fig-{number}", title, caption, panels, columns=3)
+
+
+def _errors(m: Measured) -> Figure:
+    panels = []
+    for name in ("I", "II"):
+        f, path = m.forces[name], m.paths[name]
+        error = f.T - f.exact
+        lines = tuple(Line(f"leg {i + 1}", path.t, error[:, i]) for i in range(error.shape[1]))
+        panels.append(Panel(path.name, TIME, "error of leg force (N)", lines))
+    caption = "What the paper's model gives too much, against the exact one: leg spin, the direction of the universal "
+    caption += "joint's moment and a parallel-axis term counted twice."
+    return Figure("errors", "The paper's model against the exact one", caption, tuple(panels), columns=2)
+
+
+def _condition_and_force(m: Measured) -> Figure:
+    poses = m.random_poses
+    lines = [Line("random poses at rest", poses.condition[:SCATTERED], poses.force[:SCATTERED], "points")]
+    for name, path in m.paths.items():
+        lines.append(Line(path.name, m.conditions[name], np.abs(m.forces[name].T).max(axis=1)))
+    panel = Panel("", "condition number of H", "largest leg force (N)", tuple(lines), log_x=True, log_y=True)
+    caption = "The condition number bounds the leg forces and does not give them: at the same number they spread over "
+    caption += "more than a decade."
+    return Figure("condition-and-force", "Condition number and leg forces", caption, (panel,))
+
+
+def _masses(m: Measured) -> Figure:
+    lines = tuple(Line(m.paths[name].name, MASSES, m.shares_by_mass(name, MASSES)) for name in ("I", "II"))
+    panel = Panel("", "mass of platform and payload (kg)", "median of |F_d / F|", lines, log_x=True)
+    caption = "Over all legs and times, the platform's inertia about its mass centre kept; each leg has 4 kg."
+    return Figure("payload", "The legs' share of the force against the payload", caption, (panel,))

@@ -1,0 +1,187 @@
+"""A figure drawn by matplotlib: for paper, as PNG and SVG files."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tauforge.errors import ModelError
+from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.plots.pens import (
+    LINE_WIDTH,
+    MARK_COLOUR,
+    Key,
+    categories,
+    colours,
+    has_one_legend,
+    key,
+    legend_lines,
+    wrapped,
+)
+
+WIDTH = {1: 7.6, 2: 9.6}  # inches, by columns
+WIDEST = 11.4
+PANEL_HEIGHT = {1: 2.9, 2: 2.7}
+LOWEST = 2.5
+MOST_PLAIN = 20  # ratio of the ends of a logarithmic axis with plain numbers at every tick
+DOTS_PER_INCH = 150
+LOOK: Any = {
+    "font.size": 9.5,
+    "axes.titlesize": 10,
+    "axes.labelsize": 9.5,
+    "legend.fontsize": 9,
+    "axes.edgecolor": "#8a8f98",
+    "axes.labelcolor": "#2b2f36",
+    "axes.linewidth": 0.8,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "xtick.color": "#4a4f58",
+    "ytick.color": "#4a4f58",
+    "text.color": "#1d2026",
+    "grid.color": "#e3e6ea",
+    "grid.linewidth": 0.8,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "path.simplify_threshold": 0.3,  # of a pixel: not seen, and the files are a fraction of the size
+    "svg.hashsalt": "tauforge",  # the same figure gives the same file
+}
+DASHES: dict[str, Any] = {"line": "-", "dashed": (0, (5, 2)), "dotted": (0, (1.2, 1.6))}
+
+
+def drawn(figure: Figure) -> Any:
+    """A matplotlib Figure on its own canvas; pyplot is not touched, so that nothing is left open."""
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure as Canvas
+        from matplotlib.layout_engine import ConstrainedLayoutEngine
+    except ImportError:
+        raise ModelError("plots need matplotlib", remedy="pip install tauforge[plots]") from None
+    rows = math.ceil(len(figure.panels) / figure.columns)
+    shared = has_one_legend(figure)
+    entries = legend_lines([line for panel in figure.panels for line in panel.lines]) if shared else []
+    with matplotlib.rc_context(LOOK):
+        width = WIDTH.get(figure.columns, WIDEST)
+        height = 0.75 + rows * PANEL_HEIGHT.get(figure.columns, LOWEST) + 0.25 * math.ceil(len(entries) / 6)
+        canvas = Canvas(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.09, h_pad=0.07))
+        canvas.suptitle(_plain(figure.title), fontsize=11.5, fontweight="bold")
+        grid = canvas.subplots(rows, figure.columns, squeeze=False).ravel()
+        handles: dict[Key, Any] = {}
+        for axes, panel, colour in zip(grid, figure.panels, colours(figure), strict=False):
+            own = _draw_panel(axes, panel, colour)
+            handles |= own
+            if not shared:
+                _legend(axes, legend_lines(panel.lines), own, loc="best")
+        for axes in grid[len(figure.panels) :]:
+            axes.remove()
+        if entries:
+            _legend(canvas, entries, handles, loc="outside lower center", ncols=_columns(entries, width))
+    return canvas
+
+
+def save_images(figure: Figure, stem: Path) -> None:
+    """Writes STEM.png and STEM.svg."""
+    canvas = drawn(figure)
+    import matplotlib
+
+    with matplotlib.rc_context(LOOK):
+        canvas.draw_without_rendering()  # places everything, once for both files
+        canvas.set_layout_engine("none")
+        canvas.savefig(stem.with_name(f"{stem.name}.png"), dpi=DOTS_PER_INCH)
+        canvas.savefig(stem.with_name(f"{stem.name}.svg"), metadata={"Date": None})
+
+
+def _draw_panel(axes: Any, panel: Panel, colour: dict[Key, str]) -> dict[Key, Any]:
+    """Returns the handle of each line, for a legend."""
+    names = categories(panel)
+    bars = [line for line in panel.lines if line.style == "bars"]
+    handles = {}
+    for line in panel.lines:
+        x = _places(line, names)
+        pen = colour[key(line)]
+        if line.style == "bars":
+            step = _bar_step(x) / len(bars)
+            shift = (bars.index(line) - (len(bars) - 1) / 2) * step
+            handles[key(line)] = axes.bar(x + shift, line.y, width=0.92 * step, color=pen)
+        elif line.style == "points":
+            (handles[key(line)],) = axes.plot(x, line.y, "o", color=pen, markersize=4.5)
+        else:
+            (handles[key(line)],) = axes.plot(x, line.y, linestyle=DASHES[line.style], color=pen, linewidth=LINE_WIDTH)
+    if panel.y_range is not None:
+        axes.set_ylim(panel.y_range)
+    if panel.log_x:
+        axes.set_xscale("log")
+        _say_plainly(axes.xaxis, *axes.get_xlim())
+    if panel.log_y:
+        axes.set_yscale("log")
+        _say_plainly(axes.yaxis, *axes.get_ylim())
+    if names is not None:
+        _name_ticks(axes, names)
+    height = axes.get_position().height * axes.figure.get_size_inches()[1]
+    axes.set_title(_plain(panel.title), loc="left")
+    axes.set_xlabel(_plain(panel.x_label))
+    axes.set_ylabel("\n".join(wrapped(_plain(panel.y_label), max(24, int(14 * height)))))
+    for where, word in panel.marks:
+        axes.axvline(where, color=MARK_COLOUR, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
+        place = {"xycoords": ("data", "axes fraction"), "xytext": (-3, -3), "textcoords": "offset points"}
+        text = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 7.5, "color": "#5a5f68"}
+        axes.annotate(_plain(word), (where, 1.0), **place, **text)
+    return handles
+
+
+def _places(line: Line, names: list[str] | None) -> np.ndarray:
+    if names is None:
+        return np.asarray(line.x)
+    if not isinstance(line.x, list):
+        raise ModelError(
+            f"line {line.label!r} has numbers along x and others of its panel have names", remedy="Use one of the two"
+        )
+    return np.array([names.index(name) for name in line.x], dtype=float)
+
+
+def _bar_step(x: np.ndarray) -> float:
+    """Room for the bars of one place: most of the smallest distance between places."""
+    return 0.8 * (float(np.diff(np.unique(x)).min()) if np.unique(x).size > 1 else 1.0)
+
+
+def _say_plainly(axis: Any, low: float, high: float) -> None:
+    """Numbers on a logarithmic axis that is too short for powers of ten to say much."""
+    from matplotlib.ticker import StrMethodFormatter
+
+    if high < MOST_PLAIN * low:
+        axis.set_major_formatter(StrMethodFormatter("{x:g}"))
+        axis.set_minor_formatter(StrMethodFormatter("{x:g}"))
+
+
+def _name_ticks(axes: Any, names: list[str]) -> None:
+    room = 16 * axes.get_position().width * axes.figure.get_size_inches()[0] / len(names)  # characters for each
+    long = max(map(len, names)) > room
+    folded = ["\n".join(wrapped(_plain(name), 22 if long else 40)) for name in names]
+    slant = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if long else {}
+    axes.set_xticks(range(len(names)), folded, **slant)
+    axes.grid(visible=False, axis="x")
+
+
+def _legend(where: Any, lines: list[Line], handles: dict[Key, Any], **place: Any) -> None:
+    if not lines:
+        return
+    look = {"frameon": place["loc"] == "best", "framealpha": 0.85, "edgecolor": "#d5d9df", "handlelength": 2.4}
+    # Texts are put in afterwards: matplotlib leaves out names that begin with an underscore.
+    legend = where.legend(
+        [handles[key(line)] for line in lines], [f"{k}" for k, _ in enumerate(lines)], **look, **place
+    )
+    for text, line in zip(legend.get_texts(), lines, strict=True):
+        text.set_text(_plain(line.label))
+
+
+def _columns(lines: list[Line], width: float) -> int:
+    """As many as fit side by side."""
+    longest = max(len(line.label) for line in lines)
+    return max(1, min(len(lines), int(width / (0.075 * longest + 0.65))))
+
+
+def _plain(text: str) -> str:
+    """Dollars are dollars and no formula."""
+    return text.replace("$", r"\$")

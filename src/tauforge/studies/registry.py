@@ -1,0 +1,31 @@
+"""The studies by name; a study's module is imported when it is asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+
+from tauforge.errors import ModelError
+from tauforge.studies.study import Progress, Study
+
+STUDIES = {  # name on the command line -> module with study(progress) -> Study
+    "dasgupta1998": "tauforge.studies.dasgupta1998",
+    "pedrammehr2012": "tauforge.studies.pedrammehr2012",
+    "turney1980": "tauforge.studies.turney1980",
+    "lee1982": "tauforge.studies.lee1982",
+    "angeles": "tauforge.studies.angeles",
+}
+
+
+def chosen(names: Sequence[str] | None) -> list[str]:
+    """The names asked for, each once and in the order of the registry; all where none are named."""
+    for name in names or ():
+        if name not in STUDIES:
+            raise ModelError(f"no study is called {name!r}", remedy=f"The studies are {', '.join(STUDIES)}")
+    return [name for name in STUDIES if not names or name in names]
+
+
+def run(name: str, progress: Progress) -> Study:
+    """Computes one study."""
+    result: Study = import_module(STUDIES[name]).study(progress)
+    return result

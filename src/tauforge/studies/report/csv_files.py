@@ -1,0 +1,55 @@
+"""The numbers of a study as CSV: named columns with units, and every number such that reading it gives it back."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable, Sequence
+from itertools import zip_longest
+from pathlib import Path
+
+import numpy as np
+
+from tauforge.plots.figure import Line, Panel
+from tauforge.studies.study import Cell, Study, Table
+
+CLAIM_COLUMNS = ("study", "where", "claim", "printed", "measured", "verdict", "reason")
+
+
+def write_panel(panel: Panel, path: Path) -> None:
+    """A column for x, one for each line; lines over another x bring their own, and short columns end in blanks."""
+    columns: list[tuple[str, list[Cell]]] = []
+    shared = all(_same_x(line, panel.lines[0]) for line in panel.lines)
+    for line in panel.lines:
+        if not (shared and columns):
+            columns.append((panel.x_label if shared else f"{line.label}: {panel.x_label}", _values(line.x)))
+        columns.append((f"{line.label}: {panel.y_label}" if line.label else panel.y_label, _values(line.y)))
+    _write(path, [name for name, _ in columns], zip_longest(*(values for _, values in columns)))
+
+
+def write_table(table: Table, path: Path) -> None:
+    _write(path, table.columns, table.rows)
+
+
+def write_claims(studies: Sequence[Study], path: Path) -> None:
+    rows = [
+        (study.name, one.where, one.claim, one.printed, one.measured, one.verdict, one.reason)
+        for study in studies
+        for one in study.claims
+    ]
+    _write(path, CLAIM_COLUMNS, rows)
+
+
+def _same_x(a: Line, b: Line) -> bool:
+    return isinstance(a.x, list) == isinstance(b.x, list) and np.array_equal(a.x, b.x)
+
+
+def _values(values: np.ndarray | list[str]) -> list[Cell]:
+    return list(values) if isinstance(values, list) else values.tolist()
+
+
+def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:
+    with path.open("x", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(header)
+        for row in rows:
+            writer.writerow(["" if cell is None else cell if isinstance(cell, str) else repr(cell) for cell in row])

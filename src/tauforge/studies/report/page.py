@@ -1,0 +1,104 @@
+"""The page of a report: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from importlib.resources import files
+from pathlib import Path
+from string import Template
+
+from tauforge.studies.report.environment import environment
+from tauforge.studies.report.figure_html import figure_html
+from tauforge.studies.report.files import CLAIMS_FILE, DATA, things
+from tauforge.studies.report.table_html import table_html
+from tauforge.studies.report.texts import anchor, badge, escaped, paragraphs, short
+from tauforge.studies.study import Study, Verdict
+
+GENERATOR = '<meta name="generator" content="tauforge reproduce">'
+TITLE = "Five papers on manipulator dynamics, reproduced"
+VERDICTS: tuple[Verdict, ...] = ("holds", "holds with a correction", "does not hold")
+
+
+def page(studies: Sequence[Study], images: Path) -> str:
+    """images: the folder with the figures' SVG, which the page carries inside for print."""
+    from plotly.offline import get_plotlyjs
+
+    here = files("tauforge.studies.report")
+    return Template((here / "page.html").read_text(encoding="utf-8")).substitute(
+        generator=GENERATOR,
+        title=TITLE,
+        style=(here / "page.css").read_text(encoding="utf-8"),
+        script=(here / "page.js").read_text(encoding="utf-8"),
+        plotly=get_plotlyjs(),
+        when=datetime.now().astimezone().strftime("%d %B %Y, %H:%M %Z").lstrip("0"),
+        counts=_counts(studies),
+        contents="\n".join(_contents(study) for study in studies),
+        summary="\n".join(_summary_row(study, k) for study in studies for k in range(len(study.claims))),
+        claims_file=f"{DATA}/{CLAIMS_FILE}",
+        studies="\n".join(_study(study, images) for study in studies),
+        environment="\n".join(
+            f"<div><dt>{escaped(name)}</dt><dd>{escaped(value)}</dd></div>" for name, value in environment()
+        ),
+        command=escaped("tauforge reproduce " + " ".join(study.name for study in studies)),
+    )
+
+
+def _counts(studies: Sequence[Study]) -> str:
+    verdicts = [claim.verdict for study in studies for claim in study.claims]
+    return "\n".join(
+        f'<li class="count {anchor(one)}"><strong>{verdicts.count(one)}</strong> {badge(one)}</li>' for one in VERDICTS
+    )
+
+
+def _contents(study: Study) -> str:
+    inner = "".join(
+        f'<li><a href="#{anchor(study.name, one.name)}">{escaped(one.title)}</a></li>' for one in things(study)
+    )
+    return f'<li><a href="#{anchor(study.name)}">{escaped(short(study))}</a><ul>{inner}</ul></li>'
+
+
+def _claim_anchor(study: Study, k: int) -> str:
+    return anchor(study.name, "claim", str(k + 1))
+
+
+def _summary_row(study: Study, k: int) -> str:
+    claim = study.claims[k]
+    cells = [
+        ("Paper", f'<a href="#{anchor(study.name)}">{escaped(short(study))}</a>'),
+        ("Where", escaped(claim.where)),
+        ("Claim", f'<a href="#{_claim_anchor(study, k)}">{escaped(claim.claim)}</a>'),
+        ("Printed", escaped(claim.printed)),
+        ("Measured", escaped(claim.measured)),
+        ("Verdict", badge(claim.verdict)),
+    ]
+    return "<tr>" + "".join(f'<td data-label="{label}">{cell}</td>' for label, cell in cells) + "</tr>"
+
+
+def _study(study: Study, images: Path) -> str:
+    claims = "\n".join(_claim(study, k) for k in range(len(study.claims)))
+    figures = "\n".join(figure_html(study, figure, images) for figure in study.figures)
+    tables = "\n".join(table_html(study, table) for table in study.tables)
+    parts = [
+        f'<section class="study" id="{anchor(study.name)}">',
+        f"<h2>{escaped(short(study))}</h2>",
+        f'<p class="citation">{escaped(study.paper)}</p>',
+        f'<div class="lead">{paragraphs(study.summary)}</div>',
+        f'<h3>What the paper claims</h3>\n<ol class="claims">\n{claims}\n</ol>' if claims else "",
+        f"<h3>Figures</h3>\n{figures}" if figures else "",
+        f"<h3>Tables</h3>\n{tables}" if tables else "",
+        "</section>",
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def _claim(study: Study, k: int) -> str:
+    claim = study.claims[k]
+    return (
+        f'<li class="claim {anchor(claim.verdict)}" id="{_claim_anchor(study, k)}">\n'
+        f'<p class="claim-head"><span class="where">{escaped(claim.where)}</span> {badge(claim.verdict)}</p>\n'
+        f'<p class="claim-text">{escaped(claim.claim)}</p>\n'
+        f"<dl><div><dt>Printed</dt><dd>{escaped(claim.printed)}</dd></div>"
+        f"<div><dt>Measured</dt><dd>{escaped(claim.measured)}</dd></div></dl>\n"
+        f'<div class="reason">{paragraphs(claim.reason)}</div>\n</li>'
+    )

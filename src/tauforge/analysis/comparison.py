@@ -24,12 +24,16 @@ class Comparison(NamedTuple):
         return max(self.disagreement.values())
 
 
-def relative_error(a: Array, b: Array) -> float:
-    """Largest absolute difference in a row over the largest magnitude in that row, over all rows."""
+def row_errors(a: Array, b: Array) -> Array:
+    """Largest absolute difference in a row over the largest magnitude in that row: (..., n) to (...)."""
     size = np.maximum(np.abs(a).max(axis=-1), np.abs(b).max(axis=-1))
     difference = np.abs(a - b).max(axis=-1)
-    ratio = np.divide(difference, size, out=np.zeros_like(difference), where=difference != 0)
-    return float(ratio.max(initial=0.0))
+    return np.asarray(np.divide(difference, size, out=np.zeros_like(difference), where=difference != 0))
+
+
+def relative_error(a: Array, b: Array) -> float:
+    """The largest of the row errors."""
+    return float(row_errors(a, b).max(initial=0.0))
 
 
 def compare(arm: SerialArm, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, **loads: Any) -> Comparison:

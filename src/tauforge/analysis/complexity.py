@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector, rotation_x
@@ -25,12 +25,13 @@ from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
 from tauforge.formulations.stewart.lumping import lumped
+from tauforge.robots.evaluate import flat
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.robots.stewart_formulas import EXACT, PlatformModel
 from tauforge.robots.stewart_formulas import inverse_dynamics as platform_inverse_dynamics
 from tauforge.robots.stewart_platform import STEWART_MODELS, StewartPlatform
 from tauforge.tracing.counting import Counted, CriticalPath, Operations, count, critical_path, operations
-from tauforge.tracing.graph import Output, Recorder, trace, without_dead_code
+from tauforge.tracing.graph import Graph, Output, Recorder, trace, without_dead_code
 
 ROBOT = "robot."  # prefix of the inputs that are numbers of the robot
 
@@ -112,15 +113,18 @@ def check(formulation: str) -> None:
         )
 
 
+def recorded(function: Callable[..., Any], n: int, arm: Callable[[Callable[[str], Scalar]], ArmParameters]) -> Graph:
+    """function(arm, q, qd, qdd), nested lists of scalars, as a graph; arm as in `counted`."""
+    recorder = Recorder()
+    state = [[recorder.input(f"{name}{i}") for i in range(n)] for name in ("q", "qd", "qdd")]
+    results = flat(function(arm(lambda name: recorder.input(ROBOT + name)), *state))
+    return without_dead_code(recorder.nodes, [Output(r.index, r.negative) for r in results if not isinstance(r, float)])
+
+
 def counted(formulation: str, n: int, arm: Callable[[Callable[[str], Scalar]], ArmParameters]) -> OperationCount:
     """arm(number) builds the parameters, with number(name) an unknown number of the robot."""
     inverse_dynamics = FORMULATIONS[formulation]
-    recorder = Recorder()
-    state = [[recorder.input(f"{name}{i}") for i in range(n)] for name in ("q", "qd", "qdd")]
-    torques = inverse_dynamics(arm(lambda name: recorder.input(ROBOT + name)), *state)
-    graph = without_dead_code(
-        recorder.nodes, [Output(t.index, t.negative) for t in torques if not isinstance(t, float)]
-    )
+    graph = recorded(inverse_dynamics, n, arm)
     tally: Counter[str] = Counter()
     ticking = [[Counted(tally) for _ in range(n)] for _ in range(3)]
     inverse_dynamics(arm(lambda name: Counted(tally, constant=True)), *ticking)
@@ -128,6 +132,11 @@ def counted(formulation: str, n: int, arm: Callable[[Callable[[str], Scalar]], A
     return OperationCount(
         traced.multiplications, traced.additions, traced.sincos, operations(tally), critical_path(graph, ROBOT)
     )
+
+
+def general_cost_of(function: Callable[..., Any], n: int = 6) -> Operations:
+    """Traced operations of any function (arm, q, qd, qdd) of the general arm of n revolute joints, standard DH."""
+    return count(recorded(function, n, lambda number: general_arm(n, number, False)), ROBOT)
 
 
 def general_arm(n: int, number: Callable[[str], Scalar], frames_are_chosen: bool) -> ArmParameters:

@@ -57,3 +57,8 @@ class Study:
 
 def nothing(_: str) -> None:
     """The progress of those who do not ask."""
+
+
+def holds_if(condition: bool) -> Verdict:
+    """The verdict on a claim that is true or not."""
+    return "holds" if condition else "does not hold"

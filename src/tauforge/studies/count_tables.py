@@ -1,0 +1,92 @@
+"""The papers' tables of operation counts as tables of a study, with their sums and our own counts added."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cache
+
+import numpy as np
+
+from tauforge.analysis import published_counts as published
+from tauforge.analysis.complexity import general_cost
+from tauforge.analysis.line_costs import line_costs
+from tauforge.analysis.polynomial import Polynomial
+from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.studies.study import Cell, Claim, Table
+
+SIX = 6
+COLUMNS = (
+    "item",
+    "multiplications",
+    "additions",
+    f"multiplications, n = {SIX}",
+    f"additions, n = {SIX}",
+)
+
+
+@cache
+def our_cost(formulation: str, as_written: bool = False) -> tuple[Polynomial, Polynomial]:
+    """Of the general arm of n revolute joints: `general_cost`, once for all studies of a run."""
+    return general_cost(formulation, as_written=as_written)
+
+
+def our_row(formulation: str, as_written: bool = False) -> published.Row:
+    kind = "as written" if as_written else "traced"
+    return published.Row(f"tauforge, {formulation}, {kind}", *our_cost(formulation, as_written))
+
+
+def cells(row: published.Row, item: str | None = None) -> tuple[Cell, ...]:
+    """The row's polynomials, and their values for six joints."""
+    numbers = (row.multiplications, row.additions)
+    return (row.item if item is None else item, *map(str, numbers), *(int(p(SIX)) for p in numbers))
+
+
+def breakdown(name: str, table: published.Table, formulation: str | None = None) -> Table:
+    """Rows as printed, the printed total, the sum of the rows, and the formulation's own counts."""
+    rows = [cells(row) for row in table.rows]
+    rows += [cells(table.total, "printed total"), cells(table.sums(), "sum of the rows")]
+    if formulation is not None:
+        rows += [cells(our_row(formulation, as_written)) for as_written in (True, False)]
+    caption = f"{table.erratum} Ours: the general arm of n >= 4 revolute joints." if formulation else table.erratum
+    return Table(name, table.title, caption.strip(), COLUMNS, tuple(rows))
+
+
+def lines_of(formulation: str) -> Table:
+    """What every line of our text costs, as written."""
+    rows = [cells(published.Row(cost.text, cost.multiplications, cost.additions)) for cost in line_costs(formulation)]
+    return Table(
+        f"lines-of-{formulation}",
+        f"Our text of {formulation}, line by line",
+        "Counted from the text that runs, every operation as it is written, for the general arm of n >= 4 joints.",
+        COLUMNS,
+        tuple(rows),
+    )
+
+
+def adds_up(where: str, table: published.Table) -> Claim:
+    """That the printed total is the sum of the rows."""
+    total, sums = table.total, table.sums()
+    return Claim(
+        where,
+        "the rows add up to the total",
+        f"{total.multiplications} / {total.additions}",
+        f"{sums.multiplications} / {sums.additions}",
+        "holds" if table.adds_up() else "holds with a correction",
+        "Summed exactly, as polynomials in n." if table.adds_up() else table.erratum,
+    )
+
+
+def against_joints(
+    name: str, title: str, caption: str, printed: Sequence[published.Row], ours: Sequence[str]
+) -> Figure:
+    """Multiplications and additions against the number of joints, as printed and as our texts are traced."""
+    n = np.arange(4, 13)
+    rows = [(row, False) for row in printed] + [(our_row(formulation), True) for formulation in ours]
+    panels = []
+    for kind in ("multiplications", "additions"):
+        lines = tuple(
+            Line(row.item, n, np.array([float(getattr(row, kind)(int(k))) for k in n]), "dashed" if own else "line")
+            for row, own in rows
+        )
+        panels.append(Panel(kind, "joints n", f"{kind} (-)", lines, log_y=True))
+    return Figure(name, title, caption, tuple(panels), columns=2)

@@ -1,0 +1,44 @@
+"""Random arms in which nothing is aligned, diagonal or zero: special numbers hide missing physics."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauforge.formulations.serial.parameters import ArmParameters
+from tauforge.robots.evaluate import Formula, evaluate
+from tauforge.robots.serial_arm import SerialArm
+
+Array = NDArray[Any]
+
+
+def random_arm(random: np.random.Generator, kinds: str) -> SerialArm:
+    """kinds: "RPR...", a letter a joint; full inertias of real bodies, gravity of 9.81 m/s^2 along the first axis."""
+    n = len(kinds)
+    A = random.normal(size=(n, 3, 3))
+    J = 0.1 * (A @ A.transpose(0, 2, 1) + 0.1 * np.eye(3))  # second moments: positive definite
+    return SerialArm.from_dh(
+        joints=kinds,
+        alpha=random.uniform(-np.pi, np.pi, n),
+        theta=random.uniform(-np.pi, np.pi, n),
+        a=random.uniform(-0.5, 0.5, n),
+        d=random.uniform(-0.5, 0.5, n),
+        mass=random.uniform(0.5, 5, n),
+        com=random.uniform(-0.2, 0.2, (n, 3)),
+        inertia=np.trace(J, axis1=1, axis2=2)[:, None, None] * np.eye(3) - J,
+        name=f"random {kinds}",
+    )
+
+
+def random_kinds(random: np.random.Generator, shortest: int = 2, longest: int = 7) -> str:
+    """Letters of an arm with revolute and prismatic joints mixed."""
+    return "".join(random.choice(["R", "P"], random.integers(shortest, longest + 1)))
+
+
+def reference(formula: Formula, arm: ArmParameters, q: Array, qd: Array, qdd: Array) -> Array:
+    """formula(arm, q, qd, qdd) for every row, (k, n): nothing is compiled, for arms that are used once."""
+    (forces,) = evaluate(partial(formula, arm), {"q": q, "qd": qd, "qdd": qdd}, [(arm.n,)])
+    return forces

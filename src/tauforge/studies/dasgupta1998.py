@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 
 from tauforge.robots.physical import inertia_fault
@@ -35,10 +37,10 @@ def study(progress: Progress = nothing) -> Study:
     judged = claims(measured)
     slow, fast = measured.costs.of("Dasgupta & Mruthyunjaya 1998 as published")
     summary = (
-        "The method stands and its figures come back; three assumptions of the leg's model do not. As published (misprints "
-        f"mended) a leg force is wrong by up to {slow:.1f} N on the slow path and {fast:.1f} N on the fast one; with the "
-        "three corrected the model is exact. The legs' share of the force and the singularity of path III are confirmed; "
-        "what the condition number says of the forces is looser than the paper has it."
+        "The method stands and its figures come back; three assumptions of the leg's model do not. As published "
+        f"(misprints mended) a leg force is wrong by up to {slow:.1f} N on the slow path and {fast:.1f} N on the fast "
+        "one; with the three corrected the model is exact. The legs' share of the force and the singularity of path "
+        "III are confirmed; what the condition number says of the forces is looser than the paper has it."
     )
     return Study("dasgupta1998", PAPER, summary, judged, drawn, tables)
 
@@ -73,7 +75,7 @@ def _fractions(m: Measured) -> Table:
 def _bands(m: Measured) -> Table:
     condition, force = m.random_poses.condition, m.random_poses.force
     rows: list[tuple[Cell, ...]] = []
-    for low, high in zip(BANDS, BANDS[1:], strict=False):
+    for low, high in pairwise(BANDS):
         inside = force[(condition >= low) & (condition < high)]
         spread = (float(x) for x in np.percentile(inside, (5, 50, 95)))
         rows.append((low, high, len(inside), *spread, float(100 * (inside >= 1e4).mean())))

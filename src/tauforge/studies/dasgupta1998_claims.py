@@ -90,8 +90,8 @@ def _cost(m: Measured) -> tuple[Claim, ...]:
             f"{ours.flops} flops",
             "holds with a correction",
             f"The parts add up ({total}); MATLAB counted a program in vectors and matrices that made no effort to save "
-            f"any. The same equations written out take {in_all}, with common subexpressions once {ours.flops}; the exact "
-            f"model takes {exact.flops}.",
+            f"any. The same equations written out take {in_all}, with common subexpressions once {ours.flops}; the "
+            f"exact model takes {exact.flops}.",
         ),
         Claim(
             "sec. 4.5, sec. 6",
@@ -99,8 +99,9 @@ def _cost(m: Measured) -> tuple[Claim, ...]:
             "3.36",
             f"{DASGUPTA_FLOPS / SERIAL_FLOPS:.2f} from the printed counts; {ours.flops / serial.flops:.2f} from ours",
             "holds",
-            f"{DASGUPTA_FLOPS} / {SERIAL_FLOPS} as printed; {ours.flops} / {serial.flops} for our texts of the same two "
-            f"methods; {exact.flops} / {frames.flops} = {exact.flops / frames.flops:.2f} for the quickest of each kind.",
+            f"{DASGUPTA_FLOPS} / {SERIAL_FLOPS} as printed; {ours.flops} / {serial.flops} for our texts of the same "
+            f"two methods; {exact.flops} / {frames.flops} = {exact.flops / frames.flops:.2f} for the quickest of each "
+            "kind.",
         ),
         Claim(
             "sec. 4.5, sec. 6",
@@ -157,8 +158,8 @@ def _well_conditioned(m: Measured) -> tuple[Claim, ...]:
             f"median {100 * median:.1f} %, up to {100 * largest:.1f} %",
             "holds",
             "The largest over legs whose total force does not cross zero. By the exact model: median "
-            f"{100 * exact_median:.1f} %, up to {100 * exact_largest:.1f} %. Of F_d at most {moving:.0f} N come from motion and the rest, "
-            f"up to {np.abs(resting).max():.0f} N, from the legs' weight.",
+            f"{100 * exact_median:.1f} %, up to {100 * exact_largest:.1f} %. Of F_d at most {moving:.0f} N come from "
+            f"motion and the rest, up to {np.abs(resting).max():.0f} N, from the legs' weight.",
         ),
         Claim(
             "sec. 5.1, Fig. 6",
@@ -172,7 +173,8 @@ def _well_conditioned(m: Measured) -> tuple[Claim, ...]:
             "sec. 5.1",
             "With a platform as light as a leg the dynamic fraction is often above 60 %",
             "> 60 %, often",
-            f"above 60 % at {100 * (light > 0.6).mean():.0f} % of legs and times; median {100 * np.median(light):.0f} %",
+            f"above 60 % at {100 * (light > 0.6).mean():.0f} % of legs and times; median {100 * np.median(light):.0f} "
+            "%",
             "holds",
             f"Platform mass {LIGHT:.0f} kg instead of {m.mass:.0f} kg, everything else kept, path I.",
         ),
@@ -230,7 +232,8 @@ def _ill_conditioned(m: Measured) -> tuple[Claim, ...]:
             "10^5 N",
             f"{force:.1e} N at t = {time:.1f} s in the paper's steps; no bound at t = {m.singular_time:.7f} s",
             "holds with a correction",
-            "det H changes its sign there, so the forces have a pole and their peak is whatever the time step makes it.",
+            "det H changes its sign there, so the forces have a pole and their peak is whatever the time step makes "
+            "it.",
         ),
         Claim(
             "sec. 5.2, Fig. 10",
@@ -256,8 +259,8 @@ def _ill_conditioned(m: Measured) -> tuple[Claim, ...]:
             "direct relation",
             f"rank correlation {rank:.2f} over random poses, {slow:.2f} along path I",
             "does not hold",
-            "A tendency over the workspace; but along the paper's own path I the largest force falls while the condition "
-            "number rises.",
+            "A tendency over the workspace; but along the paper's own path I the largest force falls while the "
+            "condition number rises.",
         ),
         Claim(
             "sec. 4.2",
@@ -266,7 +269,7 @@ def _ill_conditioned(m: Measured) -> tuple[Claim, ...]:
             f"rank correlation with the force {rank:.2f} in metres, {scaled:.2f} made dimensionless",
             "holds",
             f"With moments divided by the platform's mean radius ({m.radius:.2f} m) path I has {other.min():.1f} to "
-            f"{other.max():.1f} instead of {m.conditions['I'].min():.1f} to {m.conditions['I'].max():.1f}: another number, "
-            f"much the same order of poses (rank correlation of the two {alike:.2f}).",
+            f"{other.max():.1f} instead of {m.conditions['I'].min():.1f} to {m.conditions['I'].max():.1f}: another "
+            f"number, much the same order of poses (rank correlation of the two {alike:.2f}).",
         ),
     )

@@ -11,7 +11,7 @@ from tauforge.studies.stewart_paths import TIME, leg_panels
 
 FORCE = "leg force (N)"
 FRACTION = "F_d / F"
-SHOWN = (-1.0, 1.0)  # of fractions with poles
+SHOWN = (-1.5, 1.5)  # of fractions with poles
 ORDER = 1e5  # N, of the paper's Fig. 9
 MASSES = np.geomspace(2.0, 400.0, 60)  # kg
 SCATTERED = 2000  # of the random poses are drawn

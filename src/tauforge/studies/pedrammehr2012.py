@@ -1,0 +1,105 @@
+"""S. Pedrammehr, M. Mahboubkhah, N. Khani, Journal of Mechanical Science and Technology 26 (2012): the study."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tauforge.studies.pedrammehr2012_claims import claims
+from tauforge.studies.pedrammehr2012_figures import NAMES, figures
+from tauforge.studies.pedrammehr2012_measured import Measured
+from tauforge.studies.study import Cell, Progress, Study, Table, nothing
+
+PAPER = (
+    "S. Pedrammehr, M. Mahboubkhah, N. Khani, Improved dynamic equations for the generally configured Stewart platform "
+    "manipulator, Journal of Mechanical Science and Technology 26 (2012) 711-721"
+)
+PUBLISHED = ("Dasgupta & Mruthyunjaya 1998 as published", "Pedrammehr et al. 2012 as published")
+TERM_NAMES = {
+    "": "none: every term restored",
+    "spin_rate_sign": "the spin's rate as it should be in eq. 43",
+    "spin_in_forces": "spin acceleration in the moments of both parts' inertia forces",
+    "spin_in_moments": "spin acceleration in the inertia moments",
+    "extension": "sliding acceleration of the upper part's offset",
+    "offset_axial": "axial acceleration of the upper part's offset",
+    "velocity_in_moment": "centripetal and Coriolis terms of the moment along the pod",
+}
+
+
+def study(progress: Progress = nothing) -> Study:
+    """Figures 5 to 10, and both papers' models against the exact one."""
+    measured = Measured()
+    progress("rotations of the legs, forces of four models")
+    drawn = figures(measured)
+    progress("tables of assumptions, power and closed form")
+    tables = (measured.costs.table(), _power(measured), _terms(measured), _rotation(measured))
+    progress("verdicts")
+    judged = claims(measured)
+    before, after = (measured.costs.of(name) for name in PUBLISHED)
+    summary = (
+        "The kinematics of the universal joint and the direction of its moment are right, and mend Dasgupta & "
+        "Mruthyunjaya 1998. The parallel-axis terms are wrong: they count twice what the equations hold already. So "
+        f"the improved model improves the slow path (largest error {before[0]:.1f} N becomes {after[0]:.1f} N) and not "
+        f"the fast one ({before[1]:.1f} N becomes {after[1]:.1f} N), and its closed form is not equal to its vector "
+        "form."
+    )
+    return Study("pedrammehr2012", PAPER, summary, judged, drawn, tables)
+
+
+def _power(m: Measured) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for name, found in m.powers.items():
+        for model, balance in found.items():
+            lost, peak = (float(np.abs(x).max()) for x in (balance.imbalance, balance.actuators))
+            error = float(np.abs(m.error(name, model)).max())
+            rows.append((m.paths[name].name, NAMES[model], lost, peak, 100 * lost / peak, error))
+    return Table(
+        "power",
+        "Balance of power",
+        "Power of actuators, gravity and friction less the rate of the kinetic energy, which is differentiated "
+        "exactly; largest sizes along the path.",
+        ("path", "model", "imbalance (W)", "actuators (W)", "imbalance (%)", "error of force (N)"),
+        tuple(rows),
+    )
+
+
+def _terms(m: Measured) -> Table:
+    return Table(
+        "closed-form",
+        "What the closed form leaves out",
+        "Largest difference of a force between the closed form and the vector form on path 3, every missing term "
+        "restored but one.",
+        ("left out", "switch", "difference (N)"),
+        tuple((TERM_NAMES[term], term or None, cost) for term, cost in m.term_costs.items()),
+    )
+
+
+def _rotation(m: Measured) -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for name, (velocity, acceleration) in m.rotations.items():
+        for pod in range(len(velocity.apart)):
+            rows.append(
+                (
+                    m.paths[name].name,
+                    pod + 1,
+                    float(velocity.full[:, pod].max()),
+                    float(np.abs(m.spins[name][:, pod]).max()),
+                    float(100 * velocity.apart[pod]),
+                    float(acceleration.full[:, pod].max()),
+                    float(100 * acceleration.apart[pod]),
+                )
+            )
+    return Table(
+        "rotations",
+        "What the simplification changes in the rotation of the pods",
+        "Largest sizes along the paths; differences of sizes beside the largest size of the pod.",
+        (
+            "path",
+            "pod",
+            "angular velocity (rad/s)",
+            "spin (rad/s)",
+            "difference of velocity (%)",
+            "angular acceleration (rad/s²)",
+            "difference of acceleration (%)",
+        ),
+        tuple(rows),
+    )

@@ -14,17 +14,18 @@ import numpy as np
 
 import tauforge as tf
 from tauforge.analysis import published_counts as published
-from tauforge.analysis.assumptions import assess
 from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
 from tauforge.analysis.line_costs import line_costs
 from tauforge.analysis.papers_beside import papers_beside, steps_beside
 from tauforge.control import ComputedTorque
-from tauforge.motion import JointMove, StraightLine
+from tauforge.motion import JointMove
+from tauforge.studies.stewart_paths import FAST, SLOW, sampled
+from tauforge.studies.stewart_tables import assumption_costs
+from tauforge.studies.stewart_tables import flops_table as operations
 
 ROOT = Path(__file__).parent.parent
 README, PAGE, STEWART = ROOT / "README.md", ROOT / "docs" / "complexity.md", ROOT / "docs" / "stewart.md"
 CONTROL = ROOT / "docs" / "control.md"
-DASGUPTA_FLOPS = 4889  # 6 x 694 + 273 + 452, the paper's own count of its simplified model (sec. 4.5)
 
 
 def markdown(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -75,31 +76,19 @@ def speed_table() -> str:
 
 def verdict_table() -> str:
     """Errors of every simplification on the papers' paths, by the library itself."""
-    platform = tf.load("dasgupta1998")
-    columns, forces = [], []
-    for duration, speed in ((6.0, 0.08), (0.6, 0.8)):
-        ends = [0.1, 0.0, 0.4, 0.0, 0.0, -0.2], [0.3, 0.0, 0.6, 0.0, 0.0, 0.2]
-        path = StraightLine(*ends, duration, speed, speed)
-        states = path.sample(np.linspace(0, duration, 601))
-        columns.append(assess(platform, *states))
-        forces.append(np.abs(platform.inverse_dynamics(*states)).max())
-    rows = [("largest exact force", "", *(f"{force:.0f}" for force in forces))]
+    paths = [sampled("path I (6 s)", SLOW), sampled("path II (0.6 s)", FAST)]
+    costs = assumption_costs(tf.load("dasgupta1998"), paths)
+    rows = [("largest exact force", "", *(f"{peak:.0f}" for peak in costs.peaks))]
     rows += [
-        (slow.simplification.name, slow.simplification.source, f"{slow.worst:.2f}", f"{fast.worst:.1f}")
-        for slow, fast in zip(*columns, strict=True)
+        (chosen.name, chosen.source, f"{slow:.2f}", f"{fast:.1f}") for chosen, (slow, fast) in costs.errors.items()
     ]
-    return markdown(("assumption, everything else exact", "source", "path I (6 s)", "path II (0.6 s)"), rows)
+    return markdown(("assumption, everything else exact", "source", *costs.paths), rows)
 
 
 def flops_table() -> str:
-    platform = tf.load("dasgupta1998")
-    rows = []
-    for name in tf.STEWART_MODELS:
-        c = operation_count(platform, name)
-        rows.append((name, c.multiplications, c.additions, c.divisions, c.roots, c.flops))
-    rows.append(("the paper's own count of its model, friction left out", "", "", "", "", DASGUPTA_FLOPS))
-    header = ("inverse dynamics of Dasgupta's robot", "multiplications", "additions", "divisions", "roots", "flops")
-    return markdown(header, rows)
+    table = operations(tf.load("dasgupta1998"))
+    rows = [["" if cell is None else cell for cell in row] for row in table.rows]
+    return markdown(("inverse dynamics of Dasgupta's robot", *table.columns[1:]), rows)
 
 
 def lee_table() -> str:

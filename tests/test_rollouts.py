@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import tauforge as tf
 from strategies import random_arm
-from tauforge.control import ComputedTorque, LegSpaceComputedTorque
+from tauforge.control import (
+    PD,
+    AdaptiveComputedTorque,
+    ComputedTorque,
+    FeedforwardPD,
+    GravityPD,
+    LegSpaceComputedTorque,
+    ResolvedRate,
+)
 
 SAME = 1e-12  # the same steps by another order of operations
+LEGS_FOUND = 1e-9  # through solves with H, and poses that an iteration finds
 
 
 @pytest.fixture(autouse=True)
@@ -71,12 +81,118 @@ def test_what_does_not_fit_is_said(options, match):
         tf.rollout(ARM, ComputedTorque(ARM), MOVE, **options)
 
 
-def test_rollouts_are_for_arms():
-    rig = tf.load("motion-rig")
-    with pytest.raises(tf.UnsupportedFeatureError, match="rollouts are for arms"):
-        tf.rollout(rig, ComputedTorque(rig), MOVE)
-    with pytest.raises(tf.UnsupportedFeatureError, match="need a ComputedTorque"):
-        tf.rollout(ARM, tf.control.PD(ARM, 1.0, 1.0), MOVE)
+ARM_LAWS = {
+    "pd": PD(ARM, [300, 400, 200], [30, 40, 20]),
+    "gravity": GravityPD(ARM, 300.0, 30.0),
+    "feedforward": FeedforwardPD(ARM, np.diag([300.0, 400, 200]) + 5.0, 30.0),
+    "adaptive": AdaptiveComputedTorque(ARM, period=0.01),
+}
+
+
+@pytest.mark.parametrize("name", ARM_LAWS)
+def test_every_law_of_an_arm(name):
+    """Payloads that the law does not know of, one for each row."""
+    rng = np.random.default_rng(2)
+    law = ARM_LAWS[name]
+    payload = tf.Payload(rng.uniform(0, 2, 4), rng.normal(size=(4, 3)) * 0.1, np.stack([np.eye(3) * 0.01] * 4))
+    got = tf.rollout(ARM, law, MOVE, step=2e-3, payload=payload)
+    for k in range(4):
+        held = ARM.carrying(tf.Payload(payload.mass[k], payload.com[k], payload.inertia[k]))
+        one = tf.simulate(ARM, law, MOVE, plant=held, step=2e-3, control_period=0.01)
+        for quantity in ("position", "velocity", "force"):
+            mine, theirs = getattr(got, quantity)[k], getattr(one, quantity)[::5]
+            assert np.abs(mine - theirs).max() < SAME * (1 + np.abs(theirs).max()), quantity
+
+
+def test_payloads_on_top_of_varying_masses():
+    """One row has both, and equals the arm that carries it."""
+    masses = np.array([[j.mass for j in ARM.joints], [2 * j.mass for j in ARM.joints]])
+    payload = tf.Payload(1.5, (0.1, 0.2, -0.1))
+    got = tf.rollout(ARM, ComputedTorque(ARM), MOVE, step=2e-3, varying={"mass": masses}, payload=payload)
+    for k in range(2):
+        plant = ARM.replace(mass=masses[k]).carrying(payload)
+        one = tf.simulate(ARM, ComputedTorque(ARM), MOVE, plant=plant, step=2e-3, control_period=0.01)
+        assert np.abs(got.position[k] - one.position[::5]).max() < SAME
+
+
+def test_a_tool_that_follows_a_line():
+    arm = tf.load("puma560").without_friction()
+    q = np.array([0.1, 0.5, -0.6, 0.2, 0.7, 0.1])
+    tool = arm.forward_kinematics(q)
+    angles = Rotation.from_matrix(tool[:3, :3]).as_euler("xyz")  # R = Rz Ry Rx
+    start = np.r_[tool[:3, 3], angles]
+    line = tf.motion.PoseMotion(tf.motion.JointMove(start, start + [0.02, -0.01, 0.03, 0, 0, 0.05], 0.2))
+    starts = (q + np.random.default_rng(3).normal(size=(3, 6)) * 0.01, np.zeros((3, 6)))
+    law = ResolvedRate(arm)
+    got = tf.rollout(arm, law, line, initial=starts, step=2e-3)
+    assert np.isnan(got.target_position).all()  # the target is of the tool
+    for k in range(3):
+        one = tf.simulate(arm, law, line, initial=(starts[0][k], starts[1][k]), step=2e-3, control_period=0.01)
+        assert np.abs(got.position[k] - one.position[::5]).max() < SAME
+
+
+RIG = tf.load("motion-rig")
+RIG_MOVE = tf.motion.PoseMotion(tf.motion.JointMove([0, 0, 1.0, 0, 0, 0], [0.05, 0, 1.05, 0, 0.1, 0], 0.1))
+RIG_LAWS = {
+    "computed torque": ComputedTorque(RIG),
+    "leg space": LegSpaceComputedTorque(RIG, resolution=1e-6),
+    "pd": GravityPD(RIG, 1e5, 1e4),
+}
+
+
+@pytest.mark.parametrize("name", RIG_LAWS)
+def test_platforms(name):
+    """Initial poses, loads and gravity vary."""
+    rng = np.random.default_rng(4)
+    law = RIG_LAWS[name]
+    start = RIG_MOVE.sample(0.0).position + rng.normal(size=(3, 6)) * 2e-3
+    varying = {"platform_mass": RIG.platform_mass * rng.uniform(0.8, 1.2, 3), "gravity": rng.normal(size=(3, 3)) * 3}
+    got = tf.rollout(RIG, law, RIG_MOVE, initial=(start, np.zeros(6)), step=5e-3, varying=varying)
+    for k in range(3):
+        plant = RIG.replace(**{field: value[k] for field, value in varying.items()})
+        one = tf.simulate(
+            RIG, law, RIG_MOVE, initial=(start[k], np.zeros(6)), plant=plant, step=5e-3, control_period=0.01
+        )
+        for quantity in ("position", "velocity", "force"):
+            mine, theirs = getattr(got, quantity)[k], getattr(one, quantity)[::2]
+            assert np.abs(mine - theirs).max() < LEGS_FOUND * (1 + np.abs(theirs).max()), quantity
+
+
+def test_a_row_that_runs_away_spoils_no_other():
+    law = PD(ARM, 1e9, 1e9)  # far too stiff for its sampling
+    rows = np.array([[0.0, 0, 0], [0.3, 0.1, 0.2]])
+    got = tf.rollout(ARM, law, tf.motion.JointMove(rows[0], rows[0] + 1e-12, 0.2), initial=(rows, np.zeros(3)))
+    assert not got.finite[1]
+    quiet = tf.rollout(
+        RIG, ComputedTorque(RIG), RIG_MOVE, initial=(np.array([[0, 0, 1.0, 0, 0, 0], [np.nan] * 6]), np.zeros(6))
+    )
+    assert quiet.finite.tolist() == [True, False]
+    alone = tf.rollout(RIG, ComputedTorque(RIG), RIG_MOVE)
+    assert np.array_equal(quiet.position[0], alone.position[0])
+
+
+def test_rows_are_thinned_and_progress_is_shown(capsys):
+    whole = tf.rollout(ARM, ComputedTorque(ARM), MOVE)
+    thin = tf.rollout(ARM, ComputedTorque(ARM), MOVE, record_every=7, progress=True)
+    kept = [0, 7, 14, 20]
+    assert np.array_equal(thin.time, whole.time[kept])
+    for quantity in ("position", "velocity", "force"):
+        assert np.array_equal(getattr(thin, quantity), getattr(whole, quantity)[:, kept])
+    assert np.array_equal(thin.error, whole.error[:, kept])
+    assert "100%" in capsys.readouterr().err
+
+
+def test_what_rollouts_do_not_take():
+    with pytest.raises(tf.UnsupportedFeatureError, match="rollouts need a Controller"):
+        tf.rollout(ARM, lambda *_: np.zeros(3), MOVE)
+    with pytest.raises(tf.UnsupportedFeatureError, match="payloads are held by arms"):
+        tf.rollout(RIG, ComputedTorque(RIG), RIG_MOVE, payload=tf.Payload(1.0))
+    with pytest.raises(tf.ModelError, match="motion-rig needs a motion of poses"):
+        tf.rollout(RIG, ComputedTorque(RIG), MOVE)
+    with pytest.raises(tf.ShapeError, match="record_every: expected a whole number >= 1, got 0"):
+        tf.rollout(ARM, ComputedTorque(ARM), MOVE, record_every=0)
+    with pytest.raises(tf.ShapeError, match="initial: expected at least one row"):
+        tf.rollout(ARM, ComputedTorque(ARM), MOVE, initial=(np.zeros((0, 3)), np.zeros(3)))
 
 
 def test_leg_space():
@@ -91,7 +207,7 @@ def test_leg_space():
     e = lengths[0] - lengths[1]
     expected = e[0] * ((1 + 10 * run.time) * np.exp(-10 * run.time))[:, None]  # critically damped, from rest
     assert np.abs(e - expected).max() < 1e-6 * np.abs(e[0]).max()  # Runge-Kutta's steps of 5 ms
-    coarse = tf.simulate(rig, LegSpaceComputedTorque(rig, bits=12), move, step=5e-3, control_period=5e-3)
+    coarse = tf.simulate(rig, LegSpaceComputedTorque(rig, resolution=2**-12), move, step=5e-3, control_period=5e-3)
     assert 1e-5 < np.abs(coarse.error).max() < 5e-3
     with pytest.raises(tf.ModelError, match="leg space is for Stewart platforms"):
         LegSpaceComputedTorque(ARM)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from platforms import random_motion, random_platform
 from strategies import random_arm, random_state
 from tolerances import ROUNDING, error, solve_tolerance
 
@@ -97,3 +98,39 @@ def test_what_cannot_vary_says_so():
     ):
         with pytest.raises(tf.UnsupportedFeatureError, match=match):
             wanted.kernel("inverse_dynamics", varying=fields)
+
+
+PLATFORM_FIELDS = ("base_points", "platform_points", "lower_mass", "upper_com", "upper_inertia", "reflected_mass")
+
+
+@pytest.mark.parametrize(
+    "fields", [("platform_mass", "gravity"), ("platform_com", "platform_inertia", "friction"), PLATFORM_FIELDS]
+)
+@pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics", "mass_matrix"])
+@pytest.mark.filterwarnings("ignore::tauforge.errors.UnphysicalInertiaWarning")
+def test_equals_the_changed_platforms(function, fields):
+    rng = np.random.default_rng(8)
+    platform = random_platform(rng)
+    kernel = platform.kernel(function, varying=fields)
+    values = {}
+    for field in fields:
+        number = np.array(getattr(platform, field))
+        values[field] = number * rng.uniform(0.95, 1.05, (4, *(1,) * number.ndim))
+    state = random_motion(rng, (4,))[: len(kernel.arguments) - len(fields)]
+    got = kernel(*state, *values.values())
+    for row in range(4):
+        changes = {field: value[row] for field, value in values.items()}
+        changed = platform.replace(universal_axes=platform.universal_axes, **changes)
+        want = getattr(changed, function)(*(x[row] for x in state))
+        allowed = ROUNDING if function == "mass_matrix" else solve_tolerance(changed.mass_matrix(state[0][row]))
+        if function == "inverse_dynamics":
+            allowed = solve_tolerance(changed.force_matrix(state[0][row]))
+        assert error(got[row], want, core=want.ndim) < allowed
+
+
+def test_a_platform_says_what_cannot_vary():
+    rig = tf.load("motion-rig")
+    with pytest.raises(tf.UnsupportedFeatureError, match=r"'colour' cannot vary.*platform_mass"):
+        rig.kernel("inverse_dynamics", varying=["colour"])
+    with pytest.raises(tf.UnsupportedFeatureError, match="expected names, got 'gravity'"):
+        rig.kernel("inverse_dynamics", varying="gravity")

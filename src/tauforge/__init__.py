@@ -10,6 +10,8 @@ from tauforge.analysis.complexity import operation_count
 from tauforge.analysis.linearisation import Linearisation, linearise
 from tauforge.errors import (
     ConvergenceError,
+    DivergenceError,
+    EnergyDriftWarning,
     ModelError,
     ShapeError,
     SingularityError,
@@ -36,6 +38,8 @@ __all__ = [
     "STEWART_MODELS",
     "BaseMotion",
     "ConvergenceError",
+    "DivergenceError",
+    "EnergyDriftWarning",
     "Joint",
     "Linearisation",
     "ModelError",

@@ -63,6 +63,18 @@ class ConvergenceError(TauforgeError, ArithmeticError):
         super().__init__(f"{message} (residual {residual:.3g} after {iterations} iterations)")
 
 
+class DivergenceError(TauforgeError, ArithmeticError):
+    """A simulation that ran away: carries the time (s), the last state and the recording up to there."""
+
+    def __init__(self, message: str, *, time: float, position: object, velocity: object, recording: object) -> None:
+        self.time, self.position, self.velocity, self.recording = time, position, velocity, recording
+        super().__init__(f"{message} after t = {time:.6g} s, at {position}; `recording` holds what came before")
+
+
+class EnergyDriftWarning(UserWarning):
+    """A motion without friction and forces whose energy drifts: the step is too long."""
+
+
 class SingularityWarning(UserWarning):
     """A motion that comes near a singularity; the numbers are still given."""
 

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tauforge.control.controller import Controller, gain_matrix
+from tauforge.control.controller import Controller, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample, positive
 from tauforge.robots.serial_arm import SerialArm
@@ -62,11 +62,12 @@ class AdaptiveComputedTorque(Controller):
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         e, e_dot = target.position - position, target.velocity - velocity
-        s = e_dot + self.rate @ e
-        reference = target.velocity + self.rate @ e
-        slope = target.acceleration + self.rate @ e_dot
+        s = e_dot + times(self.rate, e)
+        reference = target.velocity + times(self.rate, e)
+        slope = target.acceleration + times(self.rate, e_dot)
         Y = self.robot.regressor(position, velocity, slope, qd_ref=reference)
-        self.parameters = self.parameters + self.period * self.learning * self._scale * (Y.T @ s)
+        step = self.period * self.learning * self._scale
+        self.parameters = self.parameters + step * np.einsum("...ij,...i->...j", Y, s)
         drives = [joint.motor_inertia * joint.gear_ratio**2 for joint in self.robot.joints]
         known = np.array(drives) * slope + self.robot.friction_forces(velocity)
-        return np.asarray(Y @ self.parameters + self.damping @ s + known)
+        return np.asarray(np.einsum("...ij,...j->...i", Y, self.parameters) + times(self.damping, s) + known)

@@ -18,8 +18,10 @@ from tauforge.control.controller import (
     coordinate_count,
     coordinate_errors,
     gain_matrix,
+    model_forces,
     robot_acceleration,
     target_acceleration,
+    times,
 )
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
@@ -35,6 +37,8 @@ class ComputedTorque(Controller):
     check:  refuse gains that break the paper's conditions of stability (after eq. 4.3)
     """
 
+    compiles = True
+
     def __init__(self, robot: Robot, kp: ArrayLike = 100.0, kv: ArrayLike = 20.0, *, check: bool = True) -> None:
         n = coordinate_count(robot)
         self.robot = robot
@@ -44,9 +48,9 @@ class ComputedTorque(Controller):
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         e, e_dot = coordinate_errors(self.robot, position, velocity, target)
-        wanted = target_acceleration(self.robot, target) + self.kv @ e_dot + self.kp @ e
+        wanted = target_acceleration(self.robot, target) + times(self.kv, e_dot) + times(self.kp, e)
         acceleration = robot_acceleration(self.robot, position, velocity, wanted)
-        return self.robot.inverse_dynamics(position, velocity, acceleration)
+        return model_forces(self.robot, position, velocity, acceleration)
 
 
 def check_gains(kp: Array, kv: Array) -> None:

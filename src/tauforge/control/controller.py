@@ -21,16 +21,18 @@ Robot = SerialArm | StewartPlatform
 class Controller(ABC):
     """Actuator forces from time, measured position and velocity, and the motion's sample at that time.
 
-    Positions and velocities are joint coordinates and their rates for an arm, poses and twists for a platform.
+    Positions and velocities are joint coordinates and their rates for an arm, poses and twists for a platform; one
+    state (n,), or one for each of many robots (..., n).
     """
 
     robot: Robot
     task_space = False  # whether an arm's target is a pose of its tool
     period: float | None = None  # s, between two calls, for laws that keep a memory
+    compiles = False  # whether the force of an arm is arithmetic on its inverse dynamics and gravity forces alone
 
     @abstractmethod
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
-        """(n,) N m or N."""
+        """(..., n) N m or N."""
 
     def reset(self) -> None:  # noqa: B027 - most controllers have nothing to forget
         """Forget what was learnt; called when a simulation starts."""
@@ -41,27 +43,39 @@ def coordinate_count(robot: Robot) -> int:
 
 
 def coordinate_errors(robot: Robot, position: Array, velocity: Array, target: MotionSample) -> tuple[Array, Array]:
-    """Error and its rate, (n,): of joint coordinates, or of x, y, z and the angles, the short way round."""
-    if isinstance(robot, SerialArm):
+    """Error and its rate, (..., n): of joint coordinates, or of x, y, z and the angles, the short way round."""
+    if not isinstance(robot, StewartPlatform):
         return target.position - position, target.velocity - velocity
     error = target.position - position
-    error[3:] = np.remainder(error[3:] + np.pi, 2 * np.pi) - np.pi
+    error[..., 3:] = np.remainder(error[..., 3:] + np.pi, 2 * np.pi) - np.pi
     rates = pose_rates(target.position, target.velocity)[0] - pose_rates(position, velocity)[0]
     return error, rates
 
 
 def target_acceleration(robot: Robot, target: MotionSample) -> Array:
     """The second time derivatives of the coordinates whose errors `coordinate_errors` gives."""
-    if isinstance(robot, SerialArm):
+    if not isinstance(robot, StewartPlatform):
         return target.acceleration
     return pose_rates(*target)[1]
 
 
 def robot_acceleration(robot: Robot, position: Array, velocity: Array, second: Array) -> Array:
     """Accelerations as the robot's dynamics take them, from those of the coordinates."""
-    if isinstance(robot, SerialArm):
+    if not isinstance(robot, StewartPlatform):
         return second
     return twists(position, pose_rates(position, velocity)[0], second)[1]
+
+
+def model_forces(robot: Robot, position: Array, velocity: Array, acceleration: Array) -> Array:
+    """Inverse dynamics; of many platforms at once one at a singular pose has no numbers and spoils no other."""
+    if isinstance(robot, StewartPlatform) and position.ndim > 1:
+        return robot.inverse_dynamics(position, velocity, acceleration, on_singular="nan")
+    return robot.inverse_dynamics(position, velocity, acceleration)
+
+
+def times(K: Array, errors: Array) -> Array:
+    """K e for every row of errors (..., n)."""
+    return np.asarray(errors @ K.T)
 
 
 def gain_matrix(name: str, gain: ArrayLike, n: int) -> Array:

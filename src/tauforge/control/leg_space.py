@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.control.computed_torque import check_gains
-from tauforge.control.controller import Controller, gain_matrix
+from tauforge.control.controller import Controller, gain_matrix, model_forces, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.stewart_platform import StewartPlatform
@@ -24,7 +24,7 @@ Array = NDArray[Any]
 class LegSpaceComputedTorque(Controller):
     """robot: the controller's own model; kp, kv: a number, 6 numbers or a (6, 6) matrix, 1/s^2 and 1/s.
 
-    bits, span: of the converters of the leg lengths, over so many metres; None for exact lengths
+    resolution: m, one step of the converters of the leg lengths; 0 for exact lengths
     """
 
     def __init__(
@@ -33,8 +33,7 @@ class LegSpaceComputedTorque(Controller):
         kp: ArrayLike = 100.0,
         kv: ArrayLike = 20.0,
         *,
-        bits: int | None = None,
-        span: float = 1.0,
+        resolution: float = 0.0,
         check: bool = True,
     ) -> None:
         if not isinstance(robot, StewartPlatform):
@@ -43,7 +42,9 @@ class LegSpaceComputedTorque(Controller):
         self.kp, self.kv = gain_matrix("kp", kp, 6), gain_matrix("kv", kv, 6)
         if check:
             check_gains(self.kp, self.kv)
-        self.resolution = 0.0 if bits is None else span / 2**bits
+        if not isinstance(resolution, int | float) or not 0 <= resolution < np.inf:
+            raise ModelError(f"expected a length >= 0, got {resolution!r}", field="resolution")
+        self.resolution = float(resolution)
         self.reset()
 
     def reset(self) -> None:
@@ -56,10 +57,11 @@ class LegSpaceComputedTorque(Controller):
         if self.resolution:
             lengths = np.round(lengths / self.resolution) * self.resolution
         guess = target.position if self._pose is None else self._pose
-        pose = self._pose = self.robot.forward_kinematics(lengths, guess)
+        lost = "raise" if lengths.ndim == 1 else "nan"  # one of many must not stop the others
+        pose = self._pose = self.robot.forward_kinematics(lengths, guess, on_failure=lost)
         twist = self.robot.forward_rates(pose, measured.rates)
         wanted = self.robot.leg_motion(*target)
         e, e_dot = wanted.lengths - lengths, wanted.rates - measured.rates
-        asked = wanted.accelerations + self.kv @ e_dot + self.kp @ e
+        asked = wanted.accelerations + times(self.kv, e_dot) + times(self.kp, e)
         _, acceleration = self.robot.forward_rates(pose, measured.rates, asked)
-        return self.robot.inverse_dynamics(pose, np.asarray(twist), acceleration)
+        return model_forces(self.robot, pose, np.asarray(twist), acceleration)

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tauforge.control.controller import Controller, Robot, coordinate_count, gain_matrix
+from tauforge.control.controller import Controller, Robot, coordinate_count, gain_matrix, model_forces, times
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.stewart_platform import StewartPlatform
 
 Array = NDArray[Any]
 
@@ -20,28 +20,29 @@ class PD(Controller):
     kp, kv: a number, n numbers or an (n, n) matrix: N m/rad and N m s/rad, or N/m and N s/m
     """
 
+    compiles = True
+
     def __init__(self, robot: Robot, kp: ArrayLike, kv: ArrayLike) -> None:
         n = coordinate_count(robot)
         self.robot = robot
         self.kp, self.kv = gain_matrix("kp", kp, n), gain_matrix("kv", kv, n)
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
-        if isinstance(self.robot, SerialArm):
-            e, e_dot = target.position - position, target.velocity - velocity
-        else:
+        e, e_dot = target.position - position, target.velocity - velocity
+        if isinstance(self.robot, StewartPlatform):
             here, there = (self.robot.leg_motion(x, v) for x, v in ((position, velocity), target[:2]))
             e, e_dot = there.lengths - here.lengths, there.rates - here.rates
-        return np.asarray(self.kp @ e + self.kv @ e_dot)
+        return times(self.kp, e) + times(self.kv, e_dot)
 
 
 class GravityPD(PD):
     """PD and what holds the robot up where it is."""
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
-        if isinstance(self.robot, SerialArm):
-            hold = self.robot.gravity_forces(position)
+        if isinstance(self.robot, StewartPlatform):
+            hold = model_forces(self.robot, position, np.zeros(6), np.zeros(6))
         else:
-            hold = self.robot.inverse_dynamics(position, np.zeros(6), np.zeros(6))
+            hold = self.robot.gravity_forces(position)
         return super().force(t, position, velocity, target) + hold
 
 

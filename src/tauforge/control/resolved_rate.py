@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauforge.algebra.rotations import rotation_of
 from tauforge.algebra.vectors import Vector
-from tauforge.control.controller import Controller, gain_matrix
+from tauforge.control.controller import Controller, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample, positive
 from tauforge.robots.serial_arm import SerialArm
@@ -40,16 +40,18 @@ class ResolvedRate(Controller):
         self.kv = gain_matrix("kv", kv, robot.n)
 
     def rates(self, position: Array, target: MotionSample) -> Array:
-        """Joint rates (n,) that bring the tool back to the motion."""
+        """Joint rates (..., n) that bring the tool back to the motion."""
         tool = self.robot.forward_kinematics(position)
         R = np.array([list(row) for row in rotation_of(Vector(*target.position[3:].tolist())).rows])
-        apart = np.r_[target.position[:3] - tool[:3, 3], turn_between(tool[:3, :3], R)]
-        wanted = target.velocity + self.gain * apart
+        apart = [target.position[:3] - tool[..., :3, 3], turn_between(tool[..., :3, :3], R)]
+        wanted = target.velocity + self.gain * np.concatenate(apart, axis=-1)
         J = self.robot.jacobian(position)
-        return np.asarray(J.T @ np.linalg.solve(J @ J.T + self.damping**2 * np.eye(6), wanted))
+        J_T = np.swapaxes(J, -1, -2)
+        damped = np.linalg.solve(J @ J_T + self.damping**2 * np.eye(6), wanted[..., None])
+        return np.asarray((J_T @ damped)[..., 0])
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
-        acceleration = self.kv @ (self.rates(position, target) - velocity)
+        acceleration = times(self.kv, self.rates(position, target) - velocity)
         return self.robot.inverse_dynamics(position, velocity, acceleration)
 
 
@@ -57,4 +59,4 @@ def turn_between(here: Array, there: Array) -> Array:
     """The rotation vector, world axes, that turns `here` into `there`, for turns up to half a turn."""
     from scipy.spatial.transform import Rotation
 
-    return np.asarray(Rotation.from_matrix(there @ here.T).as_rotvec())
+    return np.asarray(Rotation.from_matrix(there @ np.swapaxes(here, -1, -2)).as_rotvec())

@@ -60,9 +60,7 @@ class SerialArm(ArmDescription):
         singular mass matrices. `.ufunc` is NumPy's object itself. UnsupportedFeatureError where there is no kernel.
         """
         bits = checked_request(function, FUNCTIONS, target, dtype, options)
-        if isinstance(varying, str):
-            raise UnsupportedFeatureError(f"expected names, got {varying!r}", field="varying", remedy="Use a sequence")
-        fields = tuple(varying)
+        fields = families.named(varying)
         families.check(self, fields)
         if options.get("formulation", DEFAULT_FORMULATION) not in FORMULATIONS:
             raise UnsupportedFeatureError(

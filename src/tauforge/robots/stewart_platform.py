@@ -13,8 +13,10 @@ from tauforge.errors import ModelError, ShapeError, SingularityError, Unsupporte
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.universal_coordinates import ALONG_AXIS
 from tauforge.robots import platform_limits as limits
+from tauforge.robots import platform_varying as families_of_platforms
 from tauforge.robots import pose_search as search
 from tauforge.robots import stewart_formulas as formulas
+from tauforge.robots import varying as families
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.direct import install
 from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, no_kernel
@@ -75,18 +77,30 @@ class JointReactions(NamedTuple):
 class StewartPlatform(PlatformDescription):
     __doc__ = PlatformDescription.__doc__
 
-    def kernel(self, function: str, *, target: str = "cpu", dtype: str = "float64", **options: Any) -> Kernel:
+    def kernel(
+        self,
+        function: str,
+        *,
+        target: str = "cpu",
+        dtype: str = "float64",
+        varying: Sequence[str] = (),
+        **options: Any,
+    ) -> Kernel:
         """The compiled function behind the method of this name: a generalized ufunc that takes `out=`.
 
         options: such as which="dasgupta1998" for inverse_dynamics
+        varying: fields of the platform that become arguments after the state, an array each, such as "platform_mass"
+                 (...,), "lower_inertia" (..., 6, 3, 3), "gravity" (..., 3)
         """
         bits = checked_request(function, FUNCTIONS, target, dtype, options)
+        fields = families.named(varying)
+        families_of_platforms.check(fields)
         if function == "inverse_dynamics":
             given = options.get("corrections", "")
             names = self._checked_model(options.get("which", EXACT), given.split() if isinstance(given, str) else given)
             options = {**options, "corrections": " ".join(sorted(set(names)))}
         self._need_masses(function)
-        made = self._kernel(function, {"trapped": False, **options} if function in TRAPPED else options)
+        made = self._kernel(function, {"trapped": False, **options} if function in TRAPPED else options, fields)
         if made is None:
             raise no_kernel(function)
         made.loaded(bits)
@@ -101,11 +115,14 @@ class StewartPlatform(PlatformDescription):
             dict.fromkeys(TRAPPED, NO_NUMBER),
         )
 
-    def _kernel(self, method: str, options: dict[str, Any]) -> Kernel | None:
-        function = FUNCTIONS[method]
+    def _kernel(self, method: str, options: dict[str, Any], varying: tuple[str, ...] = ()) -> Kernel | None:
+        function, formula = FUNCTIONS[method], getattr(formulas, method)
         shapes: dict[str, tuple[int, ...]] = {name: (size,) for name, size in function.arguments.items()}
+        shapes |= {field: families_of_platforms.SHAPES[field] for field in varying}
+        if varying:
+            formula = families_of_platforms.formula_of(self.parameters, formula, varying)
         chosen = {**function.options, **options}
-        return self._evaluator.kernel(method, getattr(formulas, method), shapes, function.results, **chosen)
+        return self._evaluator.kernel(method, formula, shapes, function.results, **chosen)
 
     def _evaluate(self, method: str, arguments: dict[str, Any], **options: Any) -> tuple[Array, ...]:
         self._need_masses(method)

@@ -6,16 +6,24 @@ Such a kernel takes, after the state, an array for each varying field, and so se
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.serial.parameters import heavier
 from tauforge.robots.arm_model import ArmModel, DHRow, JointNumbers, arm_model, dh_displacements
+from tauforge.robots.numbers import to_transform
 
 if TYPE_CHECKING:
     from tauforge.robots.arm_description import ArmDescription
+    from tauforge.robots.loads import Payload
 
+Array = NDArray[Any]
 Shape = tuple[int, ...]
 Scalars = Sequence[Scalar]
 DH = ("alpha", "a", "d", "theta")
@@ -36,6 +44,12 @@ def core_shape(field: str, n: int) -> Shape:
     return (3,) if field == "gravity" else (n, *SHARES[field])
 
 
+def named(varying: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(varying, str):
+        raise UnsupportedFeatureError(f"expected names, got {varying!r}", field="varying", remedy="Use a sequence")
+    return tuple(varying)
+
+
 def check(arm: ArmDescription, fields: Sequence[str]) -> None:
     known = ("gravity", *SHARES)
     for field in fields:
@@ -52,6 +66,36 @@ def check(arm: ArmDescription, fields: Sequence[str]) -> None:
         )
     if geometry and "offset" in fields:
         raise UnsupportedFeatureError("the offset is theta or d of a DH arm", field="varying", remedy="Name those")
+
+
+def carrying(arm: ArmDescription, payload: Payload, given: Mapping[str, Array]) -> dict[str, Array]:
+    """Masses, centres and inertias (N, n, ...) of the arm, or those given, with payloads fixed to the tool.
+
+    Identity: those of `arm.carrying(payload)`, row by row.
+    """
+    own = {field: np.array([getattr(joint, field) for joint in arm.joints]) for field in ("mass", "com", "inertia")}
+    fields = {field: given.get(field, value) for field, value in own.items()}
+    last = {field: np.take(value, -1, axis=-1 - len(SHARES[field])) for field, value in fields.items()}
+    both = heavier(_body(**last), _body(payload.mass, payload.com, payload.inertia), to_transform(arm.tool))
+    merged = {"mass": both.mass, "com": list(both.com), "inertia": [list(row) for row in both.inertia.rows]}
+    shape = np.broadcast_shapes(*(np.shape(x) for x in (both.mass, *both.com)), np.shape(both.inertia[0, 0]))
+    result = {}
+    for field, value in fields.items():
+        core = (arm.n, *SHARES[field])
+        leading = np.broadcast_shapes(shape, value.shape[: value.ndim - len(core)])
+        result[field] = np.array(np.broadcast_to(value, (*leading, *core)))
+        for index in np.ndindex(*SHARES[field]):
+            component: Any = merged[field]
+            for k in index:
+                component = component[k]
+            result[field][(..., arm.n - 1, *index)] = component
+    return result
+
+
+def _body(mass: Array, com: Array, inertia: Array) -> BodyParameters:
+    """Of arrays (...,), (..., 3), (..., 3, 3), as columns."""
+    rows = [[inertia[..., i, j] for j in range(3)] for i in range(3)]
+    return BodyParameters(mass, Vector(*np.moveaxis(com, -1, 0)), Matrix.of(rows))
 
 
 def varied_model(arm: ArmDescription, values: dict[str, Scalars]) -> ArmModel:

@@ -1,6 +1,7 @@
 """Simulation: a robot under control, step by step."""
 
-from tauforge.simulation.recording import Event, Recording
+from tauforge.simulation.events import Event
+from tauforge.simulation.recording import Recording
 from tauforge.simulation.rollouts import Rollout, rollout
 from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.simulate import simulate

@@ -1,23 +1,42 @@
-"""Steps in time: the paper's Runge-Kutta, Dormand & Prince's with its own steps, and a symplectic one."""
+"""From one time to the next: the paper's Runge-Kutta, Dormand & Prince's with its own steps, and a symplectic one.
+
+Each takes the times of the rows that are wanted, the first being where it starts, and gives the states there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from itertools import pairwise
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.integrate import solve_ivp
 
-from tauforge.errors import ConvergenceError, UnsupportedFeatureError
+from tauforge.errors import ConvergenceError, SingularityError, TauforgeError, UnsupportedFeatureError
 from tauforge.robots.serial_arm import SerialArm
+from tauforge.simulation.state import StateSpace
 
 Array = NDArray[Any]
 Rates = Callable[[float, Array], Array]
+Forces = Callable[[float, Array], Array]
 METHODS = ("rk4", "dormand-prince", "symplectic")
-RELATIVE, ABSOLUTE = 1e-10, 1e-12  # of the adaptive method
+RELATIVE, ABSOLUTE = 1e-12, 1e-14  # of the adaptive method
 ITERATIONS = 50  # of the symplectic method's equations
 SETTLED = 1e-14
+LOST = (ConvergenceError, SingularityError)  # what ends a simulation, not a program
+
+
+class Stop(NamedTuple):
+    """Why an integrator cannot go on; `error` is what was raised, if anything was."""
+
+    reason: str
+    error: TauforgeError | None = None
+
+
+class Integrator(Protocol):
+    """Rows of states at these times; fewer where it cannot go on, and why."""
+
+    def advance(self, rates: Rates, forces: Forces, times: Array, y: Array) -> tuple[Array, Stop | None]: ...
 
 
 def rk4(rates: Rates, t: float, y: Array, h: float) -> Array:
@@ -29,26 +48,63 @@ def rk4(rates: Rates, t: float, y: Array, h: float) -> Array:
     return np.asarray(y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
 
 
-def dormand_prince(rates: Rates, t: float, y: Array, h: float) -> Array:
-    """From t to t + h by SciPy's DOP853, in as many steps as its error estimate asks for."""
-    found = solve_ivp(rates, (t, t + h), y, method="DOP853", rtol=RELATIVE, atol=ABSOLUTE)
-    if not found.success:
-        raise ConvergenceError(f"the integrator stopped: {found.message}", residual=np.nan, iterations=found.nfev)
-    return np.asarray(found.y[:, -1])
+class RungeKutta:
+    """A step from row to row."""
+
+    def __init__(self, space: StateSpace) -> None:
+        self.space = space
+
+    def advance(self, rates: Rates, forces: Forces, times: Array, y: Array) -> tuple[Array, Stop | None]:
+        def step(t: float, y: Array, h: float) -> Array:
+            return self.space.renewed(rk4(rates, t, y, h))
+
+        return step_by_step(step, times, y)
+
+
+class DormandPrince:
+    """SciPy's DOP853: steps by its own error estimate, rows by its dense output."""
+
+    def __init__(self, space: StateSpace) -> None:
+        self.space = space
+
+    def advance(self, rates: Rates, forces: Forces, times: Array, y: Array) -> tuple[Array, Stop | None]:
+        try:
+            found = self._solved(rates, times, y)
+        except LOST:  # once more, keeping what there was before
+
+            def step(t: float, y: Array, h: float) -> Array:
+                return np.asarray(self._solved(rates, np.array([t, t + h]), y)[-1])
+
+            return step_by_step(step, times, y)
+        return self.space.renewed(found), None
+
+    def _solved(self, rates: Rates, times: Array, y: Array) -> Array:
+        from scipy.integrate import solve_ivp  # slow to import
+
+        span = (times[0], times[-1])
+        found = solve_ivp(rates, span, y, method="DOP853", t_eval=times, rtol=RELATIVE, atol=ABSOLUTE)
+        if not found.success or not np.isfinite(found.y).all():
+            why = found.message if not found.success else "the motion ran away"
+            raise ConvergenceError(f"the integrator stopped: {why}", residual=np.nan, iterations=found.nfev)
+        return np.asarray(found.y.T)
 
 
 class Symplectic:
     """The implicit midpoint rule in joint coordinates and momenta p = M qd: order 2, energy errors do not pile up.
 
-    qd = M^-1 p and p' = C' qd - g + tau, C being Christoffel's.
+    qd = M^-1 p and p' = C' qd - g + tau, C being Christoffel's; the forces of a step are those of its start.
     """
 
-    def __init__(self, robot: object) -> None:
+    def __init__(self, space: StateSpace) -> None:
+        robot = getattr(space, "robot", None)
         if not isinstance(robot, SerialArm):
             raise UnsupportedFeatureError(
                 "the symplectic method is for arms", field="method", remedy="Use rk4 or dormand-prince"
             )
         self.arm = robot
+
+    def advance(self, rates: Rates, forces: Forces, times: Array, y: Array) -> tuple[Array, Stop | None]:
+        return step_by_step(lambda t, y, h: self.step(y, forces(t, y), h), times, y)
 
     def step(self, y: Array, force: Array, h: float) -> Array:
         n, arm = self.arm.n, self.arm
@@ -67,3 +123,28 @@ class Symplectic:
         raise ConvergenceError(
             "the symplectic step did not settle: take a shorter one", residual=change, iterations=ITERATIONS
         )
+
+
+def step_by_step(step: Callable[[float, Array, float], Array], times: Array, y: Array) -> tuple[Array, Stop | None]:
+    """From row to row, as far as it goes."""
+    rows = [y]
+    for t, following in pairwise(times.tolist()):
+        try:
+            reached = step(t, rows[-1], following - t)
+        except LOST as error:
+            return np.array(rows), Stop(str(error), error)
+        if not np.isfinite(reached).all():
+            return np.array(rows), Stop("the motion ran away")
+        rows.append(reached)
+    return np.array(rows), None
+
+
+def integrator(method: str, space: StateSpace) -> Integrator:
+    """By its name among METHODS."""
+    match method:
+        case "rk4":
+            return RungeKutta(space)
+        case "dormand-prince":
+            return DormandPrince(space)
+        case _:
+            return Symplectic(space)

@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-import csv
+import io
 import os
-import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import IO, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tauforge.errors import ModelError
+from tauforge.files import written_whole
+from tauforge.motion.columns import PLATFORM, TIME, arm_columns
+from tauforge.motion.csv_table import write_csv
+from tauforge.simulation.events import Event
 
 Array = NDArray[Any]
 TEXTS = ("names", "force_names", "units", "force_units")
 ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "target_velocity")
-
-
-class Event(NamedTuple):
-    """Something that happened: a limit that was crossed, an actuator that gave all it has."""
-
-    time: float
-    what: str
-    which: str
 
 
 @dataclass(frozen=True)
@@ -55,27 +50,19 @@ class Recording:
         """target_position - position, (k, n)."""
         return np.asarray(self.target_position - self.position)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """As .npz (all of it) or .csv (a header, then a row for each time); written whole or not at all."""
-        target = Path(path)
-        match target.suffix.lower():
-            case ".npz":
-                self._write(target, self._write_npz)
-            case ".csv":
-                self._write(target, self._write_csv)
-            case other:
-                raise ModelError(f"unknown suffix {other!r}", file=target, remedy="Use .npz or .csv")
+    def with_event(self, event: Event) -> Recording:
+        """The same, and this happened too."""
+        return replace(self, events=tuple(sorted((*self.events, event))))
 
-    def _write(self, target: Path, writer: Any) -> None:
-        temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
-        try:
-            with temporary.open("xb") as file:
-                writer(file)
-            os.replace(temporary, target)
-        except OSError as error:
-            raise ModelError(f"cannot be written: {error.strerror}", file=target) from None
-        finally:
-            temporary.unlink(missing_ok=True)
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """As .npz (all of it) or .csv (which `tauforge.motion.CsvMotion` reads); written whole or not at all."""
+        target = Path(path)
+        writers = {".npz": self._write_npz, ".csv": self._write_csv}
+        suffix = target.suffix.lower()
+        if suffix not in writers:
+            raise ModelError(f"unknown suffix {suffix!r}", file=target, remedy="Use .npz or .csv")
+        with written_whole(target) as file:
+            writers[suffix](file)
 
     def _write_npz(self, file: Any) -> None:
         texts = {name: getattr(self, name) for name in (*TEXTS, "robot")}
@@ -89,20 +76,16 @@ class Recording:
         np.savez_compressed(file, **arrays)
 
     def _write_csv(self, file: Any) -> None:
-        import io
-
         text = io.TextIOWrapper(file, encoding="utf-8", newline="")
-        writer = csv.writer(text)
-        header = ["t"]
-        for name in ARRAYS:
-            own = self.force_names if name == "force" else self.names
-            header += [f"{name}.{coordinate}" for coordinate in own]
-        writer.writerow(header)
-        for k, t in enumerate(self.time):
-            row = [t, *(x for name in ARRAYS for x in getattr(self, name)[k])]
-            writer.writerow([repr(float(x)) for x in row])
-        text.flush()
+        self.write_csv(text)
         text.detach()
+
+    def write_csv(self, file: IO[str]) -> None:
+        """The columns of `tauforge.motion.columns`; targets that there are none of are left out."""
+        columns = arm_columns(self.units) if self.force_names == self.names else PLATFORM
+        present = [name for name in ARRAYS if not np.isnan(getattr(self, name)).all()]
+        header = [TIME, *(column for name in present for column in getattr(columns, name))]
+        write_csv(file, header, np.hstack([self.time[:, None], *(getattr(self, name) for name in present)]))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Recording:

@@ -1,37 +1,40 @@
-"""Thousands of simulations at once: controller, dynamics and integrator traced together into one kernel.
+"""`tf.rollout`: thousands of simulations at once, so that a Monte Carlo study is one call.
 
-A rollout is the arm under computed torque, sampled and held, integrated by the paper's Runge-Kutta, for every row of
-initial states and of varying numbers of the plant: a Monte Carlo study is one call.
+Of an arm under a law that is arithmetic on its dynamics (computed torque and the proportional ones) the controller, the
+dynamics and the integrator's step are traced together into one kernel (`compiled_steps`). Every other law, and every
+platform, is asked for all rows at once between steps of the same Runge-Kutta.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager, nullcontext
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tauforge.algebra.scalars import Scalar
-from tauforge.control.computed_torque import ComputedTorque
-from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
-from tauforge.kernels.kernel import Kernel, kernel_of
-from tauforge.motion.motion import Motion, positive
-from tauforge.robots import serial_formulas as formulas
-from tauforge.robots import varying as families
-from tauforge.robots.arm_model import ArmModel
+from tauforge.control.controller import Controller, Robot
+from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.motion.motion import Motion, MotionSample, positive
+from tauforge.robots import platform_varying, varying
+from tauforge.robots.loads import Payload
 from tauforge.robots.serial_arm import SerialArm
+from tauforge.simulation.compiled_steps import CompiledSteps
 from tauforge.simulation.integrators import rk4
-from tauforge.simulation.simulate import check_friction, whole_steps
-from tauforge.tracing.graph import Graph, trace
+from tauforge.simulation.simulate import check_friction, check_law, whole_steps
+from tauforge.simulation.state import state_space
 
 Array = NDArray[Any]
-Scalars = Sequence[Scalar]
-STATE, TARGET = ("q", "qd"), ("target", "target_rate", "target_acceleration")
+Fields = Mapping[str, Array]
+Report = Callable[[float], None]
 
 
 class Rollout(NamedTuple):
-    """At every control instant: time (k,), position, velocity and force (N, k, n); target_position (k, n)."""
+    """At the recorded control instants: time (k,), position, velocity and force (N, k, n); target_position (k, n).
+
+    Rows that ran away are not numbers from there on.
+    """
 
     time: Array
     position: Array
@@ -41,148 +44,176 @@ class Rollout(NamedTuple):
 
     @property
     def error(self) -> Array:
-        """(N, k, n)."""
+        """target_position - position, (N, k, n)."""
         return np.asarray(self.target_position - self.position)
+
+    @property
+    def finite(self) -> Array:
+        """(N,) which rows did not run away."""
+        return np.asarray(np.isfinite(self.position).all(axis=(1, 2)) & np.isfinite(self.velocity).all(axis=(1, 2)))
+
+
+class Steps(Protocol):
+    """Position and velocity (N, n) after one step, and the forces: new ones from the law, or those held."""
+
+    def controlled(self, t: float, q: Array, qd: Array, target: MotionSample) -> tuple[Array, Array, Array]: ...
+
+    def held(self, t: float, q: Array, qd: Array, force: Array) -> tuple[Array, Array]: ...
 
 
 def rollout(
-    arm: SerialArm,
-    controller: ComputedTorque,
+    robot: Robot,
+    controller: Controller,
     motion: Motion,
     *,
     initial: tuple[ArrayLike, ArrayLike] | None = None,
+    duration: float | None = None,
     step: float = 1e-3,
     control_period: float = 0.01,
-    plant: SerialArm | None = None,
+    plant: Robot | None = None,
     varying: Mapping[str, ArrayLike] | None = None,
-    progress: Callable[[float], None] | None = None,
+    payload: Payload | None = None,
+    record_every: int = 1,
+    progress: bool | Report = False,
 ) -> Rollout:
-    """One simulation for each row of the initial states and of the varying numbers.
+    """One simulation for each row of the initial states, of the varying numbers and of the payloads.
 
-    initial:  (positions, velocities), each (N, n) or (n,); default the motion's start
-    plant:    the arm that really moves, default `arm`
-    varying:  fields of the plant, an array with a leading N each, as in `SerialArm.kernel`: {"mass": (N, n)}
-    progress: called with the share done, from 0 to 1, after every control period
+    initial:      (positions, velocities), each (N, n) or (n,); default the motion's start
+    plant:        the robot that really moves, default `robot`
+    varying:      fields of the plant, an array with a leading N each, as in its `kernel`: {"mass": (N, n)}
+    payload:      what the tool of an arm really holds, one or a batch of N; the controller does not know of it
+    record_every: keeps one control instant in so many; the last is always kept
+    progress:     True for a bar on the terminal, or a callable given the share done, from 0 to 1
     Identity: every row equals `simulate` with method="rk4" and the same control period.
     """
-    real = arm if plant is None else plant
-    for robot in (arm, real):
-        if not isinstance(robot, SerialArm):
-            raise UnsupportedFeatureError("rollouts are for arms", field="robot", remedy="Use tauforge.simulate")
-    if not isinstance(controller, ComputedTorque) or not isinstance(controller.robot, SerialArm):
-        raise UnsupportedFeatureError("rollouts need a ComputedTorque of an arm", field="controller")
-    if motion.of_poses:
-        raise ModelError(f"{real.name} needs a motion of joint coordinates, not poses", field="motion")
+    real = robot if plant is None else plant
+    if not isinstance(controller, Controller):
+        raise UnsupportedFeatureError(f"rollouts need a Controller, got {controller!r}", field="controller")
     check_friction(real)
+    check_law(controller, motion, initial, control_period, real)
     h = positive("step", step)
     substeps = whole_steps("control_period", positive("control_period", control_period), h)
-    periods = whole_steps("duration", motion.duration, control_period)
-    fields = {name: np.asarray(value, float) for name, value in (varying or {}).items()}
-    families.check(real, tuple(fields))
-    first = _kernel("controlled_step", _controlled_step(controller, real, tuple(fields), h), real, fields, TARGET)
-    later = _kernel("held_step", _held_step(real, tuple(fields), h), real, fields, ("force",))
+    span = motion.duration if duration is None else positive("duration", duration)
+    periods = whole_steps("duration", span, control_period)
+    if isinstance(record_every, bool) or not isinstance(record_every, int) or record_every < 1:
+        raise ShapeError("record_every", expected="a whole number >= 1", got=repr(record_every))
+    fields = _fields(real, varying, payload)
     start = motion.sample(0.0)
-    given = (start.position, start.velocity) if initial is None else initial
-    q, qd = _batch(given, fields, real)
+    q, qd = _batch((start.position, start.velocity) if initial is None else initial, fields, real)
+    controller.reset()
+    steps: Steps
+    if isinstance(real, SerialArm) and controller.compiles:
+        steps = CompiledSteps(controller, real, fields, h)
+    else:
+        steps = BatchSteps(controller, real, fields, h)
+    kept = [k for k in range(periods + 1) if k % record_every == 0 or k == periods]
     times = control_period * np.arange(periods + 1)
     targets = motion.sample(times)
-    shape = (len(q), periods + 1, real.n)
-    position, velocity, force = (np.empty(shape) for _ in range(3))
-    for k in range(periods + 1):
-        wanted = [np.ascontiguousarray(x[k]) for x in targets]
-        position[:, k], velocity[:, k] = q, qd
-        q, qd, force[:, k] = first(q, qd, *wanted, *fields.values())
-        if k == periods:
-            break
-        for _ in range(substeps - 1):
-            q, qd = later(q, qd, force[:, k], *fields.values())
-        if progress is not None:
-            progress((k + 1) / periods)
-    return Rollout(times, position, velocity, force, targets.position)
+    position, velocity, force = (np.empty((len(q), len(kept), q.shape[1])) for _ in range(3))
+    place = 0
+    with _reporting(progress) as report, np.errstate(all="ignore"):
+        for k in range(periods + 1):
+            new, rate, forces = steps.controlled(times[k], q, qd, MotionSample(*(x[k] for x in targets)))
+            if kept[place] == k:
+                position[:, place], velocity[:, place], force[:, place] = q, qd, forces
+                place += 1
+            if k == periods:
+                break
+            q, qd = new, rate
+            for i in range(1, substeps):
+                q, qd = steps.held(times[k] + i * h, q, qd, forces)
+            report((k + 1) / periods)
+    if controller.task_space:  # of the tool, not of the joints
+        targets = MotionSample(*(np.full((periods + 1, q.shape[1]), np.nan) for _ in range(3)))
+    return Rollout(times[kept], position, velocity, force, targets.position[kept])
 
 
-def _batch(given: tuple[ArrayLike, ArrayLike], fields: Mapping[str, Array], arm: SerialArm) -> tuple[Array, Array]:
+class BatchSteps:
+    """The law and the dynamics one after the other, each for all rows at once."""
+
+    def __init__(self, controller: Controller, plant: Robot, fields: Fields, h: float) -> None:
+        self.controller, self.h, self.space = controller, h, state_space(plant)
+        self.values = tuple(fields.values())
+        self.kernel = plant.kernel("forward_dynamics", varying=tuple(fields)) if fields else None
+
+    def controlled(self, t: float, q: Array, qd: Array, target: MotionSample) -> tuple[Array, Array, Array]:
+        force = np.broadcast_to(self.controller.force(t, q, qd, target), q.shape)
+        return *self.held(t, q, qd, force), force
+
+    def held(self, t: float, q: Array, qd: Array, force: Array) -> tuple[Array, Array]:
+        space = self.space
+
+        def rates(_: float, y: Array) -> Array:
+            position, velocity = space.position(y), space.velocity(y)
+            if self.kernel is None:
+                acceleration = space.acceleration(position, velocity, force, None)
+            else:
+                acceleration = self.kernel(position, velocity, force, *self.values)
+            return space.rates(y, acceleration)
+
+        y = space.renewed(rk4(rates, t, space.pack(q, qd), self.h))
+        return space.position(y), space.velocity(y)
+
+
+def _fields(real: Robot, given: Mapping[str, ArrayLike] | None, payload: Payload | None) -> Fields:
+    """The varying numbers as arrays; payloads become masses, centres and inertias of the last link."""
+    fields = {name: np.asarray(value, float) for name, value in (given or {}).items()}
+    if isinstance(real, SerialArm):
+        varying.check(real, tuple(fields))
+        shapes = {name: varying.core_shape(name, real.n) for name in fields}
+    else:
+        platform_varying.check(tuple(fields))
+        shapes = {name: platform_varying.SHAPES[name] for name in fields}
+    for name, value in fields.items():
+        if value.shape[value.ndim - len(shapes[name]) :] != shapes[name]:
+            raise ShapeError(name, expected=f"(N, {', '.join(map(str, shapes[name]))})", got=str(value.shape))
+    if payload is None:
+        return fields
+    if not isinstance(real, SerialArm):
+        raise UnsupportedFeatureError(
+            "payloads are held by arms", field="payload", remedy="Vary platform_mass, platform_com, platform_inertia"
+        )
+    return fields | varying.carrying(real, payload, fields)
+
+
+def _batch(given: tuple[ArrayLike, ArrayLike], fields: Fields, robot: Robot) -> tuple[Array, Array]:
     """Initial states (N, n)."""
+    arm = isinstance(robot, SerialArm)
+    n = robot.n if isinstance(robot, SerialArm) else 6
     states = [np.asarray(x, float) for x in given]
-    cores = {name: len(families.core_shape(name, arm.n)) for name in fields}
+    cores = {name: len(varying.core_shape(name, n) if arm else platform_varying.SHAPES[name]) for name in fields}
     leading = [x.shape[:-1] for x in states] + [x.shape[: x.ndim - cores[name]] for name, x in fields.items()]
-    if any(x.shape[-1:] != (arm.n,) for x in states):
-        raise ShapeError("initial", expected=f"(N, {arm.n}) or ({arm.n},)", got=str([x.shape for x in states]))
+    if any(x.shape[-1:] != (n,) for x in states):
+        raise ShapeError("initial", expected=f"(N, {n}) or ({n},)", got=str([x.shape for x in states]))
     try:
         batch = np.broadcast_shapes(*leading, (1,))
     except ValueError:
         raise ShapeError("varying", expected="arrays with the same leading N", got=str(leading)) from None
     if len(batch) != 1:
         raise ShapeError("varying", expected="one leading dimension N", got=str(batch))
-    q, qd = (np.array(np.broadcast_to(x, (*batch, arm.n))) for x in states)
+    if not batch[0]:
+        raise ShapeError("initial", expected="at least one row", got=str(batch))
+    q, qd = (np.array(np.broadcast_to(x, (*batch, n))) for x in states)
     return q, qd
 
 
-Formula = Callable[..., list[Scalar]]
+def _reporting(progress: bool | Report) -> AbstractContextManager[Report]:
+    if callable(progress):
+        return nullcontext(progress)
+    return _Bar() if progress else nullcontext(lambda _: None)
 
 
-def _kernel(name: str, formula: Formula, arm: SerialArm, fields: Mapping[str, Array], more: tuple[str, ...]) -> Kernel:
-    n = arm.n
-    shapes: dict[str, tuple[int, ...]] = dict.fromkeys((*STATE, *more), (n,))
-    shapes |= {field: families.core_shape(field, n) for field in fields}
-    for field, value in fields.items():
-        if value.shape[value.ndim - len(shapes[field]) :] != shapes[field]:
-            expected = f"(N, {', '.join(map(str, shapes[field]))})"
-            raise ShapeError(field, expected=expected, got=str(value.shape))
+class _Bar(AbstractContextManager[Report]):
+    """A bar of rich on the terminal."""
 
-    def graph() -> Graph:
-        sizes = {argument: int(np.prod(core)) for argument, core in shapes.items()}
-        return trace(lambda *columns: formula(**dict(zip(shapes, columns, strict=True))), sizes)
+    def __enter__(self) -> Report:
+        from rich.console import Console
+        from rich.progress import Progress
 
-    results: list[tuple[int, ...]] = [(n,)] * (3 if name == "controlled_step" else 2)
-    identity = f"{formula.__doc__} {tuple(shapes.items())} {arm.as_numbers!r}"
-    return kernel_of(name, f"{name} of a rollout", graph, list(shapes.items()), results, identity)
+        self._shown = Progress(console=Console(stderr=True))
+        task = self._shown.add_task("rollout", total=1.0)
+        self._shown.start()
+        return lambda share: self._shown.update(task, completed=share)
 
-
-def _plant(arm: SerialArm, values: dict[str, Scalars]) -> ArmModel:
-    return families.varied_model(arm, values) if values else arm.model
-
-
-def _controlled_step(controller: ComputedTorque, arm: SerialArm, fields: tuple[str, ...], h: float) -> Formula:
-    own = controller.robot
-    assert isinstance(own, SerialArm)
-
-    def controlled_step(
-        q: Scalars, qd: Scalars, target: Scalars, target_rate: Scalars, target_acceleration: Scalars, **more: Scalars
-    ) -> list[Scalar]:
-        e = [a - b for a, b in zip(target, q, strict=True)]
-        e_dot = [a - b for a, b in zip(target_rate, qd, strict=True)]
-        corrected = [
-            a + _row(kv, e_dot) + _row(kp, e)
-            for a, kv, kp in zip(target_acceleration, controller.kv, controller.kp, strict=True)
-        ]
-        tau = formulas.inverse_dynamics(own.model, q, qd, corrected)
-        return [*_step(_plant(arm, {name: more[name] for name in fields}), q, qd, tau, h), *tau]
-
-    controlled_step.__doc__ = f"{h!r} {controller.kp.tolist()} {controller.kv.tolist()} {own.as_numbers!r}"
-    return controlled_step
-
-
-def _held_step(arm: SerialArm, fields: tuple[str, ...], h: float) -> Formula:
-    def held_step(q: Scalars, qd: Scalars, force: Scalars, **more: Scalars) -> list[Scalar]:
-        return _step(_plant(arm, {name: more[name] for name in fields}), q, qd, force, h)
-
-    held_step.__doc__ = repr(h)
-    return held_step
-
-
-def _row(gains: Array, errors: Scalars) -> Scalar:
-    total: Scalar = 0.0
-    for gain, error in zip(gains.tolist(), errors, strict=True):
-        total = total + error * gain
-    return total
-
-
-def _step(model: ArmModel, q: Scalars, qd: Scalars, tau: Scalars, h: float) -> list[Scalar]:
-    """`integrators.rk4` over arrays of whatever scalars these are."""
-    n = len(q)
-
-    def rates(_: float, y: Array) -> Array:
-        return np.array([*y[n:], *formulas.forward_dynamics(model, list(y[:n]), list(y[n:]), tau)], dtype=object)
-
-    return list(rk4(rates, 0.0, np.array([*q, *qd], dtype=object), h))
+    def __exit__(self, *_: object) -> None:
+        self._shown.stop()

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import warnings
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.control.controller import Controller, Robot, coordinate_count
-from tauforge.errors import ModelError, ShapeError
-from tauforge.motion.motion import Motion, MotionSample, positive
+from tauforge.errors import (
+    DivergenceError,
+    EnergyDriftWarning,
+    ModelError,
+    ShapeError,
+    SingularityError,
+    SingularityWarning,
+)
+from tauforge.motion.motion import Motion, positive
 from tauforge.robots.serial_arm import SerialArm
-from tauforge.simulation import integrators
-from tauforge.simulation.recording import Event, Recording
+from tauforge.simulation.book import Book
+from tauforge.simulation.closed_loop import ClosedLoop, Disturbance, Law
+from tauforge.simulation.events import SINGULAR, Event, conservative, energy_drift, singular_crossing
+from tauforge.simulation.integrators import METHODS, Stop, integrator
+from tauforge.simulation.recording import Recording
 from tauforge.simulation.sensors import Sensors
-from tauforge.simulation.state import ArmState, PlatformState, state_space
+from tauforge.simulation.state import state_space
 
 Array = NDArray[Any]
-Law = Controller | Callable[[float, Array, Array], ArrayLike] | None
-POSE = ("x", "y", "z", "theta_x", "theta_y", "theta_z")
 WHOLE = 1e-9  # how far from a whole number of steps a period or a duration may be
+BLOCK = 512  # steps at a time where the controller is asked in between
+DRIFT = 1e-6  # of the energy of a free motion: above, a warning
 
 
 def simulate(
@@ -34,9 +44,10 @@ def simulate(
     method: str = "rk4",
     control_period: float | None = None,
     plant: Robot | None = None,
-    disturbance: Callable[[float], ArrayLike] | None = None,
+    disturbance: Disturbance = None,
     sensors: Sensors | None = None,
     force_limits: ArrayLike | str | None = None,
+    record_every: int = 1,
 ) -> Recording:
     """The motion of a robot under a controller, from `initial` or from where the motion starts.
 
@@ -44,21 +55,101 @@ def simulate(
     motion:         what the controller is to follow; the duration is the motion's unless given
     initial:        (position, velocity), joint coordinates or pose and twist
     step:           s, between two rows of the recording, and of the fixed-step methods
-    method:         "rk4", "dormand-prince" (SciPy's DOP853 within every step) or "symplectic" (arms without control)
+    method:         "rk4", "dormand-prince" (SciPy's DOP853, rows by its dense output) or "symplectic" (arms, whose
+                    forces are those of the start of a step)
     control_period: s, a whole number of steps: the controller is asked that often and its forces are held in between;
                     None asks it whenever the integrator does
     plant:          the robot that really moves, where it differs from `robot`
     disturbance:    t -> (6,) wrench on the tool (world axes) or on the platform (base axes)
     sensors:        what the controller sees
     force_limits:   (n,) largest sizes of the actuator forces, or "robot" for the robot's own; None for no limit
+    record_every:   keeps one row in so many steps, which bounds the memory of long runs
 
-    Coulomb friction must be smoothed: replace(coulomb_speed=0.01), say. Limits of the coordinates never alter the
-    motion; crossing one is an event of the recording.
+    Coulomb friction must be smoothed: replace(coulomb_speed=0.01), say; a joint at rest then creeps by less than that
+    speed. Limits of the coordinates never alter the motion; leaving one is an event of the recording. A platform under
+    control that crosses a singular pose ends there, with an event and a SingularityWarning. A motion that runs away
+    raises DivergenceError, which holds the recording so far. Energy that drifts by more than 1e-6 in a motion without
+    forces and friction gives an EnergyDriftWarning.
     """
     real = robot if plant is None else plant
     check_friction(real)
     n = coordinate_count(real)
+    if coordinate_count(robot) != n or isinstance(robot, SerialArm) != isinstance(real, SerialArm):
+        raise ModelError(f"{real.name} is no robot of the kind of {robot.name}", field="plant")
     space = state_space(real)
+    check_law(controller, motion, initial, control_period, real)
+    position, velocity = _initial(initial, motion, n)
+    span = _duration(duration, motion)
+    h = positive("step", step)
+    steps = whole_steps("duration", span, h)
+    hold = 0 if control_period is None else whole_steps("control_period", positive("control_period", control_period), h)
+    if isinstance(record_every, bool) or not isinstance(record_every, int) or record_every < 1:
+        raise ShapeError("record_every", expected="a whole number >= 1", got=repr(record_every))
+    if method not in METHODS:
+        raise ShapeError("method", expected=f"one of {', '.join(METHODS)}", got=repr(method))
+    limits = _force_limits(real, force_limits, n)
+    loop = ClosedLoop(space, controller, motion, sensors, disturbance, limits)
+    advance = integrator(method, space).advance
+    book = Book(loop, real, record_every, steps)
+    y, k, stop, held = space.pack(position, velocity), 0, None, None
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        while k < steps and stop is None:
+            times = h * np.arange(k, min(k + (hold or BLOCK), steps) + 1)
+            held = loop.force(times[0], y) if hold else None
+            forces = loop.force if held is None else (lambda t, y, held=held: held)
+            rows, stop = advance(loop.rates(forces), forces, times, y)
+            crossing = singular_crossing(real, times[: len(rows)], space.position(rows))
+            if crossing is not None:
+                if controller is not None:
+                    rows, stop = rows[: crossing[0] + 1], Stop(SINGULAR)
+                book.watch.events.append(crossing[1])
+            book.write(times, rows[:-1], held)
+            y, k = rows[-1], k + len(rows) - 1
+        asked = stop is None and hold and k % hold == 0
+        book.write(np.array([h * k]), y[None], None if not hold or asked else held)
+    recording = book.recording(motion)
+    if stop is not None:
+        return _ended(stop, recording)
+    # the symplectic method's energy swings about the true one by design
+    free = controller is None and disturbance is None and method != "symplectic" and conservative(real)
+    if free and (drift := energy_drift(real, recording.position, recording.velocity)) > DRIFT:
+        warnings.warn(
+            f"the energy of {real.name} drifts by {drift:.1e} of its kinetic energy: take a shorter step, or "
+            "method='dormand-prince'",
+            EnergyDriftWarning,
+            stacklevel=2,
+        )
+    return recording
+
+
+def _ended(stop: Stop, recording: Recording) -> Recording:
+    """At a singular pose the recording so far; else an error that holds it."""
+    time = float(recording.time[-1])
+    if stop.reason == SINGULAR or (isinstance(stop.error, SingularityError) and len(recording.time) > 1):
+        if stop.error is not None:
+            recording = recording.with_event(Event(time, SINGULAR, str(stop.error)))
+        warnings.warn(
+            f"the run ends at a singular pose, t = {recording.events[-1].time:.6g} s", SingularityWarning, stacklevel=3
+        )
+        return recording
+    if isinstance(stop.error, SingularityError):  # the very start
+        raise stop.error
+    raise DivergenceError(
+        stop.reason,
+        time=time,
+        position=recording.position[-1],
+        velocity=recording.velocity[-1],
+        recording=recording,
+    ) from stop.error
+
+
+def check_law(
+    controller: Law,
+    motion: Motion | None,
+    initial: tuple[ArrayLike, ArrayLike] | None,
+    control_period: float | None,
+    real: Robot,
+) -> None:
     in_space = isinstance(controller, Controller) and controller.task_space
     if isinstance(controller, Controller) and controller.period not in (None, control_period):
         raise ModelError(
@@ -71,107 +162,6 @@ def simulate(
         raise ModelError(f"{real.name} needs a motion of {kind}", field="motion")
     if in_space and initial is None:
         raise ModelError("a motion of the tool does not say where the joints start", field="initial")
-    position, velocity = _initial(initial, motion, n)
-    span = _duration(duration, motion)
-    h = positive("step", step)
-    steps = whole_steps("duration", span, h)
-    hold = 0 if control_period is None else whole_steps("control_period", positive("control_period", control_period), h)
-    if method not in integrators.METHODS:
-        raise ShapeError("method", expected=f"one of {', '.join(integrators.METHODS)}", got=repr(method))
-    limits = _force_limits(real, force_limits, n)
-    loop = _Loop(space, controller, motion, sensors, disturbance, limits, n)
-    y = space.pack(position, velocity)
-    columns = {name: np.empty((steps + 1, n)) for name in ("position", "velocity", "acceleration", "force")}
-    times = h * np.arange(steps + 1)
-    symplectic = integrators.Symplectic(real) if method == "symplectic" else None
-    advance = integrators.rk4 if method == "rk4" else integrators.dormand_prince
-    held: Array | None = None
-    for k, t in enumerate(times):
-        if hold and k % hold == 0:
-            held = loop.force(t, y)
-        force = loop.force(t, y) if held is None else held
-        here, rate = space.position(y), space.velocity(y)
-        wrench = loop.wrench(t)
-        columns["position"][k], columns["velocity"][k], columns["force"][k] = here, rate, force
-        columns["acceleration"][k] = space.acceleration(here, rate, force, wrench)
-        if k == steps:
-            break
-        if symplectic is not None:
-            y = symplectic.step(y, force, h)
-        else:
-            y = space.renewed(advance(loop.rates(held), t, y, h))
-        if not np.isfinite(y).all():
-            raise ModelError(
-                f"the motion ran away at t = {t + h:.6g} s", field="simulate", remedy="Take a shorter step"
-            )
-    return _recording(real, motion, times, columns, loop)
-
-
-class _Loop:
-    """The controller, its sensors and the world around, asked at any time."""
-
-    def __init__(
-        self,
-        space: ArmState | PlatformState,
-        controller: Law,
-        motion: Motion | None,
-        sensors: Sensors | None,
-        disturbance: Callable[[float], ArrayLike] | None,
-        limits: Array | None,
-        n: int,
-    ) -> None:
-        self.space, self.controller, self.motion, self.sensors = space, controller, motion, sensors
-        self.disturbance, self.limits, self.n = disturbance, limits, n
-        self.saturated: list[Event] = []
-        if isinstance(controller, Controller):
-            controller.reset()
-            if motion is None:
-                raise ModelError("a controller needs a motion to follow", field="motion")
-        if sensors is not None:
-            sensors.reset()
-
-    def force(self, t: float, y: Array) -> Array:
-        position, velocity = np.array(self.space.position(y)), np.array(self.space.velocity(y))
-        if self.sensors is not None:
-            position, velocity = self.sensors.read(position, velocity)
-        if self.controller is None:
-            return np.zeros(self.n)
-        if isinstance(self.controller, Controller):
-            target = self._target(t)
-            wanted = self.controller.force(t, position, velocity, target)
-        else:
-            wanted = np.asarray(self.controller(t, position, velocity), float)
-            if wanted.shape != (self.n,):
-                raise ShapeError("controller", expected=f"{self.n} forces", got=f"shape {wanted.shape}")
-        if self.limits is None:
-            return wanted
-        given = np.clip(wanted, -self.limits, self.limits)
-        over = np.flatnonzero(given != wanted)
-        if len(over):
-            self.saturated.append(Event(float(t), "force limit", ", ".join(str(k + 1) for k in over)))
-        return given
-
-    def _target(self, t: float) -> MotionSample:
-        assert self.motion is not None
-        return self.motion.sample(t)
-
-    def wrench(self, t: float) -> Array | None:
-        if self.disturbance is None:
-            return None
-        wrench = np.asarray(self.disturbance(t), float)
-        if wrench.shape != (6,):
-            raise ShapeError("disturbance", expected="(6,), a force and a moment", got=f"shape {wrench.shape}")
-        return wrench
-
-    def rates(self, held: Array | None) -> integrators.Rates:
-        space = self.space
-
-        def rates(t: float, y: Array) -> Array:
-            force = self.force(t, y) if held is None else held
-            acceleration = space.acceleration(space.position(y), space.velocity(y), force, self.wrench(t))
-            return space.rates(y, acceleration)
-
-        return rates
 
 
 def check_friction(robot: Robot) -> None:
@@ -223,69 +213,9 @@ def _force_limits(robot: Robot, given: ArrayLike | str | None, n: int) -> Array 
     if isinstance(given, str):
         if given != "robot":
             raise ShapeError("force_limits", expected=f"{n} numbers, 'robot' or None", got=repr(given))
-        own = [j.max_force for j in robot.joints] if isinstance(robot, SerialArm) else (robot.force_limit or [None] * n)
+        own = [j.max_force for j in robot.joints] if isinstance(robot, SerialArm) else robot.force_limit or [None] * n
         return np.array([np.inf if x is None else x for x in own])
     limits = np.broadcast_to(np.asarray(given, float), (n,))
     if not (limits > 0).all():
         raise ShapeError("force_limits", expected="numbers > 0", got=f"{given!r}")
     return limits
-
-
-def _recording(robot: Robot, motion: Motion | None, times: Array, columns: dict[str, Array], loop: _Loop) -> Recording:
-    if motion is None:
-        target_position = target_velocity = np.full_like(columns["position"], np.nan)
-    else:
-        target_position, target_velocity, _ = motion.sample(times)
-    if isinstance(loop.controller, Controller) and loop.controller.task_space:  # of the tool, not of the joints
-        target_position = target_velocity = np.full_like(columns["position"], np.nan)
-    arm = isinstance(robot, SerialArm)
-    names = tuple(j.name for j in robot.joints) if isinstance(robot, SerialArm) else POSE
-    forces = names if arm else tuple(f"leg{i + 1}" for i in range(6))
-    turns = [j.kind == "R" for j in robot.joints] if isinstance(robot, SerialArm) else [False] * 3 + [True] * 3
-    units = tuple("rad" if turn else "m" for turn in turns)
-    force_units = tuple("N m" if turn else "N" for turn in turns) if arm else ("N",) * 6
-    events = [*loop.saturated, *_crossings(robot, times, columns)]
-    return Recording(
-        times,
-        columns["position"],
-        columns["velocity"],
-        columns["acceleration"],
-        columns["force"],
-        np.array(target_position),
-        np.array(target_velocity),
-        names,
-        forces,
-        units,
-        force_units,
-        robot.name,
-        tuple(sorted(events)),
-    )
-
-
-def _crossings(robot: Robot, times: Array, columns: dict[str, Array]) -> list[Event]:
-    """When a coordinate, a leg or a speed first leaves its limits, each time it does."""
-    margins: dict[str, Array] = {}
-    if isinstance(robot, SerialArm):
-        lower, upper = robot.limits.T
-        inside = np.minimum(columns["position"] - lower, upper - columns["position"])
-        margins |= {f"limit of {j.name}": inside[:, i] for i, j in enumerate(robot.joints)}
-        for i, joint in enumerate(robot.joints):
-            if joint.max_speed is not None:
-                margins[f"speed of {joint.name}"] = joint.max_speed - np.abs(columns["velocity"][:, i])
-    else:
-        found = robot.within_limits(columns["position"])
-        for name, margin in (
-            ("stroke", found.stroke),
-            ("base cone", found.base_cone),
-            ("platform cone", found.platform_cone),
-        ):
-            if margin is not None:
-                margins |= {f"{name} of leg {i + 1}": margin[:, i] for i in range(6)}
-        if found.clearance is not None:
-            margins["clearance of legs"] = found.clearance
-    events = []
-    for which, margin in margins.items():
-        out = margin < 0
-        entered = np.flatnonzero(out & ~np.concatenate([[False], out[:-1]]))
-        events += [Event(float(times[k]), "limit", which) for k in entered]
-    return events

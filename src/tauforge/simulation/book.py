@@ -1,0 +1,91 @@
+"""Where a simulation is written down, block after block, with no more memory than the rows that are kept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauforge.control.controller import Controller, Robot
+from tauforge.motion.motion import Motion
+from tauforge.robots.serial_arm import SerialArm
+from tauforge.simulation.closed_loop import ClosedLoop
+from tauforge.simulation.events import Watch
+from tauforge.simulation.integrators import LOST
+from tauforge.simulation.recording import Recording
+
+Array = NDArray[Any]
+POSE = ("x", "y", "z", "theta_x", "theta_y", "theta_z")
+COLUMNS = ("position", "velocity", "acceleration", "force")
+
+
+class Book:
+    """Rows of states in, a recording out; every row is looked at for events, one in `every` is kept."""
+
+    def __init__(self, loop: ClosedLoop, robot: Robot, every: int, steps: int) -> None:
+        self.loop, self.robot, self.every = loop, robot, every
+        self.watch = Watch(robot, loop.limits)
+        count = steps // every + 1
+        self._times = np.empty(count)
+        self._columns = {name: np.empty((count, loop.space.n)) for name in COLUMNS}
+        self._seen = self._kept = 0
+
+    def write(self, times: Array, rows: Array, held: Array | None) -> None:
+        """held: the forces of these rows; None asks the controller for each."""
+        if not len(rows):
+            return
+        times, space = times[: len(rows)], self.loop.space
+        position, velocity = space.position(rows), space.velocity(rows)
+        if held is None:
+            force = np.array([self._asked(t, y) for t, y in zip(times.tolist(), rows, strict=True)])
+        else:
+            force = np.broadcast_to(held, position.shape)
+        wrenches = None
+        if self.loop.disturbance is not None:
+            wrenches = np.array([self.loop.wrench(t) for t in times.tolist()])
+        self.watch.look(times, position, velocity, force)
+        kept = slice((-self._seen) % self.every, None, self.every)
+        wrench = None if wrenches is None else wrenches[kept]
+        found = {
+            "position": position[kept],
+            "velocity": velocity[kept],
+            "acceleration": space.acceleration(position[kept], velocity[kept], force[kept], wrench),
+            "force": force[kept],
+        }
+        place = slice(self._kept, self._kept + len(times[kept]))
+        self._times[place] = times[kept]
+        for name, values in found.items():
+            self._columns[name][place] = values
+        self._seen += len(times)
+        self._kept = place.stop
+
+    def _asked(self, t: float, y: Array) -> Array:
+        """No numbers where the controller has no answer: the run ends there."""
+        try:
+            return self.loop.force(t, y)
+        except LOST:
+            return np.full(self.loop.space.n, np.nan)
+
+    def recording(self, motion: Motion | None) -> Recording:
+        times, columns = self._times[: self._kept], {k: x[: self._kept] for k, x in self._columns.items()}
+        controller = self.loop.controller
+        if motion is None or (isinstance(controller, Controller) and controller.task_space):  # of the tool, not joints
+            target_position = target_velocity = np.full_like(columns["position"], np.nan)
+        else:
+            target_position, target_velocity, _ = motion.sample(times)
+        robot, arm = self.robot, isinstance(self.robot, SerialArm)
+        names = tuple(j.name for j in robot.joints) if isinstance(robot, SerialArm) else POSE
+        turns = [j.kind == "R" for j in robot.joints] if isinstance(robot, SerialArm) else [False] * 3 + [True] * 3
+        return Recording(
+            time=times,
+            **columns,
+            target_position=np.array(target_position),
+            target_velocity=np.array(target_velocity),
+            names=names,
+            force_names=names if arm else tuple(f"leg{i + 1}" for i in range(6)),
+            units=tuple("rad" if turn else "m" for turn in turns),
+            force_units=tuple("N m" if turn else "N" for turn in turns) if arm else ("N",) * 6,
+            robot=robot.name,
+            events=tuple(sorted(self.watch.events)),
+        )

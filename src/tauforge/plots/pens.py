@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import textwrap
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tauforge.plots.figure import Figure, Line, Panel
 
@@ -12,6 +12,8 @@ from tauforge.plots.figure import Figure, Line, Panel
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A")
 LINE_WIDTH = 1.6  # points in matplotlib, pixels in plotly
 MARK_COLOUR = "#7A7A7A"
+CROWD = 200  # points that are drawn smaller and let each other through
+CROWD_OPACITY = 0.45
 
 Key = tuple[str, str]  # label and style: lines of several panels with the same key are one entry of the legend
 
@@ -26,9 +28,16 @@ def has_one_legend(figure: Figure) -> bool:
     return set().union(*panels) in panels
 
 
-def legend_lines(lines: Sequence[Line]) -> list[Line]:
-    """Those that deserve an entry: named, and each name once."""
-    return list({key(line): line for line in reversed(lines) if line.label}.values())[::-1]
+def legend_lines(figure: Figure, where: Iterable[int]) -> list[Line]:
+    """Those of these panels that deserve an entry: named, each name once, and not alone with a name given elsewhere."""
+    panels = [figure.panels[k] for k in where]
+    entries: dict[Key, Line] = {}
+    for line in (line for panel in panels for line in panel.lines if line.label):
+        entries.setdefault(key(line), line)
+    said = " ".join([figure.title, *(f"{panel.title} {panel.y_label}" for panel in panels)]).lower()
+    if len(entries) == 1 and all(line.label.lower() in said for line in entries.values()):
+        return []
+    return list(entries.values())
 
 
 def colours(figure: Figure) -> list[dict[Key, str]]:

@@ -11,6 +11,8 @@ import numpy as np
 from tauforge.errors import ModelError
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.plots.pens import (
+    CROWD,
+    CROWD_OPACITY,
     LINE_WIDTH,
     MARK_COLOUR,
     Key,
@@ -22,10 +24,11 @@ from tauforge.plots.pens import (
     wrapped,
 )
 
-WIDTH = {1: 7.6, 2: 9.6}  # inches, by columns
-WIDEST = 11.4
-PANEL_HEIGHT = {1: 2.9, 2: 2.7}
-LOWEST = 2.5
+WIDTH = {1: 7.4, 2: 8.8}  # inches, by columns
+WIDEST = 9.8
+MOST_TICKS = 6
+PANEL_HEIGHT = {1: 2.7, 2: 2.5}
+LOWEST = 2.3
 MOST_PLAIN = 20  # ratio of the ends of a logarithmic axis with plain numbers at every tick
 DOTS_PER_INCH = 150
 LOOK: Any = {
@@ -61,7 +64,7 @@ def drawn(figure: Figure) -> Any:
         raise ModelError("plots need matplotlib", remedy="pip install tauforge[plots]") from None
     rows = math.ceil(len(figure.panels) / figure.columns)
     shared = has_one_legend(figure)
-    entries = legend_lines([line for panel in figure.panels for line in panel.lines]) if shared else []
+    entries = legend_lines(figure, range(len(figure.panels))) if shared else []
     with matplotlib.rc_context(LOOK):
         width = WIDTH.get(figure.columns, WIDEST)
         height = 0.75 + rows * PANEL_HEIGHT.get(figure.columns, LOWEST) + 0.25 * math.ceil(len(entries) / 6)
@@ -69,11 +72,11 @@ def drawn(figure: Figure) -> Any:
         canvas.suptitle(_plain(figure.title), fontsize=11.5, fontweight="bold")
         grid = canvas.subplots(rows, figure.columns, squeeze=False).ravel()
         handles: dict[Key, Any] = {}
-        for axes, panel, colour in zip(grid, figure.panels, colours(figure), strict=False):
-            own = _draw_panel(axes, panel, colour)
+        for k, (panel, colour) in enumerate(zip(figure.panels, colours(figure), strict=True)):
+            own = _draw_panel(grid[k], panel, colour)
             handles |= own
             if not shared:
-                _legend(axes, legend_lines(panel.lines), own, loc="best")
+                _legend(grid[k], legend_lines(figure, [k]), own, loc="best")
         for axes in grid[len(figure.panels) :]:
             axes.remove()
         if entries:
@@ -87,8 +90,8 @@ def save_images(figure: Figure, stem: Path) -> None:
     import matplotlib
 
     with matplotlib.rc_context(LOOK):
-        canvas.draw_without_rendering()  # places everything, once for both files
-        canvas.set_layout_engine("none")
+        canvas.get_layout_engine().execute(canvas)  # places everything, once for both files
+        canvas.set_layout_engine(None)
         canvas.savefig(stem.with_name(f"{stem.name}.png"), dpi=DOTS_PER_INCH)
         canvas.savefig(stem.with_name(f"{stem.name}.svg"), metadata={"Date": None})
 
@@ -106,9 +109,11 @@ def _draw_panel(axes: Any, panel: Panel, colour: dict[Key, str]) -> dict[Key, An
             shift = (bars.index(line) - (len(bars) - 1) / 2) * step
             handles[key(line)] = axes.bar(x + shift, line.y, width=0.92 * step, color=pen)
         elif line.style == "points":
-            (handles[key(line)],) = axes.plot(x, line.y, "o", color=pen, markersize=4.5)
+            size = {"markersize": 2.5, "alpha": CROWD_OPACITY} if len(x) > CROWD else {"markersize": 4.5}
+            (handles[key(line)],) = axes.plot(x, line.y, "o", color=pen, markeredgewidth=0, **size)
         else:
             (handles[key(line)],) = axes.plot(x, line.y, linestyle=DASHES[line.style], color=pen, linewidth=LINE_WIDTH)
+    axes.locator_params(nbins=MOST_TICKS)
     if panel.y_range is not None:
         axes.set_ylim(panel.y_range)
     if panel.log_x:

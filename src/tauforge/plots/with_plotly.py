@@ -6,15 +6,19 @@ Colours of paper, text and grid are left to the page, which knows whether it is 
 from __future__ import annotations
 
 import base64
+import math
+from collections.abc import Sequence
 from html import escape
 from typing import Any
 
 import numpy as np
 
 from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.plots.pens import LINE_WIDTH, MARK_COLOUR, Key, categories, colours, key, wrapped
+from tauforge.plots.pens import CROWD, CROWD_OPACITY, LINE_WIDTH, MARK_COLOUR, Key, categories, colours, key, wrapped
 
 DASHES = {"line": "solid", "dashed": "dash", "dotted": "dot"}
+MOST_POWERS = 8  # labels along a logarithmic axis
+FEWEST_DECADES = 2.5  # below, plotly's own ticks between the powers of ten help
 MOST_AT_ONCE = 8  # lines whose values are shown together under the pointer; more would cover the curves
 
 
@@ -33,7 +37,8 @@ def _trace(line: Line, colour: dict[Key, str]) -> dict[str, Any]:
     if line.style == "bars":
         return trace | {"type": "bar", "marker": {"color": pen}}
     if line.style == "points":
-        return trace | {"type": "scatter", "mode": "markers", "marker": {"color": pen, "size": 7}}
+        size = {"size": 4, "opacity": CROWD_OPACITY} if len(line.x) > CROWD else {"size": 7}
+        return trace | {"type": "scatter", "mode": "markers", "marker": {"color": pen, **size}}
     look = {"color": pen, "width": LINE_WIDTH, "dash": DASHES[line.style]}
     return trace | {"type": "scatter", "mode": "lines", "line": look}
 
@@ -45,10 +50,14 @@ def _packed(values: np.ndarray) -> dict[str, str]:
 
 def _layout(panel: Panel) -> dict[str, Any]:
     names = categories(panel)
-    x_axis = _axis(panel.x_label, 60, panel.log_x)
+    x_axis = _axis(panel.x_label, 60)
+    y_axis = _axis(panel.y_label, 28)
+    if panel.log_x:
+        x_axis |= _logarithmic([line.x for line in panel.lines])
+    if panel.log_y:
+        y_axis |= _logarithmic([line.y for line in panel.lines] if panel.y_range is None else [panel.y_range])
     if names is not None:
         x_axis |= {"type": "category", "categoryorder": "array", "categoryarray": [_text(name) for name in names]}
-    y_axis = _axis(panel.y_label, 28, panel.log_y)
     if panel.y_range is not None:
         y_axis["range"] = [float(np.log10(end) if panel.log_y else end) for end in panel.y_range]
     word: dict[str, Any] = {
@@ -77,10 +86,19 @@ def _layout(panel: Panel) -> dict[str, Any]:
     }
 
 
-def _axis(label: str, width: int, logarithmic: bool) -> dict[str, Any]:
-    scale = {"type": "log", "exponentformat": "power"} if logarithmic else {"exponentformat": "power"}
+def _axis(label: str, width: int) -> dict[str, Any]:
+    """width: characters in a line of its title."""
     title = {"text": "<br>".join(map(_text, wrapped(label, width))), "standoff": 8, "font": {"size": 13}}
-    return {"title": title, "automargin": True, "zeroline": False, "showline": True, "ticks": "outside", **scale}
+    look = {"automargin": True, "zeroline": False, "showline": True, "ticks": "outside", "tickfont": {"size": 12}}
+    return {"title": title, "exponentformat": "power", **look}
+
+
+def _logarithmic(values: Sequence[Any]) -> dict[str, Any]:
+    """Ticks at powers of ten alone, where there are enough of them."""
+    numbers = np.concatenate([np.asarray(some, float) for some in values])
+    positive = numbers[np.isfinite(numbers) & (numbers > 0)]
+    decades = float(np.log10(positive.max() / positive.min())) if positive.size else 0.0
+    return {"type": "log"} | ({"dtick": math.ceil(decades / MOST_POWERS)} if decades > FEWEST_DECADES else {})
 
 
 def _text(label: str) -> str:

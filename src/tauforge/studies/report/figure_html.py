@@ -11,13 +11,13 @@ from tauforge.plots.figure import Figure, Line
 from tauforge.plots.pens import colours, description, has_one_legend, key, legend_lines
 from tauforge.plots.with_plotly import panels
 from tauforge.studies.report.files import DATA, FIGURES, panel_stems, stem
-from tauforge.studies.report.texts import anchor, escaped
+from tauforge.studies.report.texts import escaped
 from tauforge.studies.study import Study
 
 
 def figure_html(study: Study, figure: Figure, images: Path) -> str:
     """images: the folder with the figure's SVG."""
-    name, place = stem(study, figure), anchor(study.name, figure.name)
+    name = stem(study, figure)
     words = escaped(description(figure))
     image = base64.b64encode((images / f"{name}.svg").read_bytes()).decode()
     everywhere = range(len(figure.panels))
@@ -25,8 +25,8 @@ def figure_html(study: Study, figure: Figure, images: Path) -> str:
     legend = _legend(figure, everywhere) if shared else ""
     drawn = "\n".join(_panel(figure, k, with_legend=not shared) for k in everywhere)
     data = json.dumps(panels(figure), separators=(",", ":")).replace("<", "\\u003c")
-    return f"""<figure class="figure" id="{place}" aria-labelledby="{place}-title">
-<h4 id="{place}-title">{escaped(figure.title)}</h4>
+    return f"""<figure class="figure" id="{name}" aria-labelledby="{name}-title">
+<h4 id="{name}-title">{escaped(figure.title)}</h4>
 <img class="static" alt="{words}" src="data:image/svg+xml;base64,{image}">
 <div class="drawing" hidden>
 {legend}
@@ -46,7 +46,9 @@ def _panel(figure: Figure, k: int, *, with_legend: bool) -> str:
     panel = figure.panels[k]
     legend = _legend(figure, [k]) if with_legend else ""
     words = escaped(f"{panel.title or figure.title}: {panel.y_label} against {panel.x_label}")
-    return f'<div class="panel"><p class="panel-title">{escaped(panel.title)}</p><div>{legend}</div><div class="plot" role="img" aria-label="{words}"></div></div>'
+    # Three parts in every panel, if empty: the page lines them up with those of the panels beside it.
+    head = f'<p class="panel-title">{escaped(panel.title)}</p><div>{legend}</div>'
+    return f'<div class="panel">{head}<div class="plot" role="img" aria-label="{words}"></div></div>'
 
 
 def _legend(figure: Figure, where: Sequence[int]) -> str:
@@ -55,7 +57,7 @@ def _legend(figure: Figure, where: Sequence[int]) -> str:
     buttons = [
         f'<button type="button" aria-pressed="true" data-traces="{_traces(figure, where, line)}">'
         f'<span class="swatch {line.style}" style="--pen: {colour[key(line)]}"></span>{escaped(line.label)}</button>'
-        for line in legend_lines([line for k in where for line in figure.panels[k].lines])
+        for line in legend_lines(figure, where)
     ]
     return f'<div class="legend" role="group" aria-label="Lines to show">{"".join(buttons)}</div>' if buttons else ""
 

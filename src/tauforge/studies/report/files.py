@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from tauforge.errors import ModelError
 from tauforge.plots.figure import Figure
 from tauforge.studies.study import Study, Table
 
@@ -9,19 +12,27 @@ PAGE = "index.html"
 FIGURES = "figures"
 DATA = "data"
 CLAIMS_FILE = "claims.csv"
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def stem(study: Study, thing: Figure | Table) -> str:
     """Of a figure's images or a table's CSV; also the thing's anchor in the page."""
-    return thing.name if thing.name.startswith(f"{study.name}-") else f"{study.name}-{thing.name}"
-
-
-def things(study: Study) -> list[Figure | Table]:
-    """All that has a name of its own."""
-    return [*study.figures, *study.tables]
+    kind = "table-" if isinstance(thing, Table) and not thing.name.startswith("table-") else ""
+    return f"{study.name}-{kind}{thing.name.removeprefix(f'{study.name}-')}"
 
 
 def panel_stems(study: Study, figure: Figure) -> list[str]:
     """Of the CSV of each panel."""
     own = stem(study, figure)
     return [own] if len(figure.panels) == 1 else [f"{own}-panel-{k}" for k in range(1, len(figure.panels) + 1)]
+
+
+def check_names(study: Study) -> None:
+    """Names become names of files: none may be lost under another, or lead out of the folder."""
+    data = [name for figure in study.figures for name in panel_stems(study, figure)]
+    for names in ([stem(study, figure) for figure in study.figures], data + [stem(study, one) for one in study.tables]):
+        for name in names:
+            if not NAME.fullmatch(name) or names.count(name) > 1:
+                problem = "would be written twice" if names.count(name) > 1 else "is no name for a file"
+                remedy = "Figures and tables have names of their own, lower-case letters and digits with dashes between"
+                raise ModelError(f"study {study.name}: {name!r} {problem}", remedy=remedy)

@@ -8,12 +8,13 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
+from tauforge.plots.figure import Figure
 from tauforge.studies.report.environment import environment
 from tauforge.studies.report.figure_html import figure_html
-from tauforge.studies.report.files import CLAIMS_FILE, DATA, things
+from tauforge.studies.report.files import CLAIMS_FILE, DATA, stem
 from tauforge.studies.report.table_html import table_html
 from tauforge.studies.report.texts import anchor, badge, escaped, paragraphs, short
-from tauforge.studies.study import Study, Verdict
+from tauforge.studies.study import Study, Table, Verdict
 
 GENERATOR = '<meta name="generator" content="tauforge reproduce">'
 TITLE = "Five papers on manipulator dynamics, reproduced"
@@ -34,7 +35,7 @@ def page(studies: Sequence[Study], images: Path) -> str:
         when=datetime.now().astimezone().strftime("%d %B %Y, %H:%M %Z").lstrip("0"),
         counts=_counts(studies),
         contents="\n".join(_contents(study) for study in studies),
-        summary="\n".join(_summary_row(study, k) for study in studies for k in range(len(study.claims))),
+        summary="\n".join(_summary(study) for study in studies),
         claims_file=f"{DATA}/{CLAIMS_FILE}",
         studies="\n".join(_study(study, images) for study in studies),
         environment="\n".join(
@@ -52,9 +53,8 @@ def _counts(studies: Sequence[Study]) -> str:
 
 
 def _contents(study: Study) -> str:
-    inner = "".join(
-        f'<li><a href="#{anchor(study.name, one.name)}">{escaped(one.title)}</a></li>' for one in things(study)
-    )
+    things: list[Figure | Table] = [*study.figures, *study.tables]
+    inner = "".join(f'<li><a href="#{stem(study, one)}">{escaped(one.title)}</a></li>' for one in things)
     return f'<li><a href="#{anchor(study.name)}">{escaped(short(study))}</a><ul>{inner}</ul></li>'
 
 
@@ -62,10 +62,15 @@ def _claim_anchor(study: Study, k: int) -> str:
     return anchor(study.name, "claim", str(k + 1))
 
 
+def _summary(study: Study) -> str:
+    name = f'<a href="#{anchor(study.name)}">{escaped(short(study))}</a>'
+    head = f'<tr class="group"><th scope="rowgroup" colspan="5"><span class="unseen">Paper: </span>{name}</th></tr>'
+    return "\n".join(["<tbody>", head, *(_summary_row(study, k) for k in range(len(study.claims))), "</tbody>"])
+
+
 def _summary_row(study: Study, k: int) -> str:
     claim = study.claims[k]
     cells = [
-        ("Paper", f'<a href="#{anchor(study.name)}">{escaped(short(study))}</a>'),
         ("Where", escaped(claim.where)),
         ("Claim", f'<a href="#{_claim_anchor(study, k)}">{escaped(claim.claim)}</a>'),
         ("Printed", escaped(claim.printed)),

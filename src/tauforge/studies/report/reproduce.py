@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
@@ -10,12 +9,10 @@ from pathlib import Path
 from tauforge.errors import ModelError
 from tauforge.studies.registry import chosen, run
 from tauforge.studies.report.csv_files import write_claims, write_panel, write_table
-from tauforge.studies.report.files import CLAIMS_FILE, DATA, FIGURES, PAGE, panel_stems, stem, things
+from tauforge.studies.report.files import CLAIMS_FILE, DATA, FIGURES, PAGE, check_names, panel_stems, stem
 from tauforge.studies.report.page import GENERATOR, page
 from tauforge.studies.report.whole_folder import not_writable, whole_folder
 from tauforge.studies.study import Progress, Study, nothing
-
-NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def reproduce(papers: Sequence[str] | None, out: Path, progress: Progress = nothing) -> Path:
@@ -45,7 +42,7 @@ def write_report(studies: Sequence[Study], folder: Path, progress: Progress = no
     (folder / FIGURES).mkdir()
     (folder / DATA).mkdir()
     for study in studies:
-        _check_names(study)
+        check_names(study)
         for k, figure in enumerate(study.figures, 1):
             progress(f"{study.name}: drawing figure {k} of {len(study.figures)}")
             save_images(figure, folder / FIGURES / stem(study, figure))
@@ -69,13 +66,3 @@ def _need_drawing() -> None:
         import plotly  # noqa: F401
     except ImportError as error:
         raise ModelError(f"reports need {error.name}", remedy="pip install tauforge[plots]") from None
-
-
-def _check_names(study: Study) -> None:
-    """Names become names of files: none may be lost under another, or lead out of the folder."""
-    names = [one.name for one in things(study)]
-    for name in names:
-        if not NAME.fullmatch(name) or names.count(name) > 1:
-            problem = "appears twice" if names.count(name) > 1 else "is no name for a file"
-            remedy = "Figures and tables have names of their own, lower-case letters and digits with dashes between"
-            raise ModelError(f"study {study.name}: {name!r} {problem}", remedy=remedy)

@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import math
+
 from tauforge.studies.report.files import DATA, stem
-from tauforge.studies.report.texts import anchor, escaped
+from tauforge.studies.report.texts import escaped
 from tauforge.studies.study import Cell, Study, Table
 
 MANY = 10  # columns that need smaller print
+BRIEF = 18  # characters that stay on one line
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+SHORT = 14  # rows that stay on one sheet
+FIGURES_SHOWN = 5  # significant; the CSV has all
 
 
 def table_html(study: Study, table: Table) -> str:
     """Numbers to the right in columns that have nothing else; the first column names its row."""
-    numeric = [all(not isinstance(row[k], str) for row in table.rows) for k in range(len(table.columns))]
+    kinds = [_kind([row[k] for row in table.rows]) for k in range(len(table.columns))]
     heads = "".join(
-        f'<th scope="col"{_class(right)}>{escaped(name)}</th>'
-        for name, right in zip(table.columns, numeric, strict=True)
+        f'<th scope="col" class="{kind}">{escaped(name)}</th>' for name, kind in zip(table.columns, kinds, strict=True)
     )
     body = "\n".join(
-        "<tr>" + "".join(_cell(k, row[k], numeric[k]) for k in range(len(row))) + "</tr>" for row in table.rows
+        "<tr>" + "".join(_cell(k, row[k], kinds[k]) for k in range(len(row))) + "</tr>" for row in table.rows
     )
+    short = " short" if len(table.rows) <= SHORT else ""
     wide = ' class="wide"' if len(table.columns) > MANY else ""
     name = stem(study, table)
-    place = anchor(study.name, table.name)
-    return f"""<section class="table" id="{place}" aria-labelledby="{place}-title">
-<h4 id="{place}-title">{escaped(table.title)}</h4>
+    return f"""<section class="table{short}" id="{name}" aria-labelledby="{name}-title">
+<h4 id="{name}-title">{escaped(table.title)}</h4>
 <div class="scroll" tabindex="0" role="region" aria-label="{escaped(table.title)}">
 <table{wide}>
 <thead><tr>{heads}</tr></thead>
@@ -37,19 +42,29 @@ def table_html(study: Study, table: Table) -> str:
 </section>"""
 
 
-def _class(right: bool) -> str:
-    return ' class="number"' if right else ""
+def _kind(cells: list[Cell]) -> str:
+    if not any(isinstance(cell, str) for cell in cells):
+        return "number"
+    return "brief" if all(len(cell_text(cell)) <= BRIEF for cell in cells) else "text"
 
 
-def _cell(column: int, cell: Cell, right: bool) -> str:
+def _cell(column: int, cell: Cell, kind: str) -> str:
     text = escaped(cell_text(cell))
-    return f'<th scope="row"{_class(right)}>{text}</th>' if column == 0 else f"<td{_class(right)}>{text}</td>"
+    return f'<th scope="row" class="{kind}">{text}</th>' if column == 0 else f'<td class="{kind}">{text}</td>'
 
 
 def cell_text(cell: Cell) -> str:
-    """For reading: six digits; the CSV has all of them."""
+    """For reading: a few digits, thousands apart, powers of ten raised."""
     if cell is None:
-        return "n/a"
+        return "\N{EN DASH}"
     if isinstance(cell, str):
         return cell
-    return f"{cell:,}" if isinstance(cell, int) else f"{cell:.6g}"
+    if isinstance(cell, int) or not math.isfinite(cell):
+        return f"{cell:,}" if abs(cell) >= 10_000 else f"{cell}"
+    mantissa, power = f"{cell:.{FIGURES_SHOWN - 1}e}".split("e")
+    places = FIGURES_SHOWN - 1 - int(power)
+    if cell == 0 or -4 < int(power) < 7:
+        text = f"{cell:,.{max(places, 0)}f}" if abs(cell) >= 10_000 else f"{cell:.{max(places, 0)}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    shown = mantissa.rstrip("0").rstrip(".")
+    return f"{shown} \N{MULTIPLICATION SIGN} 10{str(int(power)).translate(RAISED)}"

@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c c
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
-	$(INSTALL) -e .
+	$(INSTALL) -e '.[plots]'
 	@touch $@
 
 $(VENV)/tested: pyproject.toml constraints.txt
@@ -17,7 +17,7 @@ $(VENV)/tested: pyproject.toml constraints.txt
 	@touch $@ $(VENV)/installed
 
 run: $(VENV)/installed
-	$(BIN)/python -m tauforge.analysis puma560
+	$(BIN)/tauforge reproduce --out reports
 
 lint: $(VENV)/tested
 	$(BIN)/ruff check src tests tools benchmarks

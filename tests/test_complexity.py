@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import io
 
 import numpy as np
 import pytest
-from rich.console import Console
 
 import tauforge as tf
 from strategies import random_arm
@@ -15,7 +13,6 @@ from tauforge.analysis.complexity import general_cost, general_operation_count, 
 from tauforge.analysis.line_costs import line_costs
 from tauforge.analysis.papers_beside import papers_beside, steps_beside
 from tauforge.analysis.polynomial import added, poly
-from tauforge.analysis.report import print_report
 
 
 @pytest.fixture(scope="module")
@@ -145,21 +142,6 @@ def test_every_paper_is_beside_ours_with_a_reason():
     steps = steps_beside(6)
     assert steps.printed == (204, 203)
     assert sum(steps.critical_path) < 100
-
-
-def test_the_report_prints(puma):
-    out = io.StringIO()
-    print_report(puma, Console(file=out, width=120))
-    text = out.getvalue()
-    for piece in (
-        "six formulations",
-        "174 / 141",
-        "375 / 307",
-        "459 / 390",
-        "Do the papers' tables add up?",
-        "74 n / 56 n",
-    ):
-        assert piece in text
 
 
 @pytest.mark.parametrize("formulation", tf.FORMULATIONS)

@@ -60,21 +60,3 @@ def test_the_catalogue_is_named_in_full():
     text = (ROOT / "README.md").read_text()
     for name in tf.catalogue():
         assert f"`{name}`" in text
-
-
-@pytest.mark.parametrize("arguments", [["puma560"], []])
-def test_the_command_of_make_run(arguments):
-    done = subprocess.run(
-        [sys.executable, "-m", "tauforge.analysis", *arguments], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    assert "largest disagreement" in done.stdout
-
-
-def test_the_command_says_what_is_wrong():
-    done = subprocess.run(
-        [sys.executable, "-m", "tauforge.analysis", "puma"], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 1
-    assert "puma560" in done.stderr
-    assert "Traceback" not in done.stderr

@@ -1,1 +1,1 @@
-"""The command `tauforge`."""
+"""The command `tauforge`: one room for each group of commands. What it prints is computed elsewhere."""

@@ -1,5 +1,6 @@
 """Motions: what a robot is asked to do, as functions of time."""
 
+from tauforge.motion.csv_motion import CsvMotion
 from tauforge.motion.excitations import Chirp, Circle, Sine
 from tauforge.motion.joint_move import JointMove
 from tauforge.motion.motion import Motion, MotionSample, PoseMotion
@@ -12,6 +13,7 @@ __all__ = [
     "PROFILES",
     "Chirp",
     "Circle",
+    "CsvMotion",
     "JointMove",
     "Motion",
     "MotionSample",

@@ -11,8 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tauforge.algebra.rotations import angle_accelerations, angle_rates, angular_acceleration, angular_velocity
-from tauforge.algebra.vectors import Vector
+from tauforge.algebra.rotations import (
+    angle_accelerations,
+    angle_rates,
+    angles_of,
+    angular_acceleration,
+    angular_velocity,
+)
+from tauforge.algebra.vectors import Matrix, Vector
 
 Array = NDArray[Any]
 
@@ -38,6 +44,13 @@ def pose_rates(pose: ArrayLike, twist: ArrayLike, acceleration: ArrayLike | None
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = angle_rates(theta, _angles(t))
         return _joined(t, rates), _joined(a, angle_accelerations(theta, rates, _angles(a)))
+
+
+def pose_of(transform: ArrayLike) -> Array:
+    """(..., 6) from (..., 4, 4). Identity: its rotation and place are the transform's."""
+    T = np.asarray(transform, float)
+    angles = angles_of(Matrix.of([[T[..., i, j] for j in range(3)] for i in range(3)]))
+    return np.concatenate([T[..., :3, 3], np.stack([np.asarray(a) for a in angles], axis=-1)], axis=-1)
 
 
 def _aligned(*values: ArrayLike) -> tuple[Array, ...]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.interpolate import PPoly
 
 from tauforge.errors import ShapeError
 
@@ -16,6 +15,8 @@ JERK = 1 / 12  # of the time, each: an s-curve raises and lowers its acceleratio
 
 def profile(name: str) -> Any:
     """PPoly of the fraction against the share of time."""
+    from scipy.interpolate import PPoly  # slow to import
+
     match name:
         case "cubic":
             return PPoly(np.array([[-2.0], [3.0], [0.0], [0.0]]), [0, 1])
@@ -34,6 +35,8 @@ def profile(name: str) -> Any:
 
 def integrated(values: list[float], lengths: list[float], times: int) -> Any:
     """The piecewise constant function with these values, integrated so many times and scaled to end at 1."""
+    from scipy.interpolate import PPoly
+
     breaks = np.concatenate([[0.0], np.cumsum(lengths)])
     breaks[-1] = 1.0
     whole = PPoly(np.array([values]), breaks).antiderivative(times)

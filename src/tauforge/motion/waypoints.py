@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from tauforge.errors import ModelError, ShapeError
+from tauforge.motion.csv_table import Column, read_csv
 from tauforge.motion.motion import Motion, coordinates
 
 Array = NDArray[Any]
@@ -24,6 +23,8 @@ class Waypoints(Motion):
         self.times, self.points = coordinates("times", times), coordinates("points", points, 2)
         _check_times(self.times, len(self.points))
         self.duration = float(self.times[-1])
+        from scipy.interpolate import CubicSpline  # slow to import
+
         self._spline = CubicSpline(self.times, self.points, bc_type="clamped")
 
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
@@ -42,6 +43,8 @@ class Sampled(Motion):
         times_ = times_ - times_[0]
         _check_times(times_, len(positions_))
         self.duration = float(times_[-1])
+        from scipy.interpolate import CubicHermiteSpline, CubicSpline
+
         if velocities is None:
             self._curve: Any = CubicSpline(times_, positions_)
         else:
@@ -54,19 +57,17 @@ class Sampled(Motion):
         return self._curve(t), self._curve(t, 1), self._curve(t, 2)
 
     @classmethod
-    def from_csv(cls, path: str | Path, columns: Sequence[str], time: str = "t") -> Sampled:
-        """From a file with a header: the named columns against the column of times (s).
+    def from_csv(cls, path: str | Path, columns: Sequence[str], time: str = "time") -> Sampled:
+        """From a file with a header of names and units: the named columns, in SI units, against the column of times.
 
-        ModelError names the row (the header is row 1) and the column of what cannot be read.
+        ModelError names the row (the header is row 1) and the column of what cannot be read. `CsvMotion` knows the
+        columns of a robot, and reads rates and accelerations too.
         """
-        rows = _read_csv(Path(path), [time, *columns])
-        times = rows[:, 0]
-        late = np.flatnonzero(np.diff(times) <= 0)
-        if len(late):
-            raise ModelError("times must increase", file=path, field=f"row {late[0] + 3}, column {time}")
-        if len(rows) < 2:
+        table = read_csv(path)
+        times, positions = table.take_times(Column(time, "s")), table.take([Column(name) for name in columns])
+        if len(times) < 2:
             raise ModelError("expected at least two rows of numbers", file=path)
-        return cls(times, rows[:, 1:])
+        return cls(times, positions)
 
 
 def _check_times(times: Array, count: int) -> None:
@@ -74,32 +75,3 @@ def _check_times(times: Array, count: int) -> None:
         raise ShapeError("times", expected=f"one for each of at least two points, {count} given", got=str(len(times)))
     if times[0] != 0 or (np.diff(times) <= 0).any():
         raise ShapeError("times", expected="0 first, then ever later", got=f"{times.tolist()!r}"[:80])
-
-
-def _read_csv(path: Path, wanted: list[str]) -> Array:
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            lines = list(csv.reader(file))
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"cannot be read: {error}", file=path) from None
-    if not lines:
-        raise ModelError("is empty", file=path)
-    header = [name.strip() for name in lines[0]]
-    missing = [name for name in wanted if name not in header]
-    if missing:
-        raise ModelError(
-            f"no column {missing[0]!r}", file=path, field="row 1", remedy=f"There are: {', '.join(header)}"
-        )
-    places = [header.index(name) for name in wanted]
-    numbers = np.empty((len(lines) - 1, len(wanted)))
-    for row, line in enumerate(lines[1:], 2):
-        for k, (name, place) in enumerate(zip(wanted, places, strict=True)):
-            try:
-                numbers[row - 2, k] = float(line[place])
-            except (IndexError, ValueError):
-                got = repr(line[place]) if place < len(line) else "nothing"
-                problem = f"expected a number, got {got}"
-                raise ModelError(problem, file=path, field=f"row {row}, column {name}") from None
-            if not np.isfinite(numbers[row - 2, k]):
-                raise ModelError("expected a finite number", file=path, field=f"row {row}, column {name}")
-    return numbers

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from tauforge.errors import ModelError
+from tauforge.files import written_whole
 from tauforge.robots.arm_description import KnownException, Source
 from tauforge.robots.numbers import Rows, shown
 from tauforge.robots.readers.toml_guard import check_caps, check_size
@@ -51,24 +50,8 @@ def write_lines(path: Path, lines: Iterable[str]) -> None:
     data = whole.encode()
     check_size(data)
     check_caps(whole)
-    replace_file(path, data)
-
-
-def replace_file(path: Path, data: bytes) -> None:
-    temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
-    try:
-        if not path.parent.is_dir():
-            raise ModelError("cannot be written: its folder does not exist")
-        try:
-            with temporary.open("xb") as file:
-                file.write(data)
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, path)
-        finally:
-            temporary.unlink(missing_ok=True)
-    except OSError as error:
-        raise ModelError(f"cannot be written: {error.strerror}") from None
+    with written_whole(path) as file:
+        file.write(data)
 
 
 def tensor_text(inertia: Rows) -> str:

@@ -1,0 +1,173 @@
+"""What a motion asks of a Stewart platform: how strong, how fast and how long its actuators must be, and its joints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.errors import ShapeError
+from tauforge.robots.platform_limits import Limits
+from tauforge.robots.stewart_platform import StewartPlatform
+
+Array = NDArray[Any]
+LEGS = 6
+
+
+class Peak(NamedTuple):
+    """The largest size of something over a motion: for each leg (6,) with its sign, and when (6,) s."""
+
+    value: Array
+    time: Array
+
+    @property
+    def leg(self) -> int:
+        """The leg, from 1, with the largest of all."""
+        return int(np.abs(self.value).argmax()) + 1
+
+    @property
+    def worst(self) -> tuple[float, int, float]:
+        """The largest of all with its sign, its leg from 1, and when (s)."""
+        i = self.leg - 1
+        return float(self.value[i]), self.leg, float(self.time[i])
+
+
+class Margin(NamedTuple):
+    """How near a limit comes: the smallest margin of all, negative where it is broken.
+
+    leg: from 1, or None for limits that no single leg has
+    """
+
+    limit: str
+    unit: str
+    value: float
+    leg: int | None
+    time: float  # s
+
+
+@dataclass(frozen=True)
+class Sizing:
+    """Of every leg over a motion. Forces N, positive where they extend the leg; speeds m/s; powers W; lengths m.
+
+    rms_force, mean_power: over time, by the trapezoidal rule, so that uneven samples weigh as long as they last
+    mean_power:            of what the actuator gives; what it takes back when it brakes counts as nothing
+    reactions:             peaks of the sizes of "universal force", "universal moment", "prismatic side force" (across
+                           the leg), "prismatic moment" (about the base joint) and
+                           "spherical force", N and N m
+    condition:             largest condition number of H, and when (s)
+    crosses_singularity:   whether det H changes its sign between two samples
+    """
+
+    forces: Array  # (k, 6)
+    peak_force: Peak
+    rms_force: Array  # (6,)
+    peak_speed: Peak
+    peak_power: Peak
+    mean_power: Array  # (6,)
+    shortest: Array  # (6,)
+    longest: Array  # (6,)
+    reactions: dict[str, Peak]
+    margins: tuple[Margin, ...]
+    condition: tuple[float, float]
+    crosses_singularity: bool
+
+    @property
+    def stroke_used(self) -> Array:
+        """(6,) m."""
+        return np.asarray(self.longest - self.shortest)
+
+    @property
+    def within_limits(self) -> bool:
+        """Whether every limit that the platform has holds, all the way, and no singular pose is crossed."""
+        return not self.crosses_singularity and all(margin.value >= 0 for margin in self.margins)
+
+
+def size(
+    platform: StewartPlatform,
+    time: ArrayLike,
+    pose: ArrayLike,
+    twist: ArrayLike,
+    acceleration: ArrayLike,
+    *,
+    external_wrench: ArrayLike | None = None,
+) -> Sizing:
+    """The demands of a motion on the actuators and joints of a platform, by the exact model.
+
+    time: (k,) s, ever later, at least two; pose, twist, acceleration: (k, 6)
+    external_wrench: (6,) or (k, 6) N, N m on the platform at its origin, base axes
+    """
+    t = np.asarray(time, float)
+    state = [np.asarray(x, float) for x in (pose, twist, acceleration)]
+    if t.ndim != 1 or len(t) < 2 or not (np.diff(t) > 0).all():
+        raise ShapeError("time", expected="(k,), at least two, ever later", got=f"shape {t.shape}")
+    for name, x in zip(("pose", "twist", "acceleration"), state, strict=True):
+        if x.shape != (len(t), LEGS):
+            raise ShapeError(name, expected=f"({len(t)}, 6), a row for each time", got=str(x.shape))
+    forces = platform.inverse_dynamics(*state, external_wrench=external_wrench)
+    legs = platform.leg_motion(*state)
+    power = forces * legs.rates
+    conditions = platform.condition_number(state[0])
+    worst = int(np.argmax(conditions))
+    determinants = np.linalg.det(platform.force_matrix(state[0]))
+    return Sizing(
+        forces=forces,
+        peak_force=_peak(t, forces),
+        rms_force=np.sqrt(_mean(t, forces**2)),
+        peak_speed=_peak(t, legs.rates),
+        peak_power=_peak(t, power),
+        mean_power=_mean(t, np.maximum(power, 0.0)),
+        shortest=legs.lengths.min(axis=0),
+        longest=legs.lengths.max(axis=0),
+        reactions=_reactions(platform, t, state, legs.directions, external_wrench),
+        margins=_margins(t, platform.within_limits(state[0], forces)),
+        condition=(float(conditions[worst]), float(t[worst])),
+        crosses_singularity=bool((determinants[1:] * determinants[:-1] < 0).any()),
+    )
+
+
+def _reactions(
+    platform: StewartPlatform, t: Array, state: list[Array], directions: Array, wrench: ArrayLike | None
+) -> dict[str, Peak]:
+    found = platform.joint_reactions(*state, external_wrench=wrench)
+    universal, prismatic, spherical = ((x[..., :3], x[..., 3:]) for x in found)
+    along = (prismatic[0] * directions).sum(-1, keepdims=True) * directions
+    vectors = {
+        "universal force": universal[0],
+        "universal moment": universal[1],
+        "prismatic side force": prismatic[0] - along,
+        "prismatic moment": prismatic[1],
+        "spherical force": spherical[0],
+    }
+    return {name: _peak(t, np.linalg.norm(vector, axis=-1)) for name, vector in vectors.items()}
+
+
+def _margins(t: Array, limits: Limits) -> tuple[Margin, ...]:
+    of_legs = (
+        ("stroke", "m", limits.stroke),
+        ("base joint cone", "rad", limits.base_cone),
+        ("platform joint cone", "rad", limits.platform_cone),
+        ("force", "N", limits.force),
+    )
+    margins = []
+    for name, unit, values in of_legs:
+        if values is not None:
+            row, leg = np.unravel_index(int(values.argmin()), values.shape)
+            margins.append(Margin(name, unit, float(values[row, leg]), int(leg) + 1, float(t[row])))
+    if limits.clearance is not None:
+        worst = int(limits.clearance.argmin())
+        legs = limits.nearest_legs
+        pair = "" if legs is None else f" of legs {legs[worst, 0]} and {legs[worst, 1]}"
+        margins.append(Margin(f"clearance{pair}", "m", float(limits.clearance[worst]), None, float(t[worst])))
+    return tuple(margins)
+
+
+def _peak(t: Array, values: Array) -> Peak:
+    """values: (k, 6)."""
+    rows = np.abs(values).argmax(axis=0)
+    return Peak(values[rows, np.arange(values.shape[1])], t[rows])
+
+
+def _mean(t: Array, values: Array) -> Array:
+    return np.asarray(np.trapezoid(values, t, axis=0) / (t[-1] - t[0]))

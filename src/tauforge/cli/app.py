@@ -1,0 +1,49 @@
+"""The command `tauforge`: every command in its group."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from tauforge.cli import benchmarking, catalogue, comparing, dynamics, reproducing, simulating, sizing
+from tauforge.cli.shell import Commands
+
+app = typer.Typer(
+    name="tauforge",
+    cls=Commands,
+    help="The dynamics of serial arms and Stewart platforms. SI units and radians, unless a column says otherwise.",
+    epilog="Exit codes: 0 well, 1 a check failed or there is no answer, 2 bad use or bad input, 130 interrupted.",
+    no_args_is_help=True,
+    rich_markup_mode="rich",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        from tauforge import __version__
+
+        typer.echo(f"tauforge {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def main(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="The version, and no more.")
+    ] = False,
+    debug: Annotated[bool, typer.Option("--debug", help="Tracebacks instead of error messages.")] = False,
+) -> None:
+    """The dynamics of serial arms and Stewart platforms. SI units and radians, unless a column says otherwise."""
+
+
+for room, commands in (
+    ("Papers", reproducing.COMMANDS),
+    ("Robots", catalogue.COMMANDS),
+    ("Motions", (*dynamics.COMMANDS, *simulating.COMMANDS, *sizing.COMMANDS)),
+    ("Formulations", (*comparing.COMMANDS, *benchmarking.COMMANDS)),
+):
+    for name, command in commands:
+        app.command(name, rich_help_panel=room)(command)

@@ -1,0 +1,148 @@
+"""Arguments that several commands share: how they are written, checked and completed."""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from tauforge.robots.loads import Payload
+    from tauforge.robots.serial_arm import SerialArm
+    from tauforge.robots.stewart_platform import StewartPlatform
+
+NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?")
+CATALOGUE = Path(__file__).parent.parent / "robots" / "catalogue"  # its names without loading what loads robots
+
+
+def complete_robot(incomplete: str) -> list[str]:
+    """Names of the catalogue; files are left to the shell."""
+    return [name for name in sorted(path.stem for path in CATALOGUE.glob("*.toml")) if name.startswith(incomplete)]
+
+
+def complete_formulation(incomplete: str) -> list[str]:
+    from tauforge import FORMULATIONS
+
+    return [name for name in FORMULATIONS if name.startswith(incomplete)]
+
+
+def complete_model(incomplete: str) -> list[str]:
+    from tauforge import STEWART_MODELS
+
+    return [name for name in STEWART_MODELS if name.startswith(incomplete)]
+
+
+Robot = Annotated[
+    str,
+    typer.Argument(
+        metavar="ROBOT", help="A robot of the catalogue, or a .toml or .urdf file.", autocompletion=complete_robot
+    ),
+]
+Tip = Annotated[str | None, typer.Option(metavar="LINK", help="Of a URDF: the link whose frame is the tool's.")]
+Lock = Annotated[
+    list[str] | None,
+    typer.Option(metavar="JOINT=VALUE", help="Of a URDF: hold a joint at a coordinate, rad or m. May be repeated."),
+]
+Json = Annotated[bool, typer.Option("--json", help="The result as JSON, and nothing else on stdout.")]
+PayloadOption = Annotated[
+    str | None,
+    typer.Option(
+        "--payload",
+        metavar="MASS[,X,Y,Z]",
+        help="A body carried by the tool or on the platform: kg, and m of its mass centre in that frame.",
+    ),
+]
+Wrench = Annotated[
+    str | None,
+    typer.Option(
+        "--wrench",
+        metavar="FX,FY,FZ,MX,MY,MZ",
+        help="N and N m on the tool (world axes) or on the platform (base axes), at its origin.",
+    ),
+]
+Output = Annotated[
+    str | None,
+    typer.Option("--output", "-o", metavar="FILE", help="Where the result goes; - for stdout."),
+]
+
+
+def bad(option: str, problem: str) -> typer.BadParameter:
+    return typer.BadParameter(problem, param_hint=option)
+
+
+def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None) -> SerialArm | StewartPlatform:
+    from tauforge.robots.load import load
+
+    held: dict[str, float] | None = None
+    if lock:
+        held = {}
+        for entry in lock:
+            joint, equals, value = entry.partition("=")
+            if not equals:
+                raise bad("--lock", f"expected JOINT=VALUE, got {entry!r}")
+            held[joint.strip()] = quantity("--lock", value)
+    robot: SerialArm | StewartPlatform = load(name, tip=tip, lock=held)
+    return robot
+
+
+def load_platform(name: str, command: str) -> StewartPlatform:
+    from tauforge.robots.stewart_platform import StewartPlatform
+
+    robot = load_robot(name)
+    if not isinstance(robot, StewartPlatform):
+        raise bad("ROBOT", f"{command} is for Stewart platforms, {robot.name} is a serial arm")
+    return robot
+
+
+def quantity(option: str, text: str) -> float:
+    """A number, in SI units unless it carries one of its own, such as 90deg or 20mm."""
+    from tauforge.motion.csv_table import UNITS
+
+    found = NUMBER.fullmatch(text)
+    unit = (found[2] or "").strip() if found else ""
+    if found is None or (unit and unit not in UNITS) or not math.isfinite(float(found[1])):
+        raise bad(option, f"expected a number, or one with a unit such as 90deg or 20mm, got {text!r}")
+    return float(found[1]) * (UNITS[unit][1] if unit else 1.0)
+
+
+def quantities(option: str, text: str, count: int | None = None) -> list[float]:
+    """Numbers with commas between them."""
+    values = [quantity(option, part) for part in text.split(",")]
+    if count is not None and len(values) != count:
+        raise bad(option, f"expected {count} numbers with commas between them, got {len(values)}")
+    return values
+
+
+def parse_payload(text: str | None) -> Payload | None:
+    from tauforge.robots.loads import Payload
+
+    if text is None:
+        return None
+    values = quantities("--payload", text)
+    if len(values) not in (1, 4):
+        raise bad("--payload", f"expected a mass, or a mass and three coordinates, got {len(values)} numbers")
+    return Payload(values[0], values[1:] or (0.0, 0.0, 0.0))
+
+
+def loaded(robot: Any, payload: Payload | None) -> Any:
+    """The robot with the payload as part of it."""
+    from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Vector
+    from tauforge.formulations.bodies import BodyParameters
+    from tauforge.formulations.serial.parameters import heavier
+    from tauforge.robots.serial_arm import SerialArm
+
+    if payload is None:
+        return robot
+    if isinstance(robot, SerialArm):
+        return robot.carrying(payload)
+    body = BodyParameters(float(payload.mass), Vector(*payload.com.tolist()), Matrix.of(payload.inertia.tolist()))
+    both = heavier(robot.parameters.body, body, NO_DISPLACEMENT)
+    return robot.replace(
+        platform_mass=float(both.mass),
+        platform_com=tuple(both.com),
+        platform_inertia=both.inertia.rows,
+        known_exceptions=robot.known_exceptions,
+    )

@@ -1,0 +1,125 @@
+"""Everything that is wrong with a model file, not only the first.
+
+A reader stops at the first fault. Here the value at fault is replaced by one that is known to be good, and the file is
+read again, until nothing new is found.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+import warnings
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from tauforge.cli.arguments import CATALOGUE, bad, load_robot
+from tauforge.errors import ModelError
+
+MOST = 50  # problems that are looked for
+FIELD = re.compile(r"(?:(?P<list>joint|known_exception|source)\[(?P<place>\d+)\]\.?)?(?P<key>\w+)?.*")
+GOOD = {"arm": "puma560", "platform": "motion-rig"}  # files whose values are good
+
+
+class Checked(NamedTuple):
+    """summary: what the robot is, if the file is good."""
+
+    problems: list[str]
+    warnings: list[str]
+    summary: str
+
+
+def checked(path: Path, tip: str | None, lock: list[str] | None) -> Checked:
+    if path.suffix.lower() not in (".toml", ".urdf"):
+        raise bad("FILE", f"expected a name that ends in .toml or .urdf, got {str(path)!r}")
+    if not path.is_file():
+        raise bad("FILE", f"{path} is not a file")
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            robot = load_robot(str(path), tip, lock)
+        except ModelError as error:
+            others = _others(path, error) if path.suffix.lower() == ".toml" else []
+            return Checked([_text(error, path), *others], [], "")
+    texts = [str(warning.message) for warning in caught]
+    return Checked([], texts + _worries(robot), _summary(robot))
+
+
+def _text(error: ModelError, path: Path) -> str:
+    """Without the file, which stands above all of them."""
+    return str(error).removeprefix(f"{path}: ").removeprefix(f"{path}:")
+
+
+def _others(path: Path, first: ModelError) -> list[str]:
+    """Faults behind the first."""
+    from tauforge.robots.readers import arm_toml, platform_toml
+    from tauforge.robots.readers.toml_guard import read_toml
+
+    try:
+        values = read_toml(path)
+    except ModelError:
+        return []  # not even TOML
+    platform = values.get("format") == platform_toml.FORMAT
+    good = tomllib.loads((CATALOGUE / f"{GOOD['platform' if platform else 'arm']}.toml").read_text(encoding="utf-8"))
+    found: list[str] = []
+    error, before = first, set[str]()
+    while len(found) < MOST and error.field is not None and error.field not in before:
+        before.add(error.field)
+        if not _repaired(values, error.field, good):
+            break
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                (platform_toml.platform_of if platform else arm_toml.arm_of)(values)
+            break
+        except ModelError as following:
+            error = following
+            if error.field not in before:
+                found.append(str(error))
+    return found
+
+
+def _repaired(values: dict[str, Any], field: str, good: dict[str, Any]) -> bool:
+    """Puts a good value where the fault is; whether there is such a place."""
+    place = FIELD.fullmatch(field)
+    if place is None or (place["list"] is None and place["key"] is None):
+        return False
+    if place["list"] is None:
+        owner, donor = values, good
+    else:
+        tables = values.get(place["list"])
+        k = int(place["place"]) - 1
+        if not isinstance(tables, list) or not 0 <= k < len(tables):
+            return False
+        if place["key"] is None or not isinstance(tables[k], dict):
+            tables[k] = dict(good[place["list"]][0]) if place["list"] in good else {}
+            return True
+        owner, donor = tables[k], good.get(place["list"], [{}])[0]
+    key = place["key"]
+    if key in donor:
+        owner[key] = donor[key]
+    elif key in owner:
+        del owner[key]
+    else:
+        return False
+    return True
+
+
+def _summary(robot: Any) -> str:
+    from tauforge.cli.describing import headline
+
+    return headline(robot)
+
+
+def _worries(robot: Any) -> list[str]:
+    """What loads, and will disappoint later."""
+    import numpy as np
+
+    from tauforge.analysis.comparison import random_states
+    from tauforge.robots.serial_arm import SINGULAR, SerialArm
+
+    if not isinstance(robot, SerialArm):
+        return [] if robot.has_masses else ["no masses: kinematics only, dynamics has no answer"]
+    q, _, _ = random_states(robot, 20)
+    if (np.linalg.cond(robot.mass_matrix(q)) > SINGULAR).any():
+        return ["the mass matrix has no inverse: a link without mass or inertia moves freely; it cannot be simulated"]
+    return []

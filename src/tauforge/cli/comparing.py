@@ -1,0 +1,119 @@
+"""`compare`: formulations or Stewart models side by side. `complexity`: what they cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tauforge.cli.arguments import Json, Lock, Robot, Tip, load_robot
+from tauforge.cli.csv_files import read_motion
+from tauforge.cli.output import number, result, table, working
+
+
+def compare(
+    robot: Robot = "puma560",
+    motion: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="Compare along this motion instead of at random states.")
+    ] = None,
+    states: Annotated[int, typer.Option(min=1, help="How many random states.")] = 1000,
+    seed: Annotated[int, typer.Option(min=0, help="Of the random states.")] = 0,
+    tip: Tip = None,
+    lock: Lock = None,
+    as_json: Json = False,
+) -> None:
+    """How far the formulations of an arm disagree, or the published models of a platform are off."""
+    from tauforge.robots.serial_arm import SerialArm
+
+    mine = load_robot(robot, tip, lock)
+    given: Any = None
+    if motion is not None:
+        moves = read_motion(motion, mine)
+        given, where = moves.samples, f"along {motion}"
+    elif isinstance(mine, SerialArm):
+        from tauforge.analysis.comparison import random_states
+
+        given, where = random_states(mine, states, seed), f"at {states} random states"
+    else:
+        from tauforge.analysis.platform_states import random_platform_states
+
+        given, where = random_platform_states(mine, states, seed), f"at {states} random states"
+    (_compare_arm if isinstance(mine, SerialArm) else _compare_platform)(mine, given, where, as_json)
+
+
+def _compare_arm(arm: Any, given: Any, where: str, as_json: bool) -> None:
+    import numpy as np
+
+    from tauforge.analysis.comparison import compare as compared
+
+    found = compared(arm, *given)
+    peak = max(float(np.abs(torques).max()) for torques in found.torques.values())
+
+    def shown() -> Any:
+        rows = [(name, f"{error:.1e}") for name, error in found.disagreement.items()]
+        header = ("formulation", "largest disagreement")
+        yield table(f"{arm.name}: {len(rows)} formulations {where}", header, rows)
+        yield "Relative to the largest force of the state, with the formulation that differs most."
+
+    data = {"robot": arm.name, "where": where, "largest": found.largest, "largest_force": peak}
+    result(as_json, {**data, "disagreement": found.disagreement}, shown)
+
+
+def _compare_platform(platform: Any, given: Any, where: str, as_json: bool) -> None:
+    import numpy as np
+
+    from tauforge.analysis.assumptions import assess
+
+    peak = float(np.abs(platform.inverse_dynamics(*given)).max())
+    verdicts = assess(platform, *given)
+
+    def shown() -> Any:
+        rows = [(*v.simplification[:2], number(v.worst), number(v.percent.max(), 2)) for v in verdicts]
+        header = ("assumption, everything else exact", "source", "error [N]", "[%]")
+        yield table(f"{platform.name}: published models {where}, against the exact one", header, rows, texts=2)
+        yield f"Largest error of any leg; [%] of that leg's largest exact force. Largest exact force: {number(peak)} N."
+
+    models = [
+        {
+            "name": v.simplification.name,
+            "source": v.simplification.source,
+            "model": v.simplification.model,
+            "corrections": v.simplification.corrections,
+            "largest_error": v.largest,
+            "rms_error": v.rms,
+            "percent": v.percent,
+        }
+        for v in verdicts
+    ]
+    result(as_json, {"robot": platform.name, "where": where, "largest_force": peak, "models": models}, shown)
+
+
+def complexity(
+    robot: Robot = "puma560",
+    papers: Annotated[bool, typer.Option("--papers", help="Beside the papers' own counts, too.")] = False,
+    tip: Tip = None,
+    lock: Lock = None,
+    as_json: Json = False,
+) -> None:
+    """What one inverse dynamics costs in each formulation, counted from the texts that run."""
+    from tauforge.cli import complexity_tables as tables
+    from tauforge.robots.serial_arm import SerialArm
+
+    mine = load_robot(robot, tip, lock)
+    with working("counting"):
+        costs = tables.counts(mine)
+
+    def shown() -> Any:
+        counting = "Traced, each common term once; as written, every operation of the text. Negations are free."
+        if isinstance(mine, SerialArm):
+            yield from (tables.arm_table(mine, costs), counting, "", tables.size_table())
+        else:
+            yield from (tables.platform_table(mine, costs), counting)
+        if papers:
+            yield from tables.papers_tables()
+
+    result(as_json, {"robot": mine.name, "operations": costs}, shown)
+
+
+COMMANDS = (("compare", compare), ("complexity", complexity))

@@ -1,0 +1,65 @@
+"""Files of the command line: motions in, results out, never onto what was read."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any
+
+from tauforge.cli.arguments import bad
+from tauforge.cli.output import note, seconds
+
+if TYPE_CHECKING:
+    from tauforge.motion.csv_motion import CsvMotion
+
+STDOUT = "-"
+
+
+def read_motion(path: Path, robot: Any) -> CsvMotion:
+    """The motion of a file, with notes on what it does not say."""
+    from tauforge.motion.csv_motion import CsvMotion
+
+    motion = CsvMotion(path, robot)
+    if motion.derived:
+        note(f"{path}: {' and '.join(motion.derived)} from a spline, no columns give them")
+    if not motion.even:
+        least, most = motion.steps
+        note(f"{path}: time steps are uneven, {seconds(least)} to {seconds(most)} s")
+    if motion.unused:
+        note(f"{path}: columns not used: {', '.join(motion.unused)}")
+    return motion
+
+
+def check_output(output: str | None, inputs: Iterable[str | Path], suffixes: Sequence[str], as_json: bool) -> None:
+    """Before any work: a file that can be written, and none that was read."""
+    if output is None:
+        return
+    if output == STDOUT:
+        if as_json:
+            raise bad("--output", "- and --json both want stdout; give a file")
+        return
+    target = Path(output)
+    if target.suffix.lower() not in suffixes:
+        raise bad("--output", f"expected a name that ends in {' or '.join(suffixes)}, got {output!r}")
+    for path in inputs:
+        if target.exists() and Path(path).exists() and target.samefile(path):
+            raise bad("--output", f"{output} is the file that is read; give another name")
+    if not target.parent.is_dir():
+        raise bad("--output", f"the folder {target.parent} does not exist")
+
+
+def write_output(output: str, writer: Callable[[IO[str]], None]) -> None:
+    """What the writer writes, whole or not at all."""
+    from tauforge.files import written_whole
+
+    if output == STDOUT:
+        whole = io.StringIO()  # nothing half on a pipe either
+        writer(whole)
+        sys.stdout.write(whole.getvalue())
+        return
+    with written_whole(output) as file:
+        text = io.TextIOWrapper(file, encoding="utf-8", newline="")
+        writer(text)
+        text.detach()

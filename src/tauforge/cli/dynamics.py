@@ -1,0 +1,183 @@
+"""`inverse-dynamics`: from a motion to actuator forces. `forward-kinematics`: from joints or legs to a pose."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tauforge.cli.arguments import (
+    Json,
+    Lock,
+    Output,
+    PayloadOption,
+    Robot,
+    Tip,
+    Wrench,
+    bad,
+    complete_formulation,
+    complete_model,
+    load_robot,
+    loaded,
+    parse_payload,
+    quantities,
+)
+from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
+from tauforge.cli.output import number, result, seconds, table
+
+Motion = Annotated[
+    Path,
+    typer.Argument(metavar="MOTION.csv", help="time [s], then q1 [rad] ..., or x [m], y, z, theta_x [rad], ..."),
+]
+
+
+def inverse_dynamics(
+    robot: Robot,
+    motion: Motion,
+    output: Output = None,
+    formulation: Annotated[
+        str | None,
+        typer.Option(help="Of an arm; default joint-frames, the cheapest.", autocompletion=complete_formulation),
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(help="Of a platform; default exact.", autocompletion=complete_model)
+    ] = None,
+    payload: PayloadOption = None,
+    wrench: Wrench = None,
+    tip: Tip = None,
+    lock: Lock = None,
+    as_json: Json = False,
+) -> None:
+    """The actuator forces that a motion needs, with their peaks and root mean squares."""
+    import numpy as np
+
+    from tauforge.motion.columns import TIME, columns_of
+    from tauforge.motion.csv_table import write_csv
+    from tauforge.robots.serial_arm import SerialArm
+
+    check_output(output, [motion, robot], (".csv",), as_json)
+    mine = load_robot(robot, tip, lock)
+    body = parse_payload(payload)
+    loads: dict[str, Any] = {}
+    if isinstance(mine, SerialArm):
+        if model is not None:
+            raise bad("--model", f"{mine.name} is an arm; give --formulation")
+        loads |= {"payload": body, "formulation": formulation}
+    else:
+        if formulation is not None:
+            raise bad("--formulation", f"{mine.name} is a platform; give --model")
+        mine = loaded(mine, body)
+        loads |= {} if model is None else {"model": model}
+    if wrench is not None:
+        force = quantities("--wrench", wrench, 6)
+        loads["tip_wrench" if isinstance(mine, SerialArm) else "external_wrench"] = force
+    moves = read_motion(motion, mine)
+    forces = mine.inverse_dynamics(*moves.samples, **loads)
+    columns = columns_of(mine).force
+    if output is not None:
+        rows = np.column_stack([moves.times, forces])
+        write_output(output, lambda file: write_csv(file, [TIME, *columns], rows))
+        if output == STDOUT:
+            return
+    peaks = np.abs(forces).argmax(axis=0)
+    rms = np.sqrt(np.trapezoid(forces**2, moves.times, axis=0) / moves.duration)
+    names = [joint.name for joint in mine.joints] if isinstance(mine, SerialArm) else [f"leg {k}" for k in range(1, 7)]
+    rows_shown: list[dict[str, Any]] = [
+        {
+            "actuator": names[k],
+            "column": column.name,
+            "unit": column.unit,
+            "peak": float(forces[peaks[k], k]),
+            "time_of_peak": float(moves.times[peaks[k]]),
+            "rms": float(rms[k]),
+        }
+        for k, column in enumerate(columns)
+    ]
+
+    def shown() -> Any:
+        header = ("actuator", "column", "peak", "at [s]", "root mean square")
+        rows = [
+            (
+                r["actuator"],
+                r["column"],
+                f"{number(r['peak'])} {r['unit']}",
+                seconds(r["time_of_peak"]),
+                f"{number(r['rms'])} {r['unit']}",
+            )
+            for r in rows_shown
+        ]
+        yield table(
+            f"{mine.name}: actuator forces, {len(forces)} states in {seconds(moves.duration)} s", header, rows, texts=2
+        )
+        yield f"written to {output}" if output is not None else "-o FORCES.csv writes all of them."
+
+    used = formulation or model or ("joint-frames" if isinstance(mine, SerialArm) else "exact")
+    data = {"robot": mine.name, "formulation": used, "states": len(forces), "duration": moves.duration}
+    result(as_json, {**data, "derived": moves.derived, "forces": rows_shown, "output": output}, shown)
+
+
+def forward_kinematics(
+    robot: Robot,
+    file: Annotated[
+        Path,
+        typer.Argument(
+            metavar="FILE.csv", help="q1 [rad] ... of an arm, l1 [m] ... l6 of a platform; or with time [s]."
+        ),
+    ],
+    output: Output = None,
+    guess: Annotated[
+        str | None,
+        typer.Option(
+            metavar="X,Y,Z,THETA_X,THETA_Y,THETA_Z",
+            help="Of a platform: a pose near the first row; default level above the base.",
+        ),
+    ] = None,
+    tip: Tip = None,
+    lock: Lock = None,
+    as_json: Json = False,
+) -> None:
+    """The pose of an arm's tool from its joints, or of a platform from its leg lengths, followed row by row."""
+    import numpy as np
+
+    from tauforge.motion.columns import LENGTHS, POSE, TIME, columns_of
+    from tauforge.motion.csv_table import read_csv, write_csv
+    from tauforge.motion.poses import pose_of
+    from tauforge.robots.pose_search import default_guess
+    from tauforge.robots.serial_arm import SerialArm
+
+    check_output(output, [file, robot], (".csv",), as_json)
+    mine = load_robot(robot, tip, lock)
+    given = read_csv(file)
+    times = given.take_times(TIME) if given.has([TIME]) else None
+    if isinstance(mine, SerialArm):
+        if guess is not None:
+            raise bad("--guess", f"is for platforms, {mine.name} is an arm")
+        poses = pose_of(mine.forward_kinematics(given.take(columns_of(mine).position)))
+    else:
+        lengths = given.take(LENGTHS)
+        start = default_guess(mine, lengths[0]) if guess is None else np.array(quantities("--guess", guess, 6))
+        poses = mine.track(lengths, start)
+    if output is not None:
+        rows = poses if times is None else np.column_stack([times, poses])
+        columns = POSE if times is None else (TIME, *POSE)
+        write_output(output, lambda file: write_csv(file, columns, rows))
+        if output == STDOUT:
+            return
+    low, high = poses.min(axis=0), poses.max(axis=0)
+
+    def shown() -> Any:
+        rows = [
+            (str(column), *map(number, (poses[0, k], poses[-1, k], low[k], high[k]))) for k, column in enumerate(POSE)
+        ]
+        what = "tool" if isinstance(mine, SerialArm) else "platform"
+        yield table(f"{mine.name}: pose of its {what}, {len(poses)} rows", ("", "first", "last", "least", "most"), rows)
+        yield f"written to {output}" if output is not None else "-o POSES.csv writes all of them."
+
+    names = [column.name for column in POSE]
+    ends = {"first": poses[0], "last": poses[-1], "least": low, "most": high}
+    data = {"robot": mine.name, "rows": len(poses), "columns": names, "units": [column.unit for column in POSE]}
+    result(as_json, {**data, **ends, "output": output}, shown)
+
+
+COMMANDS = (("inverse-dynamics", inverse_dynamics), ("forward-kinematics", forward_kinematics))

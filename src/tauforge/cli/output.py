@@ -1,0 +1,163 @@
+"""What goes to the terminal: tables, JSON, notes and errors, each to its own stream."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import math
+import os
+import sys
+import textwrap
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from rich.console import Console, RenderableType
+    from rich.table import Table
+
+UNBOUNDED = 10_000  # columns of a pipe: nothing is cut or folded there
+NARROWEST = 30
+WHOLE = 24  # characters of a first cell that are never folded
+
+
+def console(*, stderr: bool = False) -> Console:
+    """As wide as the terminal; a pipe has no width of its own unless COLUMNS gives it one."""
+    from rich.console import Console
+
+    stream = sys.stderr if stderr else sys.stdout
+    width = None if stream.isatty() or os.environ.get("COLUMNS", "").isdigit() else UNBOUNDED
+    return Console(stderr=stderr, width=width, highlight=False, soft_wrap=False)
+
+
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, texts: int = 1) -> Table:
+    """The first `texts` columns hold texts, the others numbers, which are folded but never cut."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
+    cells = list(rows)
+    heading = Text(title, "bold") if title else None
+    made = Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(columns):
+        whole = place == 0 and all(len(str(row[0])) <= WHOLE for row in cells)
+        justify: Literal["left", "right"] = "left" if place < texts else "right"
+        made.add_column(Text(name), justify=justify, overflow="fold", no_wrap=whole)
+    for row in cells:
+        made.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
+    return made
+
+
+def result(as_json: bool, data: dict[str, Any], shown: Callable[[], Iterable[RenderableType]]) -> None:
+    """The one result of a command, for machines or for people, on stdout."""
+    if as_json:
+        sys.stdout.write(json.dumps(plain(data), indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+        return
+    screen = console()
+    for part in shown():
+        if isinstance(part, str):
+            screen.print(part, markup=False)
+        else:
+            screen.print(part)
+
+
+def plain(value: Any) -> Any:
+    """Of numbers, texts, lists and dicts alone; what is not a finite number is None."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if hasattr(value, "_asdict"):
+        return plain(value._asdict())
+    if hasattr(value, "tolist"):  # NumPy's arrays and numbers
+        return plain(value.tolist())
+    if isinstance(value, list | tuple):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    return value if value is None or isinstance(value, str | int | float) else str(value)
+
+
+def number(value: float, digits: int = 4) -> str:
+    """Short, without an exponent where that is readable."""
+    if value == 0:
+        return "0"
+    if not math.isfinite(value):
+        return {"nan": "-", "inf": "inf", "-inf": "-inf"}[str(float(value))]
+    size = abs(value)
+    if 1e-3 <= size < 1e6:
+        places = max(0, digits - 1 - math.floor(math.log10(size)))
+        text = f"{value:.{places}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
+
+
+def item(text: str, remark: str = "") -> Table:
+    """An entry of a list, its lines set in under each other; the remark below it, pale."""
+    from rich.table import Table
+    from rich.text import Text
+
+    made = Table.grid(padding=(0, 1))
+    whole = Text(text)
+    if remark:
+        whole.append(f"\n{remark}", "dim")
+    made.add_row("-", whole)
+    return made
+
+
+def seconds(value: float) -> str:
+    return f"{value:.6g}"
+
+
+def note(text: str) -> None:
+    """Something to know about the result, on stderr, so that it never mixes with it."""
+    _block("note", text, "")
+
+
+def warn(text: str) -> None:
+    _block("warning", text, "")
+
+
+def error(text: str, remedy: str | None = None) -> None:
+    _block("error", text, remedy or "")
+
+
+def _block(kind: str, text: str, remedy: str) -> None:
+    """One readable block: the kind, the text, and below it, set in, what to do."""
+    terminal = sys.stderr.isatty()
+    width = max(NARROWEST, _terminal_width()) if terminal else UNBOUNDED
+    lines: list[str] = []
+    for paragraph in (*f"{kind}: {text}".splitlines(), *remedy.splitlines()):
+        first = "  " if lines else ""
+        lines += textwrap.wrap(
+            paragraph,
+            width,
+            initial_indent=first,
+            subsequent_indent="  ",
+            break_long_words=False,
+            break_on_hyphens=False,
+        )
+    whole = "\n".join(lines)
+    if terminal and not os.environ.get("NO_COLOR"):
+        colour = {"error": "31", "warning": "33", "note": "36"}[kind]
+        whole = f"\x1b[1;{colour}m{kind}:\x1b[0m" + whole[len(kind) + 1 :]
+    sys.stdout.flush()
+    print(whole, file=sys.stderr, flush=True)
+
+
+def _terminal_width() -> int:
+    import shutil
+
+    return shutil.get_terminal_size().columns
+
+
+@contextmanager
+def working(what: str) -> Iterator[Callable[[str], None]]:
+    """A live line on a terminal's stderr while something takes long; call it with what is being done now."""
+    if not sys.stderr.isatty():
+        yield lambda _: None
+        return
+    screen = console(stderr=True)
+    with screen.status(what) as status:
+        yield lambda text: status.update(text)

@@ -1,0 +1,237 @@
+"""`simulate`: a robot under control, step by step."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauforge.cli.arguments import (
+    Json,
+    Lock,
+    PayloadOption,
+    Robot,
+    Tip,
+    bad,
+    load_robot,
+    loaded,
+    parse_payload,
+    quantities,
+    quantity,
+)
+from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
+from tauforge.cli.output import note, number, result, seconds, table, working
+
+if TYPE_CHECKING:
+    from tauforge.simulation.recording import Recording
+
+CONTROLLERS = ("computed-torque", "pd", "gravity-pd", "none")
+METHODS = ("rk4", "dormand-prince", "symplectic")
+MOVES = {"joint-move": "an arm", "pose-move": "a platform"}
+COULOMB_SPEED = 0.01  # rad/s or m/s, over which Coulomb friction is smoothed if the robot does not say
+EVENTS_SHOWN = 10
+
+
+def complete_controller(incomplete: str) -> list[str]:
+    return [name for name in CONTROLLERS if name.startswith(incomplete)]
+
+
+def complete_method(incomplete: str) -> list[str]:
+    return [name for name in METHODS if name.startswith(incomplete)]
+
+
+def simulate(
+    robot: Robot,
+    motion: Annotated[
+        str,
+        typer.Option(
+            metavar="FILE.csv | joint-move:FROM:TO:SECONDS[:PROFILE]",
+            help="What to follow: a file, or a move such as joint-move:0,0:90deg,-0.5:2 of an arm's joints, "
+            "pose-move:... of a platform. It starts there.",
+        ),
+    ],
+    controller: Annotated[
+        str, typer.Option(help=" | ".join(CONTROLLERS), autocompletion=complete_controller)
+    ] = "computed-torque",
+    kp: Annotated[
+        str | None, typer.Option(metavar="GAIN[,...]", help="One for all or one each; computed torque: 100 1/s^2.")
+    ] = None,
+    kv: Annotated[
+        str | None, typer.Option(metavar="GAIN[,...]", help="One for all or one each; computed torque: 20 1/s.")
+    ] = None,
+    duration: Annotated[float | None, typer.Option(metavar="SECONDS", help="Default the motion's.")] = None,
+    step: Annotated[float, typer.Option(metavar="SECONDS", help="Between two rows.")] = 1e-3,
+    control_period: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="The controller is asked that often; default at every instant."),
+    ] = None,
+    method: Annotated[str, typer.Option(help=" | ".join(METHODS), autocompletion=complete_method)] = "rk4",
+    payload: PayloadOption = None,
+    coulomb_speed: Annotated[
+        float | None,
+        typer.Option(metavar="SPEED", help="rad/s over which Coulomb friction is smoothed; default 0.01."),
+    ] = None,
+    force_limits: Annotated[bool, typer.Option("--force-limits", help="Actuators give no more than they can.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option(metavar="FILE.png", help="Position, error and force; .svg, .pdf too.")
+    ] = None,
+    output: Annotated[
+        str | None,
+        typer.Option(
+            "--output", "-o", metavar="FILE", help="The run: .csv, which other commands read, or .npz; - for stdout."
+        ),
+    ] = None,
+    tip: Tip = None,
+    lock: Lock = None,
+    as_json: Json = False,
+) -> None:
+    """A robot that follows a motion under control, and how well it does. The controller knows nothing of a payload."""
+    from tauforge.simulation.simulate import simulate as run
+
+    inputs = [robot, motion]
+    check_output(output, inputs, (".csv", ".npz"), as_json)
+    check_output(None if plot is None else str(plot), inputs, (".png", ".svg", ".pdf"), False)
+    mine = _smoothed(load_robot(robot, tip, lock), coulomb_speed)
+    if controller not in CONTROLLERS:
+        raise bad("--controller", f"expected one of {', '.join(CONTROLLERS)}, got {controller!r}")
+    if method not in METHODS:
+        raise bad("--method", f"expected one of {', '.join(METHODS)}, got {method!r}")
+    law = _law(controller, mine, kp, kv)
+    wanted = _motion(motion, mine)
+    with working(f"simulating {mine.name}"):
+        recording = run(
+            mine,
+            law,
+            wanted,
+            duration=duration,
+            step=step,
+            method=method,
+            control_period=control_period,
+            plant=loaded(mine, parse_payload(payload)),
+            force_limits="robot" if force_limits else None,
+        )
+    if plot is not None:
+        _draw(recording, plot)
+    if output == STDOUT:
+        write_output(output, recording.write_csv)
+        return
+    if output is not None:
+        recording.save(output)
+    summary = _summary(recording)
+
+    def shown() -> Any:
+        header = ("", "largest error", "at [s]", "error at the end", "peak force", "at [s]")
+        rows = [
+            (
+                f"{r['name']} / {r['actuator']}" if r["name"] != r["actuator"] else r["name"],
+                f"{number(r['largest_error'])} {r['unit']}",
+                seconds(r["time_of_largest_error"]),
+                f"{number(r['final_error'])} {r['unit']}",
+                f"{number(r['peak_force'])} {r['force_unit']}",
+                seconds(r["time_of_peak_force"]),
+            )
+            for r in summary
+        ]
+        length = f"{seconds(recording.time[-1])} s in steps of {seconds(step)} s"
+        yield table(f"{recording.robot} under {controller}: {length}", header, rows)
+        for event in recording.events[:EVENTS_SHOWN]:
+            yield f"at {seconds(event.time)} s: {event.what}: {event.which}"
+        if len(recording.events) > EVENTS_SHOWN:
+            yield f"and {len(recording.events) - EVENTS_SHOWN} more events"
+        yield from (f"written to {file}" for file in (output, plot) if file is not None)
+
+    data = {"robot": recording.robot, "controller": controller, "method": method, "step": step}
+    data |= {"duration": recording.time[-1], "coordinates": summary, "events": recording.events}
+    result(as_json, {**data, "output": output, "plot": plot}, shown)
+
+
+def _smoothed(robot: Any, speed: float | None) -> Any:
+    from tauforge.robots.serial_arm import SerialArm
+
+    if not isinstance(robot, SerialArm):
+        if speed is not None:
+            raise bad("--coulomb-speed", f"is for arms, {robot.name} is a platform")
+        return robot
+    if speed is not None:
+        return robot.replace(coulomb_speed=speed)
+    if robot.coulomb_speed or not any(any(joint.coulomb) for joint in robot.joints):
+        return robot
+    note(f"Coulomb friction is smoothed over {COULOMB_SPEED} rad/s; --coulomb-speed sets another")
+    return robot.replace(coulomb_speed=COULOMB_SPEED)
+
+
+def _law(name: str, robot: Any, kp: str | None, kv: str | None) -> Any:
+    from tauforge import control
+
+    gains: dict[str, Any] = {}
+    for option, text in (("kp", kp), ("kv", kv)):
+        if text is not None:
+            values = quantities(f"--{option}", text)
+            gains[option] = values[0] if len(values) == 1 else values
+    if name == "none":
+        if gains:
+            raise bad(f"--{next(iter(gains))}", "there is no controller to take it")
+        return None
+    if name == "computed-torque":
+        return control.ComputedTorque(robot, **gains)
+    missing = [f"--{option}" for option in ("kp", "kv") if option not in gains]
+    if missing:
+        units = "N m/rad and N m s/rad, N/m and N s/m for what slides"
+        raise bad(missing[0], f"{name} needs it, no gain suits all robots; --kp and --kv in {units}")
+    return (control.PD if name == "pd" else control.GravityPD)(robot, **gains)
+
+
+def _motion(text: str, robot: Any) -> Any:
+    from tauforge.motion import JointMove, PoseMotion
+    from tauforge.robots.serial_arm import SerialArm
+
+    kind, colon, rest = text.partition(":")
+    if not colon or kind not in MOVES:
+        if Path(text).suffix.lower() != ".csv":
+            raise bad("--motion", f"expected a .csv file, joint-move:... or pose-move:..., got {text!r}")
+        return read_motion(Path(text), robot)
+    arm = isinstance(robot, SerialArm)
+    if arm != (kind == "joint-move"):
+        raise bad("--motion", f"{kind} is for {MOVES[kind]}; {robot.name} needs {'joint' if arm else 'pose'}-move")
+    parts = rest.split(":")
+    if len(parts) not in (3, 4):
+        raise bad("--motion", f"expected {kind}:FROM:TO:SECONDS[:PROFILE], got {text!r}")
+    count = robot.n if arm else 6
+    start, end = (quantities("--motion", part, count) for part in parts[:2])
+    move = JointMove(start, end, quantity("--motion", parts[2]), *parts[3:])
+    return move if arm else PoseMotion(move)
+
+
+def _draw(recording: Recording, path: Path) -> None:
+    from tauforge.files import written_whole
+
+    figure = recording.plot()
+    with written_whole(path) as file:
+        figure.savefig(file, format=path.suffix[1:].lower(), dpi=150)
+
+
+def _summary(recording: Recording) -> list[dict[str, Any]]:
+    import numpy as np
+
+    error, force = recording.error, recording.force
+    worst, peak = np.abs(error).argmax(axis=0), np.abs(force).argmax(axis=0)
+    return [
+        {
+            "name": recording.names[k],
+            "unit": recording.units[k],
+            "largest_error": float(error[worst[k], k]),
+            "time_of_largest_error": float(recording.time[worst[k]]),
+            "rms_error": float(np.sqrt((error[:, k] ** 2).mean())),
+            "final_error": float(error[-1, k]),
+            "final_position": float(recording.position[-1, k]),
+            "actuator": recording.force_names[k],
+            "force_unit": recording.force_units[k],
+            "peak_force": float(force[peak[k], k]),
+            "time_of_peak_force": float(recording.time[peak[k]]),
+        }
+        for k in range(len(recording.names))
+    ]
+
+
+COMMANDS = (("simulate", simulate),)

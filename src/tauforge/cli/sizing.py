@@ -1,0 +1,116 @@
+"""`sizing`: what a motion asks of a hexapod's actuators and joints."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from tauforge.cli.arguments import Json, PayloadOption, Robot, Wrench, load_platform, loaded, parse_payload, quantities
+from tauforge.cli.csv_files import read_motion
+from tauforge.cli.dynamics import Motion
+from tauforge.cli.output import number, result, seconds, table
+from tauforge.cli.shell import Failed
+
+WELL = 1e3  # condition number above which forces are near running away
+
+
+def sizing(
+    platform: Robot,
+    motion: Motion,
+    payload: PayloadOption = None,
+    wrench: Wrench = None,
+    check: Annotated[
+        bool, typer.Option("--check", help="Exit code 1 where a limit is broken or a singular pose is crossed.")
+    ] = False,
+    as_json: Json = False,
+) -> None:
+    """Peak and RMS forces, speeds, powers, strokes and joint loads of a platform over a motion, and margins."""
+    from tauforge.analysis.sizing import size
+
+    mine = loaded(load_platform(platform, "sizing"), parse_payload(payload))
+    moves = read_motion(motion, mine)
+    external = None if wrench is None else quantities("--wrench", wrench, 6)
+    found = size(mine, moves.times, *moves.samples, external_wrench=external)
+
+    def shown() -> Any:
+        span = f"{len(moves.times)} states in {seconds(moves.duration)} s"
+        yield f"{mine.name}: {span}\n"
+        yield _legs_table(found)
+        yield _power_table(found)
+        rows = []
+        for name, peak in found.reactions.items():
+            value, leg, time = peak.worst
+            unit = "N m" if name.endswith("moment") else "N"
+            rows.append((name, f"{number(value)} {unit}", leg, seconds(time)))
+        yield table("Loads on the joints of a leg, at worst", ("", "peak", "leg", "at [s]"), rows)
+        yield from _verdict(found)
+
+    data = {
+        "platform": mine.name,
+        "states": len(moves.times),
+        "duration": moves.duration,
+        "units": {"force": "N", "moment": "N m", "speed": "m/s", "power": "W", "length": "m", "time": "s"},
+        "derived": moves.derived,
+        "peak_force": found.peak_force,
+        "rms_force": found.rms_force,
+        "peak_speed": found.peak_speed,
+        "peak_power": found.peak_power,
+        "mean_power": found.mean_power,
+        "shortest": found.shortest,
+        "longest": found.longest,
+        "stroke_used": found.stroke_used,
+        "reactions": found.reactions,
+        "margins": found.margins,
+        "condition_number": {"value": found.condition[0], "time": found.condition[1]},
+        "crosses_singularity": found.crosses_singularity,
+        "within_limits": found.within_limits,
+    }
+    result(as_json, data, shown)
+    if check and not found.within_limits:
+        raise Failed
+
+
+def _legs_table(found: Any) -> Any:
+    header = ("leg", "peak [N]", "at [s]", "RMS [N]", "shortest [m]", "longest [m]", "stroke [m]")
+    rows = []
+    for i in range(6):
+        force = (number(found.peak_force.value[i]), seconds(found.peak_force.time[i]), number(found.rms_force[i]))
+        lengths = (number(x[i]) for x in (found.shortest, found.longest, found.stroke_used))
+        rows.append((_marked(i, found.peak_force), *force, *lengths))
+    return table("Forces (+ extends the leg) and strokes", header, rows)
+
+
+def _power_table(found: Any) -> Any:
+    header = ("leg", "peak speed [m/s]", "at [s]", "peak power [W]", "at [s]", "mean power [W]")
+    rows = []
+    for i in range(6):
+        speed = (number(found.peak_speed.value[i]), seconds(found.peak_speed.time[i]))
+        power = (number(found.peak_power.value[i]), seconds(found.peak_power.time[i]))
+        rows.append((_marked(i, found.peak_power), *speed, *power, number(found.mean_power[i])))
+    return table("Speeds and powers (- brakes)", header, rows)
+
+
+def _marked(i: int, peak: Any) -> str:
+    return f"{i + 1} *" if i + 1 == peak.leg else f"{i + 1}"
+
+
+def _verdict(found: Any) -> Any:
+    rows = []
+    for margin in found.margins:
+        leg = "" if margin.leg is None else margin.leg
+        state = "holds" if margin.value >= 0 else "BROKEN"
+        rows.append((margin.limit, state, f"{number(margin.value)} {margin.unit}", leg, seconds(margin.time)))
+    if rows:
+        yield table("Limits, where the margin is smallest", ("limit", "", "margin", "leg", "at [s]"), rows, texts=2)
+    else:
+        yield "The platform has no limits to compare with."
+    value, time = found.condition
+    nearness = "far from singular" if value < WELL else "near a singular pose: forces run away"
+    if found.crosses_singularity:
+        nearness = "a singular pose is crossed: the legs lose the platform"
+    yield f"Condition number of the force matrix: at most {number(value)}, at {seconds(time)} s: {nearness}."
+    yield "* the leg with the largest of all"
+
+
+COMMANDS = (("sizing", sizing),)

@@ -1,0 +1,39 @@
+"""Files that are written whole or not at all: whoever reads one sees the old or the new, never half."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
+
+from tauforge.errors import ModelError
+
+
+@contextmanager
+def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
+    """A file to write into, which takes the place of `path` when the block ends well and vanishes when it does not.
+
+    ModelError where the folder does not exist or the system refuses.
+    """
+    target = Path(path)
+    temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
+    try:
+        if not target.parent.is_dir():
+            raise ModelError(
+                "cannot be written: its folder does not exist", file=target, remedy=f"Make {target.parent} first"
+            )
+        if target.is_dir():
+            raise ModelError("cannot be written: it is a folder", file=target)
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, target)
+    except OSError as error:
+        raise ModelError(f"cannot be written: {error.strerror or error}", file=target) from None
+    finally:
+        with suppress(OSError):  # a name too long for any file
+            temporary.unlink(missing_ok=True)

@@ -1,0 +1,74 @@
+"""The names of columns in CSV files, one convention for all: what is read as a motion and what is written.
+
+time [s], and of an arm with n joints
+    q1 [rad] ... qn      coordinates, prismatic ones in m
+    qd1 [rad/s] ...      rates
+    qdd1 [rad/s^2] ...   accelerations
+    tau1 [N m] ...       actuator forces, prismatic ones in N
+of a platform
+    x, y, z [m], theta_x, theta_y, theta_z [rad]                          pose
+    v_x, v_y, v_z [m/s], omega_x, omega_y, omega_z [rad/s]                twist
+    a_x, a_y, a_z [m/s^2], alpha_x, alpha_y, alpha_z [rad/s^2]            acceleration
+    l1 [m] ... l6, f1 [N] ... f6                                          leg lengths and forces
+and of what was wanted the same with `target_` before it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tauforge.motion.csv_table import Column
+from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.stewart_platform import StewartPlatform
+
+TIME = Column("time", "s")
+AXES = ("x", "y", "z")
+POSE = tuple(Column(*c) for c in zip((*AXES, *(f"theta_{a}" for a in AXES)), ["m"] * 3 + ["rad"] * 3, strict=True))
+LENGTHS = tuple(Column(f"l{i}", "m") for i in range(1, 7))
+
+
+class Columns(NamedTuple):
+    """Of a robot's coordinates and what moves them."""
+
+    position: tuple[Column, ...]
+    velocity: tuple[Column, ...]
+    acceleration: tuple[Column, ...]
+    force: tuple[Column, ...]
+
+    @property
+    def target_position(self) -> tuple[Column, ...]:
+        return tuple(column._replace(name=f"target_{column.name}") for column in self.position)
+
+    @property
+    def target_velocity(self) -> tuple[Column, ...]:
+        return tuple(column._replace(name=f"target_{column.name}") for column in self.velocity)
+
+
+def arm_columns(units: Sequence[str]) -> Columns:
+    """units: of the joints' coordinates, rad or m."""
+
+    def numbered(letters: str, per: str) -> tuple[Column, ...]:
+        return tuple(Column(f"{letters}{i}", unit + per) for i, unit in enumerate(units, 1))
+
+    forces = tuple(Column(f"tau{i}", "N m" if unit == "rad" else "N") for i, unit in enumerate(units, 1))
+    return Columns(numbered("q", ""), numbered("qd", "/s"), numbered("qdd", "/s^2"), forces)
+
+
+def _vector(linear: str, angular: str, per: str) -> tuple[Column, ...]:
+    first = (Column(f"{linear}_{axis}", f"m{per}") for axis in AXES)
+    return (*first, *(Column(f"{angular}_{axis}", f"rad{per}") for axis in AXES))
+
+
+PLATFORM = Columns(
+    POSE,
+    _vector("v", "omega", "/s"),
+    _vector("a", "alpha", "/s^2"),
+    tuple(Column(f"f{i}", "N") for i in range(1, 7)),
+)
+
+
+def columns_of(robot: SerialArm | StewartPlatform) -> Columns:
+    if isinstance(robot, StewartPlatform):
+        return PLATFORM
+    return arm_columns(["rad" if joint.kind == "R" else "m" for joint in robot.joints])

@@ -1,0 +1,109 @@
+"""A motion from a CSV file: positions against time, rates and accelerations where they are given."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauforge.errors import ModelError
+from tauforge.motion.columns import TIME, columns_of
+from tauforge.motion.csv_table import read_csv
+from tauforge.motion.motion import Motion, MotionSample
+from tauforge.motion.poses import pose_rates, twists
+from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.stewart_platform import StewartPlatform
+
+Array = NDArray[Any]
+EVEN = 1e-6  # relative: steps that differ by less are the same
+FEWEST = 6  # samples that a spline of fifth degree needs
+
+
+class CsvMotion(Motion):
+    """What a file says at its times, and between them the quintics that join position, rate and acceleration.
+
+    Rates that the file does not give are those of a spline of fifth degree through the positions; accelerations those
+    of such a spline through the rates if these are given, else of the one through the positions. A rate so small that
+    the samples cannot tell its sign is taken as rest: friction would act on the sign.
+
+    times:   (k,) s, as in the file; the motion itself starts at 0
+    samples: position, velocity, acceleration at the times, (k, n); of a platform pose, twist and acceleration
+    derived: which of "velocity", "acceleration" come from a spline
+    unused:  columns of the file that were not read
+    """
+
+    def __init__(self, path: str | os.PathLike[str], robot: SerialArm | StewartPlatform) -> None:
+        self.of_poses = isinstance(robot, StewartPlatform)
+        table, columns = read_csv(path), columns_of(robot)
+        self.times = table.take_times(TIME)
+        position = table.take(columns.position)
+        if self.of_poses:  # a turn more or less is the same pose, but not the same spline
+            position[:, 3:] = np.unwrap(position[:, 3:], axis=0)
+        given = {name: getattr(columns, name) for name in ("velocity", "acceleration")}
+        found = {name: table.take(own) if table.has(own) else None for name, own in given.items()}
+        self.derived = tuple(name for name, values in found.items() if values is None)
+        if len(self.times) < (FEWEST if self.derived else 2):
+            raise ModelError(
+                f"{len(self.times)} rows, too few",
+                file=table.path,
+                remedy=f"Give at least {FEWEST}, or velocities and accelerations too",
+            )
+        rates, seconds = self._completed(position, found["velocity"], found["acceleration"])
+        spoilt = np.flatnonzero(~np.isfinite(np.hstack([rates, seconds])).all(axis=1))
+        if len(spoilt):
+            table.fail(
+                "theta_y is a quarter turn", f"row {table.rows[spoilt[0]]}, column theta_y", "Leave out the twists"
+            )
+        self.duration = float(self.times[-1] - self.times[0])
+        self._numbers = position, rates, seconds
+        self._curve: Any = None
+        self.samples = self._sample_of(position, rates, seconds)
+        known = {column.name for group in columns for column in group} | {TIME.name}
+        known |= {column.name for column in (*columns.target_position, *columns.target_velocity)}
+        self.unused = tuple(name for name in table.names if name not in known)
+
+    def _completed(self, position: Array, velocity: Array | None, acceleration: Array | None) -> tuple[Array, Array]:
+        """First and second time derivatives of the coordinates, (k, n) each."""
+        from scipy.interpolate import make_interp_spline  # slow to import
+
+        if velocity is None:
+            spline = make_interp_spline(self.times, position, k=5)
+            rates, seconds = spline(self.times, 1), spline(self.times, 2)
+            unsure = np.abs(rates - make_interp_spline(self.times, position, k=3)(self.times, 1))
+            rates[np.abs(rates) <= unsure] = 0.0
+        else:
+            rates = pose_rates(position, velocity)[0] if self.of_poses else velocity
+            given = acceleration is not None
+            seconds = None if given else make_interp_spline(self.times, rates, k=5)(self.times, 1)
+        if acceleration is None:
+            return rates, seconds
+        if self.of_poses:
+            return rates, pose_rates(position, twists(position, rates)[0], acceleration)[1]
+        return rates, acceleration
+
+    def _sample_of(self, position: Array, rates: Array, seconds: Array) -> MotionSample:
+        return MotionSample(position, *(twists(position, rates, seconds) if self.of_poses else (rates, seconds)))
+
+    def _within(self, t: Array) -> tuple[Array, Array, Array]:
+        if self._curve is None:
+            from scipy.interpolate import BPoly
+
+            through = np.stack(self._numbers, axis=1)
+            curve = BPoly.from_derivatives(self.times - self.times[0], through)
+            self._curve = (curve, curve.derivative(), curve.derivative(2))
+        position, rates, seconds = (curve(t) for curve in self._curve)
+        return self._sample_of(position, rates, seconds)
+
+    @property
+    def steps(self) -> tuple[float, float]:
+        """The shortest and the longest between two times, s."""
+        steps = np.diff(self.times)
+        return float(steps.min()), float(steps.max())
+
+    @property
+    def even(self) -> bool:
+        """Whether all steps are the same, to a millionth."""
+        least, most = self.steps
+        return most - least <= EVEN * most

@@ -1,0 +1,277 @@
+"""CSV with named columns that carry their units, as in `time [s], q1 [rad]`: read strictly into SI, written exactly."""
+
+from __future__ import annotations
+
+import csv
+import difflib
+import io
+import os
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any, NamedTuple, NoReturn
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauforge.errors import ModelError
+
+Array = NDArray[Any]
+MAX_BYTES = 2**30
+MAX_HEADER = 100_000  # characters of the first line
+SHOWN = 40  # characters of a cell in a message
+HEADER = re.compile(r"(?P<name>[^\[\]]+?)\s*(?:\[(?P<unit>[^\[\]]*)\])?")
+
+# What a unit measures, and how many SI units one of it is.
+UNITS: dict[str, tuple[str, float]] = {
+    "s": ("s", 1.0),
+    "ms": ("s", 1e-3),
+    "us": ("s", 1e-6),
+    "min": ("s", 60.0),
+    "rad": ("rad", 1.0),
+    "mrad": ("rad", 1e-3),
+    "deg": ("rad", np.pi / 180),
+    "rev": ("rad", 2 * np.pi),
+    "m": ("m", 1.0),
+    "cm": ("m", 1e-2),
+    "mm": ("m", 1e-3),
+    "um": ("m", 1e-6),
+    "in": ("m", 0.0254),
+    "rad/s": ("rad/s", 1.0),
+    "deg/s": ("rad/s", np.pi / 180),
+    "rpm": ("rad/s", np.pi / 30),
+    "m/s": ("m/s", 1.0),
+    "cm/s": ("m/s", 1e-2),
+    "mm/s": ("m/s", 1e-3),
+    "rad/s^2": ("rad/s^2", 1.0),
+    "deg/s^2": ("rad/s^2", np.pi / 180),
+    "m/s^2": ("m/s^2", 1.0),
+    "cm/s^2": ("m/s^2", 1e-2),
+    "mm/s^2": ("m/s^2", 1e-3),
+    "N": ("N", 1.0),
+    "kN": ("N", 1e3),
+    "N m": ("N m", 1.0),
+    "kN m": ("N m", 1e3),
+    "N mm": ("N m", 1e-3),
+    "kg": ("kg", 1.0),
+    "g": ("kg", 1e-3),
+}
+SPELLINGS = {"°": "deg", "Nm": "N m", "kNm": "kN m", "Nmm": "N mm", "µm": "um", "µs": "us"}
+
+
+class Column(NamedTuple):
+    """name, and its SI unit; without one any will do."""
+
+    name: str
+    unit: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name} [{self.unit}]" if self.unit else self.name
+
+
+class CsvTable:
+    """Numbers of a file under their names, with the places they came from."""
+
+    def __init__(
+        self, path: str | Path, names: list[str], units: list[str | None], numbers: Array, rows: Array
+    ) -> None:
+        self.path, self.names, self.units, self.numbers, self.rows = path, names, units, numbers, rows
+
+    def has(self, columns: Iterable[Column]) -> bool:
+        """Whether any of them is there."""
+        return any(column.name in self.names for column in columns)
+
+    def take(self, columns: Sequence[Column]) -> Array:
+        """(k, len(columns)) in SI units. ModelError where a column is missing or its unit does not fit."""
+        for column in columns:
+            if column.name not in self.names:
+                near = difflib.get_close_matches(column.name, self.names, n=1, cutoff=0.75)
+                hint = f"Did you mean {near[0]!r}? " if near else ""
+                there = ", ".join(self.names[:SHOWN]) + (", ..." if len(self.names) > SHOWN else "")
+                self.fail(f"no column {str(column)!r}", "row 1", f"{hint}There are: {there}")
+        places = [self.names.index(column.name) for column in columns]
+        scales = [self._scale(place, column) for place, column in zip(places, columns, strict=True)]
+        return np.asarray(self.numbers[:, places] * np.array(scales))
+
+    def take_times(self, column: Column) -> Array:
+        """(k,) s, ever later."""
+        times = np.asarray(self.take([column])[:, 0])
+        late = np.flatnonzero(np.diff(times) <= 0)
+        if len(late):
+            k = int(late[0])
+            what = "again" if times[k + 1] == times[k] else "earlier than the row before"
+            where = f"row {self.rows[k + 1]}, column {column.name}"
+            self.fail(f"times must increase, {times[k + 1]:g} s is {what}", where, "Sort the rows, drop repeated ones")
+        return times
+
+    def _scale(self, place: int, column: Column) -> float:
+        unit, where = self.units[place], f"row 1, column {column.name}"
+        fitting = [name for name, (kind, _) in UNITS.items() if column.unit in ("", kind)]
+        if unit is None:
+            example = column._replace(unit=column.unit or "m")
+            self.fail("no unit", where, f"Write {example}, say; known: {', '.join(fitting)}")
+        if column.unit and UNITS[unit][0] != column.unit:
+            self.fail(f"unit [{unit}] does not measure this column", where, f"Use one of {', '.join(fitting)}")
+        return UNITS[unit][1]
+
+    def fail(self, problem: str, where: str, remedy: str | None = None) -> NoReturn:
+        raise ModelError(problem, file=self.path, field=where, remedy=remedy)
+
+
+def read_csv(path: str | os.PathLike[str]) -> CsvTable:
+    """A UTF-8 file: one header row of names with units, then rows of finite numbers, commas between them.
+
+    ModelError names the row (the header is row 1, empty rows count) and the column of what cannot be read.
+    """
+    text = _text(Path(path))
+    try:
+        names, units, start = _header(text)
+        numbers, rows = _numbers(text, names, start)
+    except ModelError as error:
+        raise error.located(Path(path)) from None
+    except csv.Error as error:
+        raise ModelError(f"is not a CSV file: {error}", file=path if isinstance(path, str) else str(path)) from None
+    return CsvTable(Path(path), names, units, numbers, rows)
+
+
+def write_csv(file: IO[str], columns: Iterable[object], rows: Iterable[Sequence[float]]) -> None:
+    """Columns' names and units, then rows of numbers in their shortest exact form."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow([str(column) for column in columns])
+    writer.writerows([repr(float(x)) for x in row] for row in rows)
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.is_dir():
+            raise ModelError("is a folder, expected a CSV file", file=path)
+        if not path.exists():
+            raise ModelError("no such file", file=path)
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            most = f"{MAX_BYTES / 2**20:.3g} MiB"
+            remedy = "Split it, or take fewer samples a second"
+            raise ModelError(f"{size / 2**20:.3g} MiB, more than the {most} a file may have", file=path, remedy=remedy)
+        data = path.read_bytes()
+    except OSError as error:
+        raise ModelError(f"cannot be read: {error.strerror}", file=path) from None
+    for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
+        if data.startswith(mark):
+            raise ModelError(f"is {encoding.upper()} text", file=path, remedy="Save it as UTF-8")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        row = data.count(b"\n", 0, error.start) + 1
+        problem = f"not UTF-8: byte {data[error.start]:#04x}"
+        raise ModelError(problem, file=path, field=f"row {row}", remedy="Save it as UTF-8") from None
+    if not text.strip():
+        raise ModelError("is empty", file=path, remedy="The first row names the columns, as in: time [s], q1 [rad]")
+    return text
+
+
+def _header(text: str) -> tuple[list[str], list[str | None], int]:
+    """Names, units, and where in the text the numbers start."""
+    end = text.find("\n")
+    line = text if end < 0 else text[:end]
+    if len(line) > MAX_HEADER:
+        raise ModelError(f"a header of {len(line)} characters", field="row 1")
+    if ";" in line or "\t" in line:
+        mark = "semicolons" if ";" in line else "tabs"
+        raise ModelError(
+            f"columns are separated by {mark}",
+            field="row 1",
+            remedy="Save with commas between columns and a point in decimal numbers",
+        )
+    names: list[str] = []
+    units: list[str | None] = []
+    for place, cell in enumerate(next(csv.reader([line.rstrip("\r")]), []), 1):
+        found = HEADER.fullmatch(cell.strip())
+        if found is None:
+            raise ModelError(
+                f"expected a name and a unit, got {_shown(cell)}",
+                field=f"row 1, column {place}",
+                remedy="As in: time [s], q1 [rad]",
+            )
+        name, unit = found["name"].strip(), found["unit"]
+        if _is_number(name) and unit is None:
+            raise ModelError(
+                f"expected the name of a column, got the number {name}",
+                field=f"row 1, column {place}",
+                remedy="The first row names the columns, as in: time [s], q1 [rad]",
+            )
+        if name in names:
+            raise ModelError("there twice", field=f"row 1, column {name}", remedy="Names of columns must differ")
+        names.append(name)
+        units.append(None if unit is None else _unit(unit.strip(), name))
+    return names, units, len(text) if end < 0 else end + 1
+
+
+def _unit(text: str, name: str) -> str:
+    plain = re.sub(r"\s+", " ", text.replace("²", "^2").replace("s2", "s^2").replace("**", "^"))
+    plain = re.sub(r"(?<=\w)[.·*](?=\w)", " ", plain)
+    unit = SPELLINGS.get(plain, plain)
+    if unit not in UNITS:
+        raise ModelError(f"unknown unit [{text}]", field=f"row 1, column {name}", remedy=f"Known: {', '.join(UNITS)}")
+    return unit
+
+
+def _numbers(text: str, names: list[str], start: int) -> tuple[Array, Array]:
+    """(k, columns) and the row of each; NumPy's reader does it, and a slow one says where it cannot."""
+    body = io.StringIO(text[start:], newline="")
+    if not text[start:].strip():
+        raise ModelError("no numbers", field="row 2", remedy="After the header comes a row of numbers for each time")
+    try:
+        numbers = np.loadtxt(body, delimiter=",", ndmin=2, comments=None, quotechar='"')
+    except ValueError:
+        numbers = None
+    if numbers is None or numbers.shape[1] != len(names) or not np.isfinite(numbers).all():
+        for row, cells in _rows(text[start:]):
+            _check_row(row, cells, names)
+        raise ModelError("cannot be read", field="row 2", remedy="Expected rows of numbers")
+    count = text.count("\n", start) + (not text.endswith("\n"))
+    rows = np.arange(2, 2 + len(numbers))
+    if count != len(numbers):  # empty rows, or line ends that are not "\n"
+        rows = np.array([row for row, _ in _rows(text[start:])])
+    return numbers, rows
+
+
+def _rows(body: str) -> Iterator[tuple[int, list[str]]]:
+    for row, cells in enumerate(csv.reader(io.StringIO(body, newline="")), 2):
+        if cells and any(cell.strip() for cell in cells):
+            yield row, cells
+        elif len(cells) > 1:
+            raise ModelError("no numbers", field=f"row {row}", remedy="Delete the row")
+
+
+def _check_row(row: int, cells: list[str], names: list[str]) -> None:
+    for name, cell in zip(names, cells, strict=False):
+        where = f"row {row}, column {name}"
+        if not _is_number(cell):
+            got = "nothing" if not cell.strip() else _shown(cell)
+            decimal = re.fullmatch(r"\s*[-+]?\d+[;,]\d*([eE][-+]?\d+)?\s*", cell)
+            remedy = "Write decimal numbers with a point" if decimal else None
+            raise ModelError(f"expected a number, got {got}", field=where, remedy=remedy)
+        if not np.isfinite(float(cell)):
+            raise ModelError(
+                f"expected a finite number, got {_shown(cell)}",
+                field=where,
+                remedy="Delete the row or fill the gap",
+            )
+    if len(cells) != len(names):
+        remedy = "Write decimal numbers with a point, not a comma" if len(cells) == 2 * len(names) else None
+        where = f"row {row}" + (f", column {names[len(cells)]}" if len(cells) < len(names) else "")
+        raise ModelError(f"expected {len(names)} numbers, got {len(cells)}", field=where, remedy=remedy)
+
+
+def _is_number(cell: str) -> bool:
+    """As NumPy reads it: without digits grouped by underscores."""
+    try:
+        float(cell)
+    except ValueError:
+        return False
+    return "_" not in cell
+
+
+def _shown(cell: str) -> str:
+    text = cell.strip()
+    return repr(text if len(text) <= SHOWN else text[:SHOWN] + "...")

@@ -19,6 +19,7 @@ import plots
 from candidates import SKIPPED
 from cases import batch_sizes, batches, long_arms, single_call, single_precision
 from compiled import CACHE
+from rollout_cases import rollouts
 from startup import first_use
 from stewart_cases import assembly_modes, platform_cases
 from threads import threads
@@ -82,6 +83,7 @@ def main() -> None:
     report["batches"] = [*batches(arm, seconds), single_precision(arm, seconds), single_call(arm, seconds)]
     report["platforms"] = platform_cases(seconds)
     report["assembly_modes"] = assembly_modes()
+    report["rollouts"] = rollouts(arm, seconds)
     report["batch_sizes"] = batch_sizes(arm, seconds, largest=100_000 if given.quick else 1_000_000)
     report["long_arms"] = long_arms(seconds)
     report["first_use"] = first_use(processes=2 if given.quick else 5)

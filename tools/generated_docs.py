@@ -55,12 +55,8 @@ def speed_table() -> str:
     """From the newest result of `make bench`."""
     report = json.loads(max((ROOT / "benchmarks" / "results").glob("*.json")).read_text())
     rows = []
-    for case in report["batches"]:
-        ns = {name: times["fastest"] for name, times in case["ns"].items()}
-        own = ns.pop("tauforge")
-        others = ", ".join(f"{name} {value / own:.0f} x" for name, value in ns.items())
-        rows.append((case["function"].replace("_", " "), f"{case['states']:,}", f"{own:.1f} ns", others))
-    for case in report["platforms"]:
+    step = {**report["rollouts"], "function": "step of a rollout under computed torque"} if "rollouts" in report else None
+    for case in (*report["batches"], *report["platforms"], *([step] if step else [])):
         ns = {name: times["fastest"] for name, times in case["ns"].items()}
         own = ns.pop("tauforge")
         others = ", ".join(f"{name} {value / own:.0f} x" for name, value in ns.items())

@@ -112,8 +112,8 @@ def _condition_and_force(m: Measured) -> Figure:
     for name, path in m.paths.items():
         lines.append(Line(path.name, m.conditions[name], np.abs(m.forces[name].T).max(axis=1)))
     panel = Panel("", "condition number of H", "largest leg force (N)", tuple(lines), log_x=True, log_y=True)
-    caption = "Leg forces tend to grow with the condition number and do not follow from it: at the same number they spread over "
-    caption += "more than a decade."
+    caption = "Leg forces tend to grow with the condition number and do not follow from it: at the same number they "
+    caption += "spread over more than a decade."
     return Figure("condition-and-force", "Condition number and leg forces", caption, (panel,))
 
 

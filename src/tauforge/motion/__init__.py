@@ -7,6 +7,7 @@ from tauforge.motion.motion import Motion, MotionSample, PoseMotion
 from tauforge.motion.poses import pose_rates, twists
 from tauforge.motion.profiles import PROFILES
 from tauforge.motion.straight_line import StraightLine
+from tauforge.motion.tool_motion import ToolMotion
 from tauforge.motion.waypoints import Sampled, Waypoints
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "Sampled",
     "Sine",
     "StraightLine",
+    "ToolMotion",
     "Waypoints",
     "pose_rates",
     "twists",

@@ -17,11 +17,11 @@ LARGEST_DAMPING = 1e8  # a start that needs more is stuck
 
 
 def pose_error(target: Floats, poses: Floats) -> Floats:
-    """(..., 6) what is missing from the poses to the target: translation and rotation vector, world axes."""
+    """(..., 6) what is missing from the poses to the target or targets: translation and rotation vector, world axes."""
     from scipy.spatial.transform import Rotation  # slow to import, and only needed here
 
-    turn = Rotation.from_matrix(target[:3, :3] @ np.swapaxes(poses[..., :3, :3], -1, -2)).as_rotvec()
-    return np.concatenate([target[:3, 3] - poses[..., :3, 3], turn], axis=-1)
+    turn = Rotation.from_matrix(target[..., :3, :3] @ np.swapaxes(poses[..., :3, :3], -1, -2)).as_rotvec()
+    return np.concatenate([target[..., :3, 3] - poses[..., :3, 3], turn], axis=-1)
 
 
 def solve(

@@ -10,15 +10,12 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-import numpy as np
-
 import tauforge as tf
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
 from tauforge.analysis.line_costs import line_costs
 from tauforge.analysis.papers_beside import papers_beside, steps_beside
-from tauforge.control import ComputedTorque
-from tauforge.motion import JointMove
+from tauforge.studies import lee1982
 from tauforge.studies.stewart_paths import FAST, SLOW, sampled
 from tauforge.studies.stewart_tables import assumption_costs
 from tauforge.studies.stewart_tables import flops_table as operations
@@ -55,7 +52,9 @@ def speed_table() -> str:
     """From the newest result of `make bench`."""
     report = json.loads(max((ROOT / "benchmarks" / "results").glob("*.json")).read_text())
     rows = []
-    step = {**report["rollouts"], "function": "step of a rollout under computed torque"} if "rollouts" in report else None
+    step = (
+        {**report["rollouts"], "function": "step of a rollout under computed torque"} if "rollouts" in report else None
+    )
     for case in (*report["batches"], *report["platforms"], *([step] if step else [])):
         ns = {name: times["fastest"] for name, times in case["ns"].items()}
         own = ns.pop("tauforge")
@@ -89,20 +88,12 @@ def flops_table() -> str:
 
 def lee_table() -> str:
     """Errors of the PUMA under computed torque against duration and sampling period."""
-    arm = tf.load("puma560").without_friction().replace(limits=[None] * 6)
-    start, end = np.deg2rad([[-90, 180, 270, 180, 0, 0], [-135, 210, 180, 225, -60, 90]])
-    periods, kp = (0.02, 0.01, 0.005), 100.0
+    found = lee1982.errors()
     rows = []
-    for duration in (1.0, 2.0, 3.0, 5.0):
-        move = JointMove(start, end, duration)
-        t = np.linspace(0, duration, 2001)
-        jerk = np.abs(np.gradient(move.sample(t).acceleration, t, axis=0)).max()
-        cells = []
-        for period in periods:
-            run = tf.simulate(arm, ComputedTorque(arm, kp, 20.0), move, step=period / 5, control_period=period)
-            cells.append(f"{np.abs(run.error).max():.1e} ({jerk * period / 2 / kp:.1e})")
+    for duration, measured, estimated in zip(lee1982.DURATIONS, *found, strict=True):
+        cells = (f"{error:.1e} ({guess:.1e})" for error, guess in zip(measured, estimated, strict=True))
         rows.append((f"{duration:.0f} s", *cells))
-    return markdown(("duration", *(f"every {period} s" for period in periods)), rows)
+    return markdown(("duration", *(f"every {period} s" for period in lee1982.PERIODS)), rows)
 
 
 def with_tables(text: str, tables: dict[str, str]) -> str:

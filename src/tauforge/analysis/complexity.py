@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 from tauforge.algebra.scalars import Scalar
@@ -97,6 +98,7 @@ def platform_count(platform: StewartPlatform, model: str) -> OperationCount:
     )
 
 
+@cache
 def general_operation_count(n: int, formulation: str = DEFAULT_FORMULATION) -> OperationCount:
     """Operations of the inverse dynamics of the general arm of n revolute joints."""
     check(formulation)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 
 import numpy as np
 
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost
 from tauforge.analysis.line_costs import line_costs
-from tauforge.analysis.polynomial import Polynomial
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.studies.study import Cell, Claim, Table
 
@@ -24,15 +22,9 @@ COLUMNS = (
 )
 
 
-@cache
-def our_cost(formulation: str, as_written: bool = False) -> tuple[Polynomial, Polynomial]:
-    """Of the general arm of n revolute joints: `general_cost`, once for all studies of a run."""
-    return general_cost(formulation, as_written=as_written)
-
-
 def our_row(formulation: str, as_written: bool = False) -> published.Row:
     kind = "as written" if as_written else "traced"
-    return published.Row(f"tauforge, {formulation}, {kind}", *our_cost(formulation, as_written))
+    return published.Row(f"tauforge, {formulation}, {kind}", *general_cost(formulation, as_written=as_written))
 
 
 def cells(row: published.Row, item: str | None = None) -> tuple[Cell, ...]:
@@ -41,13 +33,17 @@ def cells(row: published.Row, item: str | None = None) -> tuple[Cell, ...]:
     return (row.item if item is None else item, *map(str, numbers), *(int(p(SIX)) for p in numbers))
 
 
-def breakdown(name: str, table: published.Table, formulation: str | None = None) -> Table:
-    """Rows as printed, the printed total, the sum of the rows, and the formulation's own counts."""
+def our_rows(formulation: str) -> list[published.Row]:
+    """As written and traced."""
+    return [our_row(formulation, as_written) for as_written in (True, False)]
+
+
+def breakdown(name: str, table: published.Table, own: Sequence[published.Row] = ()) -> Table:
+    """Rows as printed, the printed total, the sum of the rows, and our own counts."""
     rows = [cells(row) for row in table.rows]
     rows += [cells(table.total, "printed total"), cells(table.sums(), "sum of the rows")]
-    if formulation is not None:
-        rows += [cells(our_row(formulation, as_written)) for as_written in (True, False)]
-    caption = f"{table.erratum} Ours: the general arm of n >= 4 revolute joints." if formulation else table.erratum
+    rows += [cells(row) for row in own]
+    caption = f"{table.erratum} Ours: the general arm of n >= 4 revolute joints."
     return Table(name, table.title, caption.strip(), COLUMNS, tuple(rows))
 
 

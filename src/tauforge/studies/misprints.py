@@ -20,7 +20,7 @@ from tauforge.robots.evaluate import Formula
 from tauforge.studies.random_arms import random_arm, reference
 from tauforge.studies.study import Claim, Table
 
-ARMS, STATES = 8, 40
+ARMS, STATES = 6, 60
 EXACT = FORMULATIONS["newton-euler"]
 
 

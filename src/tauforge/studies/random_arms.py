@@ -16,7 +16,10 @@ Array = NDArray[Any]
 
 
 def random_arm(random: np.random.Generator, kinds: str) -> SerialArm:
-    """kinds: "RPR...", a letter a joint; full inertias of real bodies, gravity of 9.81 m/s^2 along the first axis."""
+    """kinds: "RPR...", a letter a joint; full inertias of real bodies, gravity of 9.81 m/s^2 along the first axis.
+
+    Slides travel half a metre to either side.
+    """
     n = len(kinds)
     A = random.normal(size=(n, 3, 3))
     J = 0.1 * (A @ A.transpose(0, 2, 1) + 0.1 * np.eye(3))  # second moments: positive definite
@@ -29,6 +32,7 @@ def random_arm(random: np.random.Generator, kinds: str) -> SerialArm:
         mass=random.uniform(0.5, 5, n),
         com=random.uniform(-0.2, 0.2, (n, 3)),
         inertia=np.trace(J, axis1=1, axis2=2)[:, None, None] * np.eye(3) - J,
+        limits=[None if kind == "R" else (-0.5, 0.5) for kind in kinds],
         name=f"random {kinds}",
     )
 

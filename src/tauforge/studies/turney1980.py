@@ -18,7 +18,7 @@ from tauforge.studies.turney_errata import MISPRINTS
 from tauforge.studies.turney_significance import significance
 from tauforge.studies.turney_simulation import JOINTS, Halving, Simulations, StrobedArm, halving, simulations
 
-ARMS, STATES = 40, 25
+ARMS, STATES = 25, 40
 AGREE = 1e-12  # rounding of a few thousand operations
 SAME_MOTION = 1e-9  # rad, and relative of accelerations: rounding grows along a fall
 
@@ -41,7 +41,7 @@ def study(progress: Progress = nothing) -> Study:
     claims, tables = claims + more, [*tables, table]
     figures.append(
         against_joints(
-            "turney-table-1",
+            "turney-operations",
             "Table 1: operations against the number of links",
             "Solid: as printed; dashed: our texts, traced.",
             published.TURNEY_1,
@@ -136,7 +136,9 @@ def simulation() -> tuple[list[Claim], list[Figure]]:
 
 def simulation_figure(runs: Simulations, halved: Halving) -> Figure:
     fourth = halved.errors[0] * (halved.steps / halved.steps[0]) ** 4
-    positions = tuple(Line(name, runs.time, np.rad2deg(runs.fall[:, i])) for i, name in enumerate(JOINTS))
+    positions = tuple(
+        Line(name, runs.time, np.rad2deg(runs.fall[:, i] - runs.fall[0, i])) for i, name in enumerate(JOINTS)
+    )
     distances = (
         Line("falling, from forward dynamics", runs.time, runs.apart),
         Line("driven, from the wanted move", runs.time, runs.missed),
@@ -148,10 +150,10 @@ def simulation_figure(runs: Simulations, halved: Halving) -> Figure:
     return Figure(
         "turney-simulation",
         "Section 7: a PUMA falling freely, simulated by strobing",
-        "The angles; how far the strobed simulation is from the one by forward dynamics, and a driven arm from the "
-        "move that its torques were computed for; and the error at the end of the fall against the step.",
+        "The angles turned; how far the strobed simulation is from the one by forward dynamics, and a driven arm from "
+        "the move that its torques were computed for; and the error at the end of the fall against the step.",
         (
-            Panel("Free fall", "time (s)", "joint angle (deg)", positions),
+            Panel("Free fall", "time (s)", "angle turned (deg)", positions),
             Panel("Distance", "time (s)", "largest difference (rad)", distances, log_y=True, y_range=(1e-17, 1e-8)),
             Panel("Halving the step", "step (s)", "error at the end (rad)", errors, log_x=True, log_y=True),
         ),

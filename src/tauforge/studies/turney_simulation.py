@@ -88,7 +88,7 @@ class Halving(NamedTuple):
     order: float
 
 
-FALL, STEP = 0.6, 0.002  # s
+FALL, STEP = 1.0, 0.002  # s
 
 
 def no_torque(t: float) -> Array:
@@ -123,7 +123,7 @@ def halving() -> Halving:
     """The fall in ever shorter steps, against Dormand and Prince's adaptive ones."""
     arm = puma()
     exact = simulate(arm, None, initial=(START, np.zeros(6)), duration=FALL, step=FALL / 10, method="dormand-prince")
-    steps = FALL / np.array([15, 30, 60, 120, 240])
+    steps = FALL / np.array([25, 50, 100, 200, 400])
     ends = [StrobedArm(arm).run(no_torque, START, FALL, float(step))[-1, :6] for step in steps]
     errors = np.array([np.abs(end - exact.position[-1]).max() for end in ends])
     order = float(np.polyfit(np.log(steps), np.log(errors), 1)[0])

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import CATALOGUE, Json, Lock, Robot, Tip, load_robot
+from tauforge.cli.arguments import CATALOGUE, Json, Lock, Robot, Tip, complete_robot, load_robot
 from tauforge.cli.output import result, table
 from tauforge.cli.shell import Failed
 
@@ -17,16 +17,10 @@ SHORT = 60  # characters of a source in the list
 CHOICE = "By choice"  # of what no source gives
 
 
-def kind_of(robot: Any) -> str:
-    from tauforge.robots.serial_arm import SerialArm
-
-    return f"arm, {robot.kinds}" if isinstance(robot, SerialArm) else "platform"
-
-
-def what_it_is(name: str) -> str:
+def what_it_is(text: str) -> str:
     """The comment at the top of a catalogue file."""
     lines = []
-    for line in (CATALOGUE / f"{name}.toml").read_text(encoding="utf-8").splitlines():
+    for line in text.splitlines():
         if not line.startswith("#"):
             break
         lines.append(line.lstrip("# ").rstrip())
@@ -44,13 +38,16 @@ def _short(sources: list[str]) -> str:
 
 def robots(as_json: Json = False) -> None:
     """The robots that come along: what they are, and where their numbers come from."""
-    from tauforge.robots.load import catalogue
+    import tomllib  # and no more: the files are ours, and the list should come at once
 
     found: list[dict[str, Any]] = []
-    for name in catalogue():
-        robot = load_robot(name)
-        sources = list(dict.fromkeys(source.source for source in robot.sources))
-        found.append({"name": name, "kind": kind_of(robot), "description": what_it_is(name), "sources": sources})
+    for name in complete_robot(""):
+        text = (CATALOGUE / f"{name}.toml").read_text(encoding="utf-8")
+        values = tomllib.loads(text)
+        kinds = "".join(joint["kind"] for joint in values.get("joint", []))
+        sources = list(dict.fromkeys(source["source"] for source in values["source"]))
+        kind = f"arm, {kinds}" if kinds else "platform"
+        found.append({"name": name, "kind": kind, "description": what_it_is(text), "sources": sources})
 
     def shown() -> Any:
         from rich.text import Text

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from tauforge.cli.arguments import CATALOGUE, Json, Lock, Robot, Tip, complete_robot, load_robot
-from tauforge.cli.output import result, table
+from tauforge.cli.output import item, result, table
 from tauforge.cli.shell import Failed
 
 SHORT = 60  # characters of a source in the list
@@ -96,8 +96,8 @@ def check(
             yield f"{file}: {count} problem{'s' * (count > 1)}"
         else:
             yield f"{file}: not good enough for --strict. {report.summary}"
-        yield from (f"  {k}. {problem}" for k, problem in enumerate(report.problems, 1))
-        yield from (f"  warning: {warning}" for warning in report.warnings)
+        yield from (item(problem, mark=f"{k}.") for k, problem in enumerate(report.problems, 1))
+        yield from (item(warning, mark="warning:") for warning in report.warnings)
 
     result(as_json, data, shown)
     if not good:

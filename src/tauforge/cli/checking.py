@@ -17,6 +17,7 @@ from tauforge.errors import ModelError
 
 MOST = 50  # problems that are looked for
 FIELD = re.compile(r"(?:(?P<list>joint|known_exception|source)\[(?P<place>\d+)\]\.?)?(?P<key>\w+)?.*")
+UNKNOWN = re.compile(r"unknown key '(.*?)'")
 GOOD = {"arm": "puma560", "platform": "motion-rig"}  # files whose values are good
 
 
@@ -62,9 +63,9 @@ def _others(path: Path, first: ModelError) -> list[str]:
     good = tomllib.loads((CATALOGUE / f"{GOOD['platform' if platform else 'arm']}.toml").read_text(encoding="utf-8"))
     found: list[str] = []
     error, before = first, set[str]()
-    while len(found) < MOST and error.field is not None and error.field not in before:
-        before.add(error.field)
-        if not _repaired(values, error.field, good):
+    while len(found) < MOST and str(error) not in before:
+        before.add(str(error))
+        if not _repaired(values, error, good):
             break
         try:
             with warnings.catch_warnings():
@@ -73,16 +74,17 @@ def _others(path: Path, first: ModelError) -> list[str]:
             break
         except ModelError as following:
             error = following
-            if error.field not in before:
+            if str(error) not in before:
                 found.append(str(error))
     return found
 
 
-def _repaired(values: dict[str, Any], field: str, good: dict[str, Any]) -> bool:
-    """Puts a good value where the fault is; whether there is such a place."""
-    place = FIELD.fullmatch(field)
-    if place is None or (place["list"] is None and place["key"] is None):
+def _repaired(values: dict[str, Any], error: ModelError, good: dict[str, Any]) -> bool:
+    """Puts a good value where the fault is, or takes away what is unknown; whether there is such a place."""
+    place = FIELD.fullmatch(error.field or "")
+    if place is None:
         return False
+    unknown = UNKNOWN.search(error.problem)
     if place["list"] is None:
         owner, donor = values, good
     else:
@@ -90,18 +92,14 @@ def _repaired(values: dict[str, Any], field: str, good: dict[str, Any]) -> bool:
         k = int(place["place"]) - 1
         if not isinstance(tables, list) or not 0 <= k < len(tables):
             return False
-        if place["key"] is None or not isinstance(tables[k], dict):
-            tables[k] = dict(good[place["list"]][0]) if place["list"] in good else {}
-            return True
         owner, donor = tables[k], good.get(place["list"], [{}])[0]
-    key = place["key"]
-    if key in donor:
-        owner[key] = donor[key]
-    elif key in owner:
-        del owner[key]
-    else:
+    key = place["key"] if unknown is None else unknown[1]
+    if not isinstance(owner, dict) or key is None:
         return False
-    return True
+    if key in donor and unknown is None:
+        owner[key] = donor[key]
+        return True
+    return owner.pop(key, None) is not None
 
 
 def _summary(robot: Any) -> str:

@@ -96,20 +96,13 @@ def inverse_dynamics(
     ]
 
     def shown() -> Any:
-        header = ("actuator", "column", "peak", "at [s]", "root mean square")
+        header = ("actuator", "column", "unit", "peak", "at [s]", "RMS")
         rows = [
-            (
-                r["actuator"],
-                r["column"],
-                f"{number(r['peak'])} {r['unit']}",
-                seconds(r["time_of_peak"]),
-                f"{number(r['rms'])} {r['unit']}",
-            )
+            (r["actuator"], r["column"], r["unit"], number(r["peak"]), seconds(r["time_of_peak"]), number(r["rms"]))
             for r in rows_shown
         ]
-        yield table(
-            f"{mine.name}: actuator forces, {len(forces)} states in {seconds(moves.duration)} s", header, rows, texts=2
-        )
+        span = f"{len(forces)} states in {seconds(moves.duration)} s"
+        yield table(f"{mine.name}: actuator forces, {span}", header, rows, texts=3)
         yield f"written to {output}" if output is not None else "-o FORCES.csv writes all of them."
 
     used = formulation or model or ("joint-frames" if isinstance(mine, SerialArm) else "exact")

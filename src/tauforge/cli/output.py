@@ -10,10 +10,10 @@ import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from rich.console import Console, RenderableType
+    from rich.console import Console, Group, RenderableType
     from rich.table import Table
 
 UNBOUNDED = 10_000  # columns of a pipe: nothing is cut or folded there
@@ -25,27 +25,32 @@ def console(*, stderr: bool = False) -> Console:
     """As wide as the terminal; a pipe has no width of its own unless COLUMNS gives it one."""
     from rich.console import Console
 
+    class Screen(Console):
+        def on_broken_pipe(self) -> None:
+            raise BrokenPipeError  # the one place that ends the command knows what to do
+
     stream = sys.stderr if stderr else sys.stdout
     width = None if stream.isatty() or os.environ.get("COLUMNS", "").isdigit() else UNBOUNDED
-    return Console(stderr=stderr, width=width, highlight=False, soft_wrap=False)
+    return Screen(stderr=stderr, width=width, highlight=False, soft_wrap=False)
 
 
-def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, texts: int = 1) -> Table:
-    """The first `texts` columns hold texts, the others numbers, which are folded but never cut."""
+def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], *, texts: int = 1) -> Group:
+    """The first `texts` columns hold texts, the others numbers, which stay whole."""
     from rich import box
+    from rich.console import Group
     from rich.table import Table
     from rich.text import Text
 
     cells = list(rows)
-    heading = Text(title, "bold") if title else None
-    made = Table(title=heading, title_justify="left", box=box.SIMPLE_HEAD, pad_edge=False)
+    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
     for place, name in enumerate(columns):
-        whole = place == 0 and all(len(str(row[0])) <= WHOLE for row in cells)
-        justify: Literal["left", "right"] = "left" if place < texts else "right"
-        made.add_column(Text(name), justify=justify, overflow="fold", no_wrap=whole)
+        number = place >= texts
+        longest = max((len(str(row[place])) for row in cells), default=0)
+        least = longest if number or (place == 0 and longest <= WHOLE) else None  # may be folded no further
+        made.add_column(Text(name), justify="right" if number else "left", overflow="fold", min_width=least)
     for row in cells:
         made.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
-    return made
+    return Group(*([Text(title, "bold")] if title else []), made, "")
 
 
 def result(as_json: bool, data: dict[str, Any], shown: Callable[[], Iterable[RenderableType]]) -> None:
@@ -58,7 +63,9 @@ def result(as_json: bool, data: dict[str, Any], shown: Callable[[], Iterable[Ren
         if isinstance(part, str):
             screen.print(part, markup=False)
         else:
-            screen.print(part)
+            least = screen.measure(part, options=screen.options.update(width=UNBOUNDED)).minimum
+            # where the terminal is narrower it wraps the lines, but numbers stay whole
+            screen.print(part, width=max(screen.width, least), crop=False)
 
 
 def plain(value: Any) -> Any:
@@ -93,7 +100,7 @@ def number(value: float, digits: int = 4) -> str:
     return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
-def item(text: str, remark: str = "") -> Table:
+def item(text: str, remark: str = "", mark: str = "-") -> Table:
     """An entry of a list, its lines set in under each other; the remark below it, pale."""
     from rich.table import Table
     from rich.text import Text
@@ -102,7 +109,7 @@ def item(text: str, remark: str = "") -> Table:
     whole = Text(text)
     if remark:
         whole.append(f"\n{remark}", "dim")
-    made.add_row("-", whole)
+    made.add_row(mark, whole)
     return made
 
 

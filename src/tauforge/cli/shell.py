@@ -44,6 +44,8 @@ class Commands(TyperGroup):
         try:
             returned = super().main(args, standalone_mode=False, **extra)
             sys.stdout.flush()
+        except SystemExit as end:  # of completion; and of typer, which has met a broken pipe
+            return BROKEN_PIPE if type(sys.stdout).__name__ == "PacifyFlushWrapper" else int(end.code or 0)
         except BrokenPipeError:
             # whoever read us has enough; nothing may be flushed to it when Python ends
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

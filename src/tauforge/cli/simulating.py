@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -121,20 +122,8 @@ def simulate(
     summary = _summary(recording)
 
     def shown() -> Any:
-        header = ("", "largest error", "at [s]", "error at the end", "peak force", "at [s]")
-        rows = [
-            (
-                f"{r['name']} / {r['actuator']}" if r["name"] != r["actuator"] else r["name"],
-                f"{number(r['largest_error'])} {r['unit']}",
-                seconds(r["time_of_largest_error"]),
-                f"{number(r['final_error'])} {r['unit']}",
-                f"{number(r['peak_force'])} {r['force_unit']}",
-                seconds(r["time_of_peak_force"]),
-            )
-            for r in summary
-        ]
         length = f"{seconds(recording.time[-1])} s in steps of {seconds(step)} s"
-        yield table(f"{recording.robot} under {controller}: {length}", header, rows)
+        yield from _tables(f"{recording.robot} under {controller}: {length}", summary)
         for event in recording.events[:EVENTS_SHOWN]:
             yield f"at {seconds(event.time)} s: {event.what}: {event.which}"
         if len(recording.events) > EVENTS_SHOWN:
@@ -144,6 +133,30 @@ def simulate(
     data = {"robot": recording.robot, "controller": controller, "method": method, "step": step}
     data |= {"duration": recording.time[-1], "coordinates": summary, "events": recording.events}
     result(as_json, {**data, "output": output, "plot": plot}, shown)
+
+
+def _tables(title: str, summary: list[dict[str, Any]]) -> Iterable[Any]:
+    """Errors beside forces where every coordinate has its own actuator, else one after the other."""
+    errors = [
+        (
+            r["name"],
+            f"{number(r['largest_error'])} {r['unit']}",
+            seconds(r["time_of_largest_error"]),
+            f"{number(r['final_error'])} {r['unit']}",
+        )
+        for r in summary
+    ]
+    forces = [
+        (r["actuator"], f"{number(r['peak_force'])} {r['force_unit']}", seconds(r["time_of_peak_force"]))
+        for r in summary
+    ]
+    of_errors, of_forces = ("", "largest error", "at [s]", "error at the end"), ("", "peak force", "at [s]")
+    if [row[0] for row in errors] == [row[0] for row in forces]:
+        rows = [(*error, *force[1:]) for error, force in zip(errors, forces, strict=True)]
+        yield table(title, (*of_errors, *of_forces[1:]), rows)
+    else:
+        yield table(title, of_errors, errors)
+        yield table("", of_forces, forces)
 
 
 def _smoothed(robot: Any, speed: float | None) -> Any:

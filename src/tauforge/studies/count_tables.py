@@ -10,7 +10,7 @@ from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost
 from tauforge.analysis.line_costs import line_costs
 from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.studies.study import Cell, Claim, Table
+from tauforge.studies.study import Cell, Claim, Table, corrected_unless
 
 SIX = 6
 COLUMNS = (
@@ -67,7 +67,7 @@ def adds_up(where: str, table: published.Table) -> Claim:
         "the rows add up to the total",
         f"{total.multiplications} / {total.additions}",
         f"{sums.multiplications} / {sums.additions}",
-        "holds" if table.adds_up() else "holds with a correction",
+        corrected_unless(table.adds_up()),
         "Summed exactly, as polynomials in n." if table.adds_up() else table.erratum,
     )
 

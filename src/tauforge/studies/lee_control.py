@@ -56,6 +56,7 @@ def follow(
     return simulate(puma(), law, move(duration), step=period / HOLD_STEPS, control_period=period, plant=plant)
 
 
+@cache
 def largest_error(duration: float, period: float = PERIOD) -> float:
     """rad, of any joint at any time."""
     return float(np.abs(follow(duration, period).error).max())

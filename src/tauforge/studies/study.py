@@ -62,3 +62,8 @@ def nothing(_: str) -> None:
 def holds_if(condition: bool) -> Verdict:
     """The verdict on a claim that is true or not."""
     return "holds" if condition else "does not hold"
+
+
+def corrected_unless(condition: bool) -> Verdict:
+    """The verdict on a claim that is true as printed, or else with a correction."""
+    return "holds" if condition else "holds with a correction"

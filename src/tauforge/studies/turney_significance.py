@@ -77,7 +77,7 @@ def significance_figures(found: dict[float, dict[str, Importance]]) -> list[Figu
     )
     return [
         Figure(
-            "turney-terms",
+            "turney-torques",
             "Sections 3 and 6: what the torques of a PUMA are made of",
             f"Lee's move in {FAST:g} s, the three heavy joints. Inertia includes the reflected rotors.",
             tuple(panels),

@@ -76,8 +76,8 @@ class Simulations(NamedTuple):
 
 
 def largest(difference: Array) -> Array:
-    """Of the six angles in every row; nothing less than what a logarithm can show."""
-    return np.asarray(np.maximum(np.abs(difference[:, :6]).max(axis=1), np.finfo(float).tiny))
+    """Of the six angles in every row; never zero, which no logarithm shows."""
+    return np.asarray(np.maximum(np.abs(difference[:, :6]).max(axis=1), ROUNDED_AWAY))
 
 
 class Halving(NamedTuple):
@@ -88,6 +88,7 @@ class Halving(NamedTuple):
     order: float
 
 
+ROUNDED_AWAY = 1e-17  # rad: less than an angle's last digit
 FALL, STEP = 1.0, 0.002  # s
 
 

@@ -29,7 +29,7 @@ WIDEST = 9.8
 MOST_TICKS = 6
 PANEL_HEIGHT = {1: 2.7, 2: 2.5}
 LOWEST = 2.3
-MOST_PLAIN = 20  # ratio of the ends of a logarithmic axis with plain numbers at every tick
+BELOW_AXES = 0.48  # inches that ticks and label take
 DOTS_PER_INCH = 150
 LOOK: Any = {
     "font.size": 9.5,
@@ -64,10 +64,12 @@ def drawn(figure: Figure) -> Any:
         raise ModelError("plots need matplotlib", remedy="pip install tauforge[plots]") from None
     rows = math.ceil(len(figure.panels) / figure.columns)
     shared = has_one_legend(figure)
-    entries = legend_lines(figure, range(len(figure.panels))) if shared else []
+    everywhere = range(len(figure.panels))
+    entries = legend_lines(figure, everywhere) if shared else []
+    longest = 0 if shared else max((len(legend_lines(figure, [k])) for k in everywhere), default=0)
     with matplotlib.rc_context(LOOK):
         width = WIDTH.get(figure.columns, WIDEST)
-        height = 0.75 + rows * PANEL_HEIGHT.get(figure.columns, LOWEST) + 0.25 * math.ceil(len(entries) / 6)
+        height = 0.75 + rows * (PANEL_HEIGHT.get(figure.columns, LOWEST) + 0.15 * longest) + 0.05 * len(entries)
         canvas = Canvas(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.09, h_pad=0.07))
         canvas.suptitle(_plain(figure.title), fontsize=11.5, fontweight="bold")
         grid = canvas.subplots(rows, figure.columns, squeeze=False).ravel()
@@ -76,11 +78,11 @@ def drawn(figure: Figure) -> Any:
             own = _draw_panel(grid[k], panel, colour)
             handles |= own
             if not shared:
-                _legend(grid[k], legend_lines(figure, [k]), own, loc="best")
+                _legend_below(grid[k], legend_lines(figure, [k]), own, width / figure.columns)
         for axes in grid[len(figure.panels) :]:
             axes.remove()
         if entries:
-            _legend(canvas, entries, handles, loc="outside lower center", ncols=_columns(entries, width))
+            _legend(canvas, entries, handles, width, loc="outside lower center")
     return canvas
 
 
@@ -118,10 +120,10 @@ def _draw_panel(axes: Any, panel: Panel, colour: dict[Key, str]) -> dict[Key, An
         axes.set_ylim(panel.y_range)
     if panel.log_x:
         axes.set_xscale("log")
-        _say_plainly(axes.xaxis, *axes.get_xlim())
+        _place_ticks(axes.xaxis, *axes.get_xlim())
     if panel.log_y:
         axes.set_yscale("log")
-        _say_plainly(axes.yaxis, *axes.get_ylim())
+        _place_ticks(axes.yaxis, *axes.get_ylim())
     if names is not None:
         _name_ticks(axes, names)
     height = axes.get_position().height * axes.figure.get_size_inches()[1]
@@ -151,13 +153,14 @@ def _bar_step(x: np.ndarray) -> float:
     return 0.8 * (float(np.diff(np.unique(x)).min()) if np.unique(x).size > 1 else 1.0)
 
 
-def _say_plainly(axis: Any, low: float, high: float) -> None:
-    """Numbers on a logarithmic axis that is too short for powers of ten to say much."""
-    from matplotlib.ticker import StrMethodFormatter
+def _place_ticks(axis: Any, low: float, high: float) -> None:
+    """Of a logarithmic axis: plain numbers where it is too short for powers of ten to say much."""
+    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
-    if high < MOST_PLAIN * low:
+    axis.set_minor_formatter(NullFormatter())
+    if high < 100 * low:
+        axis.set_major_locator(LogLocator(subs=range(1, 10) if high < 10 * low else (1, 2, 5)))
         axis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        axis.set_minor_formatter(StrMethodFormatter("{x:g}"))
 
 
 def _name_ticks(axes: Any, names: list[str]) -> None:
@@ -169,22 +172,26 @@ def _name_ticks(axes: Any, names: list[str]) -> None:
     axes.grid(visible=False, axis="x")
 
 
-def _legend(where: Any, lines: list[Line], handles: dict[Key, Any], **place: Any) -> None:
+def _legend(where: Any, lines: list[Line], handles: dict[Key, Any], width: float, **place: Any) -> None:
+    """As many names side by side as fit into `width` inches."""
     if not lines:
         return
-    look = {"frameon": place["loc"] == "best", "framealpha": 0.85, "edgecolor": "#d5d9df", "handlelength": 2.4}
+    longest = max(len(line.label) for line in lines)
+    columns = max(1, min(len(lines), int(width / (0.075 * longest + 0.65))))
     # Texts are put in afterwards: matplotlib leaves out names that begin with an underscore.
-    legend = where.legend(
-        [handles[key(line)] for line in lines], [f"{k}" for k, _ in enumerate(lines)], **look, **place
-    )
+    names = [f"{k}" for k, _ in enumerate(lines)]
+    legend = where.legend([handles[key(line)] for line in lines], names, ncols=columns, frameon=False, **place)
     for text, line in zip(legend.get_texts(), lines, strict=True):
         text.set_text(_plain(line.label))
 
 
-def _columns(lines: list[Line], width: float) -> int:
-    """As many as fit side by side."""
-    longest = max(len(line.label) for line in lines)
-    return max(1, min(len(lines), int(width / (0.075 * longest + 0.65))))
+def _legend_below(axes: Any, lines: list[Line], handles: dict[Key, Any], width: float) -> None:
+    """Under the axis' label, where it hides no curve."""
+    from matplotlib.transforms import ScaledTranslation
+
+    below = axes.transAxes + ScaledTranslation(0, -BELOW_AXES, axes.figure.dpi_scale_trans)
+    place = {"loc": "upper center", "bbox_to_anchor": (0.5, 0), "bbox_transform": below, "borderaxespad": 0}
+    _legend(axes, lines, handles, width, **place)
 
 
 def _plain(text: str) -> str:

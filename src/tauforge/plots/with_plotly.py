@@ -18,7 +18,7 @@ from tauforge.plots.pens import CROWD, CROWD_OPACITY, LINE_WIDTH, MARK_COLOUR, K
 
 DASHES = {"line": "solid", "dashed": "dash", "dotted": "dot"}
 MOST_POWERS = 8  # labels along a logarithmic axis
-FEWEST_DECADES = 2.5  # below, plotly's own ticks between the powers of ten help
+FEWEST_DECADES = 2.5  # for ticks at powers of ten alone
 MOST_AT_ONCE = 8  # lines whose values are shown together under the pointer; more would cover the curves
 
 
@@ -56,7 +56,9 @@ def _layout(panel: Panel) -> dict[str, Any]:
         x_axis |= _logarithmic([line.x for line in panel.lines])
     if panel.log_y:
         y_axis |= _logarithmic([line.y for line in panel.lines] if panel.y_range is None else [panel.y_range])
-    if names is not None:
+    if names is None:
+        x_axis |= {"tickangle": 0, "nticks": 8}  # turned by itself, a tick may turn back for want of room, and again
+    else:
         x_axis |= {"type": "category", "categoryorder": "array", "categoryarray": [_text(name) for name in names]}
     if panel.y_range is not None:
         y_axis["range"] = [float(np.log10(end) if panel.log_y else end) for end in panel.y_range]
@@ -94,11 +96,11 @@ def _axis(label: str, width: int) -> dict[str, Any]:
 
 
 def _logarithmic(values: Sequence[Any]) -> dict[str, Any]:
-    """Ticks at powers of ten alone, where there are enough of them."""
+    """Ticks at powers of ten alone, where there are enough of them; else at 1, 2 and 5 too."""
     numbers = np.concatenate([np.asarray(some, float) for some in values])
     positive = numbers[np.isfinite(numbers) & (numbers > 0)]
     decades = float(np.log10(positive.max() / positive.min())) if positive.size else 0.0
-    return {"type": "log"} | ({"dtick": math.ceil(decades / MOST_POWERS)} if decades > FEWEST_DECADES else {})
+    return {"type": "log", "dtick": math.ceil(decades / MOST_POWERS) if decades > FEWEST_DECADES else "D2"}
 
 
 def _text(label: str) -> str:

@@ -75,5 +75,17 @@
     document.querySelectorAll(".plot.js-plotly-plot").forEach((plot) => Plotly.relayout(plot, look));
   });
 
+  // The contents show what is inside the paper that is being read.
+  const reading = new IntersectionObserver(
+    (entries) => {
+      for (const { isIntersecting, target } of entries) {
+        const entry = document.querySelector(`nav details[data-of="${target.id}"]`);
+        if (entry) entry.open = isIntersecting;
+      }
+    },
+    { rootMargin: "-45% 0px -45% 0px" },
+  );
+  document.querySelectorAll(".study").forEach((study) => reading.observe(study));
+
   if (matchMedia("(max-width: 62rem)").matches) document.querySelector("nav details").open = false;
 })();

@@ -55,7 +55,9 @@ def _counts(studies: Sequence[Study]) -> str:
 def _contents(study: Study) -> str:
     things: list[Figure | Table] = [*study.figures, *study.tables]
     inner = "".join(f'<li><a href="#{stem(study, one)}">{escaped(one.title)}</a></li>' for one in things)
-    return f'<li><a href="#{anchor(study.name)}">{escaped(short(study))}</a><ul>{inner}</ul></li>'
+    head = f'<a href="#{anchor(study.name)}">{escaped(short(study))}</a>'
+    whole = f"<summary>{head}</summary><ul>{inner}</ul>"
+    return f'<li><details name="paper" data-of="{anchor(study.name)}">{whole}</details></li>'
 
 
 def _claim_anchor(study: Study, k: int) -> str:

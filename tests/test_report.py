@@ -1,0 +1,412 @@
+"""The report of the studies: its files hold the studies' numbers, its page is whole, and nothing is half written."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import math
+import os
+import re
+from collections.abc import Callable
+from html.parser import HTMLParser
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from made_up_studies import NASTY, bars_figure, mixed_figure, study, time_figure
+from tauforge.errors import ModelError
+from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.plots.pens import PALETTE, colours, has_one_legend, legend_lines
+from tauforge.plots.with_matplotlib import drawn
+from tauforge.plots.with_plotly import panels
+from tauforge.studies import registry
+from tauforge.studies.report.environment import environment
+from tauforge.studies.report.files import panel_stems, stem
+from tauforge.studies.report.reproduce import reproduce
+from tauforge.studies.report.table_html import cell_text
+from tauforge.studies.study import Study, Table
+
+Made = Callable[[Callable[[str], None]], Study]
+
+
+class Reader(HTMLParser):
+    """Checks the nesting of tags and gathers links, ids, headings and the text outside scripts and styles."""
+
+    EMPTY = frozenset({"meta", "link", "img", "br", "hr", "input"})
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.links: list[str] = []
+        self.resources: list[str] = []
+        self.ids: list[str] = []
+        self.headings: list[int] = []
+        self.alternatives: list[str] = []
+        self.text = ""
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        if tag not in self.EMPTY:
+            self.open.append(tag)
+        if re.fullmatch(r"h\d", tag):
+            self.headings.append(int(tag[1]))
+        if tag == "a":
+            self.links.append(found["href"] or "")
+        self.resources += [found[key] or "" for key in ("src", "srcset") if key in found]
+        self.resources += [found["href"] or ""] if tag == "link" else []
+        self.ids += [found["id"] or ""] if "id" in found else []
+        self.alternatives += [found["alt"] or ""] if tag == "img" else []
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open, f"</{tag}> closes nothing"
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        if self.open and self.open[-1] not in ("script", "style"):
+            self.text += data
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Made]:
+    """Studies by name, in place of the real ones; a test may change them."""
+    studies: dict[str, Made] = {
+        "dasgupta1998": lambda progress: study("dasgupta1998"),
+        "turney1980": lambda progress: study("turney1980"),
+    }
+    monkeypatch.setattr(registry, "STUDIES", dict.fromkeys(studies, ""))
+    monkeypatch.setattr("tauforge.studies.report.reproduce.run", lambda name, progress: studies[name](progress))
+    return studies
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Study]]:
+    """One report for all tests that only read it."""
+    out = tmp_path_factory.mktemp("report") / "made-up"
+    studies = [study("dasgupta1998"), study("turney1980")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(registry, "STUDIES", {one.name: "" for one in studies})
+        patch.setattr(
+            "tauforge.studies.report.reproduce.run", lambda name, _: next(one for one in studies if one.name == name)
+        )
+        reproduce(None, out)
+    return out, studies
+
+
+def rows(path: Path) -> tuple[list[str], list[list[str]]]:
+    with path.open(encoding="utf-8", newline="") as file:
+        header, *body = csv.reader(file)
+    return header, body
+
+
+def read_column(body: list[list[str]], place: int, like: np.ndarray | list[str]) -> np.ndarray | list[str]:
+    cells = [row[place] for row in body if row[place] != ""]
+    return cells if isinstance(like, list) else np.array([float(cell) for cell in cells])
+
+
+# --- data ---------------------------------------------------------------------------------------------------------
+
+
+def test_every_number_of_the_figures_comes_back_from_the_files(report: tuple[Path, list[Study]]) -> None:
+    out, studies = report
+    for one in studies:
+        for figure in one.figures:
+            for panel, name in zip(figure.panels, panel_stems(one, figure), strict=True):
+                header, body = rows(out / "data" / f"{name}.csv")
+                shared = len(header) == len(panel.lines) + 1
+                for k, line in enumerate(panel.lines):
+                    x_place, y_place = (0, k + 1) if shared else (2 * k, 2 * k + 1)
+                    assert np.array_equal(read_column(body, x_place, line.x), line.x)
+                    assert np.array_equal(read_column(body, y_place, line.y), line.y, equal_nan=True)
+                    assert header[x_place].endswith(panel.x_label)
+                    assert header[y_place] == (f"{line.label}: {panel.y_label}" if line.label else panel.y_label)
+
+
+def test_every_cell_of_the_tables_comes_back(report: tuple[Path, list[Study]]) -> None:
+    out, studies = report
+    for one in studies:
+        for table in one.tables:
+            header, body = rows(out / "data" / f"{stem(one, table)}.csv")
+            assert tuple(header) == table.columns
+            for cells, wanted in zip(body, table.rows, strict=True):
+                for text, cell in zip(cells, wanted, strict=True):
+                    assert text == ("" if cell is None else cell if isinstance(cell, str) else repr(cell))
+
+
+def test_claims_are_all_in_one_file(report: tuple[Path, list[Study]]) -> None:
+    out, studies = report
+    header, body = rows(out / "data" / "claims.csv")
+    assert header == ["study", "where", "claim", "printed", "measured", "verdict", "reason"]
+    wanted = [
+        [one.name, c.where, c.claim, c.printed, c.measured, c.verdict, c.reason] for one in studies for c in one.claims
+    ]
+    assert body == wanted
+
+
+# --- the page -----------------------------------------------------------------------------------------------------
+
+
+def test_the_page_is_well_formed_and_needs_nothing_else(report: tuple[Path, list[Study]]) -> None:
+    text = (report[0] / "index.html").read_text(encoding="utf-8")
+    page = Reader(text)
+    assert page.open == []
+    assert len(page.ids) == len(set(page.ids))
+    assert all(one.startswith("data:") for one in page.resources)
+    styles = "".join(re.findall(r"<style>(.*?)</style>", text, re.DOTALL))
+    assert "url(" not in styles
+    assert "@import" not in styles
+    assert text.startswith("<!DOCTYPE html>")
+    assert '<html lang="en">' in text
+
+
+def test_links_lead_somewhere(report: tuple[Path, list[Study]]) -> None:
+    out, _ = report
+    page = Reader((out / "index.html").read_text(encoding="utf-8"))
+    for link in page.links:
+        assert link.removeprefix("#") in page.ids if link.startswith("#") else (out / link).is_file(), link
+    linked = {link for link in page.links if not link.startswith("#")}
+    written = {str(path.relative_to(out)) for path in out.rglob("*.*") if path.is_file()} - {"index.html"}
+    assert linked == written
+
+
+def test_headings_are_in_order_and_images_are_described(report: tuple[Path, list[Study]]) -> None:
+    out, studies = report
+    page = Reader((out / "index.html").read_text(encoding="utf-8"))
+    assert page.headings[0] == 1
+    assert page.headings.count(1) == 1
+    assert all(after <= before + 1 for before, after in zip(page.headings, page.headings[1:], strict=False))
+    assert len(page.alternatives) == sum(len(one.figures) for one in studies)
+    assert "leg force (N) against time (s) for leg 1, leg 2" in page.alternatives[0]
+
+
+def test_texts_arrive_as_they_are(report: tuple[Path, list[Study]]) -> None:
+    out, studies = report
+    text = (out / "index.html").read_text(encoding="utf-8")
+    page = Reader(text)
+    one = studies[0]
+    for claim in one.claims:
+        for said in (claim.where, claim.claim, claim.printed, claim.measured, claim.verdict):
+            assert said in page.text
+    for thing in (*one.figures, *one.tables):
+        assert thing.title in page.text
+        assert thing.caption in page.text
+    assert one.paper in page.text
+    assert one.summary in page.text
+    assert NASTY not in text
+
+
+def test_the_page_says_what_made_it(report: tuple[Path, list[Study]]) -> None:
+    page = Reader((report[0] / "index.html").read_text(encoding="utf-8"))
+    assert {"tauforge", "numpy", "scipy", "llvmlite", "Python", "processor"} <= {name for name, _ in environment()}
+    assert all(value in page.text for _, value in environment())
+    assert "tauforge reproduce dasgupta1998 turney1980" in page.text
+
+
+@pytest.mark.parametrize(
+    ("cell", "text"),
+    [
+        (None, "\N{EN DASH}"),
+        ("as it is", "as it is"),
+        (0.0, "0"),
+        (1998, "1998"),
+        (101348, "101,348"),
+        (27.6827, "27.683"),
+        (1434.07, "1434.1"),
+        (200472.4, "200,472"),
+        (99999.9, "100,000"),
+        (-0.5, "-0.5"),
+        (5.39303e7, "5.393 \N{MULTIPLICATION SIGN} 10⁷"),
+        (1e-300, "1 \N{MULTIPLICATION SIGN} 10⁻³⁰⁰"),
+        (math.nan, "nan"),
+        (-math.inf, "-inf"),
+    ],
+)
+def test_cells_are_readable(cell: str | float | None, text: str) -> None:
+    assert cell_text(cell) == text
+
+
+# --- drawing ------------------------------------------------------------------------------------------------------
+
+
+def test_images_are_written_and_the_same_each_time(report: tuple[Path, list[Study]]) -> None:
+    out, studies = report
+    first, second = studies
+    for figure in first.figures:
+        png, svg = ((out / "figures" / f"{stem(first, figure)}.{end}").read_bytes() for end in ("png", "svg"))
+        assert png.startswith(b"\x89PNG")
+        assert svg == (out / "figures" / f"{stem(second, figure)}.svg").read_bytes()
+
+
+def unpacked(values: dict[str, str]) -> np.ndarray:
+    return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"])
+
+
+@pytest.mark.parametrize("figure", [time_figure(), bars_figure(), mixed_figure()], ids=lambda figure: figure.name)
+def test_both_draw_the_same_in_the_same_colours(figure: Figure) -> None:
+    import matplotlib.colors
+    import plotly.graph_objects as go
+
+    canvas = drawn(figure)
+    for axes, panel, plotted in zip(canvas.axes, figure.panels, panels(figure), strict=True):
+        shown = go.Figure(plotted)  # checks every name and value
+        assert (axes.get_xscale() == "log") == panel.log_x == (shown.layout.xaxis.type == "log")
+        assert (axes.get_yscale() == "log") == panel.log_y == (shown.layout.yaxis.type == "log")
+        curves, bars = iter(axes.lines), iter(axes.containers)
+        for line, trace in zip(panel.lines, shown.data, strict=True):
+            assert np.array_equal(unpacked(trace.y), line.y, equal_nan=True)
+            if line.style == "bars":
+                patches = next(bars).patches
+                assert [bar.get_height() for bar in patches] == list(line.y)
+                drawn_colour, colour = patches[0].get_facecolor(), trace.marker.color
+            else:
+                curve = next(curves)
+                assert np.array_equal(curve.get_ydata(), line.y, equal_nan=True)
+                drawn_colour, colour = curve.get_color(), (trace.marker if line.style == "points" else trace.line).color
+            assert matplotlib.colors.same_color(drawn_colour, colour)
+            assert colour in PALETTE
+
+
+def test_labels_are_no_markup_for_plotly() -> None:
+    layout = panels(mixed_figure())[1]["layout"]
+    shown = layout["xaxis"]["title"]["text"].replace("<br>", " ")
+    assert not set("<>$") & set(shown)
+
+
+def test_sets_of_lines_go_through_the_same_colours() -> None:
+    x = np.arange(3.0)
+    solid = tuple(Line(f"leg {k}, exact", x, x) for k in range(3))
+    dashed = tuple(Line(f"leg {k}, printed", x, x, "dashed") for k in range(3))
+    (colour,) = colours(Figure("f", "t", "c", (Panel("", "x", "y", solid + dashed),)))
+    assert [colour[line.label, "line"] for line in solid] == [colour[line.label, "dashed"] for line in dashed]
+    assert len(set(colour.values())) == 3
+
+
+def test_one_legend_where_one_panel_names_all() -> None:
+    assert has_one_legend(time_figure())
+    assert not has_one_legend(mixed_figure())
+    assert [line.label for line in legend_lines(time_figure(), [0, 1])] == [f"leg {k}" for k in range(1, 7)]
+    alone = Figure(
+        "f", "Condition number", "c", (Panel("", "t", "y", (Line("condition number", np.zeros(1), np.zeros(1)),)),)
+    )
+    assert legend_lines(alone, [0]) == []
+
+
+def test_names_and_numbers_along_one_axis_are_refused() -> None:
+    lines = (Line("named", ["a", "b"], np.ones(2), "bars"), Line("numbered", np.arange(2.0), np.ones(2)))
+    with pytest.raises(ModelError, match="'numbered' has numbers along x and others of its panel have names"):
+        drawn(Figure("f", "t", "c", (Panel("", "x", "y", lines),)))
+
+
+# --- whole or not at all ------------------------------------------------------------------------------------------
+
+
+def everything(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def small() -> Study:
+    one = study()
+    return Study(one.name, one.paper, one.summary, one.claims, (bars_figure(),), one.tables[:1])
+
+
+def test_a_new_report_replaces_the_old_one_whole(made: dict[str, Made], tmp_path: Path) -> None:
+    out = tmp_path / "deep" / "report"
+    made["turney1980"] = made["dasgupta1998"] = lambda progress: small()
+    said: list[str] = []
+    assert reproduce(["turney1980"], out, said.append) == out / "index.html"
+    assert said[0] == "turney1980: computing"
+    assert said[-1] == "writing the page"
+    assert "figures/dasgupta1998-counts.png" in everything(out)
+    made["dasgupta1998"] = lambda progress: Study("dasgupta1998", "p", "s", (), (), small().tables)
+    reproduce(["dasgupta1998"], out)
+    assert set(everything(out)) == {"index.html", "data/claims.csv", "data/dasgupta1998-table-counts-table.csv"}
+    assert os.listdir(out.parent) == ["report"]
+
+
+def test_a_study_that_fails_leaves_the_old_report(made: dict[str, Made], tmp_path: Path) -> None:
+    out = tmp_path / "report"
+    made["dasgupta1998"] = lambda progress: small()
+    reproduce(["dasgupta1998"], out)
+    before = everything(out)
+
+    def fails(progress: Callable[[str], None]) -> Study:
+        raise ArithmeticError("no answer")
+
+    made["turney1980"] = fails
+    with pytest.raises(ArithmeticError, match="no answer"):
+        reproduce(None, out)
+    assert everything(out) == before
+    assert os.listdir(tmp_path) == ["report"]
+
+
+def test_a_full_disk_leaves_the_old_report(
+    made: dict[str, Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "report"
+    made["dasgupta1998"] = lambda progress: small()
+    reproduce(["dasgupta1998"], out)
+    before = everything(out)
+
+    def full(*_: object) -> str:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("tauforge.studies.report.reproduce.page", full)
+    with pytest.raises(ModelError, match=r"report: cannot be written: No space left on device\. Name a folder"):
+        reproduce(["dasgupta1998"], out)
+    assert everything(out) == before
+    assert os.listdir(tmp_path) == ["report"]
+
+
+def test_what_is_no_report_is_never_replaced(made: dict[str, Made], tmp_path: Path) -> None:
+    mine = tmp_path / "mine"
+    mine.mkdir()
+    (mine / "thesis.txt").write_text("years of work")
+    with pytest.raises(
+        ModelError, match=r"mine: holds thesis.txt and is not replaced\. Name a new folder, or empty it"
+    ):
+        reproduce(None, mine)
+    (mine / "thesis.txt").rename(mine / "index.html")
+    with pytest.raises(ModelError, match="holds files that are not ours and is not replaced"):
+        reproduce(None, mine)
+    assert (mine / "index.html").read_text() == "years of work"
+
+
+def test_targets_that_cannot_be(made: dict[str, Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = tmp_path / "file"
+    file.write_text("")
+    with pytest.raises(ModelError, match=r"file: is not a folder\. Name a folder"):
+        reproduce(None, file)
+    with pytest.raises(ModelError, match=r"below: cannot be written: Not a directory"):
+        reproduce(None, file / "below")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ModelError, match="is the folder you are in"):
+        reproduce(None, Path("."))
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_permission(made: dict[str, Made], tmp_path: Path) -> None:
+    tmp_path.chmod(0o500)
+    with pytest.raises(ModelError, match="cannot be written: Permission denied"):
+        reproduce(None, tmp_path / "report")
+
+
+def test_names_that_are_no_files(made: dict[str, Made], tmp_path: Path) -> None:
+    bad = Table("../../etc/passwd", "t", "c", ("a",), ((1,),))
+    made["dasgupta1998"] = lambda progress: Study("dasgupta1998", "p", "s", (), (), (bad,))
+    with pytest.raises(ModelError, match=r"dasgupta1998-table-\.\./\.\./etc/passwd' is no name for a file"):
+        reproduce(["dasgupta1998"], tmp_path / "report")
+    made["dasgupta1998"] = lambda progress: Study("dasgupta1998", "p", "s", (), (bars_figure(), bars_figure()), ())
+    with pytest.raises(ModelError, match="'dasgupta1998-counts' would be written twice"):
+        reproduce(["dasgupta1998"], tmp_path / "report")
+    assert os.listdir(tmp_path) == []
+
+
+def test_an_unknown_paper_is_refused_by_name(tmp_path: Path) -> None:
+    with pytest.raises(
+        ModelError, match=r"no study is called 'newton1687'\. The studies are dasgupta1998, pedrammehr2012"
+    ):
+        reproduce(["newton1687"], tmp_path / "report")
+    assert registry.chosen(["lee1982", "dasgupta1998", "lee1982"]) == ["dasgupta1998", "lee1982"]
+    assert registry.chosen(None) == list(registry.STUDIES)

@@ -146,7 +146,7 @@ def test_counts_are_the_librarys(studies):
                 expected = cost.as_written if found[2] == "as written" else cost
                 assert row[-2:] == (expected.multiplications, expected.additions)
     assert numbers(claim(turney, "Table 1", "cheaper").measured) == [552, 465, 641, 489]
-    halves = [item(book.tables, f"angeles-table-7-{k}").rows[-1][-2:] for k in (1, 2)]
+    halves = [item(book.tables, f"table-7-{k}").rows[-1][-2:] for k in (1, 2)]
     whole = general_operation_count(6, "outward-inward").as_written
     assert tuple(np.sum(halves, axis=0)) == (whole.multiplications, whole.additions)
 
@@ -158,7 +158,7 @@ def test_the_appendix_sums_to_another_total(studies):
 
 def test_free_fall_is_the_simulated_one(studies):
     fall = tf.simulate(PUMA, None, initial=(START, np.zeros(6)), duration=1.0, step=0.002)
-    figure = item(studies["turney1980"].figures, "turney-simulation")
+    figure = item(studies["turney1980"].figures, "simulation")
     drawn = np.array([line.y for line in figure.panels[0].lines]).T
     assert np.abs(drawn - np.rad2deg(fall.position - START)).max() < 1e-9  # degrees, after rounding
     order = numbers(claim(studies["turney1980"], "section 7", "Runge-Kutta").measured)[0]
@@ -186,7 +186,7 @@ def test_groups_of_terms():
 
 def test_leaving_gravity_out_is_a_model_without_gravity(studies):
     """The controller's model, not the plant's; beside computed torque on the model itself."""
-    table = item(studies["turney1980"].tables, "turney-terms")
+    table = item(studies["turney1980"].tables, "terms")
     weightless = ComputedTorque(PUMA.replace(gravity=(0, 0, 0)), 100.0, 20.0)
     run = tf.simulate(PUMA, weightless, JointMove(START, END, 3.0), step=0.002, control_period=0.01)
     row = next(row for row in table.rows if row[0] == "gravity")
@@ -200,7 +200,7 @@ def test_figures_3_to_8_are_the_errors_of_the_joints(studies):
         law = ComputedTorque(PUMA, 100.0, 20.0)
         run = tf.simulate(PUMA, law, JointMove(START, END, duration), step=0.002, control_period=0.01)
         for joint in range(6):
-            figure = item(study.figures, f"lee-fig-{3 + joint}")
+            figure = item(study.figures, f"fig-{3 + joint}")
             assert figure.title.startswith(f"Fig. {3 + joint}:")
             assert np.abs(figure.panels[k].lines[0].y - run.error[:, joint]).max() < 1e-12
         printed = numbers(claim(study, "section 5, Figs 3-8", "resolution").measured)
@@ -214,7 +214,7 @@ def test_the_fastest_move_within_the_bound(studies):
 
 
 def test_error_halves_with_the_sampling_period(studies):
-    table = item(studies["lee1982"].tables, "lee-errors")
+    table = item(studies["lee1982"].tables, "errors")
     slow, fast = (np.array(column(table, f"error, every {p} s (rad)")) for p in ("0.02", "0.01"))
     assert np.abs(slow / fast - 2).max() < 0.15
     estimates = np.array(column(table, "estimate, every 0.01 s (rad)"))
@@ -225,7 +225,7 @@ def test_error_halves_with_the_sampling_period(studies):
 
 
 def test_the_pdp_11(studies):
-    table = item(studies["lee1982"].tables, "lee-pdp-11")
+    table = item(studies["lee1982"].tables, "pdp-11")
     multiplications, additions = 119 * 6 - 24, 107 * 6 - 21
     expected = (multiplications * 3.75 + additions * 0.95) / 1000
     row = next(row for row in table.rows if row[0].startswith("Table 2"))
@@ -238,7 +238,7 @@ def test_the_factor_between_the_controllers(studies):
     study = studies["lee1982"]
     printed = [float(a(6) / b(6)) for a, b in zip(published.LEE_1.total[1:], published.LEE_2.total[1:], strict=True)]
     assert numbers(claim(study, "section 5", "about 100").measured) == [round(x) for x in printed] == [149, 126]
-    table = item(study.tables, "lee-factor")
+    table = item(study.tables, "factor")
     row = next(row for row in table.rows if row[0] == "ours, PUMA 560")
     slow, fast = (operation_count(tf.load("puma560"), name) for name in ("lagrange-euler", "newton-euler"))
     assert row[1] == slow.multiplications + 12  # two gains a joint
@@ -272,7 +272,7 @@ def test_the_shaping_matrix_is_the_derivative_of_the_mass_centres():
 
 def test_prismatic_joints_as_printed(studies):
     """Slides along the last axis alone need no moment of theirs; a Stanford arm does."""
-    table = item(studies["angeles"].tables, "angeles-prismatic")
+    table = item(studies["angeles"].tables, "prismatic")
     assert max(column(table, "corrected (-)")) < ROUNDING
     printed = dict(zip(column(table, "arm"), column(table, "eq. 7.38d as printed (-)"), strict=True))
     assert printed["stanford"] > 0.1
@@ -284,7 +284,7 @@ ALL_MISPRINTS = [*turney_errata.MISPRINTS, *lee1982.MISPRINTS, *angeles_prismati
 
 def test_every_misprint_that_can_be_run_costs(studies):
     for study in studies.values():
-        table = next(table for table in study.tables if table.name.endswith("-misprints"))
+        table = next(table for table in study.tables if table.name.endswith("misprints"))
         errors = {row[:2]: row[-1] for row in table.rows}
         run = {(m.where, m.what) for m in ALL_MISPRINTS if m.formula is not None}
         assert {key for key, error in errors.items() if error is not None} == run & set(errors)

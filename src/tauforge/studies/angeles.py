@@ -36,23 +36,23 @@ ARMS, POSES = 25, 4
 
 def study(progress: Progress = nothing) -> Study:
     """Everything of the chapter that can be computed."""
-    progress("Angeles ch. 7: operation counts")
+    progress("operation counts")
     claims, tables = counts()
     figure = against_joints(
-        "angeles-operations",
+        "operations",
         "Table 7.3: operations against the number of joints",
         "Solid: as printed; dashed: our texts, traced.",
         published.ANGELES_7_3,
         (NAME, "orthogonal-complement", DEFAULT_FORMULATION),
     )
-    progress("Angeles ch. 7: prismatic joints")
+    progress("prismatic joints")
     for claim, table in (handled(), slides_are_cheaper()):
         claims, tables = [*claims, claim], [*tables, table]
-    progress("Angeles ch. 7: natural orthogonal complement")
+    progress("natural orthogonal complement")
     more, table = complement()
     claims, tables = claims + more, [*tables, table]
-    progress("Angeles ch. 7: misprints")
-    more, table = misprint_results(MISPRINTS, "angeles-misprints", "Misprints of the chapter")
+    progress("misprints")
+    more, table = misprint_results(MISPRINTS, "misprints", "Misprints of the chapter")
     return Study(
         "angeles",
         "J. Angeles, Fundamentals of Robotic Mechanical Systems, chapter 7: Dynamics of serial robotic manipulators",
@@ -88,8 +88,8 @@ def our_halves() -> tuple[published.Row, published.Row]:
 def counts() -> tuple[list[Claim], list[Table]]:
     outward, inward = our_halves()
     tables = [
-        breakdown("angeles-table-7-1", published.ANGELES_7_1, [outward]),
-        breakdown("angeles-table-7-2", published.ANGELES_7_2, [inward]),
+        breakdown("table-7-1", published.ANGELES_7_1, [outward]),
+        breakdown("table-7-2", published.ANGELES_7_2, [inward]),
         table_7_3(),
         table_7_4(),
         lines_of(NAME),
@@ -112,7 +112,7 @@ def table_7_3() -> Table:
     rows.append(cells(published.ANGELES_7_43, "this chapter, eq. 7.43"))
     rows += [cells(our_row(name)) for name in FORMULATIONS]
     title = "Table 7.3: complexity of different algorithms for inverse dynamics"
-    return Table("angeles-table-7-3", title, "As printed, and our six texts for the general arm.", COLUMNS, tuple(rows))
+    return Table("table-7-3", title, "As printed, and our six texts for the general arm.", COLUMNS, tuple(rows))
 
 
 def table_7_4() -> Table:
@@ -126,7 +126,7 @@ def table_7_4() -> Table:
         cost = general_operation_count(SIX, name)
         rows.append((f"tauforge, {name}, traced", None, None, cost.multiplications, cost.additions))
     return Table(
-        "angeles-table-7-4",
+        "table-7-4",
         f"Table 7.4: complexity of different algorithms for inverse dynamics, n = {SIX}",
         f"{published.ANGELES_7_4_ERRATUM} Two entries have no formula in Table 7.3. Ours are counted.",
         (
@@ -270,7 +270,7 @@ def complement() -> tuple[list[Claim], Table]:
         ),
     ]
     table = Table(
-        "angeles-complement",
+        "complement",
         "K T and the nullity of K",
         "The largest entry of K T over those of K and T, in all poses of an arm.",
         ("joints", "n", "K T (-)", "nullity of K"),

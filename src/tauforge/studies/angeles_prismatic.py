@@ -112,7 +112,7 @@ def handled() -> tuple[Claim, Table]:
         f"{len(rows)} arms with slides, {STATES} states each, with algorithm 7.4.1 and eq. 7.38d corrected.",
     )
     table = Table(
-        "angeles-prismatic",
+        "prismatic",
         "Arms with prismatic joints, against Lagrange's equations",
         f"Corrected: the largest error of {STATES} random states; as printed: the median, over the largest force.",
         ("arm", "joints", "corrected (-)", "algorithm 7.4.1 as printed (-)", "eq. 7.38d as printed (-)"),
@@ -153,7 +153,7 @@ def slides_are_cheaper() -> tuple[Claim, Table]:
         "Our text of the algorithms, general arm, each joint in turn made prismatic, both recursions.",
     )
     table = Table(
-        "angeles-prismatic-cost",
+        "prismatic-cost",
         f"Cost of the recursions with one prismatic joint, general arm of {SIX} joints",
         f"Our text of {NAME}, traced.",
         ("prismatic", "multiplications", "additions", "sines and cosines"),

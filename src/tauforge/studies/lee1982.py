@@ -62,21 +62,21 @@ MISPRINTS = (
 
 def study(progress: Progress = nothing) -> Study:
     """Everything of the paper that can be computed."""
-    progress("Lee 1982: the PUMA along its move")
+    progress("the PUMA along its move")
     runs = {duration: follow(duration) for duration in (SLOW, FAST)}
     claims = [within_a_bit(runs), oscillation(runs[SLOW]), one_bit(), gains(), same_law(runs[SLOW]), error_dies_out()]
     figures = [error_figure(i, runs) for i in range(6)]
-    progress("Lee 1982: error against duration and sampling period")
+    progress("error against duration and sampling period")
     figure, table = against_duration()
     figures, tables = [*figures, figure], [table]
-    progress("Lee 1982: a wrong model, and one that learns")
+    progress("a wrong model, and one that learns")
     more, figure = wrong_model(largest_error(SLOW))
     claims, figures = [*claims, *more], [*figures, figure]
-    progress("Lee 1982: what the controllers cost")
+    progress("what the controllers cost")
     more, counts = costs()
     claims, tables = claims + more, tables + counts
-    progress("Lee 1982: misprints")
-    more, table = misprint_results(MISPRINTS, "lee-misprints", "Misprints of the paper")
+    progress("misprints")
+    more, table = misprint_results(MISPRINTS, "misprints", "Misprints of the paper")
     claims, tables = claims + more, [*tables, table]
     return Study(
         "lee1982",
@@ -100,8 +100,8 @@ def within_a_bit(runs: dict[float, Recording]) -> Claim:
         f"{largest[SLOW]:.2e} rad in a move of {SLOW:g} s, {largest[FAST]:.2e} rad in one of {FAST:g} s",
         "holds with a correction" if largest[SLOW] < ONE_BIT < largest[FAST] else "does not hold",
         f"It holds for moves of {shortest_duration():g} s and longer at the paper's sampling of {PERIOD:g} s. "
-        "Duration, profile, frames and inertias are not printed: a quintic move of our PUMA, angles mapped, without "
-        "friction.",
+        "Duration, profile, frames and inertias are not printed: a quintic move of our PUMA without friction, "
+        "the frames inferred.",
     )
 
 
@@ -196,7 +196,7 @@ def error_figure(joint: int, runs: dict[float, Recording]) -> Figure:
         panels.append(Panel(f"Move of {duration:g} s", "time (s)", "position error (rad)", lines))
     printed = ' (printed as "Figure 3")' if number == 8 else ""
     return Figure(
-        f"lee-fig-{number}",
+        f"fig-{number}",
         f"Fig. {number}: position error for joint {WORDS[joint].lower()}{printed}",
         f"Computed torque with the right model, sampled every {PERIOD:g} s; the paper prints no duration.",
         tuple(panels),
@@ -239,8 +239,8 @@ def against_duration() -> tuple[Figure, Table]:
     title = "Section 5: error against duration and sampling period"
     panel = Panel("The paper's move", "duration (s)", "largest error (rad)", tuple(lines), log_x=True, log_y=True)
     return (
-        Figure("lee-error-against-duration", title, caption, (panel,)),
-        Table("lee-errors", title, caption, ("duration (s)", *columns), tuple(rows)),
+        Figure("error-against-duration", title, caption, (panel,)),
+        Table("errors", title, caption, ("duration (s)", *columns), tuple(rows)),
     )
 
 
@@ -267,7 +267,7 @@ def wrong_model(right: float) -> tuple[list[Claim], Figure]:
     time = next(iter(runs.values())).time[samples]
     fixed, learnt = (float(size[time > 8.0].max()) for size in sizes.values())
     figure = Figure(
-        "lee-wrong-model",
+        "wrong-model",
         "Section 5: a heavier arm than the model, and a law that learns it",
         "Ten per cent more mass than the controller thinks and an unknown payload of 2 kg; sines of 0.4 Hz about the "
         "middle of the paper's move.",

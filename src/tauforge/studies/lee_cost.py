@@ -79,8 +79,8 @@ def costs() -> tuple[list[Claim], list[Table]]:
     claims = [adds_up("Table 1", published.LEE_1), adds_up("Table 2", published.LEE_2)]
     claims += factor_claims(found, times) + machine_claims(found[0])
     tables = [
-        breakdown("lee-table-1", published.LEE_1, our_rows(PAIR[0])),
-        breakdown("lee-table-2", published.LEE_2, our_rows(PAIR[1])),
+        breakdown("table-1", published.LEE_1, our_rows(PAIR[0])),
+        breakdown("table-2", published.LEE_2, our_rows(PAIR[1])),
         factor_table(found, times),
         machine_table(found),
     ]
@@ -152,7 +152,7 @@ def factor_table(found: list[Rivals], times: dict[str, float]) -> Table:
     slow, fast = (times[name] for name in PAIR)
     rows.append(("time of our kernels, PUMA 560 (ns a state)", slow, None, fast, None, slow / fast, None))
     return Table(
-        "lee-factor",
+        "factor",
         f"Lagrange-Euler against Newton-Euler, n = {SIX}",
         "Operations of one torque, control law included; traced where ours. Times: one inverse dynamics in a batch of "
         f"{BATCH} states on this machine, without the law.",
@@ -179,7 +179,7 @@ def machine_table(found: list[Rivals]) -> Table:
         for name, cost in named
     ]
     return Table(
-        "lee-pdp-11",
+        "pdp-11",
         "A set point on the paper's PDP-11/45",
         f"{MULTIPLY} us a multiplication, {ADD} us an addition, {FETCH} us a fetch from core; control law included.",
         (

@@ -25,23 +25,23 @@ SAME_MOTION = 1e-9  # rad, and relative of accelerations: rounding grows along a
 
 def study(progress: Progress = nothing) -> Study:
     """Everything of the paper that can be computed."""
-    progress("Turney 1980: equivalence on random arms")
+    progress("equivalence on random arms")
     claims, tables = equivalence()
-    progress("Turney 1980: operation counts")
+    progress("operation counts")
     more, counts = complexity()
     claims, tables = claims + more, tables + counts
-    progress("Turney 1980: simulation by strobing")
+    progress("simulation by strobing")
     more, figures = simulation()
     claims += more
-    progress("Turney 1980: terms that matter")
+    progress("terms that matter")
     more, pictures, table = significance()
     claims, figures, tables = claims + more, figures + pictures, [*tables, table]
-    progress("Turney 1980: misprints")
-    more, table = misprint_results(MISPRINTS, "turney-misprints", "Misprints of the report")
+    progress("misprints")
+    more, table = misprint_results(MISPRINTS, "misprints", "Misprints of the report")
     claims, tables = claims + more, [*tables, table]
     figures.append(
         against_joints(
-            "turney-operations",
+            "operations",
             "Table 1: operations against the number of links",
             "Solid: as printed; dashed: our texts, traced.",
             published.TURNEY_1,
@@ -81,7 +81,7 @@ def equivalence() -> tuple[list[Claim], list[Table]]:
         f"each; on the PUMA, compiled, {compiled.largest:.1e}."
     )
     table = Table(
-        "turney-equivalence",
+        "equivalence",
         "Largest disagreement of each formulation with any other",
         "Difference of the forces over the largest force of the state, of the equations as corrected.",
         ("formulation", f"{ARMS} random arms (-)", "PUMA 560, 1000 states (-)"),
@@ -148,7 +148,7 @@ def simulation_figure(runs: Simulations, halved: Halving) -> Figure:
         Line("slope 4", halved.steps, fourth, "dashed"),
     )
     return Figure(
-        "turney-simulation",
+        "simulation",
         "Section 7: a PUMA falling freely, simulated by strobing",
         "The angles turned; how far the strobed simulation is from the one by forward dynamics, and a driven arm from "
         "the move that its torques were computed for; and the error at the end of the fall against the step.",

@@ -52,7 +52,7 @@ def complexity() -> tuple[list[Claim], list[Table]]:
     rows += [cells(row) for name in SETS for row in our_rows(name)]
     tables = [
         Table(
-            "turney-table-1",
+            "table-1",
             "Table 1: computational complexity of the formulations",
             "As printed, and our texts of the same sets.",
             COLUMNS,
@@ -60,7 +60,7 @@ def complexity() -> tuple[list[Claim], list[Table]]:
         )
     ]
     tables += [
-        breakdown(f"turney-table-{k}", table, our_rows(own))
+        breakdown(f"table-{k}", table, our_rows(own))
         for k, (table, own) in enumerate(zip(printed[:3], SETS, strict=True), 2)
     ]
     tables.append(table_5())
@@ -71,7 +71,7 @@ def complexity() -> tuple[list[Claim], list[Table]]:
 
 def table_5() -> Table:
     """With the critical path of our text, which is no polynomial in n."""
-    printed = breakdown("turney-table-5", published.TURNEY_5)
+    printed = breakdown("table-5", published.TURNEY_5)
     steps = steps_beside(SIX)
     own = (f"tauforge, {SETS[2]}, critical path", None, None, *steps.critical_path)
     return replace(printed, caption=steps.why, rows=(*printed.rows, own))

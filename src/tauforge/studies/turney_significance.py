@@ -77,14 +77,14 @@ def significance_figures(found: dict[float, dict[str, Importance]]) -> list[Figu
     )
     return [
         Figure(
-            "turney-torques",
+            "torques",
             "Sections 3 and 6: what the torques of a PUMA are made of",
             f"Lee's move in {FAST:g} s, the three heavy joints. Inertia includes the reflected rotors.",
             tuple(panels),
             columns=3,
         ),
         Figure(
-            "turney-terms-dropped",
+            "terms-dropped",
             "Sections 3 and 6: what leaving a group of terms out costs",
             "Largest position error of any joint under computed torque whose model lacks the group; without a joint's "
             "own inertia nothing holds the arm.",
@@ -110,7 +110,7 @@ def significance_table(found: dict[float, dict[str, Importance]], saved: dict[st
         together = saved[CORIOLIS] if name in (CENTRIFUGAL, CORIOLIS) else saved.get(name, "")
         rows.append((*row, together))
     return Table(
-        "turney-terms",
+        "terms",
         "Groups of terms along Lee's move of the PUMA",
         "The share is that of the joint where it is largest. An empty tracking error: the arm runs away. "
         "Operations saved: of the modified Newton-Euler set, general arm of six joints; centrifugal and Coriolis terms "

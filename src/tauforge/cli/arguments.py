@@ -143,6 +143,6 @@ def loaded(robot: Any, payload: Payload | None) -> Any:
     return robot.replace(
         platform_mass=float(both.mass),
         platform_com=tuple(both.com),
-        platform_inertia=both.inertia.rows,
+        platform_inertia=tuple(tuple(row) for row in both.inertia.rows),
         known_exceptions=robot.known_exceptions,
     )

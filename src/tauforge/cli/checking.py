@@ -59,6 +59,8 @@ def _others(path: Path, first: ModelError) -> list[str]:
         values = read_toml(path)
     except ModelError:
         return []  # not even TOML
+    if first.field == "format":
+        return []  # nobody knows what the rest should be
     platform = values.get("format") == platform_toml.FORMAT
     good = tomllib.loads((CATALOGUE / f"{GOOD['platform' if platform else 'arm']}.toml").read_text(encoding="utf-8"))
     found: list[str] = []

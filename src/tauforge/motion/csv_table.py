@@ -85,8 +85,9 @@ class CsvTable:
         """(k, len(columns)) in SI units. ModelError where a column is missing or its unit does not fit."""
         for column in columns:
             if column.name not in self.names:
-                near = difflib.get_close_matches(column.name, self.names, n=1, cutoff=0.75)
-                hint = f"Did you mean {near[0]!r}? " if near else ""
+                alike = {name.lower(): name for name in self.names}
+                near = difflib.get_close_matches(column.name.lower(), alike, n=1, cutoff=0.75)
+                hint = f"Did you mean {alike[near[0]]!r}? " if near else ""
                 there = ", ".join(self.names[:SHOWN]) + (", ..." if len(self.names) > SHOWN else "")
                 self.fail(f"no column {str(column)!r}", "row 1", f"{hint}There are: {there}")
         places = [self.names.index(column.name) for column in columns]

@@ -1,0 +1,364 @@
+"""CSV files: what is read, in which units, what is refused and how; motions from them; files that are whole or not."""
+
+from __future__ import annotations
+
+import io
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import tauforge as tf
+from tauforge.errors import ModelError
+from tauforge.files import written_whole
+from tauforge.motion import CsvMotion, columns, csv_table
+from tauforge.motion.columns import TIME, arm_columns, columns_of
+from tauforge.motion.csv_table import UNITS, Column, read_csv, write_csv
+from tauforge.motion.poses import pose_of, twists
+
+Q = Column("q", "rad")
+ROUNDING = 1e-15  # relative: a product with the factor of a unit
+
+
+def table(tmp_path, text, encoding="utf-8"):
+    path = tmp_path / "file.csv"
+    path.write_bytes(text.encode(encoding))
+    return read_csv(path)
+
+
+def test_numbers_come_out_in_si_units(tmp_path):
+    text = "time [ms], q [deg] ,x [mm],w [rpm]\n0,90,20,30\n500,-180,1e3,60\n"
+    found = table(tmp_path, text)
+    assert np.array_equal(found.take_times(TIME), [0, 0.5])
+    wanted = [[np.pi / 2, 0.02, np.pi], [-np.pi, 1.0, 2 * np.pi]]
+    assert np.allclose(found.take([Q, Column("x", "m"), Column("w", "rad/s")]), wanted, rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("written", ["rad/s2", "rad/s²", "rad/s**2", "rad/s^2"])
+def test_spellings_of_a_unit(tmp_path, written):
+    assert table(tmp_path, f"a [{written}]\n2\n").take([Column("a", "rad/s^2")]).tolist() == [[2.0]]
+
+
+@pytest.mark.parametrize(
+    ("unit", "kind", "one"),
+    [
+        ("deg", "rad", np.pi / 180),
+        ("in", "m", 0.0254),
+        ("rpm", "rad/s", 2 * np.pi / 60),
+        ("N mm", "N m", 1e-3),
+        ("rev", "rad", 2 * np.pi),
+        ("min", "s", 60.0),
+    ],
+)
+def test_units_are_what_they_are(unit, kind, one):
+    assert UNITS[unit] == (kind, pytest.approx(one, rel=ROUNDING))
+
+
+@pytest.mark.parametrize(
+    "text", ["\ufefftime [s],q [rad]\n0,1\n", 'time [s],"q [rad]"\r\n0,1\r\n', "time [s],q [rad]\n0,1"]
+)
+def test_what_spreadsheets_write_is_read(tmp_path, text):
+    assert table(tmp_path, text).take([TIME, Q]).tolist() == [[0.0, 1.0]]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "is empty. The first row names the columns, as in: time [s], q1 [rad]"),
+        ("  \n \n", "is empty"),
+        ("time [s],q [rad]\n", "row 2: no numbers. After the header"),
+        ("time [s],q [rad]\n0,1\n1,x\n", "row 3, column q: expected a number, got 'x'"),
+        ("time [s],q [rad]\n0,1\n1,\n", "row 3, column q: expected a number, got nothing"),
+        ("time [s],q [rad]\n0,1\n1,1_0\n", "row 3, column q: expected a number, got '1_0'"),
+        ("time [s],q [rad]\n0,1\n\n1,nan\n", "row 4, column q: expected a finite number, got 'nan'. Delete the row"),
+        ("time [s],q [rad]\n0,1\n1,inf\n", "row 3, column q: expected a finite number, got 'inf'"),
+        ("time [s],q [rad]\n0,1\n1\n", "row 3, column q: expected 2 numbers, got 1"),
+        ("time [s],q [rad]\n0,1\n1,2,3\n", "row 3: expected 2 numbers, got 3"),
+        (
+            "time [s],q [rad]\n0,0,1,5\n",
+            "row 2: expected 2 numbers, got 4. Write decimal numbers with a point, not a comma",
+        ),
+        (
+            'time [s],q [rad]\n0,"1,5"\n',
+            "row 2, column q: expected a number, got '1,5'. Write decimal numbers with a point",
+        ),
+        ("time [s];q [rad]\n0;1\n", "row 1: columns are separated by semicolons. Save with commas"),
+        ("time [s]\tq [rad]\n0\t1\n", "row 1: columns are separated by tabs"),
+        ("0,1\n1,2\n", "row 1, column 1: expected the name of a column, got the number 0"),
+        ("time [s],q [rad],q [deg]\n0,1,1\n", "row 1, column q: there twice"),
+        ("time [s],q [furlong]\n0,1\n", "row 1, column q: unknown unit [furlong]. Known: s, ms"),
+        ("time [s],q [rad\n0,1\n", "row 1, column 2: expected a name and a unit, got 'q [rad'"),
+        ("time [s],\n0,1\n", "row 1, column 2: expected a name and a unit, got ''"),
+        ("time [s],q [rad]\n,\n0,1\n", "row 2: no numbers. Delete the row"),
+    ],
+)
+def test_files_that_are_refused(tmp_path, text, message):
+    with pytest.raises(ModelError) as caught:
+        table(tmp_path, text)
+    assert str(caught.value).startswith(f"{tmp_path / 'file.csv'}: ")
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("time [s],p [rad]\n0,1\n", "row 1: no column 'q [rad]'. There are: time, p"),
+        ("time [s],Q [rad]\n0,1\n", "no column 'q [rad]'. Did you mean 'Q'? There are: time, Q"),
+        ("time [s],q\n0,1\n", "row 1, column q: no unit. Write q [rad], say; known: rad, mrad, deg, rev"),
+        ("time [s],q [m]\n0,1\n", "row 1, column q: unit [m] does not measure this column. Use one of rad"),
+    ],
+)
+def test_columns_that_are_refused(tmp_path, text, message):
+    with pytest.raises(ModelError) as caught:
+        table(tmp_path, text).take([Q])
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("times", "message"),
+    [
+        ("0 1 1", "row 4, column time: times must increase, 1 s is again"),
+        ("0 2 1", "row 4, column time: times must increase, 1 s is earlier than the row before. Sort the rows"),
+    ],
+)
+def test_times_that_do_not_increase(tmp_path, times, message):
+    with pytest.raises(ModelError) as caught:
+        table(tmp_path, "time [s]\n" + "\n".join(times.split()) + "\n").take_times(TIME)
+    assert message in str(caught.value)
+
+
+def test_files_that_cannot_be_read(tmp_path, monkeypatch):
+    with pytest.raises(ModelError, match="no such file"):
+        read_csv(tmp_path / "none.csv")
+    with pytest.raises(ModelError, match="is a folder, expected a CSV file"):
+        read_csv(tmp_path)
+    with pytest.raises(ModelError, match=r"is UTF-16 text\. Save it as UTF-8"):
+        table(tmp_path, "time [s]\n0\n", "utf-16")
+    with pytest.raises(ModelError, match="row 2: not UTF-8: byte 0xe9"):
+        table(tmp_path, "time [s]\né\n", "latin-1")
+    monkeypatch.setattr(csv_table, "MAX_BYTES", 10)
+    with pytest.raises(ModelError, match=r"more than the .* MiB a file may have\. Split it"):
+        table(tmp_path, "time [s],q [rad]\n0,1\n")
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.floats(allow_nan=False, allow_infinity=False)] * 3),
+        min_size=1,
+        max_size=20,
+    )
+)
+def test_what_is_written_reads_back_equal(tmp_path_factory, rows):
+    path = tmp_path_factory.mktemp("csv") / "file.csv"
+    own = [Column("a", "m"), Column("b", "N m"), Column("c", "rad/s^2")]
+    with path.open("w", newline="") as file:
+        write_csv(file, own, rows)
+    assert np.array_equal(read_csv(path).take(own), np.array(rows))
+
+
+def test_a_hundred_thousand_rows_are_no_trouble(tmp_path):
+    numbers = np.random.default_rng(0).normal(size=(100_000, 7))
+    path = tmp_path / "big.csv"
+    own = [Column(f"c{k}", "m") for k in range(7)]
+    with path.open("w", newline="") as file:
+        write_csv(file, own, numbers)
+    assert np.array_equal(read_csv(path).take(own), numbers)
+
+
+# ------------------------------------------------------------------------------------------------------------ motions
+
+
+def saved(path, header, rows):
+    with path.open("w", newline="") as file:
+        write_csv(file, header, rows)
+    return path
+
+
+def sine(t, n):
+    rates = np.arange(1, n + 1)
+    angle = np.multiply.outer(t, rates)
+    return np.sin(angle), rates * np.cos(angle), -(rates**2) * np.sin(angle)
+
+
+@pytest.mark.parametrize(
+    ("given", "derived", "tolerances"),
+    [
+        (3, (), (0.0, 0.0)),
+        (2, ("acceleration",), (0.0, 1e-6)),
+        (1, ("velocity", "acceleration"), (1e-7, 1e-4)),  # orders 5 and 4 in a step of 0.02 s, worst at the ends
+    ],
+)
+def test_rates_that_are_not_given_come_from_a_spline(tmp_path, given, derived, tolerances):
+    arm, t = tf.load("planar-2r"), np.linspace(3.0, 5.0, 101)
+    q, qd, qdd = sine(t, 2)
+    own = columns_of(arm)
+    groups = [own.position, own.velocity, own.acceleration][:given]
+    path = saved(tmp_path / "m.csv", [TIME, *sum(groups, ())], np.column_stack([t, *[q, qd, qdd][:given]]))
+    motion = CsvMotion(path, arm)
+    assert motion.derived == derived
+    assert motion.even
+    assert motion.duration == pytest.approx(2.0, rel=1e-12)
+    assert np.array_equal(motion.samples.position, q)
+    assert np.abs(motion.samples.velocity - qd).max() <= tolerances[0]
+    assert np.abs(motion.samples.acceleration - qdd).max() <= tolerances[1]
+    between = motion.sample(np.array([0.331, 1.777]))
+    for found, wanted in zip(between, sine(np.array([3.331, 4.777]), 2), strict=True):
+        assert np.abs(found - wanted).max() < 1e-4
+    there = motion.sample(t - t[0])
+    for found, wanted in zip(there, motion.samples, strict=True):
+        assert np.abs(found - wanted).max() < 1e-9  # rounding of the quintics' second derivatives
+
+
+def test_a_start_from_rest_has_no_sign_that_friction_could_act_on(tmp_path):
+    arm = tf.load("puma560")
+    t = np.linspace(0, 1, 101)
+    move = tf.motion.JointMove(np.zeros(6), np.ones(6), 1.0).sample(t)
+    path = saved(tmp_path / "m.csv", [TIME, *columns_of(arm).position], np.column_stack([t, move.position]))
+    motion = CsvMotion(path, arm)
+    assert not motion.samples.velocity[[0, -1]].any()
+    assert (motion.samples.velocity[2:-2] > 0).all()
+
+
+def test_poses_carry_twists(tmp_path):
+    rig, t = tf.load("motion-rig"), np.linspace(0, 1, 201)
+    numbers = [x * 0.1 + np.array([0, 0, 1, 0, 0, 0]) * (k == 0) for k, x in enumerate(sine(t, 6))]
+    pose, twist, acceleration = numbers[0], *twists(*numbers)
+    own = columns_of(rig)
+    header = [TIME, *own.position, *own.velocity, *own.acceleration]
+    whole = CsvMotion(saved(tmp_path / "w.csv", header, np.column_stack([t, pose, twist, acceleration])), rig)
+    alone = CsvMotion(saved(tmp_path / "a.csv", header[:7], np.column_stack([t, pose])), rig)
+    assert whole.of_poses
+    assert np.abs(whole.samples.velocity - twist).max() < 1e-14
+    assert np.abs(whole.samples.acceleration - acceleration).max() < 1e-13
+    assert np.abs(alone.samples.velocity - twist).max() < 1e-7
+    assert np.abs(alone.samples.acceleration - acceleration).max() < 1e-4
+
+
+def test_angles_that_jump_by_a_turn_are_the_same_motion(tmp_path):
+    rig, t = tf.load("motion-rig"), np.linspace(0, 1, 51)
+    pose = np.zeros((51, 6)) + [0, 0, 1, 0, 0, 3.0]
+    pose[:, 5] += 0.5 * t
+    wrapped = pose.copy()
+    wrapped[:, 5] = np.remainder(wrapped[:, 5] + np.pi, 2 * np.pi) - np.pi
+    assert np.abs(np.diff(wrapped[:, 5])).max() > 6
+    motion = CsvMotion(saved(tmp_path / "m.csv", [TIME, *columns.POSE], np.column_stack([t, wrapped])), rig)
+    assert np.abs(motion.samples.velocity - [0, 0, 0, 0, 0, 0.5]).max() < 1e-9
+
+
+def test_uneven_steps_and_unknown_columns_are_told(tmp_path):
+    arm, t = tf.load("planar-2r"), np.array([0, 0.1, 0.2, 0.35, 0.4, 0.5, 0.6])
+    path = saved(
+        tmp_path / "m.csv", [TIME, *columns_of(arm).position, Column("note", "N")], np.column_stack([t, t, t, t])
+    )
+    motion = CsvMotion(path, arm)
+    assert not motion.even
+    assert motion.steps == pytest.approx((0.05, 0.15))
+    assert motion.unused == ("note",)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("time [s],q1 [rad],q2 [rad],qd1 [rad/s]\n0,1,1,1\n", "no column 'qd2 [rad/s]'"),
+        ("time [s],q1 [rad],q2 [rad]\n0,1,1\n1,1,1\n", "2 rows, too few. Give at least 6, or velocities"),
+        ("q1 [rad],q2 [rad]\n1,1\n", "no column 'time [s]'"),
+    ],
+)
+def test_motions_that_are_refused(tmp_path, text, message):
+    path = tmp_path / "m.csv"
+    path.write_text(text)
+    with pytest.raises(ModelError) as caught:
+        CsvMotion(path, tf.load("planar-2r"))
+    assert message in str(caught.value)
+
+
+def test_twists_at_a_quarter_turn_have_no_rates(tmp_path):
+    rig, own = tf.load("motion-rig"), columns.PLATFORM
+    rows = np.zeros((6, 13))
+    rows[:, 0], rows[:, 3], rows[3, 5] = np.arange(6), 1.0, np.pi / 2
+    rows[:, 10] = 1.0
+    path = saved(tmp_path / "m.csv", [TIME, *own.position, *own.velocity], rows)
+    with pytest.raises(ModelError, match="row 5, column theta_y: at a quarter turn the angles have no rates"):
+        CsvMotion(path, rig)
+
+
+@pytest.mark.parametrize("name", ["scara", "motion-rig"])
+def test_recordings_are_motions(tmp_path, name):
+    robot = tf.load(name)
+    if name == "scara":
+        robot = robot.without_friction()
+        move = tf.motion.JointMove(np.zeros(4), [0.03, -0.02, 0.005, 0.04], 0.02)
+    else:
+        home = np.array([0, 0, 1.0, 0, 0, 0])
+        move = tf.motion.PoseMotion(tf.motion.JointMove(home, home + 0.001, 0.02))
+    run = tf.simulate(robot, tf.control.ComputedTorque(robot), move)
+    run.save(tmp_path / "run.csv")
+    back = CsvMotion(tmp_path / "run.csv", robot)
+    assert back.derived == back.unused == ()
+    for found, wanted in zip(back.samples, (run.position, run.velocity, run.acceleration), strict=True):
+        assert np.abs(found - wanted).max() < 1e-12
+    assert np.abs(robot.inverse_dynamics(*back.samples) - run.force).max() < 1e-9 * np.abs(run.force).max()
+    header = (tmp_path / "run.csv").read_text().split("\n")[0]
+    assert ("q3 [m]" in header and "tau3 [N]" in header) if name == "scara" else "omega_x [rad/s]" in header
+    assert "target_" in header
+
+
+def test_columns_of_a_sliding_joint():
+    own = arm_columns(["rad", "m"])
+    assert [str(c) for group in own for c in group] == [
+        "q1 [rad]", "q2 [m]", "qd1 [rad/s]", "qd2 [m/s]", "qdd1 [rad/s^2]", "qdd2 [m/s^2]", "tau1 [N m]", "tau2 [N]",
+    ]  # fmt: skip
+
+
+def test_a_pose_of_a_transform_gives_it_back():
+    arm = tf.load("panda")
+    q = np.random.default_rng(0).uniform(-1, 1, (50, 7))
+    T = arm.forward_kinematics(q)
+    pose = pose_of(T)
+    from scipy.spatial.transform import Rotation
+
+    assert np.abs(Rotation.from_euler("xyz", pose[:, 3:]).as_matrix() - T[:, :3, :3]).max() < 1e-14
+    assert np.array_equal(pose[:, :3], T[:, :3, 3])
+    assert np.abs(pose_of(T[3]) - pose[3]).max() < 1e-15
+
+
+# -------------------------------------------------------------------------------------------------------- whole files
+
+
+def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "file.txt"
+    path.write_text("old")
+    with pytest.raises(ZeroDivisionError), written_whole(path) as file:
+        file.write(b"half" * (1 // 0))
+    assert path.read_text() == "old"
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(ModelError, match="cannot be written: No space left on device"), written_whole(path) as file:
+        file.write(b"half")
+    monkeypatch.undo()
+    assert path.read_text() == "old"
+    assert [entry.name for entry in tmp_path.iterdir()] == ["file.txt"]
+    with written_whole(path) as file:
+        file.write(b"new")
+    assert path.read_text() == "new"
+
+
+def test_places_where_no_file_can_be(tmp_path):
+    for path, message in (
+        (tmp_path / "none" / "a", "its folder does not exist. Make .*none first"),
+        (tmp_path, "it is a folder"),
+        (tmp_path / ("x" * 300), "File name too long"),
+    ):
+        with pytest.raises(ModelError, match=f"cannot be written: {message}"), written_whole(path):
+            pass
+
+
+def test_write_csv_says_units():
+    out = io.StringIO()
+    write_csv(out, [TIME, Q], [[0.1, 1 / 3]])
+    assert out.getvalue() == "time [s],q [rad]\n0.1,0.3333333333333333\n"

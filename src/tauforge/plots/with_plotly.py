@@ -51,13 +51,14 @@ def _packed(values: np.ndarray) -> dict[str, str]:
 def _layout(panel: Panel) -> dict[str, Any]:
     names = categories(panel)
     x_axis = _axis(panel.x_label, 60)
-    y_axis = _axis(panel.y_label, 28)
+    y_axis = _axis(panel.y_label, 28) | {"automargin": "left"}
     if panel.log_x:
         x_axis |= _logarithmic([line.x for line in panel.lines])
     if panel.log_y:
         y_axis |= _logarithmic([line.y for line in panel.lines] if panel.y_range is None else [panel.y_range])
     if names is None:
-        x_axis |= {"tickangle": 0, "nticks": 8}  # turned by itself, a tick may turn back for want of room, and again
+        # Margins and ticks that make room for each other may never come to rest: each axis has one side to itself.
+        x_axis |= {"tickangle": 0, "nticks": 8, "automargin": "bottom"}
     else:
         x_axis |= {"type": "category", "categoryorder": "array", "categoryarray": [_text(name) for name in names]}
     if panel.y_range is not None:
@@ -83,7 +84,7 @@ def _layout(panel: Panel) -> dict[str, Any]:
         ],
         "showlegend": False,
         "hovermode": "x unified" if len(panel.lines) <= MOST_AT_ONCE else "closest",
-        "margin": {"l": 12, "r": 12, "t": 12, "b": 12},
+        "margin": {"l": 12, "r": 22, "t": 14, "b": 12},
         "barmode": "group",
     }
 

@@ -17,7 +17,7 @@ from tauforge.studies.report.texts import anchor, badge, escaped, paragraphs, sh
 from tauforge.studies.study import Study, Table, Verdict
 
 GENERATOR = '<meta name="generator" content="tauforge reproduce">'
-TITLE = "Five papers on manipulator dynamics, reproduced"
+TITLE = "Papers on manipulator dynamics, reproduced"
 VERDICTS: tuple[Verdict, ...] = ("holds", "holds with a correction", "does not hold")
 
 

@@ -41,6 +41,7 @@ soak: $(VENV)/tested
 # Rewrites the generated tables of the README and docs/complexity.md.
 docs: $(VENV)/installed
 	$(BIN)/python tools/generated_docs.py
+	$(BIN)/python tools/console_blocks.py
 
 # Renews the held versions from what the ranges of pyproject.toml resolve to today.
 lock:

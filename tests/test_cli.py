@@ -201,3 +201,19 @@ def test_terminals_get_colours_and_wrapped_errors(monkeypatch, capsys):
     assert text.startswith("\x1b[1;31merror:\x1b[0m a message")
     assert all(len(line) <= 52 for line in text.splitlines())  # forty, and the codes
     assert text.endswith("\n  a remedy\n")
+
+
+ROOT = Path(__file__).parent.parent
+
+
+def test_the_page_on_the_command_line_shows_what_is_printed():
+    done = subprocess.run([sys.executable, ROOT / "tools" / "console_blocks.py", "--check"], check=False)
+    assert done.returncode == 0, "run: python tools/console_blocks.py"
+
+
+def test_the_page_names_every_unit_and_command():
+    from tauforge.motion.csv_table import UNITS
+
+    page = (ROOT / "docs" / "command-line.md").read_text()
+    assert all(f"`{unit}`" in page for unit, (_, factor) in UNITS.items() if factor != 1)
+    assert all(f"`{command}" in page for command in COMMANDS)

@@ -221,6 +221,24 @@ def test_a_start_from_rest_has_no_sign_that_friction_could_act_on(tmp_path):
     assert (motion.samples.velocity[2:-2] > 0).all()
 
 
+@pytest.mark.parametrize(
+    ("make", "rough"),
+    [
+        (lambda t: np.sin(6 * t), False),
+        (lambda t: np.round(np.sin(6 * t), 9), False),
+        (lambda t: np.round(np.sin(6 * t), 3), True),
+        (lambda t: np.sin(6 * t) + 1e-3 * np.random.default_rng(0).normal(size=len(t)), True),
+        (lambda t: 3 * t, False),
+        (lambda t: 0 * t, False),
+        (lambda t: tf.motion.JointMove([0.0], [1.0], 2.0, "trapezoidal").sample(t).position[:, 0], False),
+    ],
+)
+def test_rounded_and_noisy_positions_are_noticed(tmp_path, make, rough):
+    arm, t = tf.load("planar-2r"), np.linspace(0, 2, 201)
+    path = saved(tmp_path / "m.csv", [TIME, *columns_of(arm).position], np.column_stack([t, make(t), np.sin(t)]))
+    assert CsvMotion(path, arm).rough == (("q1",) if rough else ())
+
+
 def test_poses_carry_twists(tmp_path):
     rig, t = tf.load("motion-rig"), np.linspace(0, 1, 201)
     numbers = [x * 0.1 + np.array([0, 0, 1, 0, 0, 0]) * (k == 0) for k, x in enumerate(sine(t, 6))]

@@ -14,6 +14,7 @@ from tauforge.robots.stewart_platform import StewartPlatform
 
 Array = NDArray[Any]
 LEGS = 6
+SAME = 1e-9  # relative: sizes that differ by less are the same
 
 
 class Peak(NamedTuple):
@@ -109,7 +110,7 @@ def size(
     legs = platform.leg_motion(*state)
     power = forces * legs.rates
     conditions = platform.condition_number(state[0])
-    worst = int(np.argmax(conditions))
+    worst = int(_first_largest(conditions))
     determinants = np.linalg.det(platform.force_matrix(state[0]))
     return Sizing(
         forces=forces,
@@ -153,10 +154,10 @@ def _margins(t: Array, limits: Limits) -> tuple[Margin, ...]:
     margins = []
     for name, unit, values in of_legs:
         if values is not None:
-            row, leg = np.unravel_index(int(values.argmin()), values.shape)
+            row, leg = np.unravel_index(int(_first_largest(-values.ravel())), values.shape)
             margins.append(Margin(name, unit, float(values[row, leg]), int(leg) + 1, float(t[row])))
     if limits.clearance is not None:
-        worst = int(limits.clearance.argmin())
+        worst = int(_first_largest(-limits.clearance))
         legs = limits.nearest_legs
         pair = "" if legs is None else f" of legs {legs[worst, 0]} and {legs[worst, 1]}"
         margins.append(Margin(f"clearance{pair}", "m", float(limits.clearance[worst]), None, float(t[worst])))
@@ -165,8 +166,14 @@ def _margins(t: Array, limits: Limits) -> tuple[Margin, ...]:
 
 def _peak(t: Array, values: Array) -> Peak:
     """values: (k, 6)."""
-    rows = np.abs(values).argmax(axis=0)
+    rows = _first_largest(np.abs(values))
     return Peak(values[rows, np.arange(values.shape[1])], t[rows])
+
+
+def _first_largest(values: Array) -> Array:
+    """Which row of each column; the first of those that differ by rounding alone, so that all machines agree."""
+    largest = values.max(axis=0)
+    return np.asarray((values >= largest - SAME * np.abs(largest)).argmax(axis=0))
 
 
 def _mean(t: Array, values: Array) -> Array:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from tauforge.cli.arguments import bad
-from tauforge.cli.output import note, seconds
+from tauforge.cli.output import note, seconds, warn
 
 if TYPE_CHECKING:
     from tauforge.motion.csv_motion import CsvMotion
@@ -24,6 +24,11 @@ def read_motion(path: Path, robot: Any) -> CsvMotion:
     motion = CsvMotion(path, robot)
     if motion.derived:
         note(f"{path}: {' and '.join(motion.derived)} from a spline, no columns give them")
+    if motion.rough:
+        warn(
+            f"{path}: accelerations of {', '.join(motion.rough)} jump from sample to sample, positions are rounded or "
+            "noisy; so will the forces. Give accelerations, or more digits"
+        )
     if not motion.even:
         least, most = motion.steps
         note(f"{path}: time steps are uneven, {seconds(least)} to {seconds(most)} s")

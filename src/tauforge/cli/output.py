@@ -161,10 +161,13 @@ def _terminal_width() -> int:
 
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
-    """A live line on a terminal's stderr while something takes long; call it with what is being done now."""
+    """A live line on a terminal's stderr, with the time it takes; call it with what is being done now."""
     if not sys.stderr.isatty():
         yield lambda _: None
         return
-    screen = console(stderr=True)
-    with screen.status(what) as status:
-        yield lambda text: status.update(text)
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
+    with Progress(*columns, console=console(stderr=True), transient=True) as line:
+        task = line.add_task(what)
+        yield lambda text: line.update(task, description=text)

@@ -31,12 +31,13 @@ def reproduce(
     from tauforge.studies.report.reproduce import reproduce as write
 
     names = chosen(papers)
-    with working("reading") as tell:
+    lines = not sys.stderr.isatty()  # a log wants them all
+    with working("starting") as tell:
 
         def progress(what: str) -> None:
-            tell(what)
-            if not sys.stderr.isatty() and not as_json:
+            if lines:
                 print(what, file=sys.stderr, flush=True)
+            tell(what)
 
         page = write(names, out, progress)
     result(as_json, {"papers": names, "report": page}, lambda: [f"The report is in {page}"])

@@ -17,6 +17,8 @@ from tauforge.robots.serial_arm import SerialArm
 from tauforge.robots.stewart_platform import StewartPlatform
 
 Array = NDArray[Any]
+ROUGH = 0.7  # jumps of an acceleration beside its size: white noise has 1.4 and more, ten samples a period 0.6
+NOTHING = 1e-9  # second differences, relative to the way, that are rounding of exact positions
 EVEN = 1e-6  # relative: steps that differ by less are the same
 LEVEL = 1e-6  # cosine of theta_y below which twists say nothing of the angles' rates
 FEWEST = 6  # samples that a spline of fifth degree needs
@@ -32,6 +34,7 @@ class CsvMotion(Motion):
     times:   (k,) s, as in the file; the motion itself starts at 0
     samples: position, velocity, acceleration at the times, (k, n); of a platform pose, twist and acceleration
     derived: which of "velocity", "acceleration" come from a spline
+    rough:   columns whose accelerations, from a spline, jump from sample to sample: rounded or noisy positions
     unused:  columns of the file that were not read
     """
 
@@ -51,15 +54,18 @@ class CsvMotion(Motion):
                 file=table.path,
                 remedy=f"Give at least {FEWEST}, or velocities and accelerations too",
             )
-        steep = np.flatnonzero(np.abs(np.cos(position[:, 4])) < LEVEL) if self.of_poses else ()
-        if len(steep) and len(self.derived) < 2:
-            where = f"row {table.rows[steep[0]]}, column theta_y"
-            table.fail("at a quarter turn the angles have no rates", where, "Leave out twists and accelerations")
+        if self.of_poses and len(self.derived) < 2:
+            steep = np.abs(np.cos(position[:, 4])) < LEVEL
+            if steep.any():
+                where = f"row {table.rows[steep.argmax()]}, column theta_y"
+                table.fail("at a quarter turn the angles have no rates", where, "Leave out twists and accelerations")
         rates, seconds = self._completed(position, found["velocity"], found["acceleration"])
         self.duration = float(self.times[-1] - self.times[0])
         self._numbers = position, rates, seconds
         self._curve: Any = None
         self.samples = self._sample_of(position, rates, seconds)
+        jumps = _jumps(position, seconds) if "acceleration" in self.derived else np.zeros(position.shape[1], bool)
+        self.rough = tuple(column.name for column, jump in zip(columns.position, jumps, strict=True) if jump)
         known = {column.name for group in columns for column in group} | {TIME.name}
         known |= {column.name for column in (*columns.target_position, *columns.target_velocity)}
         self.unused = tuple(name for name in table.names if name not in known)
@@ -107,3 +113,10 @@ class CsvMotion(Motion):
         """Whether all steps are the same, to a millionth."""
         least, most = self.steps
         return most - least <= EVEN * most
+
+
+def _jumps(position: Array, acceleration: Array) -> Array:
+    """Which accelerations (n,) jump as much from sample to sample as they are large."""
+    size, jump = (np.sqrt((x**2).mean(axis=0)) for x in (acceleration, np.diff(acceleration, axis=0)))
+    difference = np.sqrt((np.diff(position, n=2, axis=0) ** 2).mean(axis=0))
+    return np.asarray((jump > ROUGH * size) & (difference > NOTHING * np.ptp(position, axis=0)))

@@ -359,6 +359,27 @@ def test_a_full_disk_leaves_the_old_report(
     assert os.listdir(tmp_path) == ["report"]
 
 
+def test_a_report_that_cannot_be_put_in_place_gives_way_to_the_old_one(
+    made: dict[str, Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "report"
+    made["dasgupta1998"] = lambda progress: small()
+    reproduce(["dasgupta1998"], out)
+    before = everything(out)
+    rename = os.rename
+
+    def refuses(source: Path, target: Path) -> None:
+        if source.suffix == ".tmp":
+            raise OSError(13, "Permission denied")
+        rename(source, target)
+
+    monkeypatch.setattr("os.rename", refuses)
+    with pytest.raises(ModelError, match="cannot be written: Permission denied"):
+        reproduce(["dasgupta1998"], out)
+    assert everything(out) == before
+    assert os.listdir(tmp_path) == ["report"]
+
+
 def test_what_is_no_report_is_never_replaced(made: dict[str, Made], tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     mine.mkdir()

@@ -27,6 +27,7 @@ from tauforge.studies.report.reproduce import reproduce
 from tauforge.studies.report.table_html import cell_text
 from tauforge.studies.study import Study, Table
 
+Old = tuple[Path, dict[str, bytes]]
 Made = Callable[[Callable[[str], None]], Study]
 
 
@@ -311,6 +312,15 @@ def small() -> Study:
     return Study(one.name, one.paper, one.summary, one.claims, (bars_figure(),), one.tables[:1])
 
 
+@pytest.fixture
+def old(made: dict[str, Made], tmp_path: Path) -> Old:
+    """An earlier report and all that is in it."""
+    made["dasgupta1998"] = lambda progress: small()
+    out = tmp_path / "report"
+    reproduce(["dasgupta1998"], out)
+    return out, everything(out)
+
+
 def test_a_new_report_replaces_the_old_one_whole(made: dict[str, Made], tmp_path: Path) -> None:
     out = tmp_path / "deep" / "report"
     made["turney1980"] = made["dasgupta1998"] = lambda progress: small()
@@ -325,11 +335,8 @@ def test_a_new_report_replaces_the_old_one_whole(made: dict[str, Made], tmp_path
     assert os.listdir(out.parent) == ["report"]
 
 
-def test_a_study_that_fails_leaves_the_old_report(made: dict[str, Made], tmp_path: Path) -> None:
-    out = tmp_path / "report"
-    made["dasgupta1998"] = lambda progress: small()
-    reproduce(["dasgupta1998"], out)
-    before = everything(out)
+def test_a_study_that_fails_leaves_the_old_report(made: dict[str, Made], old: Old, tmp_path: Path) -> None:
+    out, before = old
 
     def fails(progress: Callable[[str], None]) -> Study:
         raise ArithmeticError("no answer")
@@ -341,13 +348,8 @@ def test_a_study_that_fails_leaves_the_old_report(made: dict[str, Made], tmp_pat
     assert os.listdir(tmp_path) == ["report"]
 
 
-def test_a_full_disk_leaves_the_old_report(
-    made: dict[str, Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    out = tmp_path / "report"
-    made["dasgupta1998"] = lambda progress: small()
-    reproduce(["dasgupta1998"], out)
-    before = everything(out)
+def test_a_full_disk_leaves_the_old_report(old: Old, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    out, before = old
 
     def full(*_: object) -> str:
         raise OSError(28, "No space left on device")
@@ -360,12 +362,9 @@ def test_a_full_disk_leaves_the_old_report(
 
 
 def test_a_report_that_cannot_be_put_in_place_gives_way_to_the_old_one(
-    made: dict[str, Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    old: Old, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    out = tmp_path / "report"
-    made["dasgupta1998"] = lambda progress: small()
-    reproduce(["dasgupta1998"], out)
-    before = everything(out)
+    out, before = old
     rename = os.rename
 
     def refuses(source: Path, target: Path) -> None:

@@ -68,8 +68,12 @@ def test_the_poles_of_a_pendulum():
         gravity=(0, -9.81, 0),
     )
     A, _ = linearise(arm, [-np.pi / 2], [0.0], [0.0])
+    system = linearise(arm, [-np.pi / 2], [0.0], [0.0]).state_space()  # python-control's
     expected = np.sqrt(9.81 * 2.0 * 0.5 / (0.1 + 2.0 * 0.25))
     assert np.allclose(sorted(np.linalg.eigvals(A).imag), [-expected, expected])
+    assert np.allclose(sorted(system.poles().imag), [-expected, expected])
+    assert system.nstates == system.noutputs == 2
+    assert np.allclose(system.dcgain()[0], 1 / (9.81 * 2.0 * 0.5))  # a torque turns it by this, to first order
 
 
 def test_bad_states():

@@ -171,6 +171,18 @@ def test_a_row_that_runs_away_spoils_no_other():
     assert np.array_equal(quiet.position[0], alone.position[0])
 
 
+def test_without_kernels(monkeypatch):
+    """The reference answers, and what needs a kernel says so."""
+    law = ComputedTorque(ARM)
+    starts = (np.random.default_rng(5).normal(size=(3, 3)) * 0.1, np.zeros(3))
+    compiled = tf.rollout(ARM, law, MOVE, initial=starts, step=2e-3)
+    monkeypatch.setenv("TAUFORGE_KERNELS", "0")
+    plain = tf.rollout(ARM.replace(), ComputedTorque(ARM.replace()), MOVE, initial=starts, step=2e-3)
+    assert np.abs(plain.position - compiled.position).max() < SAME
+    with pytest.raises(tf.UnsupportedFeatureError, match="TAUFORGE_KERNELS=0 switches kernels off"):
+        tf.rollout(ARM.replace(), law, MOVE, varying={"mass": np.ones((2, 3))})
+
+
 def test_rows_are_thinned_and_progress_is_shown(capsys):
     whole = tf.rollout(ARM, ComputedTorque(ARM), MOVE)
     thin = tf.rollout(ARM, ComputedTorque(ARM), MOVE, record_every=7, progress=True)

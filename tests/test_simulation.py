@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import time
+import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
 import tauforge as tf
+from conftest import SOAK
 from strategies import random_arm
+from tauforge.algebra.rotations import Quaternion
+from tauforge.algebra.vectors import Vector
 from tauforge.simulation import Recording, Sensors
+from tauforge.simulation.state import PlatformState
 
 RELATIVE_DRIFT = 1e-9  # of the adaptive method over 10 s
 ORDER = 0.1  # how far a measured order may be from the method's
@@ -75,8 +81,6 @@ def test_symplectic_errors_do_not_pile_up():
 
 def test_a_platform_turns_as_a_rotation():
     """Through theta_y = a quarter turn, where angles fail: a weightless platform spinning about y."""
-    from tauforge.simulation.state import PlatformState
-
     space = PlatformState(tf.load("motion-rig"))
     y = space.pack(np.array([0, 0, 1, 0.2, 1.5, -0.1]), np.array([0, 0, 0, 0, 1.0, 0]))
     start = space.position(y)
@@ -170,6 +174,15 @@ def test_recordings_survive_files(tmp_path):
     recording.save(tmp_path / "run.npz")
     assert Recording.load(tmp_path / "run.npz") == recording
     recording.save(tmp_path / "run.csv")
+    read = Recording.load(tmp_path / "run.csv")
+    assert replace(read, names=recording.names, force_names=recording.names, robot=recording.robot) == recording
+    rig = tf.load("motion-rig")
+    hold = (np.array([0, 0, 1.0, 0.1, 0, 0]), np.zeros(6))
+    hung = tf.simulate(rig, lambda *_: np.full(6, 400.0), initial=hold, duration=0.01)
+    hung.save(tmp_path / "run.csv")
+    read = Recording.load(tmp_path / "run.csv")
+    assert replace(read, force_names=hung.force_names, robot=hung.robot, events=hung.events) == hung
+    recording.save(tmp_path / "run.csv")
     back = tf.motion.Sampled.from_csv(tmp_path / "run.csv", ["q1", "q2"])
     assert np.array_equal(back.sample(recording.time).position[0], recording.position[0])
     assert np.abs(back.sample(recording.time).position - recording.position).max() < 1e-15
@@ -178,9 +191,24 @@ def test_recordings_survive_files(tmp_path):
         recording.save(tmp_path / "run.txt")
     with pytest.raises(tf.ModelError, match="cannot be written"):
         recording.save(tmp_path / "nowhere" / "run.npz")
-    (tmp_path / "bad.npz").write_bytes(b"nothing")
-    with pytest.raises(tf.ModelError, match="is not a recording"):
-        Recording.load(tmp_path / "bad.npz")
+    whole = (tmp_path / "run.npz").read_bytes()
+    for damaged in (b"nothing", b"", whole[: len(whole) // 2], whole[:300] + b"\x00" * 40 + whole[340:]):
+        (tmp_path / "bad.npz").write_bytes(damaged)
+        with pytest.raises(tf.ModelError, match="is not a recording"):
+            Recording.load(tmp_path / "bad.npz")
+
+
+def test_recordings_as_xarray():
+    arm = tf.load("planar-2r").replace(limits=[(-0.01, 0.05), None])
+    recording = tf.simulate(
+        arm, tf.control.ComputedTorque(arm), tf.motion.JointMove([0, 0], [0.2, -0.1], 0.1), step=0.01
+    )
+    data = recording.to_xarray()
+    assert np.array_equal(data.position.sel(coordinate="joint2"), recording.position[:, 1])
+    assert np.array_equal(data.force.sel(actuator="joint1", time=0.05), recording.force[5, 0])
+    assert data.velocity.attrs["units"] == ["rad/s", "rad/s"]
+    assert data.attrs["robot"] == "planar-2r"
+    assert "limit of joint1" in data.attrs["events"][0]
 
 
 def test_recordings_are_drawn(tmp_path):
@@ -238,3 +266,202 @@ def test_controllers_that_do_not_fit():
     rig, start = tf.load("motion-rig"), (np.array([0, 0, 1.0, 0, 0, 0]), np.zeros(6))
     with pytest.raises(tf.UnsupportedFeatureError, match="symplectic method is for arms"):
         tf.simulate(rig, initial=start, duration=0.1, method="symplectic")
+
+
+def test_a_motion_that_runs_away_keeps_its_recording():
+    """A drive that pushes on with the speed: the time, the state and the rows before are in the error."""
+    arm = tf.load("planar-2r")
+
+    def drive(t, q, qd):
+        return 3.0 * qd
+
+    for method in ("rk4", "dormand-prince"):
+        with pytest.raises(tf.DivergenceError, match=r"after t = .* s, at \[") as caught:
+            tf.simulate(arm, drive, initial=([0.1, 0.2], [1.0, 0.0]), duration=1.0, step=0.01, method=method)
+        error = caught.value
+        assert 0.1 < error.time < 1
+        assert error.recording.time[-1] == error.time
+        assert np.array_equal(error.recording.position[-1], error.position)
+        assert np.isfinite(error.recording.position).all()
+        whole = tf.simulate(arm, drive, initial=([0.1, 0.2], [1.0, 0.0]), duration=0.1, step=0.01, method=method)
+        # the adaptive method chooses other steps when it ends elsewhere
+        assert np.abs(error.recording.position[:11] - whole.position).max() < 1e-8
+
+
+def test_a_singular_pose_ends_a_run_with_an_event():
+    """Dasgupta's path III: det H changes its sign at t = 3.6705041 s; the run ends there, not with nonsense."""
+    platform = tf.load("dasgupta1998")
+    ends = [0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0]
+    path = tf.motion.StraightLine(*ends, 6.0, 0.2, 0.08)
+    law = tf.control.ComputedTorque(platform)
+    start = path.sample(3.4)
+    later = tf.motion.Sampled(np.linspace(0, 1, 401), path.sample(3.4 + np.linspace(0, 1, 401)).position)
+    with pytest.warns(tf.SingularityWarning, match="the run ends at a singular pose, t = 0.2705"):
+        run = tf.simulate(
+            platform, law, tf.motion.PoseMotion(later), initial=start[:2], step=2.5e-3, method="rk4", duration=1.0
+        )
+    event = run.events[-1]
+    assert event.what == "singular pose"
+    assert abs(event.time - (3.6705041 - 3.4)) < 1e-4  # a twentieth of a step
+    assert run.time[-1] <= event.time < run.time[-1] + 2.5e-3
+    assert np.abs(run.error).max() < 1e-5
+    # without a controller nothing needs an inverse: the platform goes through, and it is noted
+    thrown = (start.position, 10 * start.velocity)
+    free = tf.simulate(platform, initial=thrown, duration=0.1)
+    assert any(event.what == "singular pose" for event in free.events)
+    assert free.time[-1] == 0.1
+
+
+def test_a_singular_start_is_refused():
+    box = tf.load("dasgupta1998")
+    path = tf.motion.StraightLine([0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08)
+    from tauforge.analysis.singularity import crossings
+
+    pose = path.sample(crossings(box, lambda t: path.sample(t).position, 3.0, 4.0)[0].time).position
+    still = tf.motion.PoseMotion(tf.motion.JointMove(pose, pose, 0.1))
+    with pytest.raises(tf.SingularityError, match="condition number"):
+        tf.simulate(box, tf.control.ComputedTorque(box), still)
+
+
+def test_thinned_recordings():
+    whole = tf.simulate(ARM, initial=START, duration=0.1)
+    thin = tf.simulate(ARM, initial=START, duration=0.1, record_every=7)
+    assert np.array_equal(thin.time, whole.time[::7])
+    for name in ("position", "velocity", "acceleration", "force"):
+        assert np.array_equal(getattr(thin, name), getattr(whole, name)[::7])
+    with pytest.raises(tf.ShapeError, match="record_every: expected a whole number >= 1, got True"):
+        tf.simulate(ARM, initial=START, duration=0.1, record_every=True)
+
+
+def test_limits_between_kept_rows_are_still_events():
+    arm = tf.load("planar-2r").replace(limits=[(-0.05, 3.0), None], gravity=(0, 0, 0))
+    options = {"initial": ([0.0, 0.0], [-1.0, 0.0]), "duration": 0.2}
+    law = lambda t, q, qd: [200.0 if q[0] < -0.02 else 0.0, 0.0]  # noqa: E731
+    runs = [tf.simulate(arm, law, record_every=every, **options) for every in (1, 200)]
+    assert runs[0].events == runs[1].events
+    assert len(runs[1].time) == 2
+
+
+DOUBLE_PENDULUM = tf.SerialArm.from_dh(
+    joints="RR",
+    alpha=[0, 0],
+    a=[1, 1],
+    d=[0, 0],
+    mass=[1, 1],
+    com=[(0, 0, 0), (0, 0, 0)],
+    inertia=[(0, 0, 0)] * 2,
+    gravity=(0, -9.81, 0),
+)
+SWING = ([0.5, 0.8], [0.0, 0.0])
+
+
+def drift(robot, positions, velocities):
+    kinetic, potential = robot.energy(positions, velocities)
+    return np.abs(kinetic + potential - kinetic[0] - potential[0]).max() / kinetic.max()
+
+
+@pytest.mark.fault(21)
+def test_energy_drift_beside_scipys():
+    """A double pendulum: at most ten times SciPy's drift at the same tolerance, and 1e-6 by our default."""
+    from scipy.integrate import solve_ivp
+
+    from tauforge.simulation.integrators import ABSOLUTE, RELATIVE
+
+    duration = min(2.0 * SOAK, 100.0)
+
+    def rates(_, y):
+        return np.r_[y[2:], DOUBLE_PENDULUM.forward_dynamics(y[:2], y[2:], np.zeros(2))]
+
+    options = {"method": "DOP853", "rtol": RELATIVE, "atol": ABSOLUTE}
+    theirs = solve_ivp(rates, (0, duration), np.ravel(SWING), **options).y.T
+    scipys = drift(DOUBLE_PENDULUM, np.ascontiguousarray(theirs[:, :2]), np.ascontiguousarray(theirs[:, 2:]))
+    adaptive = tf.simulate(DOUBLE_PENDULUM, initial=SWING, duration=duration, step=0.01, method="dormand-prince")
+    assert drift(DOUBLE_PENDULUM, adaptive.position, adaptive.velocity) < 10 * max(scipys, 1e-15)
+    default = tf.simulate(DOUBLE_PENDULUM, initial=SWING, duration=duration)
+    assert drift(DOUBLE_PENDULUM, default.position, default.velocity) < 1e-6
+
+
+@pytest.mark.fault(21)
+def test_energy_drift_of_a_platform():
+    rig = tf.load("motion-rig").without_friction().replace(gravity=(0, 0, 0))
+    start = (np.array([0, 0, 1.0, 0.1, -0.1, 0.2]), np.array([0.1, -0.05, 0.02, 0.2, 0.1, -0.3]))
+    run = tf.simulate(rig, initial=start, duration=0.2)
+    assert drift(rig, run.position, run.velocity) < 1e-6
+
+
+@pytest.mark.fault(21)
+def test_a_step_too_long_is_said():
+    with pytest.warns(tf.EnergyDriftWarning, match=r"drifts by .* take a shorter step"):
+        tf.simulate(DOUBLE_PENDULUM, initial=SWING, duration=2.0, step=0.02)
+
+
+@pytest.mark.fault(22)
+def test_long_runs():
+    """Legs still meet the platform, and memory does not grow; ten million steps in a full soak."""
+    rig = tf.load("motion-rig")
+    worlds, periods, substeps = 200, min(20 * SOAK, 1000), 50
+    home = np.array([0, 0, 1.0, 0.1, -0.1, 0.2])
+    start = home + np.random.default_rng(0).normal(size=(worlds, 6)) * 0.01
+    law = tf.control.GravityPD(rig, 5e3, 1e3)
+
+    def after(periods):
+        still = tf.motion.PoseMotion(tf.motion.JointMove(home, home, periods * substeps * 1e-3))
+        return tf.rollout(
+            rig, law, still, initial=(start, np.zeros(6)), control_period=substeps * 1e-3, record_every=periods
+        )
+
+    after(2)
+    tracemalloc.start()
+    try:
+        sizes = []
+        for count in (periods // 2, periods):
+            run = None
+            tracemalloc.reset_peak()
+            run = after(count)
+            sizes.append(tracemalloc.get_traced_memory()[1])
+    finally:
+        tracemalloc.stop()
+    assert sizes[1] < 1.01 * sizes[0]  # twice the steps, the same memory
+    pose = run.position[:, -1]
+    assert run.finite.all()
+    y = PlatformState(rig).pack(pose, run.velocity[:, -1])
+    rotation = Quaternion(*y.T[3:7]).rotation()
+    joints = pose[:, None, :3] + np.stack(
+        [np.stack(list(rotation @ Vector(*point)), axis=-1) for point in rig.platform_points], axis=1
+    )
+    lengths = np.linalg.norm(joints - np.array(rig.base_points), axis=-1)
+    assert np.abs(lengths - rig.inverse_kinematics(pose)).max() < 1e-10  # m
+
+
+def test_friction_sticks_and_slips():
+    """A block on a spring whose end is drawn along: it sticks but for a creep, breaks away at the friction force, and
+    what friction takes is what the spring gives.
+    """
+    creep, coulomb, stiffness, pull = 2e-4, 10.0, 100.0, 0.05
+    block = tf.SerialArm.from_dh(
+        joints="P",
+        alpha=[0],
+        a=[0],
+        d=[0],
+        mass=[2.0],
+        com=[(0, 0, 0)],
+        inertia=[(0, 0, 0)],
+        gravity=(0, 0, 0),
+        coulomb=[(coulomb, coulomb)],
+        coulomb_speed=creep,
+    )
+
+    def spring(t, q, qd):
+        return stiffness * (pull * t - q)
+
+    run = tf.simulate(block, spring, initial=([0.0], [0.0]), duration=3.0, step=1e-3, method="dormand-prince")
+    t, x, v, force = run.time, run.position[:, 0], run.velocity[:, 0], run.force[:, 0]
+    sticks = t < 0.95 * coulomb / (stiffness * pull)
+    assert np.abs(v[sticks]).max() < 2 * creep  # tanh(v / creep) = 0.95 at 1.83 creep
+    assert np.abs(x[sticks]).max() < 2 * creep * t[sticks][-1]
+    assert v[t > 2.2].max() > pull  # it slips, faster than it is drawn
+    released = t[np.argmax(v > 10 * creep)]
+    assert abs(released - coulomb / (stiffness * pull)) < 0.05
+    given = np.trapezoid(force * v, t)
+    taken = np.trapezoid(coulomb * np.tanh(v / creep) * v, t)
+    assert abs(given - taken - v[-1] ** 2) < 1e-3 * given  # m v^2 / 2 with m = 2; the trapezoids' error

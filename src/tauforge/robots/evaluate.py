@@ -110,10 +110,9 @@ class Evaluator:
         key: tuple[Any, ...],
         options: dict[str, Any],
     ) -> Kernel | None:
-        from tauforge.kernels.engine import executable_memory  # the compiler is slow to import: not before it is needed
-        from tauforge.kernels.kernel import TooLargeError, kernel_of
+        from tauforge.kernels.kernel import TooLargeError, kernel_of  # slow to import, as above
 
-        if os.environ.get(SWITCH, "1") == "0" or not executable_memory():
+        if not kernels_allowed():
             return None
 
         def graph() -> Graph:
@@ -138,6 +137,13 @@ class Evaluator:
         except TooLargeError:
             return None
         return kernel
+
+
+def kernels_allowed() -> bool:
+    """Whether machine code may be made: switched on, and the system lets us."""
+    from tauforge.kernels.engine import executable_memory  # the compiler is slow to import: not before it is needed
+
+    return os.environ.get(SWITCH, "1") != "0" and executable_memory()
 
 
 def precision(dtype: Any) -> int:

@@ -17,6 +17,7 @@ from tauforge.simulation.recording import Recording
 
 Array = NDArray[Any]
 POSE = ("x", "y", "z", "theta_x", "theta_y", "theta_z")
+TOGETHER = 512  # rows that are looked at and completed at once
 COLUMNS = ("position", "velocity", "acceleration", "force")
 
 
@@ -29,24 +30,34 @@ class Book:
         count = steps // every + 1
         self._times = np.empty(count)
         self._columns = {name: np.empty((count, loop.space.n)) for name in COLUMNS}
+        self._pending: list[tuple[Array, Array, Array]] = []
         self._seen = self._kept = 0
 
     def write(self, times: Array, rows: Array, held: Array | None) -> None:
         """held: the forces of these rows; None asks the controller for each."""
         if not len(rows):
             return
-        times, space = times[: len(rows)], self.loop.space
-        position, velocity = space.position(rows), space.velocity(rows)
+        times = times[: len(rows)]
         if held is None:
             force = np.array([self._asked(t, y) for t, y in zip(times.tolist(), rows, strict=True)])
         else:
-            force = np.broadcast_to(held, position.shape)
-        wrenches = None
-        if self.loop.disturbance is not None:
-            wrenches = np.array([self.loop.wrench(t) for t in times.tolist()])
+            force = np.broadcast_to(held, (len(rows), len(held)))
+        self._pending.append((times, rows, force))
+        if sum(len(block[0]) for block in self._pending) >= TOGETHER:
+            self._flush()
+
+    def _flush(self) -> None:
+        if not self._pending:
+            return
+        times, rows, force = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
+        self._pending.clear()
+        space = self.loop.space
+        position, velocity = space.position(rows), space.velocity(rows)
         self.watch.look(times, position, velocity, force)
         kept = slice((-self._seen) % self.every, None, self.every)
-        wrench = None if wrenches is None else wrenches[kept]
+        wrench = None
+        if self.loop.disturbance is not None and len(times[kept]):
+            wrench = np.array([self.loop.wrench(t) for t in times[kept].tolist()])
         found = {
             "position": position[kept],
             "velocity": velocity[kept],
@@ -68,6 +79,7 @@ class Book:
             return np.full(self.loop.space.n, np.nan)
 
     def recording(self, motion: Motion | None) -> Recording:
+        self._flush()
         times, columns = self._times[: self._kept], {k: x[: self._kept] for k, x in self._columns.items()}
         controller = self.loop.controller
         if motion is None or (isinstance(controller, Controller) and controller.task_space):  # of the tool, not joints

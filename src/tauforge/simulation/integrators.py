@@ -6,7 +6,7 @@ Each takes the times of the rows that are wanted, the first being where it start
 from __future__ import annotations
 
 from collections.abc import Callable
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -21,6 +21,7 @@ Rates = Callable[[float, Array], Array]
 Forces = Callable[[float, Array], Array]
 METHODS = ("rk4", "dormand-prince", "symplectic")
 RELATIVE, ABSOLUTE = 1e-12, 1e-14  # of the adaptive method
+EVALUATIONS = 1000  # of the adaptive method for every row, some 80 steps: more is a motion that runs away
 ITERATIONS = 50  # of the symplectic method's equations
 SETTLED = 1e-14
 LOST = (ConvergenceError, SingularityError)  # what ends a simulation, not a program
@@ -81,8 +82,18 @@ class DormandPrince:
     def _solved(self, rates: Rates, times: Array, y: Array) -> Array:
         from scipy.integrate import solve_ivp  # slow to import
 
+        most = EVALUATIONS * (10 + len(times))
+        calls = count(1)
+
+        def counted(t: float, y: Array) -> Array:
+            if next(calls) > most:
+                raise ConvergenceError(
+                    "the integrator stopped: the motion needs ever shorter steps", residual=np.nan, iterations=most
+                )
+            return rates(t, y)
+
         span = (times[0], times[-1])
-        found = solve_ivp(rates, span, y, method="DOP853", t_eval=times, rtol=RELATIVE, atol=ABSOLUTE)
+        found = solve_ivp(counted, span, y, method="DOP853", t_eval=times, rtol=RELATIVE, atol=ABSOLUTE)
         if not found.success or not np.isfinite(found.y).all():
             why = found.message if not found.success else "the motion ran away"
             raise ConvergenceError(f"the integrator stopped: {why}", residual=np.nan, iterations=found.nfev)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -15,11 +16,12 @@ from numpy.typing import NDArray
 from tauforge.errors import ModelError
 from tauforge.files import written_whole
 from tauforge.motion.columns import PLATFORM, TIME, arm_columns
-from tauforge.motion.csv_table import write_csv
+from tauforge.motion.csv_table import UNITS, CsvTable, read_csv, write_csv
 from tauforge.simulation.events import Event
 
 Array = NDArray[Any]
 TEXTS = ("names", "force_names", "units", "force_units")
+RATES = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
 ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "target_velocity")
 
 
@@ -89,17 +91,61 @@ class Recording:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Recording:
-        """Of a .npz that `save` wrote. Identity: equal to what was saved."""
+        """Of a file that `save` wrote.
+
+        Identity: equal to what was saved; of a .csv without the robot's own names and the events.
+        """
+        if Path(path).suffix.lower() == ".csv":
+            return cls._of_table(read_csv(path))
         try:
-            with np.load(path, allow_pickle=False) as data:
+            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as data:
                 arrays = {name: data[name] for name in ("time", *ARRAYS)}
                 texts: dict[str, Any] = {key: tuple(map(str, data[key])) for key in TEXTS}
                 columns = [data[f"event_{key}"].tolist() for key in ("time", "what", "which")]
                 robot = str(data["robot"])
-        except (OSError, KeyError, ValueError) as error:
+        except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
             raise ModelError(f"is not a recording: {error}", file=str(path)) from None
+        if any(values.shape[:1] != arrays["time"].shape for values in arrays.values()):
+            raise ModelError("is not a recording: its arrays differ in length", file=str(path))
         events = tuple(Event(*event) for event in zip(*columns, strict=True))
         return cls(**arrays, **texts, robot=robot, events=events)
+
+    @classmethod
+    def _of_table(cls, table: CsvTable) -> Recording:
+        platform = table.has(PLATFORM.position)
+        count = 0
+        while f"q{count + 1}" in table.names:
+            count += 1
+        joints = [table.units[table.names.index(f"q{i}")] for i in range(1, count + 1)]
+        columns = PLATFORM if platform else arm_columns([UNITS[unit][0] if unit else "rad" for unit in joints])
+        time = table.take_times(TIME)
+        arrays: dict[str, Any] = {
+            name: table.take(getattr(columns, name)) for name in ("position", "velocity", "acceleration", "force")
+        }
+        for name in ("target_position", "target_velocity"):
+            own = getattr(columns, name)
+            arrays[name] = table.take(own) if table.has(own) else np.full(arrays["position"].shape, np.nan)
+        names, forces = ([column.name for column in group] for group in (columns.position, columns.force))
+        arrays |= {"names": tuple(names), "force_names": tuple(forces if platform else names)}
+        arrays |= {"units": tuple(column.unit for column in columns.position)}
+        return cls(time=time, **arrays, force_units=tuple(column.unit for column in columns.force))
+
+    def to_xarray(self) -> Any:
+        """An xarray.Dataset: the arrays over time and coordinate, forces over actuator, units in the attributes."""
+        try:
+            import xarray
+        except ImportError:
+            raise ModelError("needs xarray", remedy="pip install xarray") from None
+        data = {}
+        for name in ARRAYS:
+            axis, units = ("actuator", self.force_units) if name == "force" else ("coordinate", self.units)
+            per = RATES.get(name, "")
+            attributes = {"units": [unit + per for unit in units]}
+            data[name] = (("time", axis), getattr(self, name), attributes)
+        places = {"time": ("time", self.time, {"units": "s"})}
+        places |= {"coordinate": list(self.names), "actuator": list(self.force_names)}  # type: ignore[dict-item]
+        events = [f"{event.time!r} {event.what}: {event.which}" for event in self.events]
+        return xarray.Dataset(data, places, {"robot": self.robot, "events": events})
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Recording):
@@ -129,5 +175,4 @@ class Recording:
     def _unit(self, quantity: str) -> str:
         """Of all coordinates alike, as part of a label; nothing where they differ."""
         own = set(self.force_units if quantity == "force" else self.units)
-        rate = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}.get(quantity, "")
-        return f", {own.pop()}{rate}" if len(own) == 1 else ""
+        return f", {own.pop()}{RATES.get(quantity, '')}" if len(own) == 1 else ""

@@ -18,6 +18,7 @@ from tauforge.control.controller import Controller, Robot
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.motion.motion import Motion, MotionSample, positive
 from tauforge.robots import platform_varying, varying
+from tauforge.robots.evaluate import kernels_allowed
 from tauforge.robots.loads import Payload
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.simulation.compiled_steps import CompiledSteps
@@ -102,7 +103,7 @@ def rollout(
     q, qd = _batch((start.position, start.velocity) if initial is None else initial, fields, real)
     controller.reset()
     steps: Steps
-    if isinstance(real, SerialArm) and controller.compiles:
+    if isinstance(real, SerialArm) and controller.compiles and kernels_allowed():
         steps = CompiledSteps(controller, real, fields, h)
     else:
         steps = BatchSteps(controller, real, fields, h)
@@ -134,7 +135,9 @@ class BatchSteps:
     def __init__(self, controller: Controller, plant: Robot, fields: Fields, h: float) -> None:
         self.controller, self.h, self.space = controller, h, state_space(plant)
         self.values = tuple(fields.values())
-        self.kernel = plant.kernel("forward_dynamics", varying=tuple(fields)) if fields else None
+        # the kernel gives no numbers where the method would raise: one row must not stop the others
+        wanted = fields or kernels_allowed()
+        self.kernel = plant.kernel("forward_dynamics", varying=tuple(fields)) if wanted else None
 
     def controlled(self, t: float, q: Array, qd: Array, target: MotionSample) -> tuple[Array, Array, Array]:
         force = np.broadcast_to(self.controller.force(t, q, qd, target), q.shape)

@@ -29,7 +29,7 @@ from tauforge.simulation.state import state_space
 
 Array = NDArray[Any]
 WHOLE = 1e-9  # how far from a whole number of steps a period or a duration may be
-BLOCK = 512  # steps at a time where the controller is asked in between
+BLOCK, ASKED_BLOCK = 512, 16  # steps at a time without a controller, and where it is asked in between and remembers
 DRIFT = 1e-6  # of the energy of a free motion: above, a warning
 
 
@@ -91,10 +91,11 @@ def simulate(
     loop = ClosedLoop(space, controller, motion, sensors, disturbance, limits)
     advance = integrator(method, space).advance
     book = Book(loop, real, record_every, steps)
+    length = hold or (BLOCK if controller is None else ASKED_BLOCK)
     y, k, stop, held = space.pack(position, velocity), 0, None, None
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
         while k < steps and stop is None:
-            times = h * np.arange(k, min(k + (hold or BLOCK), steps) + 1)
+            times = h * np.arange(k, min(k + length, steps) + 1)
             held = loop.force(times[0], y) if hold else None
             forces = loop.force if held is None else (lambda t, y, held=held: held)
             rows, stop = advance(loop.rates(forces), forces, times, y)

@@ -10,7 +10,13 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-PAGES = {"README.md": 7, "docs/formulations.md": 2, "docs/stewart.md": 1, "docs/control.md": 1}
+PAGES = {
+    "README.md": 7,
+    "docs/formulations.md": 2,
+    "docs/stewart.md": 1,
+    "docs/control.md": 1,
+    "docs/command-line.md": 1,
+}
 
 
 @pytest.fixture(autouse=True)

@@ -380,3 +380,23 @@ def test_write_csv_says_units():
     out = io.StringIO()
     write_csv(out, [TIME, Q], [[0.1, 1 / 3]])
     assert out.getvalue() == "time [s],q [rad]\n0.1,0.3333333333333333\n"
+
+
+@given(
+    st.one_of(
+        st.text(max_size=200),
+        st.text(alphabet='0123456789.,eE-+naif"\n\r \t;_x[]', max_size=120).map(
+            lambda text: f"time [s],q [rad]\n{text}"
+        ),
+    )
+)
+def test_whatever_the_text_there_are_numbers_or_a_reason(tmp_path_factory, text):
+    path = tmp_path_factory.mktemp("any") / "file.csv"
+    path.write_bytes(text.encode("utf-8", "surrogatepass"))
+    try:
+        found = read_csv(path)
+    except ModelError as error:
+        assert str(error).startswith(str(path))
+    else:
+        assert np.isfinite(found.numbers).all()
+        assert found.numbers.shape == (len(found.rows), len(found.names))

@@ -9,7 +9,15 @@ from scipy.spatial.transform import Rotation
 
 import tauforge as tf
 from strategies import random_arm
-from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, FeedforwardPD, GravityPD, ResolvedRate
+from tauforge.control import (
+    PD,
+    AdaptiveComputedTorque,
+    ComputedTorque,
+    FeedforwardPD,
+    GravityPD,
+    LegSpaceComputedTorque,
+    ResolvedRate,
+)
 from tauforge.motion import JointMove, PoseMotion, Sine, pose_rates
 
 ONE_BIT = 4.26e-4  # rad, of a 12-bit converter, in Lee's words
@@ -147,6 +155,22 @@ def test_pd_in_leg_space():
         for law in laws
     }
     assert errors[FeedforwardPD] < errors[GravityPD] < errors[PD] < 0.02
+
+
+def test_forward_kinematics_in_the_loop():
+    """Dasgupta's path I with leg lengths in steps of a micrometre: the steps cost less than the held forces do."""
+    platform = tf.load("dasgupta1998")
+    path = tf.motion.StraightLine([0.1, 0.0, 0.4, 0, 0, -0.2], [0.3, 0.0, 0.6, 0, 0, 0.2], 6.0, 0.08, 0.08)
+    errors = {}
+    for resolution in (0.0, 1e-6, 1e-4):
+        law = LegSpaceComputedTorque(platform, resolution=resolution)
+        run = tf.simulate(platform, law, path, step=0.01, control_period=0.01, duration=2.0)
+        errors[resolution] = np.abs(run.error).max(axis=0)
+    assert errors[0.0][:3].max() < 2e-4  # m
+    assert np.abs(errors[1e-6] - errors[0.0]).max() < 1e-5
+    assert np.abs(errors[1e-4] - errors[0.0]).max() > 1e-5
+    with pytest.raises(tf.ModelError, match="resolution: expected a length >= 0, got -1"):
+        LegSpaceComputedTorque(platform, resolution=-1)
 
 
 @pytest.mark.parametrize(

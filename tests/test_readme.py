@@ -14,7 +14,7 @@ PAGES = {
     "README.md": 7,
     "docs/formulations.md": 2,
     "docs/stewart.md": 1,
-    "docs/control.md": 1,
+    "docs/control.md": 2,
     "docs/command-line.md": 1,
 }
 

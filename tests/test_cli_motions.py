@@ -89,13 +89,23 @@ def test_dash_writes_to_stdout(arm_csv):
         (["puma560", "ARM", "--payload", "1,2"], "expected a mass, or a mass and three coordinates, got 2 numbers"),
         (["puma560", "ARM", "--payload", "heavy"], "expected a number, or one with a unit such as 90deg"),
         (["puma560", "ARM", "--payload", "-1"], "payload mass: expected numbers >= 0"),
-        (["puma560", "ARM", "--wrench", "1,2"], "expected 6 numbers with commas between them, got 2"),
+        (["puma560", "ARM", "--wrench", "1,2"], "expected 6 numbers with commas between, got 2"),
         (["puma560", "none.csv"], "none.csv: no such file"),
     ],
 )
 def test_bad_use_of_inverse_dynamics(arm_csv, arguments, message):
     given = [str(arm_csv) if argument == "ARM" else argument for argument in arguments]
     assert message in error_of("inverse-dynamics", *given)
+
+
+def test_actuators_that_are_asked_for_too_much(tmp_path, arm_csv, rig_csv):
+    tf.load("puma560").replace(max_force=[5.0, None, 1000.0, None, None, None]).save(tmp_path / "weak.toml")
+    found = run("inverse-dynamics", tmp_path / "weak.toml", arm_csv).stderr
+    peak = np.abs(tf.load("puma560").inverse_dynamics(*CsvMotion(arm_csv, tf.load("puma560")).samples)).max(axis=0)[0]
+    assert found == f"warning: joint1 is asked for {peak:.4g} N m, more than its limit of 5 N m\n"
+    heavy = run("inverse-dynamics", "motion-rig", rig_csv, "--payload", "2000").stderr
+    assert "warning: leg 3 is asked for" in heavy
+    assert "more than its limit of 4000 N" in heavy
 
 
 def test_nothing_is_overwritten_when_there_is_no_answer(tmp_path, rig_csv):
@@ -177,7 +187,8 @@ def test_simulate_writes_npz_and_draws(tmp_path):
 
 def test_simulate_without_control_falls_and_smooths_friction():
     done = run("simulate", "planar-2r", "--motion", "joint-move:0,0:0,0:0.05", "--controller", "none")
-    assert "planar-2r under none" in done.stdout
+    assert "planar-2r without control: 0.05 s in steps of 0.001 s" in done.stdout
+    assert "at the end" in done.stdout
     arm = "joint-move:0,0,0,0,0,0:0,0,0,0,0,0:0.002"
     assert "smoothed over 0.01 rad/s" in run("simulate", "puma560", "--motion", arm).stderr
     assert "smoothed" not in run("simulate", "puma560", "--motion", arm, "--coulomb-speed", "0.1").stderr
@@ -193,7 +204,7 @@ def test_limits_are_told_as_events():
     [
         (["planar-2r", "--motion", "slowly"], "expected a .csv file, joint-move:... or pose-move:..., got 'slowly'"),
         (["planar-2r", "--motion", "joint-move:0,0:1,1"], "expected joint-move:FROM:TO:SECONDS[:PROFILE]"),
-        (["planar-2r", "--motion", "joint-move:0:1:1"], "expected 2 numbers with commas between them, got 1"),
+        (["planar-2r", "--motion", "joint-move:0:1:1"], "expected 2 numbers with commas between, got 1"),
         (["planar-2r", "--motion", "joint-move:0,0:1,1:1:bumpy"], "profile: expected one of cubic, quintic"),
         (["planar-2r", "--motion", "pose-move:0,0:1,1:1"], "pose-move is for a platform; planar-2r needs joint-move"),
         (["motion-rig", "--motion", "joint-move:0,0:1,1:1"], "joint-move is for an arm; motion-rig needs pose-move"),

@@ -112,7 +112,7 @@ def quantities(option: str, text: str, count: int | None = None) -> list[float]:
     """Numbers with commas between them."""
     values = [quantity(option, part) for part in text.split(",")]
     if count is not None and len(values) != count:
-        raise bad(option, f"expected {count} numbers with commas between them, got {len(values)}")
+        raise bad(option, f"expected {count} number{'s' * (count > 1)} with commas between, got {len(values)}")
     return values
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,7 +25,7 @@ from tauforge.cli.arguments import (
     quantities,
 )
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
-from tauforge.cli.output import number, result, seconds, table
+from tauforge.cli.output import number, result, seconds, table, warn
 
 Motion = Annotated[
     Path,
@@ -81,6 +82,7 @@ def inverse_dynamics(
         if output == STDOUT:
             return
     peaks = np.abs(forces).argmax(axis=0)
+    warn_of_limits(mine, [float(forces[row, k]) for k, row in enumerate(peaks)])
     rms = np.sqrt(np.trapezoid(forces**2, moves.times, axis=0) / moves.duration)
     names = [joint.name for joint in mine.joints] if isinstance(mine, SerialArm) else [f"leg {k}" for k in range(1, 7)]
     rows_shown: list[dict[str, Any]] = [
@@ -171,6 +173,19 @@ def forward_kinematics(
     ends = {"first": poses[0], "last": poses[-1], "least": low, "most": high}
     data = {"robot": mine.name, "rows": len(poses), "columns": names, "units": [column.unit for column in POSE]}
     result(as_json, {**data, **ends, "output": output}, shown)
+
+
+def warn_of_limits(robot: Any, peaks: Sequence[float]) -> None:
+    """One warning for each actuator that is asked for more than it can give."""
+    from tauforge.robots.serial_arm import SerialArm
+
+    if isinstance(robot, SerialArm):
+        limits = [(joint.name, joint.max_force, "N m" if joint.kind == "R" else "N") for joint in robot.joints]
+    else:
+        limits = [(f"leg {k}", limit, "N") for k, limit in enumerate(robot.force_limit or (), 1)]
+    for (name, limit, unit), peak in zip(limits, peaks, strict=False):
+        if limit is not None and abs(peak) > limit:
+            warn(f"{name} is asked for {number(abs(peak))} {unit}, more than its limit of {number(limit)} {unit}")
 
 
 COMMANDS = (("inverse-dynamics", inverse_dynamics), ("forward-kinematics", forward_kinematics))

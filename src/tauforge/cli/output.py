@@ -56,7 +56,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
 def result(as_json: bool, data: dict[str, Any], shown: Callable[[], Iterable[RenderableType]]) -> None:
     """The one result of a command, for machines or for people, on stdout."""
     if as_json:
-        sys.stdout.write(json.dumps(plain(data), indent=2, allow_nan=False, ensure_ascii=False) + "\n")
+        sys.stdout.write(json.dumps(plain(data), indent=2, allow_nan=False) + "\n")
         return
     screen = console()
     for part in shown():

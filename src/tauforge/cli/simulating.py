@@ -22,6 +22,7 @@ from tauforge.cli.arguments import (
     quantity,
 )
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
+from tauforge.cli.dynamics import warn_of_limits
 from tauforge.cli.output import note, number, result, seconds, table, working
 
 if TYPE_CHECKING:
@@ -120,10 +121,14 @@ def simulate(
     if output is not None:
         recording.save(output)
     summary = _summary(recording)
+    warn_of_limits(mine, [entry["peak_force"] for entry in summary])
 
     def shown() -> Any:
         length = f"{seconds(recording.time[-1])} s in steps of {seconds(step)} s"
-        yield from _tables(f"{recording.robot} under {controller}: {length}", summary)
+        if law is None:
+            yield _ends(f"{recording.robot} without control: {length}", recording)
+        else:
+            yield from _tables(f"{recording.robot} under {controller}: {length}", summary)
         for event in recording.events[:EVENTS_SHOWN]:
             yield f"at {seconds(event.time)} s: {event.what}: {event.which}"
         if len(recording.events) > EVENTS_SHOWN:
@@ -133,6 +138,12 @@ def simulate(
     data = {"robot": recording.robot, "controller": controller, "method": method, "step": step}
     data |= {"duration": recording.time[-1], "coordinates": summary, "events": recording.events}
     result(as_json, {**data, "output": output, "plot": plot}, shown)
+
+
+def _ends(title: str, recording: Recording) -> Any:
+    columns = zip(recording.names, recording.units, recording.position[0], recording.position[-1], strict=True)
+    rows = [(name, unit, number(first), number(last)) for name, unit, first, last in columns]
+    return table(title, ("", "unit", "at the start", "at the end"), rows, texts=2)
 
 
 def _tables(title: str, summary: list[dict[str, Any]]) -> Iterable[Any]:

@@ -1,0 +1,104 @@
+"""What a simulation leaves: files, xarray, figures, thinned rows."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from strategies import random_arm
+from tauforge.simulation import Recording
+
+
+@pytest.fixture(autouse=True)
+def kernels_on(monkeypatch, tmp_path_factory):
+    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
+    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+
+
+ARM = random_arm(np.random.default_rng(3), "RPRR")
+START = (np.array([0.3, -0.2, 0.5, 0.1]), np.array([0.5, 0.1, -0.4, 0.3]))
+
+
+def test_recordings_survive_files(tmp_path):
+    arm = tf.load("planar-2r").replace(limits=[(-0.01, 3.0), None])
+    motion = tf.motion.JointMove([0, 0], [0.2, -0.1], 0.1)
+    recording = tf.simulate(arm, tf.control.ComputedTorque(arm), motion, step=0.01)
+    recording.save(tmp_path / "run.npz")
+    assert Recording.load(tmp_path / "run.npz") == recording
+    recording.save(tmp_path / "run.csv")
+    read = Recording.load(tmp_path / "run.csv")
+    assert replace(read, names=recording.names, force_names=recording.names, robot=recording.robot) == recording
+    rig = tf.load("motion-rig")
+    hold = (np.array([0, 0, 1.0, 0.1, 0, 0]), np.zeros(6))
+    hung = tf.simulate(rig, lambda *_: np.full(6, 400.0), initial=hold, duration=0.01)
+    hung.save(tmp_path / "run.csv")
+    read = Recording.load(tmp_path / "run.csv")
+    assert replace(read, force_names=hung.force_names, robot=hung.robot, events=hung.events) == hung
+    recording.save(tmp_path / "run.csv")
+    back = tf.motion.Sampled.from_csv(tmp_path / "run.csv", ["q1", "q2"])
+    assert np.array_equal(back.sample(recording.time).position[0], recording.position[0])
+    assert np.abs(back.sample(recording.time).position - recording.position).max() < 1e-15
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["run.csv", "run.npz"]
+    with pytest.raises(tf.ModelError, match=r"unknown suffix '.txt'.*npz or .csv"):
+        recording.save(tmp_path / "run.txt")
+    with pytest.raises(tf.ModelError, match="cannot be written"):
+        recording.save(tmp_path / "nowhere" / "run.npz")
+    whole = (tmp_path / "run.npz").read_bytes()
+    for damaged in (b"nothing", b"", whole[: len(whole) // 2], whole[:300] + b"\x00" * 40 + whole[340:]):
+        (tmp_path / "bad.npz").write_bytes(damaged)
+        with pytest.raises(tf.ModelError, match="is not a recording"):
+            Recording.load(tmp_path / "bad.npz")
+
+
+def test_recordings_as_xarray():
+    arm = tf.load("planar-2r").replace(limits=[(-0.01, 0.05), None])
+    recording = tf.simulate(
+        arm, tf.control.ComputedTorque(arm), tf.motion.JointMove([0, 0], [0.2, -0.1], 0.1), step=0.01
+    )
+    data = recording.to_xarray()
+    assert np.array_equal(data.position.sel(coordinate="joint2"), recording.position[:, 1])
+    assert np.array_equal(data.force.sel(actuator="joint1", time=0.05), recording.force[5, 0])
+    assert data.velocity.attrs["units"] == ["rad/s", "rad/s"]
+    assert data.attrs["robot"] == "planar-2r"
+    assert "limit of joint1" in data.attrs["events"][0]
+
+
+def test_recordings_are_drawn(tmp_path):
+    arm = tf.load("planar-2r")
+    recording = tf.simulate(arm, tf.control.ComputedTorque(arm), tf.motion.JointMove([0, 0], [0.2, -0.1], 0.1))
+    figure = recording.plot(["position", "error", "force"])
+    assert [axes.get_ylabel() for axes in figure.axes] == ["position, rad", "error, rad", "force, N m"]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["joint1", "joint2"]
+    assert recording.plot(["velocity"]).axes[0].get_ylabel() == "velocity, rad/s"
+    assert all(len(axes.lines) == 2 for axes in figure.axes)
+    figure.savefig(tmp_path / "run.png")
+    assert (tmp_path / "run.png").stat().st_size > 10_000
+
+
+def test_thinned_recordings():
+    whole = tf.simulate(ARM, initial=START, duration=0.1)
+    thin = tf.simulate(ARM, initial=START, duration=0.1, record_every=7)
+    assert np.array_equal(thin.time, whole.time[::7])
+    for name in ("position", "velocity", "acceleration", "force"):
+        assert np.array_equal(getattr(thin, name), getattr(whole, name)[::7])
+    with pytest.raises(tf.ShapeError, match="record_every: expected a whole number >= 1, got True"):
+        tf.simulate(ARM, initial=START, duration=0.1, record_every=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "match"),
+    [
+        ("time [s],a [m]\n0,1\n1,x\n", "row 3, column a: expected a number, got 'x'"),
+        ("time [s],a [m]\n0,1\n0,2\n", "row 3, column time: times must increase"),
+        ("time [s],b [m]\n0,1\n1,2\n", "row 1: no column 'a'.*There are: time, b"),
+        ("time [s],a [m]\n0,1\n", "at least two rows"),
+    ],
+)
+def test_bad_files_of_motions(tmp_path, text, match):
+    path = tmp_path / "motion.csv"
+    path.write_text(text)
+    with pytest.raises(tf.ModelError, match=match):
+        tf.motion.Sampled.from_csv(path, ["a"])

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))
@@ -21,3 +24,22 @@ settings.register_profile(
     suppress_health_check=[HealthCheck.too_slow],
 )
 settings.load_profile("tauforge")
+
+
+@pytest.fixture
+def kernels_on(monkeypatch, tmp_path_factory):
+    """Methods run on kernels, which are kept for the other tests of the same worker."""
+    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
+    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+
+
+@pytest.fixture
+def written(tmp_path: Path) -> Any:
+    """Writes a text as robot.urdf and gives its path."""
+
+    def write(text: str | bytes, name: str = "robot.urdf") -> Path:
+        path = tmp_path / name
+        path.write_bytes(text if isinstance(text, bytes) else text.encode())
+        return path
+
+    return write

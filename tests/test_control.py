@@ -24,10 +24,7 @@ ONE_BIT = 4.26e-4  # rad, of a 12-bit converter, in Lee's words
 ERROR_EQUATION = 1e-8
 
 
-@pytest.fixture(autouse=True)
-def kernels_on(monkeypatch, tmp_path_factory):
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+pytestmark = pytest.mark.usefixtures("kernels_on")
 
 
 def lees_angles(degrees):

@@ -18,10 +18,7 @@ from tauforge.simulation.state import PlatformState
 RELATIVE_DRIFT = 1e-9  # of the adaptive method over 10 s
 
 
-@pytest.fixture(autouse=True)
-def kernels_on(monkeypatch, tmp_path_factory):
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+pytestmark = pytest.mark.usefixtures("kernels_on")
 
 
 ARM = random_arm(np.random.default_rng(3), "RPRR")

@@ -21,10 +21,7 @@ PLATFORMS = {"random": (RANDOM, HOME), "box": (tf.load("box").replace(stroke=(0.
 MIDDLE = 2  # the row that is spoiled
 
 
-@pytest.fixture(autouse=True)
-def kernels_on(monkeypatch, tmp_path_factory):
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+pytestmark = pytest.mark.usefixtures("kernels_on")
 
 
 def reference(platform, method, *arguments, **options):

@@ -11,11 +11,7 @@ import tauforge as tf
 from strategies import random_arm
 from tauforge.simulation import Recording
 
-
-@pytest.fixture(autouse=True)
-def kernels_on(monkeypatch, tmp_path_factory):
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+pytestmark = pytest.mark.usefixtures("kernels_on")
 
 
 ARM = random_arm(np.random.default_rng(3), "RPRR")

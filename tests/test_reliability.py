@@ -27,10 +27,7 @@ ACROSS_WIDTHS = 1e-12  # the same version on another vector width
 SINGULAR = 1e15  # condition number above which forward dynamics refuses
 
 
-@pytest.fixture(autouse=True)
-def kernels_on(monkeypatch, tmp_path_factory):
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+pytestmark = pytest.mark.usefixtures("kernels_on")
 
 
 @pytest.mark.fault(6)

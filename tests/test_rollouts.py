@@ -22,10 +22,7 @@ SAME = 1e-12  # the same steps by another order of operations
 LEGS_FOUND = 1e-9  # through solves with H, and poses that an iteration finds
 
 
-@pytest.fixture(autouse=True)
-def kernels_on(monkeypatch, tmp_path_factory):
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+pytestmark = pytest.mark.usefixtures("kernels_on")
 
 
 ARM = random_arm(np.random.default_rng(0), "RPR", drives=True).replace(coulomb_speed=0.05)

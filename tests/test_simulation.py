@@ -13,10 +13,7 @@ from tauforge.simulation.state import PlatformState
 ORDER = 0.1  # how far a measured order may be from the method's
 
 
-@pytest.fixture(autouse=True)
-def kernels_on(monkeypatch, tmp_path_factory):
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+pytestmark = pytest.mark.usefixtures("kernels_on")
 
 
 ARM = random_arm(np.random.default_rng(3), "RPRR")

@@ -22,10 +22,7 @@ FUNCTIONS = (
 )
 
 
-@pytest.fixture(autouse=True)
-def kernels_on(monkeypatch, tmp_path_factory):
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+pytestmark = pytest.mark.usefixtures("kernels_on")
 
 
 def several(result):

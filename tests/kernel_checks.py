@@ -1,0 +1,35 @@
+"""Kernels beside the reference: what the tests of kernels share."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from strategies import random_arm
+from tolerances import error
+
+
+def reference(arm, method, *arguments, **loads):
+    """The same call without kernels."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("TAUFORGE_KERNELS", "0")
+        return several(getattr(arm.replace(), method)(*arguments, **loads))
+
+
+def several(result):
+    return result if isinstance(result, tuple) else (result,)
+
+
+def agree(got, expected, batch, tolerance):
+    for a, b in zip(several(got), expected, strict=True):
+        assert a.shape == b.shape
+        core = max(1, np.ndim(b) - len(batch))
+        if np.size(b):
+            one = np.ndim(b) == len(batch)
+            assert (
+                error(np.asarray(a)[..., None] if one else a, np.asarray(b)[..., None] if one else b, core) < tolerance
+            )
+
+
+def arm_of(kinds, seed=1, convention="modified"):
+    return random_arm(np.random.default_rng(seed), kinds, convention, drives=True)

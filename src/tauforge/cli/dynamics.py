@@ -29,7 +29,7 @@ from tauforge.cli.output import number, result, seconds, table, warn
 
 Motion = Annotated[
     Path,
-    typer.Argument(metavar="MOTION.csv", help="time [s], then q1 [rad] ..., or x [m], y, z, theta_x [rad], ..."),
+    typer.Argument(metavar="MOTION.csv", help=r"time \[s], then q1 \[rad] ..., or x \[m], y, z, theta_x \[rad], ..."),
 ]
 
 
@@ -117,7 +117,7 @@ def forward_kinematics(
     file: Annotated[
         Path,
         typer.Argument(
-            metavar="FILE.csv", help="q1 [rad] ... of an arm, l1 [m] ... l6 of a platform; or with time [s]."
+            metavar="FILE.csv", help=r"q1 \[rad] ... of an arm, l1 \[m] ... l6 of a platform; or with time \[s]."
         ),
     ],
     output: Output = None,

@@ -61,7 +61,7 @@ def result(as_json: bool, data: dict[str, Any], shown: Callable[[], Iterable[Ren
     screen = console()
     for part in shown():
         if isinstance(part, str):
-            screen.print(part, markup=False)
+            screen.print(part, markup=False, overflow="ignore", crop=False)  # a path stays whole
         else:
             least = screen.measure(part, options=screen.options.update(width=UNBOUNDED)).minimum
             # where the terminal is narrower it wraps the lines, but numbers stay whole

@@ -1,0 +1,60 @@
+from . import control as control
+from . import motion as motion
+from .analysis.complexity import operation_count
+from .analysis.linearisation import Linearisation, linearise
+from .errors import (
+    ConvergenceError,
+    DivergenceError,
+    EnergyDriftWarning,
+    ModelError,
+    ShapeError,
+    SingularityError,
+    SingularityWarning,
+    TauforgeError,
+    UnphysicalInertiaWarning,
+    UnsupportedFeatureError,
+)
+from .kernels.threads import get_threads, set_threads
+from .robots.joint import Joint
+from .robots.load import catalogue, load
+from .robots.loads import BaseMotion, Payload
+from .robots.models import FORMULATIONS, STEWART_MODELS
+from .robots.serial_arm import SerialArm
+from .robots.stewart_platform import StewartPlatform
+from .simulation import Recording, Rollout, Sensors, rollout, simulate
+
+__version__: str
+
+__all__ = [
+    "FORMULATIONS",
+    "STEWART_MODELS",
+    "BaseMotion",
+    "ConvergenceError",
+    "DivergenceError",
+    "EnergyDriftWarning",
+    "Joint",
+    "Linearisation",
+    "ModelError",
+    "Payload",
+    "Recording",
+    "Rollout",
+    "Sensors",
+    "SerialArm",
+    "ShapeError",
+    "SingularityError",
+    "SingularityWarning",
+    "StewartPlatform",
+    "TauforgeError",
+    "UnphysicalInertiaWarning",
+    "UnsupportedFeatureError",
+    "catalogue",
+    "control",
+    "get_threads",
+    "linearise",
+    "load",
+    "motion",
+    "operation_count",
+    "rollout",
+    "set_threads",
+    "simulate",
+]

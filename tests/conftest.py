@@ -15,6 +15,7 @@ SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))
 # kernels switch them on.
 os.environ.setdefault("TAUFORGE_KERNELS", "0")
 os.environ.setdefault("TAUFORGE_CACHE", "off")
+os.environ.pop("COLUMNS", None)  # workers of pytest-xdist get one, and the command line would fold its lines to it
 
 settings.register_profile(
     "tauforge",

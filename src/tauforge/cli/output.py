@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 UNBOUNDED = 10_000  # columns of a pipe: nothing is cut or folded there
 NARROWEST = 30
+WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}  # paths, names of options
 WHOLE = 24  # characters of a first cell that are never folded
 
 
@@ -61,7 +62,8 @@ def result(as_json: bool, data: dict[str, Any], shown: Callable[[], Iterable[Ren
     screen = console()
     for part in shown():
         if isinstance(part, str):
-            screen.print(part, markup=False, overflow="ignore", crop=False)  # a path stays whole
+            wrapped = (textwrap.fill(line, screen.width, **WHOLE_WORDS) for line in part.split("\n"))
+            screen.print("\n".join(wrapped), markup=False, soft_wrap=True)
         else:
             least = screen.measure(part, options=screen.options.update(width=UNBOUNDED)).minimum
             # where the terminal is narrower it wraps the lines, but numbers stay whole

@@ -20,8 +20,8 @@ run: $(VENV)/installed
 	$(BIN)/tauforge reproduce --out reports
 
 lint: $(VENV)/tested
-	$(BIN)/ruff check src tests tools benchmarks
-	$(BIN)/ruff format --check src tests tools benchmarks
+	$(BIN)/ruff check src tests tools benchmarks docs/conf.py docs/extensions examples
+	$(BIN)/ruff format --check src tests tools benchmarks docs/conf.py docs/extensions examples
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
@@ -38,10 +38,13 @@ bench: $(VENV)/tested
 soak: $(VENV)/tested
 	$(BIN)/python tools/soak.py
 
-# Rewrites the generated tables of the README and docs/complexity.md.
-docs: $(VENV)/installed
+# Renews the generated tables and outputs of README and docs, then builds the site into build/docs.
+docs: $(VENV)/tested
 	$(BIN)/python tools/generated_docs.py
+	$(BIN)/python tools/paper_verdicts.py
 	$(BIN)/python tools/console_blocks.py
+	$(BIN)/sphinx-build --quiet -W --keep-going -b html docs build/docs
+	@echo "open build/docs/index.html"
 
 # Renews the held versions from what the ranges of pyproject.toml resolve to today.
 lock:

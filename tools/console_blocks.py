@@ -1,10 +1,13 @@
-"""Run the commands of a page's console blocks, in a folder of their own, and write what they print below them.
+"""Run the code of a page, in a folder of its own, and write below it what it prints.
 
-`--check` compares. The page's Python blocks run first, in the same folder: they make the files that commands read.
+Python blocks share one namespace from top to bottom; a text block right below one is its output. A console block has
+commands, each with its output below it. `--check` compares.
 """
 
 from __future__ import annotations
 
+import contextlib
+import io
 import os
 import re
 import subprocess
@@ -12,39 +15,51 @@ import sys
 import tempfile
 from pathlib import Path
 
-PAGES = (Path(__file__).parent.parent / "docs" / "command-line.md",)
-BLOCK = re.compile(r"```(python|console)\n(.*?)```\n", flags=re.DOTALL)
+DOCS = Path(__file__).parent.parent / "docs"
+PAGES = tuple(
+    DOCS / f"{name}.md" for name in ("command-line", "quickstart", "simulation", "errors", "adding-a-formulation")
+)
+BLOCK = re.compile(r"```(python|console)\n(.*?)```\n(\n```text\n.*?```\n)?", flags=re.DOTALL)
 
 
 def with_outputs(page: str) -> str:
     """The page with today's outputs."""
-    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    environment = {**os.environ, "PATH": programs, "COLUMNS": "80", "NO_COLOR": "1"}
-    with tempfile.TemporaryDirectory() as folder:
+    names: dict[str, object] = {}
 
-        def done(match: re.Match[str]) -> str:
-            kind, body = match.groups()
-            if kind == "python":
-                subprocess.run([sys.executable, "-c", body], cwd=folder, check=True)
-                return match[0]
-            lines = []
-            for line in body.splitlines():
-                if line.startswith("$ "):
-                    ran = subprocess.run(
-                        ["bash", "-c", f"exec 2>&1; {line[2:]}"],
-                        cwd=folder,
-                        env=environment,
-                        stdout=subprocess.PIPE,
-                        text=True,
-                        check=False,
-                    )
-                    lines += [line, *(printed.rstrip() for printed in ran.stdout.splitlines())]
-            return "```console\n" + "".join(f"{line}\n" for line in lines) + "```\n"
+    def done(match: re.Match[str]) -> str:
+        kind, body, printed = match.groups()
+        if kind == "console":
+            return "```console\n" + _answered(body) + f"```\n{printed or ''}"
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            exec(compile(body, "page", "exec"), names)
+        code = f"```python\n{body}```\n"
+        return code if printed is None else f"{code}\n```text\n{output.getvalue()}```\n"
 
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         return BLOCK.sub(done, page)
 
 
+def _answered(body: str) -> str:
+    """Every command with what it prints."""
+    programs = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+    environment = {**os.environ, "PATH": programs, "COLUMNS": "80", "NO_COLOR": "1"}
+    lines = []
+    for line in body.splitlines():
+        if line.startswith("$ "):
+            ran = subprocess.run(
+                ["bash", "-c", f"exec 2>&1; {line[2:]}"],
+                env=environment,
+                stdout=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+            lines += [line, *(printed.rstrip() for printed in ran.stdout.splitlines())]
+    return "".join(f"{line}\n" for line in lines)
+
+
 def main() -> int:
+    os.environ["TAUFORGE_KERNELS"] = "1"  # as a reader has it
     texts = {path: with_outputs(path.read_text(encoding="utf-8")) for path in PAGES}
     if "--check" in sys.argv:
         return 0 if all(path.read_text(encoding="utf-8") == text for path, text in texts.items()) else 1

@@ -1,0 +1,74 @@
+"""Sphinx settings. `make docs` builds; TAUFORGE_GALLERY=0 leaves the examples unrun."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+
+from tauforge import __version__
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "extensions"))
+
+project = "tauforge"
+author = "The tauforge developers"
+project_copyright = author
+version = release = __version__
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery", "mathml", "plain_docstrings"]
+exclude_patterns = ["_build", "extensions", "gallery/**/*.ipynb", "gallery/**/*.py", "sg_execution_times.rst"]
+suppress_warnings = ["config.cache"]  # the gallery's settings hold a function
+nitpicky = True
+# types that have no page: NumPy's, Python's, and those of ours that nobody makes by hand
+nitpick_ignore_regex = [
+    (
+        "py:class",
+        r"ArrayLike|Array|NDArray|Rows|Floats|Robot|Law|Disturbance|Report|Path|PathLike|Kernel|Polynomial|DHRow",
+    ),
+    ("py:class", r"Source|KnownException|Simplification|Operations|CriticalPath|LineCost|Beside"),
+    ("py:class", r"(numpy|os|tauforge\.robots|tauforge\.formulations)\..*"),
+]
+
+myst_enable_extensions = ["dollarmath", "colon_fence", "deflist"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+add_module_names = False
+python_use_unqualified_type_names = True
+maximum_signature_line_length = 88
+
+sphinx_gallery_conf = {
+    "examples_dirs": str(HERE.parent / "examples"),
+    "gallery_dirs": "gallery",
+    "filename_pattern": r"/\d\d_",
+    "plot_gallery": os.environ.get("TAUFORGE_GALLERY", "1") != "0",
+    "abort_on_example_error": True,
+    "show_memory": False,
+    "show_signature": False,
+    "download_all_examples": False,
+    "remove_config_comments": True,
+    "image_scrapers": ("matplotlib",),
+    "min_reported_time": 10_000,
+}
+
+html_theme = "pydata_sphinx_theme"
+html_title = "tauforge"
+html_static_path = ["static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_copy_source = False
+html_sidebars = {"quickstart": [], "index": []}
+html_theme_options = {
+    "navbar_align": "content",
+    "navbar_end": ["theme-switcher"],
+    "show_toc_level": 2,
+    "navigation_with_keys": False,
+    "show_prev_next": True,
+    "footer_start": ["copyright"],
+    "footer_end": [],
+    "secondary_sidebar_items": ["page-toc"],
+}

@@ -1,0 +1,37 @@
+"""Write the verdicts on the papers' claims into docs/papers.md, from the studies themselves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from generated_docs import markdown, with_tables
+
+from tauforge.studies.registry import STUDIES, run
+from tauforge.studies.study import Study, nothing
+
+PAGE = Path(__file__).parent.parent / "docs" / "papers.md"
+VERDICTS = ("holds", "holds with a correction", "does not hold")
+
+
+def summary_table(studies: list[Study]) -> str:
+    rows = []
+    for study in studies:
+        found = [claim.verdict for claim in study.claims]
+        rows.append((f"[{study.name}](#{study.name})", *(found.count(verdict) for verdict in VERDICTS)))
+    return markdown(("study", *VERDICTS), rows)
+
+
+def section(study: Study) -> str:
+    rows = [(c.where, c.claim, c.printed, c.measured, f"{c.verdict}. {c.reason}") for c in study.claims]
+    table = markdown(("where", "claim", "printed", "measured", "verdict"), rows)
+    return f"## {study.name}\n\n{study.paper}\n\n{study.summary}\n\n{table}\n"
+
+
+def main() -> None:
+    studies = [run(name, nothing) for name in STUDIES]
+    tables = {"summary": summary_table(studies), "claims": "\n" + "\n".join(map(section, studies))}
+    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), tables), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()

@@ -61,6 +61,7 @@ html_static_path = ["static"]
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
+html_context = {"default_mode": "auto"}
 html_sidebars = {"quickstart": [], "index": []}
 html_theme_options = {
     "navbar_align": "content",

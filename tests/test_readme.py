@@ -34,14 +34,16 @@ def test_the_code_runs_from_top_to_bottom(page):
         exec(compile(block, page, "exec"), namespace)
 
 
-def test_printed_results_are_real(capsys):
-    page = (ROOT / "docs/formulations.md").read_text()
+@pytest.mark.parametrize("name", ["README.md", "docs/formulations.md"])
+def test_printed_results_are_real(capsys, name):
+    page = (ROOT / name).read_text()
     blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    printed = re.findall(r"print\(.*\) +# (.*)", page)
+    assert printed
     namespace: dict[str, object] = {}
     for block in blocks:
-        exec(compile(block, "formulations.md", "exec"), namespace)
-    printed = re.findall(r"print\(.*\) +# (.*)", page)
-    assert capsys.readouterr().out.split("\n")[:-1] == printed
+        exec(compile(block, name, "exec"), namespace)
+    assert capsys.readouterr().out.split("\n")[: len(printed)] == printed
 
 
 @pytest.mark.parametrize("page", [*PAGES, "docs/complexity.md", "docs/model-file.md", "CONTRIBUTING.md"])

@@ -38,12 +38,15 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_preserve_defaults = True
 add_module_names = False
+toc_object_entries_show_parents = "hide"
+smartquotes = False  # a prime is a transpose
 python_use_unqualified_type_names = True
 maximum_signature_line_length = 88
 
 sphinx_gallery_conf = {
     "examples_dirs": str(HERE.parent / "examples"),
     "gallery_dirs": "gallery",
+    "within_subsection_order": "FileNameSortKey",
     "filename_pattern": r"/\d\d_",
     "plot_gallery": os.environ.get("TAUFORGE_GALLERY", "1") != "0",
     "abort_on_example_error": True,

@@ -17,6 +17,7 @@ NEXT_ITEM = re.compile(r"; (?=[a-z_]+(?:, [a-z_]+)*: )")  # two short ones may s
 REMARK = re.compile(r"(Identity|Identities|Source): +(\S.*)")
 FIELD = re.compile(r"    (\w+): [^#=]+(?:= [^#]+)?# (.*)")
 MODULE = re.compile(r"\b[a-z_]+\.(?=[A-Z])")  # of a type in a signature
+LONG = 40  # characters of a default value
 CODE = re.compile(r"(`[^`]+`)")
 
 
@@ -100,6 +101,17 @@ def process(app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: li
         lines += fields_of(obj)
 
 
+class Long:
+    """A default value that would fill lines."""
+
+    def __repr__(self) -> str:
+        return "..."
+
+
+def shortened(parameter: inspect.Parameter) -> inspect.Parameter:
+    return parameter.replace(default=Long()) if len(repr(parameter.default)) > LONG else parameter
+
+
 def signature(
     app: Sphinx, what: str, name: str, obj: Any, options: Any, signature: str | None, returns: str | None
 ) -> tuple[str, str] | None:
@@ -107,7 +119,7 @@ def signature(
     if what not in ("class", "exception", "function", "method") or signature is None:
         return None
     whole = inspect.signature(obj)
-    own = [p for k, p in enumerate(whole.parameters.values()) if k or p.name not in ("self", "cls")]
+    own = [shortened(p) for k, p in enumerate(whole.parameters.values()) if k or p.name not in ("self", "cls")]
     text = MODULE.sub("", stringify_signature(whole.replace(parameters=own), unqualified_typehints=True))
     arguments, _, result = text.partition(") -> ")
     return (f"{arguments})" if result else arguments, result)

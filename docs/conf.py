@@ -17,7 +17,7 @@ project_copyright = author
 version = release = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery", "mathml", "plain_docstrings"]
-exclude_patterns = ["_build", "extensions", "gallery/**/*.ipynb", "gallery/**/*.py", "sg_execution_times.rst"]
+exclude_patterns = ["_build", "extensions", "**/*.ipynb", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 suppress_warnings = ["config.cache"]  # the gallery's settings hold a function
 nitpicky = True
 # types that have no page: NumPy's, Python's, and those of ours that nobody makes by hand
@@ -35,7 +35,7 @@ myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "signature"
+autodoc_typehints = "none"  # plain_docstrings writes them, as the source has them
 autodoc_preserve_defaults = True
 add_module_names = False
 toc_object_entries_show_parents = "hide"

@@ -16,6 +16,8 @@ PAGES = {
     "docs/stewart.md": 1,
     "docs/control.md": 2,
     "docs/command-line.md": 1,
+    "docs/index.md": 1,
+    "docs/speed.md": 2,
 }
 
 

@@ -65,7 +65,7 @@ def _prose(block: str) -> list[str]:
         if remark := REMARK.fullmatch(line):
             close()
             paragraph = [f"*{remark[1]}:* {marked(remark[2])}"]
-        elif items and line.startswith(" "):
+        elif items and (line.startswith(" ") or (line[0].islower() and not ITEM.fullmatch(line))):
             names, meaning = items[-1]
             items[-1] = names, f"{meaning} {line.strip()}"
         elif (not paragraph or items) and ITEM.fullmatch(line):
@@ -122,7 +122,8 @@ def signature(
     own = [shortened(p) for k, p in enumerate(whole.parameters.values()) if k or p.name not in ("self", "cls")]
     text = MODULE.sub("", stringify_signature(whole.replace(parameters=own), unqualified_typehints=True))
     arguments, _, result = text.partition(") -> ")
-    return (f"{arguments})" if result else arguments, result)
+    made = what in ("class", "exception")  # what is made is the class itself
+    return (f"{arguments})" if result else arguments, "" if made else result)
 
 
 def skip(app: Sphinx, what: str, name: str, obj: Any, skipped: bool, options: Any) -> bool | None:

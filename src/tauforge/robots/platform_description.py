@@ -259,6 +259,7 @@ class PlatformDescription:
         return bool((size > 0).all() and np.abs(bare / size - np.array(self.universal_axes)).max() < ALONG)
 
     def without_friction(self) -> Self:
+        """The same platform with no friction in its joints."""
         return self.replace(friction=(0.0, 0.0, 0.0))
 
     def save(self, path: str | Path) -> None:

@@ -18,6 +18,7 @@ import pytest
 import tauforge as tf
 from browser import chromium
 from tauforge.formulations import serial, stewart
+from tauforge.simulation.integrators import METHODS
 from tauforge.studies.registry import run
 from tauforge.studies.study import nothing
 
@@ -34,7 +35,8 @@ def site(tmp_path_factory):
     source = tmp_path_factory.mktemp("docs")
     for folder in ("docs", "examples", "benchmarks/results"):
         shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("gallery", "__pycache__"))
-    shutil.copy(ROOT / "README.md", source)
+    for page in ("README.md", "CONTRIBUTING.md"):  # parts of which are included
+        shutil.copy(ROOT / page, source)
     built = source / "site"
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "--quiet", "-W", "--keep-going", "-n", "-b", "html", source / "docs", built],
@@ -108,6 +110,17 @@ def test_every_public_name_is_in_the_reference(pages):
         methods = (name for name, _ in inspect.getmembers(robot, inspect.isfunction) if not name.startswith("_"))
         wanted |= {f"tauforge.{robot.__name__}.{name}" for name in methods}
     assert sorted(wanted - places) == []
+
+
+def test_lists_of_names_are_complete():
+    lists = {
+        "api-robots": (*tf.FORMULATIONS, *tf.STEWART_MODELS),
+        "api-motion": tf.motion.PROFILES,
+        "simulation": (*METHODS, *tf.motion.PROFILES, *set(tf.control.__all__) - {"Controller"}),
+    }
+    for name, wanted in lists.items():
+        page = (ROOT / f"docs/{name}.md").read_text()
+        assert not [word for word in wanted if word not in page]
 
 
 @needs_sphinx

@@ -233,3 +233,86 @@ def test_resolved_rates_follow_a_line_in_space():
 def tool_pose(arm, q):
     T = arm.forward_kinematics(q)
     return np.r_[T[:3, 3], Rotation.from_matrix(T[:3, :3]).as_euler("xyz")]
+
+
+def test_full_gain_matrices_are_used_as_they_are():
+    """K e, not K' e nor its diagonal: the force is the inverse dynamics of the corrected acceleration."""
+    rng = np.random.default_rng(5)
+    kp, kv = (A @ A.T + 50 * np.eye(6) for A in rng.normal(size=(2, 6, 6)) * 4)
+    skew = rng.normal(size=(6, 6))
+    q, qd, target = rng.normal(size=6), rng.normal(size=6), JointMove(START, END, 1.0).sample(0.3)
+    for Kp, Kv in ((kp, kv), (kp + skew - skew.T, kv + skew)):
+        law = ComputedTorque(PUMA, Kp, Kv, check=False)
+        wanted = target.acceleration + Kv @ (target.velocity - qd) + Kp @ (target.position - q)
+        expected = PUMA.inverse_dynamics(q, qd, wanted)
+        assert np.abs(law.force(0.3, q, qd, target) - expected).max() < 1e-9 * np.abs(expected).max()
+        plain = PD(PUMA, Kp, Kv).force(0.3, q, qd, target)
+        assert np.allclose(plain, Kp @ (target.position - q) + Kv @ (target.velocity - qd))
+
+
+def test_stability_is_judged_by_eigenvalues():
+    """Diagonals that look well on matrices that are not."""
+    bad = 10 * np.eye(6)
+    bad[0, 1] = bad[1, 0] = 20
+    with pytest.raises(tf.ModelError, match=r"kp: condition \(b\)"):
+        ComputedTorque(PUMA, bad, 20.0)
+    with pytest.raises(tf.ModelError, match=r"kv: condition \(a\)"):
+        ComputedTorque(PUMA, 100.0, bad)
+    lopsided = 20 * np.eye(6)
+    lopsided[0, 1] = 1.0
+    with pytest.raises(tf.ModelError, match="kv: condition of stability: the gain matrix must be symmetric"):
+        ComputedTorque(PUMA, 100.0, lopsided)
+    with pytest.raises(tf.ModelError, match=r"kv: condition \(a\)"):
+        LegSpaceComputedTorque(tf.load("motion-rig"), 100.0, -1.0)
+
+
+def test_gravity_is_held_where_the_robot_is():
+    q, target = START + 0.3, JointMove(START, END, 1.0).sample(0.5)
+    law = GravityPD(PUMA, 10.0, 1.0)
+    plain = PD(PUMA, 10.0, 1.0).force(0.5, q, np.zeros(6), target)
+    assert np.allclose(law.force(0.5, q, np.zeros(6), target) - plain, PUMA.gravity_forces(q))
+
+
+def test_slotine_and_lis_law():
+    """tau = Y(q, qd, qdd_r, qd_r) a + K s + friction and rotors; the parameters follow the gradient."""
+    rng = np.random.default_rng(6)
+    arm = random_arm(rng, "RRR", drives=True).replace(coulomb_speed=0.1)
+    law = AdaptiveComputedTorque(arm, rate=7.0, damping=2.0, period=1e-3, learning=1e-9)
+    q, qd = rng.normal(size=(2, 3))
+    target = tf.motion.MotionSample(*rng.normal(size=(3, 3)))
+    e, e_dot = target.position - q, target.velocity - qd
+    s, reference, slope = e_dot + 7 * e, target.velocity + 7 * e, target.acceleration + 7 * e_dot
+    Y = arm.regressor(q, qd, slope, qd_ref=reference)
+    rotors = np.array([j.motor_inertia * j.gear_ratio**2 for j in arm.joints]) * slope
+    expected = Y @ arm.inertial_parameters + 2 * s + rotors + arm.friction_forces(qd)
+    assert np.allclose(law.force(0.0, q, qd, target), expected, rtol=1e-6)  # it has hardly learnt yet
+    assert not np.allclose(Y, arm.regressor(q, qd, slope))  # the reference velocity matters here
+
+
+def test_resolved_rates_turn_the_tool_too():
+    """In the world's axes: J qd is the twist and what brings position and orientation back."""
+    q = np.array([0.2, 0.6, -0.8, 0.3, 0.9, -0.2])
+    tool = PUMA.forward_kinematics(q)
+    turn = Rotation.from_rotvec([0.02, -0.03, 0.01])  # world axes
+    wanted = turn.as_matrix() @ tool[:3, :3]
+    pose = np.r_[tool[:3, 3] + [0.01, 0, -0.02], Rotation.from_matrix(wanted).as_euler("xyz")]
+    twist = np.array([0.1, 0.2, -0.1, 0.3, -0.2, 0.1])
+    rates = ResolvedRate(PUMA, gain=5.0, fastest=100.0).rates(q, tf.motion.MotionSample(pose, twist, np.zeros(6)))
+    expected = twist + 5 * np.r_[[0.01, 0, -0.02], turn.as_rotvec()]
+    assert np.abs(PUMA.jacobian(q) @ rates - expected).max() < 1e-9  # far from singular poses nothing is damped
+
+
+def test_legs_are_measured_where_they_are():
+    """The converters round to the nearest step; the pose is searched from where it was before."""
+    rig = tf.load("motion-rig")
+    law = LegSpaceComputedTorque(rig, resolution=1e-3)
+    pose, still = np.array([0.01, 0, 1.0, 0, 0.02, 0]), np.zeros(6)
+    target = tf.motion.MotionSample(pose, still, still)
+    asked = law.force(0.0, pose, still, target)
+    lengths = rig.inverse_kinematics(pose)
+    rounded = np.round(lengths / 1e-3) * 1e-3
+    seen = rig.forward_kinematics(rounded, pose)
+    acceleration = rig.forward_rates(seen, still, 100 * (lengths - rounded))[1]
+    assert np.allclose(asked, rig.inverse_dynamics(seen, still, acceleration))
+    far = tf.motion.MotionSample(pose + [0.3, 0.3, 0.2, 0.8, 0.8, 1.5], still, still)
+    assert np.isfinite(law.force(0.1, pose, still, far)).all()

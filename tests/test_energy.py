@@ -197,3 +197,17 @@ def test_a_puma_with_all_its_friction_finishes():
 def test_unsmoothed_friction_is_refused():
     with pytest.raises(tf.ModelError, match=r"puma560 has Coulomb friction.*replace\(coulomb_speed=0.01\)"):
         tf.simulate(tf.load("puma560"), initial=(np.zeros(6), np.zeros(6)), duration=0.1)
+
+
+def test_the_symplectic_method_knows_friction():
+    """Second order towards the same motion as the other methods', friction included."""
+    arm = random_arm(np.random.default_rng(6), "RR").replace(viscous=[0.4, 0.3])
+    start = ([0.3, -0.4], [0.5, 0.2])
+    exact = tf.simulate(arm, initial=start, duration=0.5, step=0.1, method="dormand-prince").position[-1]
+    errors = [
+        np.abs(tf.simulate(arm, initial=start, duration=0.5, step=h, method="symplectic").position[-1] - exact).max()
+        for h in (0.01, 0.005)
+    ]
+    assert 3.5 < errors[0] / errors[1] < 4.5
+    free = tf.simulate(arm.without_friction(), initial=start, duration=0.5, step=0.005, method="symplectic")
+    assert np.abs(free.position[-1] - exact).max() > 100 * errors[1]

@@ -204,3 +204,61 @@ def test_a_platform_wants_twists():
     with pytest.raises(tf.ModelError, match="planar-2r needs a motion of joint coordinates, not poses"):
         tf.simulate(arm, tf.control.ComputedTorque(arm), PoseMotion(numbers))
     tf.simulate(rig, tf.control.ComputedTorque(rig), PoseMotion(numbers), step=0.01)
+
+
+def test_the_acceleration_at_a_switch_is_that_of_the_right_side():
+    """And at the end that of the left: Dasgupta's figures jump there."""
+    line = StraightLine([0.1, 0, 0.4, 0, 0, -0.2], [0.3, 0, 0.6, 0, 0, 0.2], 6.0, 0.08, 0.08)
+    blend = line._parts[0].blend  # to the last digit
+    assert np.isclose(blend, 6.0 - np.linalg.norm([0.2, 0, 0.2]) / 0.08)
+    speeding = 0.08 / blend
+    at = {t: np.linalg.norm(line.sample(t).acceleration[:3]) for t in (0.0, blend, 6.0 - blend, 6.0, 6.0 + 1e-15)}
+    assert np.isclose(at[0.0], speeding)
+    assert at[blend] < 1e-12
+    assert np.isclose(at[6.0 - blend], speeding)
+    assert np.isclose(at[6.0], speeding)
+    assert np.isclose(at[6.0 + 1e-15], speeding)
+    assert np.abs(line.sample(6.1).acceleration).max() == 0
+
+
+def test_waypoints_start_and_end_at_rest():
+    motion = tf.motion.Waypoints([0, 1, 2.5], [[0, 1], [1, 3], [0.5, -1]])
+    for t in (0.0, 2.5):
+        assert np.abs(motion.sample(t).velocity).max() < 1e-12
+
+
+@pytest.mark.parametrize(
+    ("profile", "peak"), [("trapezoidal", 1.5), ("s-curve", 1.5), ("cubic", 1.5), ("quintic", 1.875)]
+)
+def test_peak_speeds_of_the_profiles(profile, peak):
+    """In units of the mean speed, as their shapes have them."""
+    t = np.linspace(0, 2, 4001)
+    speed = JointMove([0.0], [1.0], 2.0, profile=profile).sample(t).velocity[:, 0]
+    assert np.isclose(speed.max() * 2.0, peak, rtol=1e-3)
+
+
+def test_circles_turn_the_way_they_say():
+    """About the normal, by the right hand; the other way round with a negative number of turns."""
+    normal = np.array([0.3, -0.2, 0.9])
+    for turns in (1.0, -2.0):
+        circle = tf.motion.Circle([0, 0, 1, 0, 0, 0], 0.2, 2.0, turns, normal)
+        pose, twist, _ = circle.sample(0.3)
+        assert np.sign(np.cross(pose[:3] - [0, 0, 1], twist[:3]) @ normal) == np.sign(turns)
+
+
+def test_twists_are_not_converted_twice():
+    line = StraightLine([0, 0, 1, 0, 0, 0], [0.1, 0, 1, 0.4, 0.3, 0.5], 1.0, 0.2, 1.2)
+    with pytest.raises(tf.ShapeError, match="which has twists already"):
+        PoseMotion(line)
+    with pytest.raises(tf.ShapeError, match=r"poses: expected \(..., 6\)"):
+        tf.motion.twists(np.zeros(5), np.zeros(5))
+    with pytest.raises(tf.ShapeError, match="t: expected times"):
+        line.sample("now")
+
+
+def test_angles_have_no_rates_at_a_quarter_turn():
+    pose = np.array([[0, 0, 1, 0.1, np.pi / 2, 0.2], [0, 0, 1, 0.1, 0.3, 0.2]])
+    rates, _ = tf.motion.pose_rates(pose, np.ones((2, 6)))
+    assert np.isnan(rates[0]).all()
+    assert np.isfinite(rates[1]).all()
+    assert np.isnan(tf.motion.pose_rates(pose[0], np.ones(6))[0]).all()

@@ -75,8 +75,8 @@ def test_recordings_are_drawn(tmp_path):
 
 
 def test_thinned_recordings():
-    whole = tf.simulate(ARM, initial=START, duration=0.1)
-    thin = tf.simulate(ARM, initial=START, duration=0.1, record_every=7)
+    whole = tf.simulate(ARM, initial=START, duration=0.7)  # longer than what is looked at together
+    thin = tf.simulate(ARM, initial=START, duration=0.7, record_every=7)
     assert np.array_equal(thin.time, whole.time[::7])
     for name in ("position", "velocity", "acceleration", "force"):
         assert np.array_equal(getattr(thin, name), getattr(whole, name)[::7])

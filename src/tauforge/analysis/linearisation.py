@@ -49,7 +49,10 @@ def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: Arr
     n = coordinate_count(robot)
     given = []
     for name, value in (("position", position), ("velocity", velocity), ("force", force)):
-        array = np.asarray(value, float)
+        try:
+            array = np.asarray(value, float)
+        except (TypeError, ValueError):
+            array = np.array(np.nan)
         if array.shape != (n,) or not np.isfinite(array).all():
             raise ShapeError(name, expected=f"{n} finite numbers", got=f"{value!r}")
         given.append(array)

@@ -28,7 +28,8 @@ class AdaptiveComputedTorque(Controller):
     rate:     L, 1/s, a number or n numbers
     damping:  K, N m s/rad, a number, n numbers or a matrix; default the rate times each joint's own inertia with the
               joints at 0, which a sampled controller can bear
-    learning: G, of every inertial parameter, relative to the size of the robot's own
+    learning: G, of every inertial parameter, relative to the size of the robot's own; it is slower where the motion
+              is too quick for the period
     period:   s, between two calls: the control period of the simulation
     """
 
@@ -60,14 +61,23 @@ class AdaptiveComputedTorque(Controller):
     def reset(self) -> None:
         self.parameters = np.array(self.robot.inertial_parameters)
 
+    def _bounded(self, position: Array, Y: Array) -> Array:
+        """period x learning, less where a sample would overshoot: what is learnt acts on s as a spring of stiffness
+        Y G Y', and a mass M with such a spring bears samples of its period while period^2 |M^-1 Y G Y'| is small.
+        """
+        rate = self.period * self.learning
+        stiffness = self.learning * (Y * self._scale) @ np.swapaxes(Y, -1, -2)
+        quick = np.linalg.solve(self.robot.mass_matrix(position), stiffness)
+        return np.asarray(rate / (1 + self.period**2 * np.trace(quick, axis1=-2, axis2=-1)))[..., None]
+
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         e, e_dot = target.position - position, target.velocity - velocity
         s = e_dot + times(self.rate, e)
         reference = target.velocity + times(self.rate, e)
         slope = target.acceleration + times(self.rate, e_dot)
         Y = self.robot.regressor(position, velocity, slope, qd_ref=reference)
-        step = self.period * self.learning * self._scale
-        self.parameters = self.parameters + step * np.einsum("...ij,...i->...j", Y, s)
+        gradient = np.einsum("...ij,...i->...j", Y, s)
+        self.parameters = self.parameters + self._bounded(position, Y) * self._scale * gradient
         drives = [joint.motor_inertia * joint.gear_ratio**2 for joint in self.robot.joints]
         known = np.array(drives) * slope + self.robot.friction_forces(velocity)
         return np.asarray(np.einsum("...ij,...j->...i", Y, self.parameters) + times(self.damping, s) + known)

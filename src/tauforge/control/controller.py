@@ -39,6 +39,8 @@ class Controller(ABC):
 
 
 def coordinate_count(robot: Robot) -> int:
+    if not isinstance(robot, SerialArm | StewartPlatform):
+        raise ModelError(f"expected a SerialArm or a StewartPlatform, got {robot!r}", field="robot")
     return robot.n if isinstance(robot, SerialArm) else 6
 
 
@@ -81,7 +83,7 @@ def times(K: Array, errors: Array) -> Array:
 def gain_matrix(name: str, gain: ArrayLike, n: int) -> Array:
     """(n, n) from a number, n numbers or a matrix."""
     try:
-        K = np.asarray(gain, float)
+        K = np.array(gain, float)  # ours: a later change of the caller's passes by the checks
     except (TypeError, ValueError):
         K = np.full((), np.nan)
     if K.shape == ():

@@ -1,8 +1,8 @@
 """Resolved-motion-rate control (Whitney 1969): a tool that follows a motion in space, by the arm's Jacobian.
 
-Joint rates qd_r with J qd_r = twist_d + K (pose error), by damped least squares: near a singular pose the tool lags
-instead of the joints running away. A velocity loop with the arm's own model follows them, tau = ID(q, qd, qdd) with
-qdd = Kv (qd_r - qd).
+Joint rates qd_r with J qd_r = twist_d + K (pose error), by least squares that are damped near a singular pose (Nakamura
+& Hanafusa 1986) and bounded: there the tool lags instead of the joints running away. A velocity loop with the arm's own
+model follows them, tau = ID(q, qd, qdd) with qdd = Kv (qd_r - qd).
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from tauforge.motion.motion import MotionSample, positive
 from tauforge.robots.serial_arm import SerialArm
 
 Array = NDArray[Any]
+TINY = 1e-30  # keeps 0 / 0 away
 
 
 class ResolvedRate(Controller):
@@ -27,16 +28,28 @@ class ResolvedRate(Controller):
 
     gain:    1/s, of position and orientation errors
     kv:      1/s, of the velocity loop, a number, n numbers or an (n, n) matrix
-    damping: of the least squares; with singular values of J below it the tool begins to lag
+    damping: the singular value of J below which the least squares are damped and the tool lags
+    fastest: rad/s or m/s, of any joint; rates beyond are scaled down together
+
+    An arm with fewer than six joints comes as near as it can, metres and radians counting alike.
     """
 
     task_space = True
 
-    def __init__(self, robot: SerialArm, gain: float = 10.0, kv: ArrayLike = 100.0, *, damping: float = 1e-2) -> None:
+    def __init__(
+        self,
+        robot: SerialArm,
+        gain: float = 10.0,
+        kv: ArrayLike = 100.0,
+        *,
+        damping: float = 0.05,
+        fastest: float = 3.0,
+    ) -> None:
         if not isinstance(robot, SerialArm):
             raise ModelError("resolved rates are for arms", field="robot", remedy="Use ComputedTorque for platforms")
         self.robot: SerialArm = robot
         self.gain, self.damping = positive("gain", gain), positive("damping", damping)
+        self.fastest = positive("fastest", fastest)
         self.kv = gain_matrix("kv", kv, robot.n)
 
     def rates(self, position: Array, target: MotionSample) -> Array:
@@ -45,10 +58,12 @@ class ResolvedRate(Controller):
         R = np.array([list(row) for row in rotation_of(Vector(*target.position[3:].tolist())).rows])
         apart = [target.position[:3] - tool[..., :3, 3], turn_between(tool[..., :3, :3], R)]
         wanted = target.velocity + self.gain * np.concatenate(apart, axis=-1)
-        J = self.robot.jacobian(position)
-        J_T = np.swapaxes(J, -1, -2)
-        damped = np.linalg.solve(J @ J_T + self.damping**2 * np.eye(6), wanted[..., None])
-        return np.asarray((J_T @ damped)[..., 0])
+        U, sizes, V = np.linalg.svd(self.robot.jacobian(position), full_matrices=False)
+        near = np.maximum(1 - (sizes[..., -1:] / self.damping) ** 2, 0.0) * self.damping**2
+        within = (np.swapaxes(U, -1, -2) @ wanted[..., None])[..., 0] * sizes / (sizes**2 + near + TINY)
+        rates = (np.swapaxes(V, -1, -2) @ within[..., None])[..., 0]
+        over = np.abs(rates).max(axis=-1, keepdims=True) / self.fastest
+        return np.asarray(rates / np.maximum(over, 1.0))
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         acceleration = times(self.kv, self.rates(position, target) - velocity)

@@ -12,6 +12,7 @@ from tauforge.errors import ShapeError
 from tauforge.motion.poses import twists
 
 Array = NDArray[Any]
+ROUNDING = 1e-12  # relative, of times
 
 
 class MotionSample(NamedTuple):
@@ -34,10 +35,11 @@ class Motion(ABC):
 
     def sample(self, t: ArrayLike) -> MotionSample:
         """At times (...): position, velocity, acceleration, each (..., n)."""
-        time = np.asarray(t, float)
+        time = _times(t)
         inside = np.clip(time, 0.0, self.duration)  # what is not a number stays so
         position, velocity, acceleration = self._within(inside)
-        outside = ((time < 0) | (time > self.duration))[..., None]
+        rounding = ROUNDING * self.duration  # steps that add up to the duration may miss it by their rounding
+        outside = ((time < -rounding) | (time > self.duration + rounding))[..., None]
         return MotionSample(position, np.where(outside, 0.0, velocity), np.where(outside, 0.0, acceleration))
 
 
@@ -49,6 +51,10 @@ class PoseMotion(Motion):
     def __init__(self, numbers: Motion) -> None:
         if not isinstance(numbers, Motion) or numbers.sample(0.0).position.shape != (6,):
             raise ShapeError("numbers", expected="a motion of six numbers", got=repr(numbers))
+        if numbers.of_poses:
+            raise ShapeError(
+                "numbers", expected="rates of the six numbers", got=f"{numbers!r}, which has twists already"
+            )
         self.numbers, self.duration = numbers, numbers.duration
 
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
@@ -57,6 +63,13 @@ class PoseMotion(Motion):
 
     def __repr__(self) -> str:
         return f"PoseMotion({self.numbers!r})"
+
+
+def _times(t: ArrayLike) -> Array:
+    try:
+        return np.asarray(t, float)
+    except (TypeError, ValueError):
+        raise ShapeError("t", expected="times in s", got=repr(t)) from None
 
 
 def coordinates(name: str, value: ArrayLike, ndim: int = 1) -> Array:

@@ -5,7 +5,6 @@ A pose is (..., 6): x, y, z, theta_x, theta_y, theta_z with R = Rz Ry Rx; a twis
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import numpy as np
@@ -19,8 +18,10 @@ from tauforge.algebra.rotations import (
     angular_velocity,
 )
 from tauforge.algebra.vectors import Matrix, Vector
+from tauforge.errors import ShapeError
 
 Array = NDArray[Any]
+QUARTER_TURN = 1e-12  # cosine of theta_y below which angles have no rates
 
 
 def twists(pose: ArrayLike, rates: ArrayLike, accelerations: ArrayLike | None = None) -> tuple[Array, Array]:
@@ -39,11 +40,16 @@ def pose_rates(pose: ArrayLike, twist: ArrayLike, acceleration: ArrayLike | None
     """
     p, t, a = _aligned(pose, twist, np.zeros(6) if acceleration is None else acceleration)
     theta = _angles(p)
-    if p.ndim == 1 and math.cos(theta.y) == 0:
+    upright = np.abs(np.cos(p[..., 4])) < QUARTER_TURN
+    if p.ndim == 1 and upright:
         return np.full(6, np.nan), np.full(6, np.nan)
     with np.errstate(divide="ignore", invalid="ignore"):
         rates = angle_rates(theta, _angles(t))
-        return _joined(t, rates), _joined(a, angle_accelerations(theta, rates, _angles(a)))
+        found = _joined(t, rates), _joined(a, angle_accelerations(theta, rates, _angles(a)))
+    if np.any(upright):
+        for result in found:
+            result[upright] = np.nan
+    return found
 
 
 def pose_of(transform: ArrayLike) -> Array:
@@ -55,6 +61,8 @@ def pose_of(transform: ArrayLike) -> Array:
 
 def _aligned(*values: ArrayLike) -> tuple[Array, ...]:
     arrays = [np.asarray(value, float) for value in values]
+    if any(array.shape[-1:] != (6,) for array in arrays):
+        raise ShapeError("poses", expected="(..., 6)", got=", ".join(str(array.shape) for array in arrays))
     if all(array.shape == arrays[0].shape for array in arrays):
         return tuple(arrays)
     return tuple(np.broadcast_arrays(*arrays))

@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from tauforge.control.controller import Controller, Robot
 from tauforge.motion.motion import Motion
 from tauforge.robots.serial_arm import SerialArm
-from tauforge.simulation.closed_loop import ClosedLoop
+from tauforge.simulation.closed_loop import ClosedLoop, Force
 from tauforge.simulation.events import Watch
-from tauforge.simulation.integrators import LOST
 from tauforge.simulation.recording import Recording
 
 Array = NDArray[Any]
@@ -26,34 +25,35 @@ class Book:
 
     def __init__(self, loop: ClosedLoop, robot: Robot, every: int, steps: int) -> None:
         self.loop, self.robot, self.every = loop, robot, every
-        self.watch = Watch(robot, loop.limits)
+        self.watch = Watch(robot, force_names(robot))
         count = steps // every + 1
         self._times = np.empty(count)
         self._columns = {name: np.empty((count, loop.space.n)) for name in COLUMNS}
-        self._pending: list[tuple[Array, Array, Array]] = []
+        self._pending: list[tuple[Array, Array, Array, Array]] = []
         self._seen = self._kept = 0
 
-    def write(self, times: Array, rows: Array, held: Array | None) -> None:
-        """held: the forces of these rows; None asks the controller for each."""
+    @property
+    def begun(self) -> bool:
+        return bool(self._seen or self._pending)
+
+    def write(self, times: Array, rows: Array, force: Force) -> None:
+        """Rows at the first of the times, under these forces; where the law is asked in between, a row at a time."""
         if not len(rows):
             return
-        times = times[: len(rows)]
-        if held is None:
-            force = np.array([self._asked(t, y) for t, y in zip(times.tolist(), rows, strict=True)])
-        else:
-            force = np.broadcast_to(held, (len(rows), len(held)))
-        self._pending.append((times, rows, force))
+        shape = (len(rows), len(force.given))
+        forces = np.broadcast_to(force.given, shape), np.broadcast_to(force.clipped, shape)
+        self._pending.append((times[: len(rows)], rows, *forces))
         if sum(len(block[0]) for block in self._pending) >= TOGETHER:
             self._flush()
 
     def _flush(self) -> None:
         if not self._pending:
             return
-        times, rows, force = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
+        times, rows, force, clipped = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
         self._pending.clear()
         space = self.loop.space
         position, velocity = space.position(rows), space.velocity(rows)
-        self.watch.look(times, position, velocity, force)
+        self.watch.look(times, position, velocity, clipped)
         kept = slice((-self._seen) % self.every, None, self.every)
         wrench = None
         if self.loop.disturbance is not None and len(times[kept]):
@@ -71,13 +71,6 @@ class Book:
         self._seen += len(times)
         self._kept = place.stop
 
-    def _asked(self, t: float, y: Array) -> Array:
-        """No numbers where the controller has no answer: the run ends there."""
-        try:
-            return self.loop.force(t, y)
-        except LOST:
-            return np.full(self.loop.space.n, np.nan)
-
     def recording(self, motion: Motion | None) -> Recording:
         self._flush()
         times, columns = self._times[: self._kept], {k: x[: self._kept] for k, x in self._columns.items()}
@@ -86,8 +79,8 @@ class Book:
             target_position = target_velocity = np.full_like(columns["position"], np.nan)
         else:
             target_position, target_velocity, _ = motion.sample(times)
-        robot, arm = self.robot, isinstance(self.robot, SerialArm)
-        names = tuple(j.name for j in robot.joints) if isinstance(robot, SerialArm) else POSE
+        robot, names = self.robot, coordinate_names(self.robot)
+        arm = isinstance(robot, SerialArm)
         turns = [j.kind == "R" for j in robot.joints] if isinstance(robot, SerialArm) else [False] * 3 + [True] * 3
         return Recording(
             time=times,
@@ -95,9 +88,17 @@ class Book:
             target_position=np.array(target_position),
             target_velocity=np.array(target_velocity),
             names=names,
-            force_names=names if arm else tuple(f"leg{i + 1}" for i in range(6)),
+            force_names=force_names(robot),
             units=tuple("rad" if turn else "m" for turn in turns),
             force_units=tuple("N m" if turn else "N" for turn in turns) if arm else ("N",) * 6,
             robot=robot.name,
             events=tuple(sorted(self.watch.events)),
         )
+
+
+def coordinate_names(robot: Robot) -> tuple[str, ...]:
+    return tuple(j.name for j in robot.joints) if isinstance(robot, SerialArm) else POSE
+
+
+def force_names(robot: Robot) -> tuple[str, ...]:
+    return coordinate_names(robot) if isinstance(robot, SerialArm) else tuple(f"leg{i + 1}" for i in range(6))

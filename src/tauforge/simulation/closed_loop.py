@@ -3,21 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.control.controller import Controller
-from tauforge.errors import ModelError, ShapeError
+from tauforge.errors import ConvergenceError, ModelError, ShapeError
 from tauforge.motion.motion import Motion
-from tauforge.simulation.integrators import Rates
+from tauforge.simulation.integrators import LOST, Rates, Stop
+from tauforge.simulation.request import Law, numbers
 from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.state import StateSpace
 
 Array = NDArray[Any]
-Law = Controller | Callable[[float, Array, Array], ArrayLike] | None
 Disturbance = Callable[[float], ArrayLike] | None
+
+
+class Force(NamedTuple):
+    """(n,) of the actuators, and which of them give less than the law asks for."""
+
+    given: Array
+    clipped: Array
 
 
 class ClosedLoop:
@@ -34,15 +41,33 @@ class ClosedLoop:
     ) -> None:
         self.space, self.controller, self.motion, self.sensors = space, controller, motion, sensors
         self.disturbance, self.limits = disturbance, limits
+        self._last: tuple[float, Array, Force] | None = None
         if isinstance(controller, Controller):
             controller.reset()
-            if motion is None:
-                raise ModelError("a controller needs a motion to follow", field="motion")
         if sensors is not None:
             sensors.reset()
+        if disturbance is not None and not callable(disturbance):
+            raise ModelError(f"expected a callable of the time, got {disturbance!r}", field="disturbance")
 
-    def force(self, t: float, y: Array) -> Array:
-        """(n,) of the actuators."""
+    def asked(self, t: float, y: Array) -> tuple[Force, Stop | None]:
+        """The forces at a row of the recording; no numbers where the law has none, and why."""
+        try:
+            return self.force(t, y), None
+        except LOST as error:
+            none = np.full(self.space.n, np.nan)
+            return Force(none, np.zeros(self.space.n, bool)), Stop(str(error), error)
+
+    def force(self, t: float, y: Array) -> Force:
+        """Asked again about the same state, the law is not: it may remember, and time must not stand still for it."""
+        if self._last is not None and self._last[0] == t and np.array_equal(self._last[1], y):
+            return self._last[2]
+        wanted = self._wanted(t, y)
+        given = wanted if self.limits is None else np.clip(wanted, -self.limits, self.limits)
+        self._last = (t, y.copy(), Force(given, given != wanted))
+        return self._last[2]
+
+    def _wanted(self, t: float, y: Array) -> Array:
+        """(n,) that the law asks for."""
         n = self.space.n
         if self.controller is None:
             return np.zeros(n)
@@ -53,25 +78,35 @@ class ClosedLoop:
             assert self.motion is not None
             wanted = self.controller.force(t, position, velocity, self.motion.sample(t))
         else:
-            wanted = np.asarray(self.controller(t, position, velocity), float)
+            answer = self.controller(t, position, velocity)
+            wanted = numbers(answer)
             if wanted.shape != (n,):
-                raise ShapeError("controller", expected=f"{n} forces", got=f"shape {wanted.shape}")
-        return wanted if self.limits is None else np.clip(wanted, -self.limits, self.limits)
+                raise ShapeError("controller", expected=f"{n} forces", got=f"{answer!r}")
+        if not np.isfinite(wanted).all():
+            raise ConvergenceError(
+                f"the controller gives no numbers at t = {t:.6g} s: {wanted}", residual=np.nan, iterations=0
+            )
+        return wanted
 
     def wrench(self, t: float) -> Array | None:
         if self.disturbance is None:
             return None
-        wrench = np.asarray(self.disturbance(t), float)
+        answer = self.disturbance(t)
+        wrench = numbers(answer)
         if wrench.shape != (6,):
-            raise ShapeError("disturbance", expected="(6,), a force and a moment", got=f"shape {wrench.shape}")
+            raise ShapeError("disturbance", expected="(6,), a force and a moment", got=f"{answer!r}")
+        if not np.isfinite(wrench).all():
+            raise ConvergenceError(
+                f"the disturbance is no number at t = {t:.6g} s: {wrench}", residual=np.nan, iterations=0
+            )
         return wrench
 
-    def rates(self, forces: Callable[[float, Array], Array]) -> Rates:
-        """Time derivatives of the state under these forces."""
+    def rates(self, held: Force | None) -> Rates:
+        """Time derivatives of the state under forces that are held, or that the law gives at any time."""
         space = self.space
 
         def rates(t: float, y: Array) -> Array:
-            force = forces(t, y)
+            force = (self.force(t, y) if held is None else held).given
             acceleration = space.acceleration(space.position(y), space.velocity(y), force, self.wrench(t))
             return space.rates(y, acceleration)
 

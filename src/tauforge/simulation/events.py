@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,14 +26,20 @@ class Event(NamedTuple):
 class Watch:
     """Looks at rows of a simulation, block after block, for limits that are being left."""
 
-    def __init__(self, robot: Robot, force_limits: Array | None) -> None:
-        self.robot, self.force_limits = robot, force_limits
+    def __init__(self, robot: Robot, actuators: Sequence[str]) -> None:
+        self.robot, self.actuators = robot, actuators
         self.events: list[Event] = []
+        self._clipped: dict[str, bool] = {}
         self._last: dict[tuple[str, str], tuple[float, float]] = {}  # time and margin of the row before
 
-    def look(self, times: Array, position: Array, velocity: Array, force: Array) -> None:
-        margins = self._margins(position, velocity, force)
-        for (what, which), margin in margins.items():
+    def look(self, times: Array, position: Array, velocity: Array, clipped: Array) -> None:
+        """clipped: (k, n) whether an actuator gives less than it is asked for."""
+        for i, actuator in enumerate(self.actuators):
+            now = clipped[:, i]
+            begins = now & ~np.r_[self._clipped.get(actuator, False), now[:-1]]
+            self.events += [Event(float(t), "force limit", actuator) for t in times[begins]]
+            self._clipped[actuator] = bool(now[-1])
+        for (what, which), margin in self._margins(position, velocity).items():
             before = self._last.get((what, which), (times[0], 0.0))  # a start outside is an event at once
             t, m = np.r_[before[0], times], np.r_[before[1], margin]
             for k in np.flatnonzero((m[1:] < 0) & (m[:-1] >= 0)):
@@ -40,11 +47,8 @@ class Watch:
                 self.events.append(Event(float(t[k] + share * (t[k + 1] - t[k])), what, which))
             self._last[what, which] = (float(times[-1]), float(margin[-1]))
 
-    def _margins(self, position: Array, velocity: Array, force: Array) -> dict[tuple[str, str], Array]:
+    def _margins(self, position: Array, velocity: Array) -> dict[tuple[str, str], Array]:
         robot, margins = self.robot, dict[tuple[str, str], Array]()
-        if self.force_limits is not None:
-            inside = np.where(np.abs(force) >= self.force_limits, -1.0, 1.0)
-            margins |= {("force limit", f"{i + 1}"): inside[:, i] for i in range(inside.shape[1])}
         if isinstance(robot, SerialArm):
             lower, upper = robot.limits.T
             inside = np.minimum(position - lower, upper - position)

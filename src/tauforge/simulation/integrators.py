@@ -18,7 +18,6 @@ from tauforge.simulation.state import StateSpace
 
 Array = NDArray[Any]
 Rates = Callable[[float, Array], Array]
-Forces = Callable[[float, Array], Array]
 METHODS = ("rk4", "dormand-prince", "symplectic")
 RELATIVE, ABSOLUTE = 1e-12, 1e-14  # of the adaptive method
 EVALUATIONS = 1000  # of the adaptive method for every row, some 80 steps: more is a motion that runs away
@@ -37,7 +36,7 @@ class Stop(NamedTuple):
 class Integrator(Protocol):
     """Rows of states at these times; fewer where it cannot go on, and why."""
 
-    def advance(self, rates: Rates, forces: Forces, times: Array, y: Array) -> tuple[Array, Stop | None]: ...
+    def advance(self, rates: Rates, times: Array, y: Array) -> tuple[Array, Stop | None]: ...
 
 
 def rk4(rates: Rates, t: float, y: Array, h: float) -> Array:
@@ -55,7 +54,7 @@ class RungeKutta:
     def __init__(self, space: StateSpace) -> None:
         self.space = space
 
-    def advance(self, rates: Rates, forces: Forces, times: Array, y: Array) -> tuple[Array, Stop | None]:
+    def advance(self, rates: Rates, times: Array, y: Array) -> tuple[Array, Stop | None]:
         def step(t: float, y: Array, h: float) -> Array:
             return self.space.renewed(rk4(rates, t, y, h))
 
@@ -68,7 +67,7 @@ class DormandPrince:
     def __init__(self, space: StateSpace) -> None:
         self.space = space
 
-    def advance(self, rates: Rates, forces: Forces, times: Array, y: Array) -> tuple[Array, Stop | None]:
+    def advance(self, rates: Rates, times: Array, y: Array) -> tuple[Array, Stop | None]:
         try:
             found = self._solved(rates, times, y)
         except LOST:  # once more, keeping what there was before
@@ -90,7 +89,10 @@ class DormandPrince:
                 raise ConvergenceError(
                     "the integrator stopped: the motion needs ever shorter steps", residual=np.nan, iterations=most
                 )
-            return rates(t, y)
+            slope = rates(t, y)
+            if not np.isfinite(slope).all():  # else SciPy looks for a first step for ever
+                raise ConvergenceError("the motion ran away", residual=np.nan, iterations=0)
+            return slope
 
         span = (times[0], times[-1])
         found = solve_ivp(counted, span, y, method="DOP853", t_eval=times, rtol=RELATIVE, atol=ABSOLUTE)
@@ -103,7 +105,7 @@ class DormandPrince:
 class Symplectic:
     """The implicit midpoint rule in joint coordinates and momenta p = M qd: order 2, energy errors do not pile up.
 
-    qd = M^-1 p and p' = C' qd - g + tau, C being Christoffel's; the forces of a step are those of its start.
+    qd = M^-1 p and p' = C' qd - g - friction, C being Christoffel's.
     """
 
     def __init__(self, space: StateSpace) -> None:
@@ -114,10 +116,10 @@ class Symplectic:
             )
         self.arm = robot
 
-    def advance(self, rates: Rates, forces: Forces, times: Array, y: Array) -> tuple[Array, Stop | None]:
-        return step_by_step(lambda t, y, h: self.step(y, forces(t, y), h), times, y)
+    def advance(self, rates: Rates, times: Array, y: Array) -> tuple[Array, Stop | None]:
+        return step_by_step(lambda t, y, h: self.step(y, h), times, y)
 
-    def step(self, y: Array, force: Array, h: float) -> Array:
+    def step(self, y: Array, h: float) -> Array:
         n, arm = self.arm.n, self.arm
         q0, qd0 = y[:n], y[n:]
         p0 = arm.mass_matrix(q0) @ qd0
@@ -125,7 +127,7 @@ class Symplectic:
         for _ in range(ITERATIONS):
             q, p = (q0 + q1) / 2, (p0 + p1) / 2
             qd = np.linalg.solve(arm.mass_matrix(q), p)
-            slope = arm.coriolis_matrix(q, qd).T @ qd - arm.gravity_forces(q) + force - arm.friction_forces(qd)
+            slope = arm.coriolis_matrix(q, qd).T @ qd - arm.gravity_forces(q) - arm.friction_forces(qd)
             q2, p2 = q0 + h * qd, p0 + h * slope
             change = max(np.abs(q2 - q1).max(), np.abs(p2 - p1).max() / (1 + np.abs(p2).max()))
             q1, p1 = q2, p2

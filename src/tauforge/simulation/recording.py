@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -20,6 +19,7 @@ from tauforge.motion.csv_table import UNITS, CsvTable, read_csv, write_csv
 from tauforge.simulation.events import Event
 
 Array = NDArray[Any]
+POSE_NAMES = tuple(column.name for column in PLATFORM.position)
 TEXTS = ("names", "force_names", "units", "force_units")
 RATES = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
 ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "target_velocity")
@@ -49,8 +49,11 @@ class Recording:
 
     @property
     def error(self) -> Array:
-        """target_position - position, (k, n)."""
-        return np.asarray(self.target_position - self.position)
+        """target_position - position, (k, n); of a platform's angles the short way round."""
+        error = np.asarray(self.target_position - self.position)
+        if self.names == POSE_NAMES:
+            error[:, 3:] = np.remainder(error[:, 3:] + np.pi, 2 * np.pi) - np.pi
+        return error
 
     def with_event(self, event: Event) -> Recording:
         """The same, and this happened too."""
@@ -103,11 +106,11 @@ class Recording:
                 texts: dict[str, Any] = {key: tuple(map(str, data[key])) for key in TEXTS}
                 columns = [data[f"event_{key}"].tolist() for key in ("time", "what", "which")]
                 robot = str(data["robot"])
-        except (OSError, KeyError, ValueError, EOFError, zipfile.BadZipFile) as error:
+            events = tuple(Event(*event) for event in zip(*columns, strict=True))
+        except Exception as error:  # a damaged file may raise anything at all
             raise ModelError(f"is not a recording: {error}", file=str(path)) from None
         if any(values.shape[:1] != arrays["time"].shape for values in arrays.values()):
             raise ModelError("is not a recording: its arrays differ in length", file=str(path))
-        events = tuple(Event(*event) for event in zip(*columns, strict=True))
         return cls(**arrays, **texts, robot=robot, events=events)
 
     @classmethod
@@ -161,6 +164,11 @@ class Recording:
             from matplotlib.figure import Figure
         except ImportError:
             raise ModelError("plots need matplotlib", remedy="pip install tauforge[plots]") from None
+        known = ("error", *ARRAYS)
+        if isinstance(quantities, str) or not quantities or not set(quantities) <= set(known):
+            raise ModelError(
+                f"expected names of arrays, got {quantities!r}", field="quantities", remedy=f"Known: {', '.join(known)}"
+            )
         figure = Figure(figsize=(8, 2.6 * len(quantities)), layout="constrained")
         for axes, name in zip(np.atleast_1d(figure.subplots(len(quantities), sharex=True)), quantities, strict=True):
             axes.plot(self.time, getattr(self, name))

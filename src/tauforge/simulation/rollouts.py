@@ -23,7 +23,15 @@ from tauforge.robots.loads import Payload
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.simulation.compiled_steps import CompiledSteps
 from tauforge.simulation.integrators import rk4
-from tauforge.simulation.simulate import check_friction, check_law, whole_steps
+from tauforge.simulation.request import (
+    check_friction,
+    check_law,
+    check_plant,
+    numbers,
+    pair_of,
+    whole_number,
+    whole_steps,
+)
 from tauforge.simulation.state import state_space
 
 Array = NDArray[Any]
@@ -90,14 +98,13 @@ def rollout(
     real = robot if plant is None else plant
     if not isinstance(controller, Controller):
         raise UnsupportedFeatureError(f"rollouts need a Controller, got {controller!r}", field="controller")
-    check_friction(real)
+    check_plant(robot, real)
     check_law(controller, motion, initial, control_period, real)
     h = positive("step", step)
     substeps = whole_steps("control_period", positive("control_period", control_period), h)
     span = motion.duration if duration is None else positive("duration", duration)
     periods = whole_steps("duration", span, control_period)
-    if isinstance(record_every, bool) or not isinstance(record_every, int) or record_every < 1:
-        raise ShapeError("record_every", expected="a whole number >= 1", got=repr(record_every))
+    every = whole_number("record_every", record_every)
     fields = _fields(real, varying, payload)
     start = motion.sample(0.0)
     q, qd = _batch((start.position, start.velocity) if initial is None else initial, fields, real)
@@ -107,7 +114,7 @@ def rollout(
         steps = CompiledSteps(controller, real, fields, h)
     else:
         steps = BatchSteps(controller, real, fields, h)
-    kept = [k for k in range(periods + 1) if k % record_every == 0 or k == periods]
+    kept = [k for k in range(periods + 1) if k % every == 0 or k == periods]
     times = control_period * np.arange(periods + 1)
     targets = motion.sample(times)
     position, velocity, force = (np.empty((len(q), len(kept), q.shape[1])) for _ in range(3))
@@ -160,7 +167,7 @@ class BatchSteps:
 
 def _fields(real: Robot, given: Mapping[str, ArrayLike] | None, payload: Payload | None) -> Fields:
     """The varying numbers as arrays; payloads become masses, centres and inertias of the last link."""
-    fields = {name: np.asarray(value, float) for name, value in (given or {}).items()}
+    fields = {name: numbers(value) for name, value in (given or {}).items()}
     if isinstance(real, SerialArm):
         varying.check(real, tuple(fields))
         shapes = {name: varying.core_shape(name, real.n) for name in fields}
@@ -170,6 +177,7 @@ def _fields(real: Robot, given: Mapping[str, ArrayLike] | None, payload: Payload
     for name, value in fields.items():
         if value.shape[value.ndim - len(shapes[name]) :] != shapes[name]:
             raise ShapeError(name, expected=f"(N, {', '.join(map(str, shapes[name]))})", got=str(value.shape))
+    check_friction(real, "coulomb" in fields)
     if payload is None:
         return fields
     if not isinstance(real, SerialArm):
@@ -183,7 +191,7 @@ def _batch(given: tuple[ArrayLike, ArrayLike], fields: Fields, robot: Robot) -> 
     """Initial states (N, n)."""
     arm = isinstance(robot, SerialArm)
     n = robot.n if isinstance(robot, SerialArm) else 6
-    states = [np.asarray(x, float) for x in given]
+    states = [numbers(x) for x in pair_of(given)]
     cores = {name: len(varying.core_shape(name, n) if arm else platform_varying.SHAPES[name]) for name in fields}
     leading = [x.shape[:-1] for x in states] + [x.shape[: x.ndim - cores[name]] for name, x in fields.items()]
     if any(x.shape[-1:] != (n,) for x in states):

@@ -15,7 +15,8 @@ Array = NDArray[Any]
 class Sensors:
     """bits: of the position's converter over `span`, None for none; noise: standard deviations; seed: of the noise.
 
-    span: rad or m, the range of the converter: 12 bits over 2 pi have steps of 1.53e-3 rad
+    span: rad or m that 2^bits steps cover, every coordinate alike: 12 bits over 2 pi have steps of 1.53e-3 rad. The
+          converter counts on beyond it
     """
 
     def __init__(
@@ -26,11 +27,16 @@ class Sensors:
         velocity_noise: float = 0.0,
         seed: int = 0,
     ) -> None:
-        if bits is not None and (isinstance(bits, bool) or not isinstance(bits, int) or not 1 <= bits <= 64):
+        whole = isinstance(bits, int | np.integer) and not isinstance(bits, bool)
+        if bits is not None and not (whole and 1 <= bits <= 64):
             raise ModelError(f"expected a whole number from 1 to 64 or None, got {bits!r}", field="bits")
         for name, value in (("span", span), ("position_noise", position_noise), ("velocity_noise", velocity_noise)):
-            if not isinstance(value, int | float) or not 0 <= value < np.inf:
+            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < np.inf:
                 raise ModelError(f"expected a number >= 0, got {value!r}", field=name)
+        if not span > 0:
+            raise ModelError("expected a number > 0, got 0", field="span")
+        if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+            raise ModelError(f"expected a whole number >= 0, got {seed!r}", field="seed")
         self.bits, self.span, self.seed = bits, float(span), seed
         self.position_noise, self.velocity_noise = float(position_noise), float(velocity_noise)
         self.reset()
@@ -39,6 +45,10 @@ class Sensors:
     def resolution(self) -> float:
         """rad or m, one step of the converter; 0 without one."""
         return 0.0 if self.bits is None else self.span / 2**self.bits
+
+    @property
+    def noisy(self) -> bool:
+        return self.position_noise > 0 or self.velocity_noise > 0
 
     def reset(self) -> None:
         self._rng = np.random.default_rng(self.seed)

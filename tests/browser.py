@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+PATIENCE_MS = 60_000  # for a busy machine; drawing takes about two seconds
+ALL_DRAWN = "document.querySelectorAll('.figure:not([data-drawn])').length === 0"
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -32,3 +34,15 @@ def chromium() -> Iterator[Any]:
             yield browser
         finally:
             browser.close()
+
+
+def opened(browser: Any, address: str, **context: Any) -> tuple[Any, list[str]]:
+    """A report with all figures drawn, and what went wrong: complaints on the console and requests to the network."""
+    page = browser.new_page(**context)
+    wrong: list[str] = []
+    page.on("console", lambda message: wrong.append(f"{message.type}: {message.text}"))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("request", lambda one: one.url.startswith(("file:", "data:", "blob:")) or wrong.append(one.url))
+    page.goto(address)
+    page.wait_for_function(ALL_DRAWN, timeout=PATIENCE_MS)
+    return page, wrong

@@ -9,12 +9,10 @@ from typing import Any
 
 import pytest
 
-from browser import chromium
+from browser import chromium, opened
 from made_up_studies import study
 from tauforge.studies.report.reproduce import write_report
 
-PATIENCE_MS = 60_000  # for a busy machine; drawing takes about two seconds
-ALL_DRAWN = "document.querySelectorAll('.figure:not([data-drawn])').length === 0"
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1360, "height": 900}
 LEAST_TRACE = 20  # pixels: a curve that is less wide and high is not to be seen
@@ -31,18 +29,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder: Path = tmp_path_factory.mktemp("shown")
     write_report([study()], folder)
     return (folder / "index.html").as_uri()
-
-
-def opened(browser: Any, address: str, **context: Any) -> tuple[Any, list[str]]:
-    """The page with all figures drawn, and what went wrong: complaints on the console and requests to the network."""
-    page = browser.new_page(**context)
-    wrong: list[str] = []
-    page.on("console", lambda message: wrong.append(f"{message.type}: {message.text}"))
-    page.on("pageerror", lambda error: wrong.append(str(error)))
-    page.on("request", lambda one: one.url.startswith(("file:", "data:", "blob:")) or wrong.append(one.url))
-    page.goto(address)
-    page.wait_for_function(ALL_DRAWN, timeout=PATIENCE_MS)
-    return page, wrong
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])

@@ -137,14 +137,23 @@ def test_ctrl_c_says_so_and_leaves_no_file(tmp_path):
     move = "joint-move:0,0,0,0,0,0:1,1,1,1,1,1:1000"
     command = [sys.executable, "-m", "tauforge", "simulate", "puma560", "--motion", move, "-o", "run.csv"]
     child = subprocess.Popen(
-        command, cwd=tmp_path, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        command,
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
         env={**os.environ, "TAUFORGE_KERNELS": "0"},
-    )  # fmt: skip
-    assert child.stderr is not None
-    assert "Coulomb" in child.stderr.readline()  # at work
-    time.sleep(0.5)
-    child.send_signal(signal.SIGINT)
-    out, err = child.communicate(timeout=20)
+        # a job in the background ignores the signal, and so would its children
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        assert child.stderr is not None
+        assert "Coulomb" in child.stderr.readline()  # at work
+        time.sleep(0.5)
+        child.send_signal(signal.SIGINT)
+        out, err = child.communicate(timeout=60)
+    finally:
+        child.kill()
     assert (child.returncode, out) == (130, "")
     assert err == "error: interrupted; files are as they were\n"
     assert list(tmp_path.iterdir()) == []

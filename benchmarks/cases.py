@@ -37,6 +37,7 @@ SINGLE_CALLS = 1_000
 SHORTEST = 1_000  # states: smaller batches are timed several at once
 TOGETHER = 10_000  # states: larger batches take too long for all sizes to take turns
 JOINTS = (6, 12, 24, 48)
+EQUAL_DATA = 12_288  # numbers in each array
 
 
 def several(result: Any) -> tuple[Any, ...]:
@@ -166,21 +167,22 @@ def batch_sizes(arm: tf.SerialArm, seconds: float, largest: int) -> list[dict[st
 def long_arms(seconds: float) -> list[dict[str, Any]]:
     """Cost of general arms against their number of joints, all of them taking turns in one run.
 
-    1,024 states of 48 joints are 1.5 MB of arrays, 2,048 are 3 MB: a level-2 cache of 2 MB holds the first, one of
-    1.25 MB neither.
+    Once with equal numbers of joint states, 0.4 MB of arrays that a level-2 cache holds; and with equal numbers of
+    states, where those of 48 joints are 1.5 MB and 3 MB and come from level 3.
     """
     arms = {n: general_arm(n) for n in JOINTS}
     first = {n: timed(partial(arm.inverse_dynamics, *random_states(1, n))) for n, arm in arms.items()}
     rows = []
-    for states in (1_024, 2_048):
+    for data, count in (("equal data", lambda n: EQUAL_DATA // n), ("", lambda n: 1_024), ("", lambda n: 2_048)):
         groups = {}
         for n, arm in arms.items():
-            tasks = checked([tauforge_method(arm), pinocchio_cpp(arm)], random_states(states, n))
-            groups[n] = [task._replace(pieces=states * n) for task in tasks]
+            tasks = checked([tauforge_method(arm), pinocchio_cpp(arm)], random_states(count(n), n))
+            groups[n] = [task._replace(pieces=count(n) * n) for task in tasks]
         found = take_turns_together(groups, seconds)
         for n, turns in found.items():
             times = nanoseconds(turns)
-            row: dict[str, Any] = {"joints": n, "states": states, "first_use_s": first[n]}
+            states = count(n)
+            row: dict[str, Any] = {"joints": n, "states": states, "data": data, "first_use_s": first[n]}
             row["ns"] = {name: {key: ns * n for key, ns in spread.items()} for name, spread in times.items()}
             row["ns_per_joint"] = times
             row["ratio_to_6"] = {name: ratio(rounds, found[6][name]) for name, rounds in turns.items()}

@@ -104,8 +104,9 @@ def short(number: int) -> str:
 
 
 def against_joints(axes: Any, report: dict[str, Any]) -> None:
-    states = min(row["states"] for row in report["long_arms"])
-    rows = [row for row in report["long_arms"] if row["states"] == states]
+    alike = [row for row in report["long_arms"] if not row.get("data")]
+    states = min(row["states"] for row in alike)
+    rows = [row for row in alike if row["states"] == states]
     axes.set(xscale="log", yscale="log", xlabel="joints")
     for name, (xs, ys) in series(rows, "joints").items():
         axes.plot(xs, [ys[0] * x / xs[0] for x in xs], color=FAINT, linewidth=1, linestyle="--", zorder=1)

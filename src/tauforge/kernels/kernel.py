@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import hashlib
 import os
 import time
 from collections.abc import Callable
@@ -143,11 +144,12 @@ def kernel_of(
 def emitter_version() -> str:
     """Changes whenever any text changes that a kernel is made from."""
     package = os.path.dirname(os.path.dirname(__file__))  # not pathlib: this is part of every first call
-    parts = []
+    digest = hashlib.sha256()
     for folder in ("algebra", "formulations", "tracing", "kernels", "robots"):
         for place, _, files in sorted(os.walk(f"{package}/{folder}")):
             for name in sorted(files):
                 if name.endswith(".py"):
-                    with open(f"{place}/{name}", encoding="utf-8") as file:
-                        parts += [place.removeprefix(package), name, file.read()]
-    return disk.key(*parts)
+                    with open(f"{place}/{name}", "rb") as file:
+                        text = file.read()
+                    digest.update(f"{place.removeprefix(package)}/{name} {len(text)} ".encode() + text)
+    return digest.hexdigest()

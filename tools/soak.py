@@ -48,25 +48,27 @@ def main() -> int:
     status = pytest.main(["-m", "fault", "-p", "no:cacheprovider", *sys.argv[1:]], plugins=[record])
     commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
     now = datetime.now(UTC)
-    report = {
-        "date": now.isoformat(timespec="seconds"),
-        "commit": commit.stdout.strip(),
-        "python": platform.python_version(),
-        "times": int(times),
-        "passed": status == 0,
-        "rows": {
-            row: {
-                "passed": all(test["outcome"] == "passed" for test in tests),
-                "seconds": round(sum(test["seconds"] for test in tests), 1),
-                "tests": tests,
-            }
-            for row, tests in sorted(record.rows.items())
-        },
-    }
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{now.date()}.json"
+    before = json.loads(path.read_text())["rows"] if path.exists() else {}
+    rows = {
+        str(row): {
+            "passed": all(test["outcome"] == "passed" for test in tests),
+            "seconds": round(sum(test["seconds"] for test in tests), 1),
+            "commit": commit.stdout.strip(),
+            "times": int(times),
+            "tests": tests,
+        }
+        for row, tests in record.rows.items()
+    }
+    report = {
+        "date": now.isoformat(timespec="seconds"),
+        "python": platform.python_version(),
+        # rows that did not run now keep what they had earlier that day
+        "rows": dict(sorted({**before, **rows}.items(), key=lambda item: int(item[0]))),
+    }
     path.write_text(json.dumps(report, indent=1) + "\n")
-    for row, result in report["rows"].items():
+    for row, result in rows.items():
         print(f"fault {row}: {'survived' if result['passed'] else 'NOT survived'}, {result['seconds']} s")
     print(path.relative_to(ROOT))
     return int(status)

@@ -42,6 +42,8 @@ def test_inverse_dynamics_of_an_arm(tmp_path, arm_csv, formulation):
     assert [row["peak"] for row in found["forces"]] == [
         forces[row, k] for k, row in enumerate(np.abs(forces).argmax(0))
     ]
+    rms = np.sqrt(np.mean((forces[1:] ** 2 + forces[:-1] ** 2) / 2, axis=0))  # trapezoids of one width
+    assert [row["rms"] for row in found["forces"]] == pytest.approx(rms.tolist(), rel=1e-12)
     assert found["derived"] == []
     assert found["states"] == 51
 
@@ -87,7 +89,13 @@ def test_dash_writes_to_stdout(arm_csv):
         (["motion-rig", "ARM", "--formulation", "newton-euler"], "motion-rig is a platform; give --model"),
         (["motion-rig", "ARM"], "arm.csv: row 1: no column 'x [m]'"),
         (["puma560", "ARM", "--payload", "1,2"], "expected a mass, or a mass and three coordinates, got 2 numbers"),
-        (["puma560", "ARM", "--payload", "heavy"], "expected a number, or one with a unit such as 90deg"),
+        (
+            ["puma560", "ARM", "--payload", "heavy"],
+            "expected a number in kg, or one with its unit (kg, g), got 'heavy'",
+        ),
+        (["puma560", "ARM", "--payload", "2rad"], "(kg, g), got '2rad'"),
+        (["puma560", "ARM", "--payload", "2kg,1deg,0,0"], "in m, or one with its unit (m, cm, mm, um, in), got '1deg'"),
+        (["puma560", "ARM", "--wrench", "1kN,0,0,0,5mm,0"], "(N m, kN m, N mm), got '5mm'"),
         (["puma560", "ARM", "--payload", "-1"], "payload mass: expected numbers >= 0"),
         (["puma560", "ARM", "--wrench", "1,2"], "expected 6 numbers with commas between, got 2"),
         (["puma560", "none.csv"], "none.csv: no such file"),
@@ -103,6 +111,8 @@ def test_actuators_that_are_asked_for_too_much(tmp_path, arm_csv, rig_csv):
     found = run("inverse-dynamics", tmp_path / "weak.toml", arm_csv).stderr
     peak = np.abs(tf.load("puma560").inverse_dynamics(*CsvMotion(arm_csv, tf.load("puma560")).samples)).max(axis=0)[0]
     assert found == f"warning: joint1 is asked for {peak:.4g} N m, more than its limit of 5 N m\n"
+    lifted = run("inverse-dynamics", "motion-rig", rig_csv, "--wrench", "0,0,30kN,0,0,0").stderr  # the legs pull
+    assert "leg 1 is asked for" in lifted
     heavy = run("inverse-dynamics", "motion-rig", rig_csv, "--payload", "2000").stderr
     assert "warning: leg 3 is asked for" in heavy
     assert "more than its limit of 4000 N" in heavy
@@ -173,6 +183,22 @@ def test_simulate_equals_the_library(tmp_path):
     )
 
 
+def test_simulate_passes_limits_and_method_on(tmp_path):
+    limited = tf.load("planar-2r").replace(max_force=[0.5, None])
+    limited.save(tmp_path / "weak.toml")
+    motion, out = tf.motion.JointMove([0, 0], [0.2, -0.1], 0.1), tmp_path / "run.csv"
+    arguments = ("simulate", tmp_path / "weak.toml", "--motion", "joint-move:0,0:0.2,-0.1:0.1", "-o", out)
+    for option, choice in ((["--force-limits"], {"force_limits": "robot"}), (["--method", "dormand-prince"], {})):
+        found = parsed(*arguments, "--step", "0.02", *option)
+        method = found["method"]
+        wanted = tf.simulate(limited, tf.control.ComputedTorque(limited), motion, step=0.02, method=method, **choice)
+        assert np.array_equal(read_csv(out).take(columns_of(limited).position), wanted.position)
+        rms = np.sqrt((wanted.error**2).mean(axis=0))
+        assert [row["rms_error"] for row in found["coordinates"]] == pytest.approx(rms.tolist(), rel=EXACT)
+    plain = tf.simulate(limited, tf.control.ComputedTorque(limited), motion, step=0.02)
+    assert not np.array_equal(plain.position, wanted.position)  # by the other method
+
+
 def test_simulate_writes_npz_and_draws(tmp_path):
     move = "pose-move:0,0,1,0,0,0:2mm,0,1,0,0.1deg,0:0.02"
     run("simulate", "motion-rig", "--motion", move, "-o", tmp_path / "run.npz", "--plot", tmp_path / "run.png")
@@ -212,6 +238,13 @@ def test_limits_are_told_as_events():
             ["planar-2r", "--motion", "MOVE", "--controller", "magic"],
             "expected one of computed-torque, pd, gravity-pd, none",
         ),
+        (
+            ["planar-2r", "--motion", "joint-move:0,0:90mm,-0.5:0.2"],
+            "in rad, or one with its unit (rad, mrad, deg, rev)",
+        ),
+        (["planar-2r", "--motion", "joint-move:0,0:1,1:0.2rad"], "(s, ms, us, min), got '0.2rad'"),
+        (["planar-2r", "--motion", "MOVE", "--kp", "1deg"], "expected a number without a unit, got '1deg'"),
+        (["planar-2r", "--motion", "MOVE", "--force-limits"], "planar-2r has no limits of its forces"),
         (["planar-2r", "--motion", "MOVE", "--controller", "pd"], "pd needs it, no gain suits all robots"),
         (["planar-2r", "--motion", "MOVE", "--controller", "none", "--kp", "1"], "there is no controller to take it"),
         (["planar-2r", "--motion", "MOVE", "--kp", "1,2,3"], "kp: expected a number, 2 numbers or an 2 x 2 matrix"),
@@ -242,6 +275,13 @@ def test_sizing_equals_the_library(rig_csv):
     assert [margin["value"] for margin in found["margins"]] == [margin.value for margin in wanted.margins]
     assert found["condition_number"]["value"] == wanted.condition[0]
     assert found["within_limits"]
+
+
+def test_sizing_carries_a_wrench(rig_csv):
+    rig, found = tf.load("motion-rig"), parsed("sizing", "motion-rig", rig_csv, "--wrench", "0,0,-1kN,0,0,20")
+    motion = CsvMotion(rig_csv, rig)
+    wanted = size(rig, motion.times, *motion.samples, external_wrench=[0, 0, -1000, 0, 0, 20])
+    assert found["peak_force"]["value"] == wanted.peak_force.value.tolist()
 
 
 def test_sizing_for_people(rig_csv):

@@ -8,10 +8,11 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from command_line import arm_motion, parsed, rig_motion, run
+from command_line import arm_motion, error_of, parsed, rig_motion, run
 from tauforge.analysis.assumptions import assess
 from tauforge.analysis.comparison import compare, random_states
 from tauforge.analysis.complexity import operation_count
+from tauforge.analysis.papers_beside import papers_beside, steps_beside
 from tauforge.analysis.platform_states import random_platform_states
 from tauforge.cli import output
 from tauforge.motion import CsvMotion
@@ -186,6 +187,11 @@ def test_compare_models(rig_csv):
     found = parsed("compare", "motion-rig", "--states", 20)
     wanted = assess(rig, *random_platform_states(rig, 20))
     assert [model["largest_error"] for model in found["models"]] == [v.largest.tolist() for v in wanted]
+    rows = run("compare", "motion-rig", "--states", 20).stdout
+    for verdict in wanted:
+        (row,) = (line for line in rows.splitlines() if line.startswith(f"{verdict.simplification.name} "))
+        assert row.split()[-2] == output.number(verdict.worst)
+        assert output.number(verdict.worst) != output.number(verdict.rms.max())
     text = run("compare", "motion-rig", "--motion", rig_csv).stdout
     assert "no leg spin" in text
     assert "error [N]" in text
@@ -205,3 +211,18 @@ def test_complexity_beside_the_papers():
     text = run("complexity", "puma560", "--papers").stdout
     for piece in ("174 / 141", "375 / 307", "459 / 390", "Do the papers' tables add up?", "74 n / 56 n"):
         assert piece in text
+    arm = tf.load("puma560")
+    for name in tf.FORMULATIONS:  # what is traced and what is written stand apart in the table
+        (row,) = (line for line in text.split("The general arm")[0].splitlines() if line.startswith(f"{name} "))
+        assert tuple(map(int, row.split()[5::2][:2])) == operation_count(arm, name).as_written[:2]
+    found = parsed("complexity", "puma560", "--papers")["papers"]
+    assert found["counts"] == output.plain(list(papers_beside(6)))
+    assert found["steps"] == output.plain(steps_beside(6))
+    assert [entry["erratum"] != "" for entry in found["tables"]] == [
+        entry["sum"] != entry["printed"] for entry in found["tables"]
+    ]
+    assert "papers" not in parsed("complexity", "puma560")
+
+
+def test_there_is_nothing_to_count_without_masses():
+    assert "dietmaier has a geometry but no masses" in error_of("complexity", "dietmaier")

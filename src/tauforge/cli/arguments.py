@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -83,7 +84,7 @@ def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None)
             joint, equals, value = entry.partition("=")
             if not equals:
                 raise bad("--lock", f"expected JOINT=VALUE, got {entry!r}")
-            held[joint.strip()] = quantity("--lock", value)
+            held[joint.strip()] = quantity("--lock", value, "rad", "m")
     robot: SerialArm | StewartPlatform = load(name, tip=tip, lock=held)
     return robot
 
@@ -97,23 +98,33 @@ def load_platform(name: str, command: str) -> StewartPlatform:
     return robot
 
 
-def quantity(option: str, text: str) -> float:
-    """A number, in SI units unless it carries one of its own, such as 90deg or 20mm."""
+def quantity(option: str, text: str, *kinds: str) -> float:
+    """A number, in SI units unless it carries one of its own, such as 90deg or 20mm.
+
+    kinds: the SI units of what it may measure; without any, no unit fits
+    """
     from tauforge.motion.csv_table import UNITS
 
+    fitting = {name: factor for name, (kind, factor) in UNITS.items() if kind in kinds}
     found = NUMBER.fullmatch(text)
     unit = (found[2] or "").strip() if found else ""
-    if found is None or (unit and unit not in UNITS) or not math.isfinite(float(found[1])):
-        raise bad(option, f"expected a number, or one with a unit such as 90deg or 20mm, got {text!r}")
-    return float(found[1]) * (UNITS[unit][1] if unit else 1.0)
+    if found is None or (unit and unit not in fitting) or not math.isfinite(float(found[1])):
+        units = f" in {' or '.join(kinds)}, or one with its unit ({', '.join(fitting)})" if kinds else " without a unit"
+        raise bad(option, f"expected a number{units}, got {text!r}")
+    return float(found[1]) * (fitting[unit] if unit else 1.0)
 
 
-def quantities(option: str, text: str, count: int | None = None) -> list[float]:
-    """Numbers with commas between them."""
-    values = [quantity(option, part) for part in text.split(",")]
-    if count is not None and len(values) != count:
-        raise bad(option, f"expected {count} number{'s' * (count > 1)} with commas between, got {len(values)}")
-    return values
+def quantities(option: str, text: str, kinds: Sequence[str]) -> list[float]:
+    """Numbers with commas between them, each of its kind."""
+    parts, count = text.split(","), len(kinds)
+    if len(parts) != count:
+        raise bad(option, f"expected {count} number{'s' * (count > 1)} with commas between, got {len(parts)}")
+    return [quantity(option, part, kind) for part, kind in zip(parts, kinds, strict=True)]
+
+
+def parse_wrench(text: str | None) -> list[float] | None:
+    """N and N m, (6,)."""
+    return None if text is None else quantities("--wrench", text, ["N"] * 3 + ["N m"] * 3)
 
 
 def parse_payload(text: str | None) -> Payload | None:
@@ -121,9 +132,10 @@ def parse_payload(text: str | None) -> Payload | None:
 
     if text is None:
         return None
-    values = quantities("--payload", text)
-    if len(values) not in (1, 4):
-        raise bad("--payload", f"expected a mass, or a mass and three coordinates, got {len(values)} numbers")
+    count = text.count(",") + 1
+    if count not in (1, 4):
+        raise bad("--payload", f"expected a mass, or a mass and three coordinates, got {count} numbers")
+    values = quantities("--payload", text, ("kg", "m", "m", "m")[:count])
     return Payload(values[0], values[1:] or (0.0, 0.0, 0.0))
 
 

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Robot, Tip, load_robot
+from tauforge.cli.arguments import Json, Lock, Robot, Tip, bad, load_robot
 from tauforge.cli.csv_files import read_motion
 from tauforge.cli.output import number, result, table, working
 
@@ -101,6 +101,8 @@ def complexity(
     from tauforge.robots.serial_arm import SerialArm
 
     mine = load_robot(robot, tip, lock)
+    if not isinstance(mine, SerialArm) and not mine.has_masses:
+        raise bad("ROBOT", f"{mine.name} has a geometry but no masses: there is no dynamics to count")
     with working("counting"):
         costs = tables.counts(mine)
 
@@ -113,7 +115,8 @@ def complexity(
         if papers:
             yield from tables.papers_tables()
 
-    result(as_json, {"robot": mine.name, "operations": costs}, shown)
+    data = {"robot": mine.name, "operations": costs}
+    result(as_json, data | ({"papers": tables.papers_data()} if papers and as_json else {}), shown)
 
 
 COMMANDS = (("compare", compare), ("complexity", complexity))

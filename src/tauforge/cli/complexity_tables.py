@@ -18,6 +18,11 @@ def pair(numbers: tuple[int, int]) -> str:
     return f"{numbers[0]} / {numbers[1]}"
 
 
+def terms(row: published.Row) -> str:
+    """Polynomials in n."""
+    return f"{row.multiplications} / {row.additions}"
+
+
 def counts(robot: SerialArm | StewartPlatform) -> dict[str, OperationCount]:
     names = FORMULATIONS if isinstance(robot, SerialArm) else STEWART_MODELS
     return {name: operation_count(robot, name) for name in names}
@@ -52,6 +57,15 @@ def size_table() -> Any:
     return table("The general arm of n revolute joints, n >= 4", ("formulation", "traced", "as written"), rows, texts=3)
 
 
+def papers_data(n: int = 6) -> dict[str, Any]:
+    """What `papers_tables` shows, for machines."""
+    tables = [
+        {"title": b.title, "printed": terms(b.total), "sum": terms(b.sums()), "erratum": b.erratum}
+        for b in published.BREAKDOWNS
+    ]
+    return {"n": n, "counts": papers_beside(n), "steps": steps_beside(n), "tables": tables}
+
+
 def papers_tables(n: int = 6) -> Iterable[Any]:
     """Our counts beside the printed ones with a line on why they differ, and whether the papers' tables add up."""
     rows: list[tuple[object, ...]] = []
@@ -69,9 +83,8 @@ def papers_tables(n: int = 6) -> Iterable[Any]:
     yield ""
     rows, lines = [], []
     for breakdown in published.BREAKDOWNS:
-        sums, total = breakdown.sums(), breakdown.total
-        same = "the same" if breakdown.adds_up() else f"{sums.multiplications} / {sums.additions}"
-        rows.append((breakdown.title, f"{total.multiplications} / {total.additions}", same))
+        same = "the same" if breakdown.adds_up() else terms(breakdown.sums())
+        rows.append((breakdown.title, terms(breakdown.total), same))
         if breakdown.erratum:
             lines.append(f"{breakdown.title}: {breakdown.erratum}")
     yield table("Do the papers' tables add up?", ("table", "printed total", "sum of its rows"), rows, texts=3)

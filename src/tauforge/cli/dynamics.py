@@ -22,6 +22,7 @@ from tauforge.cli.arguments import (
     load_robot,
     loaded,
     parse_payload,
+    parse_wrench,
     quantities,
 )
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
@@ -70,9 +71,7 @@ def inverse_dynamics(
             raise bad("--formulation", f"{mine.name} is a platform; give --model")
         mine = loaded(mine, body)
         loads |= {} if model is None else {"model": model}
-    if wrench is not None:
-        force = quantities("--wrench", wrench, 6)
-        loads["tip_wrench" if isinstance(mine, SerialArm) else "external_wrench"] = force
+    loads["tip_wrench" if isinstance(mine, SerialArm) else "external_wrench"] = parse_wrench(wrench)
     moves = read_motion(motion, mine)
     forces = mine.inverse_dynamics(*moves.samples, **loads)
     columns = columns_of(mine).force
@@ -151,7 +150,11 @@ def forward_kinematics(
         poses = pose_of(mine.forward_kinematics(given.take(columns_of(mine).position)))
     else:
         lengths = given.take(LENGTHS)
-        start = default_guess(mine, lengths[0]) if guess is None else np.array(quantities("--guess", guess, 6))
+        start = (
+            default_guess(mine, lengths[0])
+            if guess is None
+            else np.array(quantities("--guess", guess, [c.unit for c in POSE]))
+        )
         poses = mine.track(lengths, start)
     if output is not None:
         rows = poses if times is None else np.column_stack([times, poses])

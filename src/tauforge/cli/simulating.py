@@ -99,6 +99,7 @@ def simulate(
         raise bad("--controller", f"expected one of {', '.join(CONTROLLERS)}, got {controller!r}")
     if method not in METHODS:
         raise bad("--method", f"expected one of {', '.join(METHODS)}, got {method!r}")
+    limits = _own_limits(mine) if force_limits else None
     law = _law(controller, mine, kp, kv)
     wanted = _motion(motion, mine)
     with working(f"simulating {mine.name}"):
@@ -111,7 +112,7 @@ def simulate(
             method=method,
             control_period=control_period,
             plant=loaded(mine, parse_payload(payload)),
-            force_limits="robot" if force_limits else None,
+            force_limits=limits,
         )
     if plot is not None:
         _draw(recording, plot)
@@ -185,13 +186,25 @@ def _smoothed(robot: Any, speed: float | None) -> Any:
     return robot.replace(coulomb_speed=COULOMB_SPEED)
 
 
+def _own_limits(robot: Any) -> str:
+    """What the library calls the robot's own limits; bad use where it has none."""
+    from tauforge.robots.serial_arm import SerialArm
+
+    own = [joint.max_force for joint in robot.joints] if isinstance(robot, SerialArm) else [robot.force_limit]
+    if all(limit is None for limit in own):
+        raise bad(
+            "--force-limits", f"{robot.name} has no limits of its forces; give max_force or force_limit to a file"
+        )
+    return "robot"
+
+
 def _law(name: str, robot: Any, kp: str | None, kv: str | None) -> Any:
     from tauforge import control
 
     gains: dict[str, Any] = {}
     for option, text in (("kp", kp), ("kv", kv)):
         if text is not None:
-            values = quantities(f"--{option}", text)
+            values = [quantity(f"--{option}", part) for part in text.split(",")]
             gains[option] = values[0] if len(values) == 1 else values
     if name == "none":
         if gains:
@@ -208,6 +221,7 @@ def _law(name: str, robot: Any, kp: str | None, kv: str | None) -> Any:
 
 def _motion(text: str, robot: Any) -> Any:
     from tauforge.motion import JointMove, PoseMotion
+    from tauforge.motion.columns import columns_of
     from tauforge.robots.serial_arm import SerialArm
 
     kind, colon, rest = text.partition(":")
@@ -221,9 +235,9 @@ def _motion(text: str, robot: Any) -> Any:
     parts = rest.split(":")
     if len(parts) not in (3, 4):
         raise bad("--motion", f"expected {kind}:FROM:TO:SECONDS[:PROFILE], got {text!r}")
-    count = robot.n if arm else 6
-    start, end = (quantities("--motion", part, count) for part in parts[:2])
-    move = JointMove(start, end, quantity("--motion", parts[2]), *parts[3:])
+    kinds = [column.unit for column in columns_of(robot).position]
+    start, end = (quantities("--motion", part, kinds) for part in parts[:2])
+    move = JointMove(start, end, quantity("--motion", parts[2], "s"), *parts[3:])
     return move if arm else PoseMotion(move)
 
 

@@ -6,7 +6,16 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, PayloadOption, Robot, Wrench, load_platform, loaded, parse_payload, quantities
+from tauforge.cli.arguments import (
+    Json,
+    PayloadOption,
+    Robot,
+    Wrench,
+    load_platform,
+    loaded,
+    parse_payload,
+    parse_wrench,
+)
 from tauforge.cli.csv_files import read_motion
 from tauforge.cli.dynamics import Motion
 from tauforge.cli.output import number, result, seconds, table
@@ -30,8 +39,7 @@ def sizing(
 
     mine = loaded(load_platform(platform, "sizing"), parse_payload(payload))
     moves = read_motion(motion, mine)
-    external = None if wrench is None else quantities("--wrench", wrench, 6)
-    found = size(mine, moves.times, *moves.samples, external_wrench=external)
+    found = size(mine, moves.times, *moves.samples, external_wrench=parse_wrench(wrench))
 
     def shown() -> Any:
         span = f"{len(moves.times)} states in {seconds(moves.duration)} s"

@@ -84,7 +84,8 @@ def _errors(m: Measured, name: str) -> Figure:
     ]
     panels = leg_panels("pod", m.paths[name].t, "error of force (N)", curves)
     caption = (
-        "What each model gives too much: the improved one is better on the slow path 2 and no better on the fast 3."
+        "What each model gives too much. The improved one is better on the slow path 2; on the fast path 3 it is "
+        "better in some pods and worse in others."
     )
     return Figure(f"errors-{name}", f"Both models against the exact one, path {name}", caption, panels, columns=3)
 

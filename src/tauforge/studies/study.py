@@ -67,3 +67,8 @@ def holds_if(condition: bool) -> Verdict:
 def corrected_unless(condition: bool) -> Verdict:
     """The verdict on a claim that is true as printed, or else with a correction."""
     return "holds" if condition else "holds with a correction"
+
+
+def judged(as_printed: bool, corrected: bool) -> Verdict:
+    """The verdict on a claim that is true as printed, or else true in part or once corrected, or else not."""
+    return "holds" if as_printed else "holds with a correction" if corrected else "does not hold"

@@ -91,7 +91,7 @@ def test_dash_writes_to_stdout(arm_csv):
         (["puma560", "ARM", "--payload", "1,2"], "expected a mass, or a mass and three coordinates, got 2 numbers"),
         (
             ["puma560", "ARM", "--payload", "heavy"],
-            "expected a number in kg, or one with its unit (kg, g), got 'heavy'",
+            "a number in kg, or one with its unit (kg, g), got 'heavy'",
         ),
         (["puma560", "ARM", "--payload", "2rad"], "(kg, g), got '2rad'"),
         (["puma560", "ARM", "--payload", "2kg,1deg,0,0"], "in m, or one with its unit (m, cm, mm, um, in), got '1deg'"),
@@ -240,7 +240,7 @@ def test_limits_are_told_as_events():
         ),
         (
             ["planar-2r", "--motion", "joint-move:0,0:90mm,-0.5:0.2"],
-            "in rad, or one with its unit (rad, mrad, deg, rev)",
+            "or one with its unit (rad, mrad, deg, rev)",
         ),
         (["planar-2r", "--motion", "joint-move:0,0:1,1:0.2rad"], "(s, ms, us, min), got '0.2rad'"),
         (["planar-2r", "--motion", "MOVE", "--kp", "1deg"], "expected a number without a unit, got '1deg'"),
@@ -293,6 +293,16 @@ def test_sizing_for_people(rig_csv):
     hard = run("sizing", "motion-rig", rig_csv, "--payload", "2000", "--check", code=1).stdout
     assert "BROKEN" in hard
     assert "no limits to compare with" in run("sizing", "dasgupta1998", rig_csv, code=0).stdout
+
+
+def test_at_rest_no_leg_is_marked_for_its_power(tmp_path):
+    rows = np.zeros((50, 7)) + [0, 0.1, 0.02, 1.03, 0.1, 0.05, 0.3]
+    rows[:, 0] = np.linspace(0, 1, 50)
+    rest = saved(tmp_path / "rest.csv", [TIME, *columns_of(tf.load("motion-rig")).position], rows)
+    forces, powers = run("sizing", "motion-rig", rest).stdout.split("Speeds and powers")
+    assert forces.count(" *") == 1
+    assert powers.split("Loads")[0].count(" *") == 0
+    assert [row["time_of_peak"] for row in parsed("inverse-dynamics", "motion-rig", rest)["forces"]] == [0.0] * 6
 
 
 def test_sizing_is_for_platforms(arm_csv):

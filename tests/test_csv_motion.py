@@ -19,6 +19,7 @@ from tauforge.motion.csv_table import UNITS, Column, read_csv, write_csv
 from tauforge.motion.poses import pose_of, twists
 
 Q = Column("q", "rad")
+RATES = "q1 [rad],q2 [rad],qd1 [rad/s],qd2 [rad/s],qdd1 [rad/s^2],qdd2 [rad/s^2]"
 ROUNDING = 1e-15  # relative: a product with the factor of a unit
 
 
@@ -68,6 +69,7 @@ def test_what_spreadsheets_write_is_read(tmp_path, text):
     [
         ("", "is empty. The first row names the columns, as in: time [s], q1 [rad]"),
         ("  \n \n", "is empty"),
+        ("\ntime [s],q [rad]\n0,1\n", "row 1: is blank. The first row names the columns"),
         ("time [s],q [rad]\n", "row 2: no numbers. After the header"),
         ("time [s],q [rad]\n0,1\n1,x\n", "row 3, column q: expected a number, got 'x'"),
         ("time [s],q [rad]\n0,1\n1,\n", "row 3, column q: expected a number, got nothing"),
@@ -88,7 +90,7 @@ def test_what_spreadsheets_write_is_read(tmp_path, text):
         ("time [s]\tq [rad]\n0\t1\n", "row 1: columns are separated by tabs"),
         ("0,1\n1,2\n", "row 1, column 1: expected the name of a column, got the number 0"),
         ("time [s],q [rad],q [deg]\n0,1,1\n", "row 1, column q: there twice"),
-        ("time [s],q [furlong]\n0,1\n", "row 1, column q: unknown unit [furlong]. Known: s, ms"),
+        ("time [s],q [furlong]\n0,1\n", "row 1, column q: unknown unit [furlong]. Known: rad, mrad"),
         ("time [s],q [rad\n0,1\n", "row 1, column 2: expected a name and a unit, got 'q [rad'"),
         ("time [s],\n0,1\n", "row 1, column 2: expected a name and a unit, got ''"),
         ("time [s],q [rad]\n,\n0,1\n", "row 2: no numbers. Delete the row"),
@@ -96,7 +98,7 @@ def test_what_spreadsheets_write_is_read(tmp_path, text):
 )
 def test_files_that_are_refused(tmp_path, text, message):
     with pytest.raises(ModelError) as caught:
-        table(tmp_path, text)
+        table(tmp_path, text).take([TIME, Q])
     assert str(caught.value).startswith(f"{tmp_path / 'file.csv'}: ")
     assert message in str(caught.value)
 
@@ -265,6 +267,54 @@ def test_angles_that_jump_by_a_turn_are_the_same_motion(tmp_path):
     assert np.abs(motion.samples.velocity - [0, 0, 0, 0, 0, 0.5]).max() < 1e-9
 
 
+def test_joints_that_jump_by_a_turn_are_the_same_motion(tmp_path):
+    arm, t = tf.load("planar-2r"), np.linspace(0, 1, 51)
+    q = np.column_stack([3.0 + 0.5 * t, -3.0 - t])
+    wrapped = np.remainder(q + np.pi, 2 * np.pi) - np.pi
+    own = columns_of(arm)
+    motion = CsvMotion(saved(tmp_path / "m.csv", [TIME, *own.position], np.column_stack([t, wrapped])), arm)
+    assert motion.turned == ("q1", "q2")
+    assert np.abs(motion.samples.position - q).max() < 1e-12
+    assert np.abs(motion.samples.velocity - [0.5, -1.0]).max() < 1e-9
+    coarse = t[::10]  # with rates, 4 rad from row to row are what they are
+    rows = np.column_stack([coarse, 20 * coarse, coarse, 20 + 0 * coarse, 1 + 0 * coarse])
+    motion = CsvMotion(saved(tmp_path / "m.csv", [TIME, *own.position, *own.velocity], rows), arm)
+    assert motion.turned == ()
+    assert np.abs(motion.samples.position[:, 0] - 20 * coarse).max() == 0
+
+
+def test_what_slides_never_turns(tmp_path):
+    arm = tf.load("stanford")
+    sliding = next(k for k, joint in enumerate(arm.joints) if joint.kind == "P")
+    q = np.zeros((12, arm.n))
+    q[:, sliding] = 7.0 * np.arange(12)
+    path = saved(tmp_path / "m.csv", [TIME, *columns_of(arm).position], np.column_stack([np.arange(12.0), q]))
+    assert np.array_equal(CsvMotion(path, arm).samples.position, q)
+
+
+def test_a_robot_at_rest_has_no_rates(tmp_path):
+    rig, t = tf.load("motion-rig"), np.linspace(0, 1, 1001)
+    pose = np.zeros((1001, 6)) + [0.1, 0.02, 1.03, 0.1, 0.05, 0.3]
+    motion = CsvMotion(saved(tmp_path / "m.csv", [TIME, *columns.POSE], np.column_stack([t, pose])), rig)
+    assert not motion.samples.velocity.any()
+    assert not motion.samples.acceleration.any()
+
+
+@pytest.mark.parametrize("cells", ["remark [furlong]|1", "remark|text", "remark|", "remark [N]|nan"])
+def test_columns_that_are_not_taken_may_hold_anything(tmp_path, cells):
+    name, cell = cells.split("|")
+    found = table(tmp_path, f"time [s],{name},q [rad]\n0,{cell},1\n1,2,3\n")
+    assert found.take([TIME, Q]).tolist() == [[0, 1], [1, 3]]
+    with pytest.raises(ModelError, match="column remark"):
+        found.take([Column("remark", "N")])
+
+
+def test_what_has_no_size_is_read_no_further_than_a_file(monkeypatch):
+    monkeypatch.setattr(csv_table, "MAX_BYTES", 2**20)
+    with pytest.raises(ModelError, match="/dev/zero: more than the 1 MiB a file may have"):
+        read_csv("/dev/zero")
+
+
 def test_uneven_steps_and_unknown_columns_are_told(tmp_path):
     arm, t = tf.load("planar-2r"), np.array([0, 0.1, 0.2, 0.35, 0.4, 0.5, 0.6])
     path = saved(
@@ -279,8 +329,12 @@ def test_uneven_steps_and_unknown_columns_are_told(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("time [s],q1 [rad],q2 [rad],qd1 [rad/s]\n0,1,1,1\n", "no column 'qd2 [rad/s]'"),
-        ("time [s],q1 [rad],q2 [rad]\n0,1,1\n1,1,1\n", "2 rows, too few. Give at least 6, or velocities"),
+        ("time [s],q1 [rad],q2 [rad],qd1 [rad/s]\n0,1,1,1\n", "no column 'qd2 [rad/s]' beside qd1. Give all of qd1"),
+        (f"time [s],{RATES}\n0,1,1,1,1,1,1\n", "1 row, too few. Give at least 2"),
+        (
+            "time [s],q1 [rad],q2 [rad]\n0,1,1\n1,1,1\n",
+            "2 rows, too few. Give at least 6, or velocity and acceler",
+        ),
         ("q1 [rad],q2 [rad]\n1,1\n", "no column 'time [s]'"),
     ],
 )
@@ -401,5 +455,6 @@ def test_whatever_the_text_there_are_numbers_or_a_reason(tmp_path_factory, text)
     if found is None:
         assert reason.startswith(str(path))
     else:
-        assert np.isfinite(found.numbers).all()
+        strange = {int(place) for place in np.nonzero(~np.isfinite(found.numbers))[1]}
+        assert strange == set(found.faults)
         assert found.numbers.shape == (len(found.rows), len(found.names))

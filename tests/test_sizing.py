@@ -7,7 +7,7 @@ import pytest
 
 import tauforge as tf
 from tauforge.analysis.platform_states import home_pose, random_platform_states
-from tauforge.analysis.sizing import size
+from tauforge.analysis.sizing import Peak, size
 
 ROUNDING = 1e-12  # relative, of forces computed twice
 
@@ -59,6 +59,43 @@ def test_means_weigh_samples_by_how_long_they_last(rig, motion, found):
     assert np.allclose(uneven.mean_power, even.mean_power, rtol=1e-2)  # a kink at every change of sign
     plain = np.sqrt((rig.inverse_dynamics(*motion.sample(crowded)) ** 2).mean(axis=0))
     assert not np.allclose(plain, even.rms_force, rtol=1e-2)
+
+
+def test_mean_power_is_what_the_actuators_give(rig, found):
+    t, state, sizing = found
+    power = rig.inverse_dynamics(*state) * rig.leg_motion(*state).rates
+    given = np.where(power > 0, power, 0.0)
+    weights = np.r_[0.5, np.ones(len(t) - 2), 0.5] / (len(t) - 1)  # trapezoids of one width
+    assert (power < 0).any(axis=0).all()
+    assert np.allclose(sizing.mean_power, weights @ given, rtol=ROUNDING)
+
+
+def test_the_worst_leg_is_the_largest_in_size_and_the_first_of_equals():
+    times = np.arange(6.0)
+    assert Peak(np.array([1.0, -3.0, 2.0, 0, 0, 0]), times).worst == (-3.0, 2, 1.0)
+    assert Peak(np.array([1.0, 3.0, -3.0 * (1 + 1e-12), 0, 0, 0]), times).leg == 2
+
+
+def test_equal_legs_agree_through_all_tables(rig):
+    t = np.linspace(0, 1, 12)
+    pose = np.zeros((12, 6)) + [0, 0, 1.0, 0, 0, 0]
+    pose[:, 5] = np.deg2rad(np.linspace(80, 89.99, 12))  # a turn that favours none of three legs, up to a singular pose
+    found = size(rig, t, pose, np.zeros((12, 6)), np.zeros((12, 6)))
+    (force,) = (margin for margin in found.margins if margin.limit == "force")
+    assert found.condition[0] > 1e3
+    assert np.allclose(found.peak_force.value[1::2], found.peak_force.value[1], rtol=1e-6)
+    assert (found.peak_force.leg, found.peak_force.worst[2]) == (force.leg, force.time) == (2, 1.0)
+
+
+def test_a_constant_force_has_its_peak_and_its_margin_at_the_start(rig):
+    t = np.linspace(0, 1, 50)
+    pose = np.tile([0.1, 0, 1.0, 0, 0.1, 0], (50, 1))
+    jitter = 1e-9 * np.random.default_rng(0).normal(size=(50, 6))  # rounding of a spline's accelerations
+    weak = rig.replace(force_limit=float(np.abs(rig.inverse_dynamics(pose[0], 0 * jitter[0], 0 * jitter[0])).max()))
+    found = size(weak, t, pose, np.zeros((50, 6)), jitter)
+    (force,) = (margin for margin in found.margins if margin.limit == "force")
+    assert (found.peak_force.time == 0).all()
+    assert (force.leg, force.time) == (found.peak_force.leg, 0.0)
 
 
 def test_at_rest_the_legs_carry_the_weight(rig):

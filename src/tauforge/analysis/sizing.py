@@ -14,19 +14,19 @@ from tauforge.robots.stewart_platform import StewartPlatform
 
 Array = NDArray[Any]
 LEGS = 6
-SAME = 1e-9  # relative: sizes that differ by less are the same
+SAME = 1e-6  # relative: sizes that differ by less are the same; near singular poses rounding grows to that
 
 
 class Peak(NamedTuple):
-    """The largest size of something over a motion: for each leg (6,) with its sign, and when (6,) s."""
+    """The largest size of something over a motion: for each leg or joint (n,) with its sign, and when (n,) s."""
 
     value: Array
     time: Array
 
     @property
     def leg(self) -> int:
-        """The leg, from 1, with the largest of all."""
-        return int(np.abs(self.value).argmax()) + 1
+        """The leg, from 1, with the largest of all; the first of those that are the same."""
+        return int(_first_largest(np.abs(self.value))) + 1
 
     @property
     def worst(self) -> tuple[float, int, float]:
@@ -114,15 +114,15 @@ def size(
     determinants = np.linalg.det(platform.force_matrix(state[0]))
     return Sizing(
         forces=forces,
-        peak_force=_peak(t, forces),
-        rms_force=np.sqrt(_mean(t, forces**2)),
-        peak_speed=_peak(t, legs.rates),
-        peak_power=_peak(t, power),
+        peak_force=peak_of(t, forces),
+        rms_force=rms_of(t, forces),
+        peak_speed=peak_of(t, legs.rates),
+        peak_power=peak_of(t, power),
         mean_power=_mean(t, np.maximum(power, 0.0)),
         shortest=legs.lengths.min(axis=0),
         longest=legs.lengths.max(axis=0),
         reactions=_reactions(platform, t, state, legs.directions, external_wrench),
-        margins=_margins(t, platform.within_limits(state[0], forces)),
+        margins=_margins(t, platform.within_limits(state[0], forces), legs.lengths, forces),
         condition=(float(conditions[worst]), float(t[worst])),
         crosses_singularity=bool((determinants[1:] * determinants[:-1] < 0).any()),
     )
@@ -141,39 +141,51 @@ def _reactions(
         "prismatic moment": prismatic[1],
         "spherical force": spherical[0],
     }
-    return {name: _peak(t, np.linalg.norm(vector, axis=-1)) for name, vector in vectors.items()}
+    return {name: peak_of(t, np.linalg.norm(vector, axis=-1)) for name, vector in vectors.items()}
 
 
-def _margins(t: Array, limits: Limits) -> tuple[Margin, ...]:
+def _margins(t: Array, limits: Limits, lengths: Array, forces: Array) -> tuple[Margin, ...]:
+    """A margin may be next to nothing; what rounding does to it goes with what was compared with the limit."""
+    length, force = float(lengths.max()), float(np.abs(forces).max())
     of_legs = (
-        ("stroke", "m", limits.stroke),
-        ("base joint cone", "rad", limits.base_cone),
-        ("platform joint cone", "rad", limits.platform_cone),
-        ("force", "N", limits.force),
+        ("stroke", "m", limits.stroke, length),
+        ("base joint cone", "rad", limits.base_cone, 1.0),
+        ("platform joint cone", "rad", limits.platform_cone, 1.0),
+        ("force", "N", limits.force, force),
     )
     margins = []
-    for name, unit, values in of_legs:
+    for name, unit, values, size_compared in of_legs:
         if values is not None:
-            row, leg = np.unravel_index(int(_first_largest(-values.ravel())), values.shape)
-            margins.append(Margin(name, unit, float(values[row, leg]), int(leg) + 1, float(t[row])))
+            rows = _first_largest(-values, size_compared)
+            least = values[rows, np.arange(LEGS)]
+            leg = int(_first_largest(-least, size_compared))
+            margins.append(Margin(name, unit, float(least[leg]), leg + 1, float(t[rows[leg]])))
     if limits.clearance is not None:
-        worst = int(_first_largest(-limits.clearance))
+        worst = int(_first_largest(-limits.clearance, length))
         legs = limits.nearest_legs
         pair = "" if legs is None else f" of legs {legs[worst, 0]} and {legs[worst, 1]}"
         margins.append(Margin(f"clearance{pair}", "m", float(limits.clearance[worst]), None, float(t[worst])))
     return tuple(margins)
 
 
-def _peak(t: Array, values: Array) -> Peak:
-    """values: (k, 6)."""
+def peak_of(time: Array, values: Array) -> Peak:
+    """time: (k,) s; values: (k, n)."""
     rows = _first_largest(np.abs(values))
-    return Peak(values[rows, np.arange(values.shape[1])], t[rows])
+    return Peak(values[rows, np.arange(values.shape[1])], time[rows])
 
 
-def _first_largest(values: Array) -> Array:
-    """Which row of each column; the first of those that differ by rounding alone, so that all machines agree."""
+def rms_of(time: Array, values: Array) -> Array:
+    """Root mean squares (n,) over time, by the trapezoidal rule."""
+    return np.asarray(np.sqrt(_mean(time, values**2)))
+
+
+def _first_largest(values: Array, scale: float | None = None) -> Array:
+    """Which row of each column; the first of those that differ by rounding alone, so that all machines agree.
+
+    scale: of what the values are differences of; default the largest itself
+    """
     largest = values.max(axis=0)
-    return np.asarray((values >= largest - SAME * np.abs(largest)).argmax(axis=0))
+    return np.asarray((values >= largest - SAME * (np.abs(largest) if scale is None else scale)).argmax(axis=0))
 
 
 def _mean(t: Array, values: Array) -> Array:

@@ -24,6 +24,8 @@ def read_motion(path: Path, robot: Any) -> CsvMotion:
     motion = CsvMotion(path, robot)
     if motion.derived:
         note(f"{path}: {' and '.join(motion.derived)} from a spline, no columns give them")
+    if motion.turned:
+        note(f"{path}: {', '.join(motion.turned)} jumps by a turn between two rows, taken as going on without the jump")
     if motion.rough:
         warn(
             f"{path}: accelerations of {', '.join(motion.rough)} jump from sample to sample, positions are rounded or "

@@ -54,6 +54,7 @@ def inverse_dynamics(
     """The actuator forces that a motion needs, with their peaks and root mean squares."""
     import numpy as np
 
+    from tauforge.analysis.sizing import peak_of, rms_of
     from tauforge.motion.columns import TIME, columns_of
     from tauforge.motion.csv_table import write_csv
     from tauforge.robots.serial_arm import SerialArm
@@ -80,17 +81,16 @@ def inverse_dynamics(
         write_output(output, lambda file: write_csv(file, [TIME, *columns], rows))
         if output == STDOUT:
             return
-    peaks = np.abs(forces).argmax(axis=0)
-    warn_of_limits(mine, [float(forces[row, k]) for k, row in enumerate(peaks)])
-    rms = np.sqrt(np.trapezoid(forces**2, moves.times, axis=0) / moves.duration)
+    peaks, rms = peak_of(moves.times, forces), rms_of(moves.times, forces)
+    warn_of_limits(mine, peaks.value.tolist())
     names = [joint.name for joint in mine.joints] if isinstance(mine, SerialArm) else [f"leg {k}" for k in range(1, 7)]
     rows_shown: list[dict[str, Any]] = [
         {
             "actuator": names[k],
             "column": column.name,
             "unit": column.unit,
-            "peak": float(forces[peaks[k], k]),
-            "time_of_peak": float(moves.times[peaks[k]]),
+            "peak": float(peaks.value[k]),
+            "time_of_peak": float(peaks.time[k]),
             "rms": float(rms[k]),
         }
         for k, column in enumerate(columns)
@@ -150,11 +150,8 @@ def forward_kinematics(
         poses = pose_of(mine.forward_kinematics(given.take(columns_of(mine).position)))
     else:
         lengths = given.take(LENGTHS)
-        start = (
-            default_guess(mine, lengths[0])
-            if guess is None
-            else np.array(quantities("--guess", guess, [c.unit for c in POSE]))
-        )
+        kinds = [column.unit for column in POSE]
+        start = default_guess(mine, lengths[0]) if guess is None else np.array(quantities("--guess", guess, kinds))
         poses = mine.track(lengths, start)
     if output is not None:
         rows = poses if times is None else np.column_stack([times, poses])

@@ -192,9 +192,7 @@ def _own_limits(robot: Any) -> str:
 
     own = [joint.max_force for joint in robot.joints] if isinstance(robot, SerialArm) else [robot.force_limit]
     if all(limit is None for limit in own):
-        raise bad(
-            "--force-limits", f"{robot.name} has no limits of its forces; give max_force or force_limit to a file"
-        )
+        raise bad("--force-limits", f"{robot.name} has no limits of its forces; its file may give them")
     return "robot"
 
 
@@ -252,21 +250,23 @@ def _draw(recording: Recording, path: Path) -> None:
 def _summary(recording: Recording) -> list[dict[str, Any]]:
     import numpy as np
 
-    error, force = recording.error, recording.force
-    worst, peak = np.abs(error).argmax(axis=0), np.abs(force).argmax(axis=0)
+    from tauforge.analysis.sizing import peak_of
+
+    error = recording.error
+    worst, peak = peak_of(recording.time, error), peak_of(recording.time, recording.force)
     return [
         {
             "name": recording.names[k],
             "unit": recording.units[k],
-            "largest_error": float(error[worst[k], k]),
-            "time_of_largest_error": float(recording.time[worst[k]]),
+            "largest_error": float(worst.value[k]),
+            "time_of_largest_error": float(worst.time[k]),
             "rms_error": float(np.sqrt((error[:, k] ** 2).mean())),
             "final_error": float(error[-1, k]),
             "final_position": float(recording.position[-1, k]),
             "actuator": recording.force_names[k],
             "force_unit": recording.force_units[k],
-            "peak_force": float(force[peak[k], k]),
-            "time_of_peak_force": float(recording.time[peak[k]]),
+            "peak_force": float(peak.value[k]),
+            "time_of_peak_force": float(peak.time[k]),
         }
         for k in range(len(recording.names))
     ]

@@ -100,7 +100,7 @@ def _power_table(found: Any) -> Any:
 
 
 def _marked(i: int, peak: Any) -> str:
-    return f"{i + 1} *" if i + 1 == peak.leg else f"{i + 1}"
+    return f"{i + 1} *" if i + 1 == peak.leg and peak.value[i] else f"{i + 1}"
 
 
 def _verdict(found: Any) -> Any:
@@ -118,7 +118,7 @@ def _verdict(found: Any) -> Any:
     if found.crosses_singularity:
         nearness = "a singular pose is crossed: the legs lose the platform"
     yield f"Condition number of the force matrix: at most {number(value)}, at {seconds(time)} s: {nearness}."
-    yield "* the leg with the largest of all"
+    yield "* the leg with the largest of all, the first of equal ones"
 
 
 COMMANDS = (("sizing", sizing),)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,7 @@ from numpy.typing import NDArray
 
 from tauforge.errors import ModelError
 from tauforge.motion.columns import TIME, columns_of
-from tauforge.motion.csv_table import read_csv
+from tauforge.motion.csv_table import Column, CsvTable, read_csv
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.motion.poses import pose_rates, twists
 from tauforge.robots.serial_arm import SerialArm
@@ -20,7 +21,9 @@ Array = NDArray[Any]
 ROUGH = 0.7  # jumps of an acceleration beside its size: white noise has 1.4 and more, ten samples a period 0.6
 NOTHING = 1e-9  # second differences, relative to the way, that are rounding of exact positions
 EVEN = 1e-6  # relative: steps that differ by less are the same
+STILL = 1e-14  # relative: a coordinate that moves by less stands still
 LEVEL = 1e-6  # cosine of theta_y below which twists say nothing of the angles' rates
+TURN = 2 * np.pi
 FEWEST = 6  # samples that a spline of fifth degree needs
 
 
@@ -34,6 +37,7 @@ class CsvMotion(Motion):
     times:   (k,) s, as in the file; the motion itself starts at 0
     samples: position, velocity, acceleration at the times, (k, n); of a platform pose, twist and acceleration
     derived: which of "velocity", "acceleration" come from a spline
+    turned:  columns of angles that jumped by a turn between two rows: the same place, but not the same motion
     rough:   columns whose accelerations, from a spline, jump from sample to sample: rounded or noisy positions
     unused:  columns of the file that were not read
     """
@@ -43,17 +47,19 @@ class CsvMotion(Motion):
         table, columns = read_csv(path), columns_of(robot)
         self.times = table.take_times(TIME)
         position = table.take(columns.position)
-        if self.of_poses:  # a turn more or less is the same pose, but not the same spline
-            position[:, 3:] = np.unwrap(position[:, 3:], axis=0)
         given = {name: getattr(columns, name) for name in ("velocity", "acceleration")}
-        found = {name: table.take(own) if table.has(own) else None for name, own in given.items()}
+        found = {name: _all_or_none(table, own) for name, own in given.items()}
         self.derived = tuple(name for name, values in found.items() if values is None)
         if len(self.times) < (FEWEST if self.derived else 2):
-            raise ModelError(
-                f"{len(self.times)} rows, too few",
-                file=table.path,
-                remedy=f"Give at least {FEWEST}, or velocities and accelerations too",
-            )
+            several = "rows" if len(self.times) > 1 else "row"
+            others = f", or {' and '.join(self.derived)} too" if self.derived else ""
+            remedy = f"Give at least {FEWEST if self.derived else 2}{others}"
+            raise ModelError(f"{len(self.times)} {several}, too few", file=table.path, remedy=remedy)
+        angles = [k for k, column in enumerate(columns.position) if column.unit == "rad"]
+        rates_of_angles = None if self.of_poses or found["velocity"] is None else found["velocity"][:, angles]
+        turns = _turns(self.times, position[:, angles], rates_of_angles)
+        position[:, angles] += turns
+        self.turned = tuple(columns.position[k].name for k, turn in zip(angles, turns.T, strict=True) if turn.any())
         if self.of_poses and len(self.derived) < 2:
             steep = np.abs(np.cos(position[:, 4])) < LEVEL
             if steep.any():
@@ -79,6 +85,8 @@ class CsvMotion(Motion):
             rates, seconds = spline(self.times, 1), spline(self.times, 2)
             unsure = np.abs(rates - make_interp_spline(self.times, position, k=3)(self.times, 1))
             rates[np.abs(rates) <= unsure] = 0.0
+            still = np.ptp(position, axis=0) <= STILL * np.abs(position).max(axis=0)
+            rates[:, still] = seconds[:, still] = 0.0
         else:
             rates = pose_rates(position, velocity)[0] if self.of_poses else velocity
             given = acceleration is not None
@@ -113,6 +121,25 @@ class CsvMotion(Motion):
         """Whether all steps are the same, to a millionth."""
         least, most = self.steps
         return most - least <= EVEN * most
+
+
+def _all_or_none(table: CsvTable, columns: Sequence[Column]) -> Array | None:
+    missing = [column for column in columns if column.name not in table.names]
+    if len(missing) == len(columns):
+        return None
+    if missing:
+        there = next(column for column in columns if column not in missing)
+        remedy = f"Give all of {columns[0].name} to {columns[-1].name} or none of them"
+        table.fail(f"no column '{missing[0]}' beside {there.name}", "row 1", remedy)
+    return table.take(columns)
+
+
+def _turns(times: Array, angles: Array, rates: Array | None) -> Array:
+    """What to add to angles (k, m) so that none jumps by a turn; where rates are given they tell real steps apart."""
+    steps = np.diff(angles, axis=0)
+    if rates is not None:
+        steps = steps - np.diff(times)[:, None] * (rates[1:] + rates[:-1]) / 2
+    return np.concatenate([np.zeros_like(angles[:1]), -TURN * np.cumsum(np.round(steps / TURN), axis=0)])
 
 
 def _jumps(position: Array, acceleration: Array) -> Array:

@@ -9,7 +9,6 @@ import math
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn
 
@@ -72,12 +71,24 @@ class Column(NamedTuple):
 
 
 class CsvTable:
-    """Numbers of a file under their names, with the places they came from."""
+    """Numbers of a file under their names, with the places they came from.
+
+    units:   as written, None where there is none; known or not, which matters only for columns that are taken
+    numbers: (k, columns); NaN where something else stands
+    faults:  of columns that hold more than numbers: the first place, and what is wrong there
+    """
 
     def __init__(
-        self, path: str | Path, names: list[str], units: list[str | None], numbers: Array, rows: Array
+        self,
+        path: str | Path,
+        names: list[str],
+        units: list[str | None],
+        numbers: Array,
+        rows: Array,
+        faults: dict[int, ModelError],
     ) -> None:
-        self.path, self.names, self.units, self.numbers, self.rows = path, names, units, numbers, rows
+        self.path, self.names, self.units = path, names, units
+        self.numbers, self.rows, self.faults = numbers, rows, faults
 
     def has(self, columns: Iterable[Column]) -> bool:
         """Whether any of them is there."""
@@ -94,6 +105,9 @@ class CsvTable:
                 self.fail(f"no column {str(column)!r}", "row 1", f"{hint}There are: {there}")
         places = [self.names.index(column.name) for column in columns]
         scales = [self._scale(place, column) for place, column in zip(places, columns, strict=True)]
+        faulty = [self.faults[place] for place in places if place in self.faults]
+        if faulty:
+            raise faulty[0].located(self.path)
         return np.asarray(self.numbers[:, places] * np.array(scales))
 
     def take_times(self, column: Column) -> Array:
@@ -113,6 +127,8 @@ class CsvTable:
         if unit is None:
             example = column._replace(unit=column.unit or "m")
             self.fail("no unit", where, f"Write {example}, say; known: {', '.join(fitting)}")
+        if unit not in UNITS:
+            self.fail(f"unknown unit [{unit}]", where, f"Known: {', '.join(fitting)}")
         if column.unit and UNITS[unit][0] != column.unit:
             self.fail(f"unit [{unit}] does not measure this column", where, f"Use one of {', '.join(fitting)}")
         return UNITS[unit][1]
@@ -124,17 +140,18 @@ class CsvTable:
 def read_csv(path: str | os.PathLike[str]) -> CsvTable:
     """A UTF-8 file: one header row of names with units, then rows of finite numbers, commas between them.
 
-    ModelError names the row (the header is row 1, empty rows count) and the column of what cannot be read.
+    ModelError names the row (the header is row 1, empty rows count) and the column of what cannot be read. Units and
+    cells are judged when their column is taken: others may hold anything.
     """
     text = _text(Path(path))
     try:
         names, units, start = _header(text)
-        numbers, rows = _numbers(text, names, start)
+        numbers, rows, faults = _numbers(text, names, start)
     except ModelError as error:
         raise error.located(Path(path)) from None
     except csv.Error as error:
         raise ModelError(f"is not a CSV file: {error}", file=path if isinstance(path, str) else str(path)) from None
-    return CsvTable(Path(path), names, units, numbers, rows)
+    return CsvTable(Path(path), names, units, numbers, rows, faults)
 
 
 def write_csv(file: IO[str], columns: Iterable[object], rows: Iterable[Sequence[float]]) -> None:
@@ -150,12 +167,11 @@ def _text(path: Path) -> str:
             raise ModelError("is a folder, expected a CSV file", file=path)
         if not path.exists():
             raise ModelError("no such file", file=path)
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            most = f"{MAX_BYTES / 2**20:.3g} MiB"
+        with path.open("rb") as file:
+            data = file.read(MAX_BYTES + 1)  # pipes and devices have no size to ask for
+        if len(data) > MAX_BYTES:
             remedy = "Split it, or take fewer samples a second"
-            raise ModelError(f"{size / 2**20:.3g} MiB, more than the {most} a file may have", file=path, remedy=remedy)
-        data = path.read_bytes()
+            raise ModelError(f"more than the {MAX_BYTES / 2**20:.3g} MiB a file may have", file=path, remedy=remedy)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", file=path) from None
     for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
@@ -176,6 +192,8 @@ def _header(text: str) -> tuple[list[str], list[str | None], int]:
     """Names, units, and where in the text the numbers start."""
     end = text.find("\n")
     line = text if end < 0 else text[:end]
+    if not line.strip():
+        raise ModelError("is blank", field="row 1", remedy="The first row names the columns, as in: time [s], q1 [rad]")
     if len(line) > MAX_HEADER:
         raise ModelError(f"a header of {len(line)} characters", field="row 1")
     if ";" in line or "\t" in line:
@@ -205,21 +223,20 @@ def _header(text: str) -> tuple[list[str], list[str | None], int]:
         if name in names:
             raise ModelError("there twice", field=f"row 1, column {name}", remedy="Names of columns must differ")
         names.append(name)
-        units.append(None if unit is None else _unit(unit.strip(), name))
+        units.append(None if unit is None else _unit(unit.strip()))
     return names, units, len(text) if end < 0 else end + 1
 
 
-def _unit(text: str, name: str) -> str:
+def _unit(text: str) -> str:
+    """As in UNITS, if it is there however it is written."""
     plain = re.sub(r"\s+", " ", text.replace("²", "^2").replace("s2", "s^2").replace("**", "^"))
     plain = re.sub(r"(?<=\w)[.·*](?=\w)", " ", plain)
     unit = SPELLINGS.get(plain, plain)
-    if unit not in UNITS:
-        raise ModelError(f"unknown unit [{text}]", field=f"row 1, column {name}", remedy=f"Known: {', '.join(UNITS)}")
-    return unit
+    return unit if unit in UNITS else text
 
 
-def _numbers(text: str, names: list[str], start: int) -> tuple[Array, Array]:
-    """(k, columns) and the row of each; NumPy's reader does it, and a slow one says where it cannot."""
+def _numbers(text: str, names: list[str], start: int) -> tuple[Array, Array, dict[int, ModelError]]:
+    """(k, columns), the row of each, and the faults of columns; NumPy reads, and where it cannot a slow one."""
     body = io.StringIO(text[start:], newline="")
     if not text[start:].strip():
         raise ModelError("no numbers", field="row 2", remedy="After the header comes a row of numbers for each time")
@@ -228,14 +245,30 @@ def _numbers(text: str, names: list[str], start: int) -> tuple[Array, Array]:
     except ValueError:
         numbers = None
     if numbers is None or numbers.shape[1] != len(names) or not np.isfinite(numbers).all():
-        for row, cells in _rows(text[start:]):
-            _check_row(row, cells, names)
-        raise ModelError("cannot be read", field="row 2", remedy="Expected rows of numbers")
+        return _cells(text[start:], names)
     count = text.count("\n", start) + (not text.endswith("\n"))
     rows = np.arange(2, 2 + len(numbers))
     if count != len(numbers):  # empty rows, or line ends that are not "\n"
         rows = np.array([row for row, _ in _rows(text[start:])])
-    return numbers, rows
+    return numbers, rows, {}
+
+
+def _cells(body: str, names: list[str]) -> tuple[Array, Array, dict[int, ModelError]]:
+    """As `_numbers`, one by one."""
+    numbers: list[list[float]] = []
+    rows: list[int] = []
+    faults: dict[int, ModelError] = {}
+    for row, cells in _rows(body):
+        if len(cells) != len(names):
+            remedy = "Write decimal numbers with a point, not a comma" if len(cells) == 2 * len(names) else None
+            where = f"row {row}" + (f", column {names[len(cells)]}" if len(cells) < len(names) else "")
+            raise ModelError(f"expected {len(names)} numbers, got {len(cells)}", field=where, remedy=remedy)
+        rows.append(row)
+        numbers.append([float(cell) if _is_number(cell) else math.nan for cell in cells])
+        for place, number in enumerate(numbers[-1]):
+            if place not in faults and not math.isfinite(number):
+                faults[place] = _fault(cells[place], f"row {row}, column {names[place]}")
+    return np.array(numbers, float).reshape(-1, len(names)), np.array(rows), faults
 
 
 def _rows(body: str) -> Iterator[tuple[int, list[str]]]:
@@ -246,27 +279,15 @@ def _rows(body: str) -> Iterator[tuple[int, list[str]]]:
             raise ModelError("no numbers", field=f"row {row}", remedy="Delete the row")
 
 
-def _check_row(row: int, cells: list[str], names: list[str]) -> None:
-    with suppress(ValueError):  # most rows are good, and there may be a million of them
-        if len(cells) == len(names) and all(map(math.isfinite, map(float, cells))) and "_" not in "".join(cells):
-            return
-    for name, cell in zip(names, cells, strict=False):
-        where = f"row {row}, column {name}"
-        if not _is_number(cell):
-            got = "nothing" if not cell.strip() else _shown(cell)
-            decimal = re.fullmatch(r"\s*[-+]?\d+[;,]\d*([eE][-+]?\d+)?\s*", cell)
-            remedy = "Write decimal numbers with a point" if decimal else None
-            raise ModelError(f"expected a number, got {got}", field=where, remedy=remedy)
-        if not np.isfinite(float(cell)):
-            raise ModelError(
-                f"expected a finite number, got {_shown(cell)}",
-                field=where,
-                remedy="Delete the row or fill the gap",
-            )
-    if len(cells) != len(names):
-        remedy = "Write decimal numbers with a point, not a comma" if len(cells) == 2 * len(names) else None
-        where = f"row {row}" + (f", column {names[len(cells)]}" if len(cells) < len(names) else "")
-        raise ModelError(f"expected {len(names)} numbers, got {len(cells)}", field=where, remedy=remedy)
+def _fault(cell: str, where: str) -> ModelError:
+    """What is wrong with a cell that holds no finite number."""
+    if _is_number(cell):
+        problem = f"expected a finite number, got {_shown(cell)}"
+        return ModelError(problem, field=where, remedy="Delete the row or fill the gap")
+    got = "nothing" if not cell.strip() else _shown(cell)
+    decimal = re.fullmatch(r"\s*[-+]?\d+[;,]\d*([eE][-+]?\d+)?\s*", cell)
+    remedy = "Write decimal numbers with a point" if decimal else None
+    return ModelError(f"expected a number, got {got}", field=where, remedy=remedy)
 
 
 def _is_number(cell: str) -> bool:

@@ -120,7 +120,7 @@ class Recording:
         while f"q{count + 1}" in table.names:
             count += 1
         joints = [table.units[table.names.index(f"q{i}")] for i in range(1, count + 1)]
-        columns = PLATFORM if platform else arm_columns([UNITS[unit][0] if unit else "rad" for unit in joints])
+        columns = PLATFORM if platform else arm_columns([UNITS[unit][0] if unit in UNITS else "rad" for unit in joints])
         time = table.take_times(TIME)
         arrays: dict[str, Any] = {
             name: table.take(getattr(columns, name)) for name in ("position", "velocity", "acceleration", "force")

@@ -16,7 +16,14 @@ from platforms import random_motion, random_platform
 from strategies import seeds
 from tauforge.analysis.power import power_balance
 from tauforge.motion import pose_rates
-from tauforge.studies import dasgupta1998, pedrammehr2012, pedrammehr2012_claims, pedrammehr2012_measured
+from tauforge.studies import (
+    dasgupta1998,
+    dasgupta1998_claims,
+    dasgupta1998_measured,
+    pedrammehr2012,
+    pedrammehr2012_claims,
+    pedrammehr2012_measured,
+)
 from tauforge.studies.dasgupta1998_measured import POSES, REGION
 
 DATA = json.loads((Path(__file__).parent / "data" / "stewart_dasgupta.json").read_text())
@@ -108,7 +115,9 @@ def test_everything_is_there_and_finite(which, request):
                 assert x.shape == y.shape
                 assert len(y) >= (400 if panel.x_label == "time (s)" else 50)
                 assert np.isfinite(x).all()
-                assert np.isfinite(y).all()
+                gaps = ~np.isfinite(y)
+                assert np.isnan(y[gaps]).all()
+                assert gaps.sum() <= (1 if panel.y_label == "F_d / F" else 0)
                 assert not panel.log_x or (x > 0).all()
                 assert not panel.log_y or (y > 0).all()
     for made in study.tables:
@@ -124,6 +133,22 @@ def test_every_figure_of_the_papers_is_drawn(dasgupta, pedrammehr):
     for study, wanted in ((dasgupta, range(3, 11)), (pedrammehr, range(5, 11))):
         drawn = {int(f.title.split()[1].rstrip(":")) for f in study.figures if f.title.startswith("Fig. ")}
         assert drawn == set(wanted)
+
+
+# --------------------------------------------------------------------------------------- verdicts had it been otherwise
+
+
+def judged_with(claims, measured, text, **numbers):
+    """The verdict on a claim, had these been measured: what is set on a copy stands before what it would compute."""
+    other = copy.copy(measured)
+    for name, value in numbers.items():
+        setattr(other, name, value)
+    (found,) = [c for c in claims(other) if text in c.claim]
+    return found.verdict
+
+
+def scaled_costs(costs, factor):
+    return costs._replace(errors={key: tuple(factor * x for x in row) for key, row in costs.errors.items()})
 
 
 # ---------------------------------------------------------------------------------------------- the reference's numbers
@@ -185,10 +210,10 @@ DASGUPTA_VERDICTS = {
     "In parallel": "holds with a correction",
     "moderate": "holds",
     "well conditioned": "holds",
-    "around 20 %": "holds",
+    "around 20 %": "holds with a correction",
     "jumps in legs 5 and 6": "holds",
     "above 60 %": "holds",
-    "Ten times": "holds",
+    "Ten times": "holds with a correction",
     "20 to 50 %": "holds with a correction",
     "less payload": "holds",
     "10^5 N": "holds with a correction",
@@ -203,6 +228,96 @@ def test_verdicts_of_dasgupta(dasgupta):
     assert len(dasgupta.claims) == len(DASGUPTA_VERDICTS)
     for text, verdict in DASGUPTA_VERDICTS.items():
         assert claim(dasgupta, text).verdict == verdict
+
+
+@pytest.fixture(scope="module")
+def measured_dasgupta():
+    return dasgupta1998_measured.Measured()
+
+
+def on_path(found, name, **parts):
+    return {**found, name: found[name]._replace(**parts)}
+
+
+def slow_is(m, other):
+    return {"forces": {**m.forces, "I": m.forces[other]}}
+
+
+def exact_is_theirs(m):
+    return {"forces": {name: f._replace(exact=f.T) for name, f in m.forces.items()}}
+
+
+def counts(m, theirs):
+    return {"operations": {**m.operations, "dasgupta1998": theirs}}
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers", "verdict"),
+    [
+        ("models all", lambda m: {"costs": scaled_costs(m.costs, 0.0)}, "holds"),
+        ("models all", lambda m: {"forces": on_path(m.forces, "II", exact=m.forces["I"].exact)}, "does not hold"),
+        ("constraint moment", lambda m: {"costs": scaled_costs(m.costs, 0.0)}, "holds"),
+        ("m_u L² diag", lambda m: {"costs": scaled_costs(m.costs, 0.0)}, "holds"),
+        ("kept realistic", lambda m: {"inertias": dict.fromkeys(m.inertias, np.eye(3).tolist())}, "holds"),
+        (
+            "kept realistic",
+            lambda m: {"inertias": {**m.inertias, "I_p": np.eye(3).tolist()}},
+            "holds with a correction",
+        ),
+        ("3.36", lambda m: counts(m, tf.operation_count(OTHER, "pedrammehr2012")), "holds with a correction"),
+        ("In parallel", lambda m: counts(m, m.operations["newton-euler"]), "holds"),
+        ("moderate", lambda m: {"forces": on_path(m.forces, "I", T=10 * m.forces["I"].T)}, "does not hold"),
+        ("well conditioned", lambda m: {"conditions": {**m.conditions, "I": m.conditions["III"]}}, "does not hold"),
+        ("around 20 %", lambda m: exact_is_theirs(m), "holds"),
+        ("around 20 %", lambda m: slow_is(m, "II"), "does not hold"),
+        ("jumps in legs", lambda m: slow_is(m, "II"), "does not hold"),
+        ("Ten times", lambda m: slow_is(m, "II"), "does not hold"),
+        ("20 to 50 %", lambda m: slow_is(m, "II"), "holds"),
+        ("less payload", lambda m: slow_is(m, "II"), "does not hold"),
+        ("10^5 N", lambda m: {"at_the_papers_steps": (3.7, 1.2e5)}, "holds"),
+        ("10^5 N", lambda m: {"at_the_papers_steps": (3.7, 1.2e4)}, "does not hold"),
+        ("precisely", lambda m: {"singular_time": 3.0}, "does not hold"),
+        ("10^4 N", lambda m: {"random_poses": m.random_poses._replace(force=1e2 * m.random_poses.force)}, "holds"),
+        ("mixes", lambda m: {"random_poses": m.random_poses._replace(scaled=m.random_poses.force)}, "does not hold"),
+    ],
+)
+def test_verdicts_on_dasgupta_follow_from_the_numbers(measured_dasgupta, text, numbers, verdict):
+    assert judged_with(dasgupta1998_claims.claims, measured_dasgupta, text, **numbers(measured_dasgupta)) == verdict
+
+
+def test_a_heavy_platform_is_not_a_light_one():
+    (told,) = [c for c in dasgupta1998_claims.claims(dasgupta1998_measured.Measured(400.0)) if "above 60 %" in c.claim]
+    assert told.verdict == "does not hold"
+    assert "400 kg" in told.reason
+
+
+def test_the_number_without_dimensions(dasgupta, measured_dasgupta):
+    """Moments over the mean distance of the platform's points from its origin, by NumPy."""
+    told = claim(dasgupta, "mixes")
+    points = np.array(DATA["manipulator"]["p"])
+    radius = np.linalg.norm(points, axis=int(points.shape[0] == 6)).mean()
+    rows = np.array([1, 1, 1, radius, radius, radius])[:, None]
+    slow = np.linalg.cond(ROBOT.force_matrix(states("I").position) / rows)
+    printed(told.reason, radius, slow.min(), slow.max())
+    poses = measured_dasgupta.random_poses
+    ranks = [x.argsort().argsort() for x in (poses.condition, poses.scaled)]
+    printed(told.measured, np.corrcoef(*ranks)[0, 1])
+
+
+def test_fractions_break_at_their_poles(dasgupta):
+    """Of path II: one leg of the paper's model goes through zero, two leap over it and one comes near it."""
+    drawn = figure(dasgupta, "fig-8")
+    gaps = [[leg + 1 for leg, panel in enumerate(drawn.panels) if np.isnan(panel.lines[k].y).any()] for k in (0, 1)]
+    assert gaps == [[5], [4, 5]]
+    for leg, panel in enumerate(drawn.panels):
+        for line in panel.lines:
+            near = np.flatnonzero(np.isnan(line.y))
+            assert all(line.y[k - 1] * line.y[k + 1] < 0 for k in near), leg
+    T = forces(ROBOT, "II", "dasgupta1998")
+    least = ((T - forces(ROBOT, "II", "massless-legs")) / T)[:, 2].min()
+    printed(drawn.caption, least)
+    for text in ("cut at -1.5 and 1.5", "in leg 5;", "force of legs 4, 6 leaps over zero", "leg 3 leaves the figure"):
+        assert text in drawn.caption
 
 
 def test_the_model_against_the_exact_one(dasgupta):
@@ -315,8 +430,8 @@ def test_the_singular_path(dasgupta):
     bands = table(dasgupta, "condition-bands").rows
     assert all(row[4] < 1e4 for row in bands if row[1] <= 1e3)
     assert (np.diff([row[4] for row in bands]) > 0).all()
-    over, along = numbers(claim(dasgupta, "Directly").measured)
-    assert 0.3 < over < 0.9
+    over, dimensionless, along = numbers(claim(dasgupta, "Directly").measured)
+    assert 0.3 < over < dimensionless < 0.9
     assert along < 0
 
 
@@ -372,19 +487,6 @@ def test_verdicts_of_pedrammehr(pedrammehr):
 @pytest.fixture(scope="module")
 def measured_pedrammehr():
     return pedrammehr2012_measured.Measured()
-
-
-def judged_with(claims, measured, text, **numbers):
-    """The verdict on a claim, had these been measured: what is set on a copy stands before what it would compute."""
-    other = copy.copy(measured)
-    for name, value in numbers.items():
-        setattr(other, name, value)
-    (found,) = [c for c in claims(other) if text in c.claim]
-    return found.verdict
-
-
-def scaled_costs(costs, factor):
-    return costs._replace(errors={key: tuple(factor * x for x in row) for key, row in costs.errors.items()})
 
 
 MODELS = ("pedrammehr2012", "dasgupta1998")

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from numpy.typing import NDArray
 
 from tauforge.motion import pose_rates
-from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.studies.dasgupta1998_measured import Measured
+from tauforge.plots.figure import Figure, Line, Panel, Style
+from tauforge.studies.dasgupta1998_measured import Measured, poles, sign_changes
 from tauforge.studies.stewart_paths import TIME, leg_panels
 
+Array = NDArray[Any]
 FORCE = "leg force (N)"
 FRACTION = "F_d / F"
 SHOWN = (-1.5, 1.5)  # of fractions with poles
@@ -55,13 +59,16 @@ def _forces(m: Measured, number: int, name: str) -> Figure:
     caption = "By the paper's model: total force T, force S with massless legs and smooth joints, and D = T - S."
     singular = name == "III"
     if singular:
-        caption += " The forces grow without bound at the singularity; the ordinate shows what the paper calls 10^5 N."
+        caption += (
+            f" Cut at {-2 * ORDER:.0e} and {2 * ORDER:.0e} N, for the paper's 10^5 N: the forces grow without bound at "
+            f"the singularity, det H = 0 at {m.singular_time:.2f} s (broken line)."
+        )
     panels = leg_panels(
         "leg",
         m.paths[name].t,
         FORCE,
         curves,
-        marks=((m.singular_time, "det H = 0"),) if singular else (),
+        marks=((m.singular_time, ""),) if singular else (),
         y_range=(-2 * ORDER, 2 * ORDER) if singular else None,
     )
     return Figure(f"fig-{number}", f"Fig. {number}: Path {name}, leg forces", caption, panels, columns=3)
@@ -81,15 +88,41 @@ def _condition(m: Measured, number: int, name: str) -> Figure:
     return Figure(f"fig-{number}", f"Fig. {number}: Path {name}, condition number", caption, (panel,))
 
 
+def broken(fraction: Array, at_poles: Array, total: Array) -> Array:
+    """Without the sample nearest to each pole, so that no stroke joins the two sides."""
+    drawn = fraction.copy()
+    for k, leg in np.argwhere(at_poles):
+        drawn[k + int(abs(total[k + 1, leg]) < abs(total[k, leg])), leg] = np.nan
+    return drawn
+
+
+def _legs(which: Array) -> str:
+    """which: (k, 6), whether it is so at any time."""
+    legs = [str(leg + 1) for leg in np.flatnonzero(which.any(axis=0))]
+    return f"leg{'s' * (len(legs) != 1)} {', '.join(legs) or 'none'}"
+
+
 def _fractions(m: Measured, number: int, name: str) -> Figure:
-    f = m.forces[name]
-    crossing = ", ".join(str(leg + 1) for leg in np.flatnonzero(f.crossing))
+    f, path = m.forces[name], m.paths[name]
     caption = (
-        "Part of the total force that leg inertia, leg weight and friction make up, by the paper's model and exactly. "
-        f"It has a pole where the total force of a leg crosses zero (legs {crossing})."
+        "Part of the total force that leg inertia, leg weight and friction make up, by the paper's model and exactly; "
+        f"cut at {SHOWN[0]} and {SHOWN[1]}."
     )
-    curves = [("paper's model", f.fraction, "line"), ("exact model", f.exact_fraction, "dotted")]
-    panels = leg_panels("leg", m.paths[name].t, FRACTION, curves, y_range=SHOWN)
+    curves: list[tuple[str, Array, Style]] = []
+    styles: tuple[Style, ...] = ("line", "dotted")
+    models = (("paper's model", f.T, f.fraction), ("exact model", f.exact, f.exact_fraction))
+    for (label, total, fraction), style in zip(models, styles, strict=True):
+        at_poles = poles(total, path)
+        curves.append((label, broken(fraction, at_poles, total), style))
+        caption += f" By the {label} it has poles, where the total force goes through zero, in {_legs(at_poles)}"
+        leaps = np.asarray(sign_changes(total) & ~at_poles)
+        if leaps.any():
+            caption += f"; where the acceleration steps, the force of {_legs(leaps)} leaps over zero"
+        for leg in np.flatnonzero(~at_poles.any(axis=0) & (np.abs(fraction).max(axis=0) > SHOWN[1])):
+            farthest = fraction[np.abs(fraction[:, leg]).argmax(), leg]
+            caption += f"; leg {leg + 1} leaves the figure without one, to {farthest:.1f}"
+        caption += "."
+    panels = leg_panels("leg", path.t, FRACTION, curves, y_range=SHOWN)
     title = f"Fig. {number}: Path {name}, fraction of dynamic forces"
     return Figure(f"fig-{number}", title, caption, panels, columns=3)
 

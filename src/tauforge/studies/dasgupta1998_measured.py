@@ -20,6 +20,7 @@ Array = NDArray[Any]
 MODEL = "dasgupta1998"
 LIGHT = 4.0  # kg: a platform as heavy as one leg
 ILL = (1e2, 1e3)  # condition numbers that the paper calls high
+STEP = 0.1  # beside the largest acceleration: no smooth change in one sample
 POSES = 20_000
 REGION = ((0.0, -0.1, 0.3, -0.5, -0.5, -0.5), (0.9, 1.9, 1.9, 0.5, 0.5, 0.5))  # of random poses: around the three paths
 
@@ -46,8 +47,23 @@ class Forces(NamedTuple):
 
     @property
     def crossing(self) -> Array:
-        """Which legs (6,) pass from pushing to pulling, so that the fraction has a pole."""
-        return np.asarray((np.diff(np.sign(self.T), axis=0) != 0).any(axis=0))
+        """Which legs (6,) pass from pushing to pulling."""
+        return np.asarray(sign_changes(self.T).any(axis=0))
+
+
+def sign_changes(total: Array) -> Array:
+    """(k - 1, 6): whether the sign changes between one sample and the next."""
+    return np.asarray(np.diff(np.sign(total), axis=0) != 0)
+
+
+def poles(total: Array, path: Path) -> Array:
+    """(k - 1, 6): where a force goes through zero, so that the fraction of it has a pole.
+
+    Where the acceleration steps, the force leaps over zero and the fraction has a jump instead.
+    """
+    change = np.abs(np.diff(path.states.acceleration, axis=0)).max(axis=1)
+    smooth = change < STEP * np.abs(path.states.acceleration).max()
+    return np.asarray(sign_changes(total) & smooth[:, None])
 
 
 def forces(platform: StewartPlatform, path: Path) -> Forces:
@@ -66,10 +82,12 @@ class RandomPoses(NamedTuple):
 class Measured:
     """Each number once, when it is first asked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, light: float = LIGHT) -> None:
+        """light: mass (kg) of the platform that the paper calls as light as a leg."""
         self.platform = load("dasgupta1998")
+        self.light_mass = light
         self.mass = float(self.platform.parameters.body.mass)
-        self.light = self.platform.replace(platform_mass=LIGHT)
+        self.light = self.platform.replace(platform_mass=light)
         self.paths = {
             "I": sampled("path I", SLOW),
             "II": sampled("path II", FAST),
@@ -116,8 +134,9 @@ class Measured:
         D does not depend on the platform and S is linear in its mass, so two masses give all others.
         """
         heavy, light = self.forces[name], self.light_forces[name]
-        slope = (heavy.S - light.S) / (self.mass - LIGHT)
-        return np.array([np.median(np.abs(heavy.D / (heavy.D + light.S + (m - LIGHT) * slope))) for m in masses])
+        slope = (heavy.S - light.S) / (self.mass - self.light_mass)
+        totals = (heavy.D + light.S + (m - self.light_mass) * slope for m in masses)
+        return np.array([np.median(np.abs(heavy.D / total)) for total in totals])
 
     @cached_property
     def inertias(self) -> dict[str, Rows]:

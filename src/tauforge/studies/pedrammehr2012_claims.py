@@ -195,8 +195,8 @@ def _accuracy(m: Measured) -> tuple[Claim, ...]:
             f"errors of force: {errors['3'][0].told(errors['3'][1], 'N')}",
             verdicts[1],
             f"{_mixed(verdicts[1])}Against the exact model, with forces up to {m.costs.peaks[1]:.0f} N; by root mean "
-            f"square it is the better one in pods {better}. What it mends is offset by the parallel axis counted twice, "
-            "which grows with the square of the speed.",
+            f"square it is the better one in pods {better}. What it mends is offset by the parallel axis counted "
+            "twice, which grows with the square of the speed.",
         ),
         Claim(
             "abstract",

@@ -12,12 +12,16 @@ Style = Literal["line", "dashed", "dotted", "points", "bars"]
 
 @dataclass(frozen=True)
 class Line:
-    """One curve (or row of points or bars): x (k,) or k labels for bars, y (k,)."""
+    """One curve (or row of points or bars): x (k,) or k labels, y (k,); nan in y is a gap.
+
+    like: label of the line whose colour it has, such as that of what it estimates; "": a colour of its own
+    """
 
     label: str
     x: np.ndarray | list[str]
     y: np.ndarray
     style: Style = "line"
+    like: str = ""
 
 
 @dataclass(frozen=True)

@@ -43,15 +43,15 @@ def legend_lines(figure: Figure, where: Iterable[int]) -> list[Line]:
 def colours(figure: Figure) -> list[dict[Key, str]]:
     """For each panel the colour of each line; a name keeps its colour through the panels while there are enough."""
     everything = [line for panel in figure.panels for line in panel.lines]
-    if has_one_legend(figure) or len({line.label for line in everything}) <= len(PALETTE):
+    if has_one_legend(figure) or len({line.like or line.label for line in everything}) <= len(PALETTE):
         return [_assigned(everything)] * len(figure.panels)
     return [_assigned(panel.lines) for panel in figure.panels]
 
 
 def _assigned(lines: Sequence[Line]) -> dict[Key, str]:
     """By label. Where curves come in sets by style (six solid, six dashed), the sets go through the same colours."""
-    keys = list(dict.fromkeys(key(line) for line in lines))
-    labels = list(dict.fromkeys(label for label, _ in keys))
+    colour_of = {key(line): line.like or line.label for line in lines}
+    keys, labels = list(colour_of), list(dict.fromkeys(colour_of.values()))
     sets = Counter(style for _, style in keys)
     in_sets = len(sets) > 1 and len(set(sets.values())) == 1 and len(keys) > len(sets)
     if len(labels) > len(PALETTE) or (in_sets and len(labels) == len(keys)):
@@ -59,7 +59,7 @@ def _assigned(lines: Sequence[Line]) -> dict[Key, str]:
         for label, style in keys:
             places[label, style] = sum(other == style for _, other in places)
     else:
-        places = {one: labels.index(one[0]) for one in keys}
+        places = {one: labels.index(label) for one, label in colour_of.items()}
     return {one: PALETTE[place % len(PALETTE)] for one, place in places.items()}
 
 

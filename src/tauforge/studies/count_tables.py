@@ -64,7 +64,7 @@ def adds_up(where: str, table: published.Table) -> Claim:
     total, sums = table.total, table.sums()
     return Claim(
         where,
-        "the rows add up to the total",
+        "The rows add up to the total",
         f"{total.multiplications} / {total.additions}",
         f"{sums.multiplications} / {sums.additions}",
         corrected_unless(table.adds_up()),

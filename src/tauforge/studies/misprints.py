@@ -86,7 +86,7 @@ def misprint_results(misprints: tuple[Misprint, ...], name: str, title: str) -> 
             claims.append(
                 Claim(
                     misprint.where,
-                    misprint.what,
+                    misprint.what[0].upper() + misprint.what[1:],
                     misprint.printed,
                     f"{error:.2g} of the largest force",
                     corrected_unless(error < HARMLESS),

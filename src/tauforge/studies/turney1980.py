@@ -88,7 +88,7 @@ def equivalence() -> tuple[list[Claim], list[Table]]:
         rows,
     )
     holds = holds_if(max(largest, compiled.largest) < AGREE)
-    claim = Claim("section 4", "the formulations are equivalent", "equal", f"within {largest:.1e}", holds, text)
+    claim = Claim("section 4", "The formulations are equivalent", "equal", f"within {largest:.1e}", holds, text)
     return [claim], [table]
 
 
@@ -106,7 +106,7 @@ def simulation() -> tuple[list[Claim], list[Figure]]:
     claims = [
         Claim(
             "section 7",
-            "accelerations from strobed columns of M and one run for C + G are those of the arm",
+            "Accelerations from strobed columns of M and one run for C + G are those of the arm",
             "equal",
             f"within {difference:.1e}; after {runs.time[-1]:g} s of free fall {runs.apart[-1]:.1e} rad",
             holds_if(same),
@@ -116,7 +116,7 @@ def simulation() -> tuple[list[Claim], list[Figure]]:
         ),
         Claim(
             "section 7",
-            "the four-point Runge-Kutta method",
+            "The four-point Runge-Kutta method",
             "order 4",
             f"order {halved.order:.2f}",
             holds_if(abs(halved.order - 4) < 0.2),

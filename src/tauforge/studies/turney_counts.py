@@ -11,7 +11,8 @@ from tauforge.analysis.papers_beside import steps_beside
 from tauforge.analysis.polynomial import Polynomial, added, interpolated
 from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, strobing
 from tauforge.studies.count_tables import COLUMNS, SIX, adds_up, breakdown, cells, lines_of, our_row, our_rows
-from tauforge.studies.study import Claim, Table, corrected_unless, holds_if
+from tauforge.studies.study import Claim, Table, Verdict, corrected_unless, holds_if, judged
+from tauforge.tracing.counting import Operations
 
 SETS = ("lagrange-euler", "newton-euler", "modified-newton-euler")
 
@@ -40,7 +41,7 @@ def complexity() -> tuple[list[Claim], list[Table]]:
     claims.append(
         Claim(
             "appendix",
-            "the parts of the Lagrange computations sum to Table 2's total",
+            "The parts of the Lagrange computations sum to Table 2's total",
             f"{total.multiplications} / {total.additions}",
             f"{multiplications} / {additions}",
             corrected_unless((multiplications, additions) == (total.multiplications, total.additions)),
@@ -96,11 +97,11 @@ def modified_is_cheaper() -> Claim:
     cheaper = modified.multiplications < plain.multiplications and modified.additions < plain.additions
     return Claim(
         "Table 1",
-        f"the modified Newton-Euler set is cheaper than the original, n = {SIX}",
+        f"The modified Newton-Euler set is cheaper than the original, n = {SIX}",
         f"{m.multiplications(SIX)} / {m.additions(SIX)} against {p.multiplications(SIX)} / {p.additions(SIX)}",
         f"{modified.multiplications} / {modified.additions} against {plain.multiplications} / {plain.additions}",
         holds_if(cheaper),
-        "Ours traced, with the full K_i that the paper leaves diagonal: 6 products a link there, 18 here.",
+        "Ours traced, with the full K_i that the paper leaves diagonal.",
     )
 
 
@@ -110,15 +111,15 @@ def parallelism() -> list[Claim]:
     return [
         Claim(
             "Table 5",
-            "simultaneous steps of the modified Newton-Euler set",
+            "The steps required by the modified Newton-Euler set, concurrency accounted for",
             f"{steps.printed[0]} / {steps.printed[1]}, n = {SIX}",
-            f"{steps.critical_path[0]} / {steps.critical_path[1]}",
-            holds_if(max(steps.critical_path) < min(steps.printed)),
-            f"An upper bound. {steps.why}",
+            f"{steps.critical_path[0]} / {steps.critical_path[1]} in the longest chain of dependent operations",
+            judged(steps.critical_path == steps.printed, max(steps.critical_path) < min(steps.printed)),
+            f"Not the same count: the printed steps suffice, and far fewer are required. {steps.why}",
         ),
         Claim(
             "section 5",
-            "the modified set allows more parallelism",
+            "The modified set allows more parallelism",
             "more",
             f"{modified} dependent steps, {plain} of Newton-Euler, {lagrange} of Lagrange, n = {SIX}",
             holds_if(modified < plain),
@@ -132,6 +133,12 @@ def lagrange_explicit(arm: Any, q: Any, qd: Any, qdd: Any) -> Any:
     """M, C^i and G, every coefficient apart."""
     parts = (lagrange_euler.mass_matrix, lagrange_euler.coriolis_coefficients, lagrange_euler.gravity_forces)
     return [part(arm, q) for part in parts]
+
+
+def less_effort(ours: Operations, theirs: Operations) -> Verdict:
+    """In multiplications and in additions; or else in their sum; or else not."""
+    fewer = ours.multiplications < theirs.multiplications and ours.additions < theirs.additions
+    return judged(fewer, ours.flops < theirs.flops)
 
 
 def explicit_form() -> list[Claim]:
@@ -154,8 +161,10 @@ def explicit_form() -> list[Claim]:
                 "less",
                 f"{ours.multiplications} / {ours.additions} against {theirs.multiplications} / {theirs.additions}, "
                 f"n = {SIX}",
-                holds_if(ours.flops < theirs.flops),
-                "Multiplications / additions of the general arm, traced: what the runs have in common is shared.",
+                less_effort(ours, theirs),
+                f"Multiplications / additions of the general arm, traced, what the runs have in common shared: "
+                f"{100 * (1 - ours.flops / theirs.flops):.0f} % fewer operations in all"
+                + (", yet more additions." if ours.additions > theirs.additions else "."),
             )
         )
     return claims

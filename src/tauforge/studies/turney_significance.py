@@ -11,7 +11,8 @@ from tauforge.analysis.complexity import general_cost_of, general_operation_coun
 from tauforge.formulations.serial import modified_newton_euler
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.studies.count_tables import SIX
-from tauforge.studies.study import Claim, Table, holds_if
+from tauforge.studies.lee_control import ONE_BIT
+from tauforge.studies.study import Claim, Table, judged
 from tauforge.studies.turney_simulation import FORMULATION, JOINTS
 from tauforge.studies.turney_terms import CENTRIFUGAL, CORIOLIS, GRAVITY, GROUPS, Importance, along, importance
 
@@ -51,11 +52,13 @@ def significance_claims(found: dict[float, dict[str, Importance]], saved: dict[s
     return [
         Claim(
             "sections 3, 6",
-            "terms that contribute little are easily identified and can be left out",
+            "Terms of insignificant torque are easily identified and, if approximations are acceptable, left out",
             "no number",
             f"without centrifugal or Coriolis terms, up to {100 * velocity[SLOW]:.0f} % of a joint's torque, computed "
             f"torque strays by {cost[SLOW]:.1e} rad in {SLOW:g} s and {cost[FAST]:.1e} rad in {FAST:g} s",
-            holds_if(cost[SLOW] < gravity / 10),
+            judged(cost[SLOW] < ONE_BIT, cost[SLOW] < gravity / 10),
+            f"That is {cost[SLOW] / ONE_BIT:.1f} times the bit of {ONE_BIT:.2e} rad that Lee et al. ask of this move: "
+            "little beside the other groups, not too little to matter. "
             f"Without gravity it strays by {gravity:.1e} rad, without a joint's own inertia nothing holds the arm. "
             f"The velocity terms cost {saved[CORIOLIS]} multiplications / additions of the general arm. Their share of "
             f"the torque is {100 * velocity[FAST]:.0f} % in the fast move too: slowness shrinks inertial and velocity "
@@ -72,7 +75,7 @@ def significance_figures(found: dict[float, dict[str, Importance]]) -> list[Figu
         panels.append(Panel(JOINTS[i], "time (s)", "torque (N m)", (*lines, Line("sum", t, torque[:, i], "dotted"))))
     kept = [name for name in GROUPS if all(found[d][name].tracking is not None for d in found)]
     bars = tuple(
-        Line(f"move of {d:g} s", kept, np.array([found[d][name].tracking for name in kept], float), "bars")
+        Line(f"move of {d:g} s", kept, np.array([found[d][name].tracking for name in kept], float), "points")
         for d in found
     )
     return [

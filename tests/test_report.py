@@ -21,6 +21,7 @@ from tauforge.plots.pens import PALETTE, colours, has_one_legend, legend_lines
 from tauforge.plots.with_matplotlib import drawn
 from tauforge.plots.with_plotly import panels
 from tauforge.studies import registry
+from tauforge.studies.report.csv_files import bracketed, write_panel
 from tauforge.studies.report.environment import environment
 from tauforge.studies.report.files import panel_stems, stem
 from tauforge.studies.report.reproduce import reproduce
@@ -121,8 +122,29 @@ def test_every_number_of_the_figures_comes_back_from_the_files(report: tuple[Pat
                     x_place, y_place = (0, k + 1) if shared else (2 * k, 2 * k + 1)
                     assert np.array_equal(read_column(body, x_place, line.x), line.x)
                     assert np.array_equal(read_column(body, y_place, line.y), line.y, equal_nan=True)
-                    assert header[x_place].endswith(panel.x_label)
-                    assert header[y_place] == (f"{line.label}: {panel.y_label}" if line.label else panel.y_label)
+                    assert header[x_place].endswith(bracketed(panel.x_label))
+                    y_label = bracketed(panel.y_label)
+                    assert header[y_place] == (f"{line.label}: {y_label}" if line.label else y_label)
+
+
+@pytest.mark.parametrize(
+    ("label", "wanted"),
+    [
+        ("time (s)", "time [s]"),
+        ("leg 1: leg force (N)", "leg 1: leg force [N]"),
+        ("rate (rad/(s m))", "rate [rad/(s m)]"),
+        ("F_d / F", "F_d / F"),
+        ("f(x) of it", "f(x) of it"),
+    ],
+)
+def test_units_in_files_stand_in_brackets(label: str, wanted: str) -> None:
+    assert bracketed(label) == wanted
+
+
+def test_gaps_are_blanks_in_the_files(tmp_path: Path) -> None:
+    x = np.arange(3.0)
+    write_panel(Panel("", "time (s)", "y (m)", (Line("", x, np.array([1.5, np.nan, 2.5])),)), tmp_path / "gap.csv")
+    assert (tmp_path / "gap.csv").read_text() == "time [s],y [m]\n0.0,1.5\n1.0,\n2.0,2.5\n"
 
 
 def test_every_cell_of_the_tables_comes_back(report: tuple[Path, list[Study]]) -> None:
@@ -130,7 +152,7 @@ def test_every_cell_of_the_tables_comes_back(report: tuple[Path, list[Study]]) -
     for one in studies:
         for table in one.tables:
             header, body = rows(out / "data" / f"{stem(one, table)}.csv")
-            assert tuple(header) == table.columns
+            assert header == [bracketed(name) for name in table.columns]
             for cells, wanted in zip(body, table.rows, strict=True):
                 for text, cell in zip(cells, wanted, strict=True):
                     assert text == ("" if cell is None else cell if isinstance(cell, str) else repr(cell))

@@ -53,7 +53,7 @@ def test_forces_of_dasguptas_figures(report: Path) -> None:
     platform = tf.load("dasgupta1998")
     for leg in range(6):
         found = columns(report, f"dasgupta1998-fig-7-panel-{leg + 1}")
-        states = PATH_II.sample(found["time (s)"])
+        states = PATH_II.sample(found["time [s]"])
         total = platform.inverse_dynamics(*states, model="dasgupta1998")[:, leg]
         static = platform.inverse_dynamics(*states, model="massless-legs")[:, leg]
         size = np.abs(total).max()
@@ -66,7 +66,7 @@ def test_forces_of_pedrammehrs_figures(report: Path) -> None:
     platform = tf.load("pedrammehr2012")
     for leg in range(6):
         found = columns(report, f"pedrammehr2012-fig-10-panel-{leg + 1}")
-        states = PATH_II.sample(found["time (s)"])
+        states = PATH_II.sample(found["time [s]"])
         improved = platform.inverse_dynamics(*states, model="pedrammehr2012")[:, leg]
         assert np.abs(found["improved"] - improved).max() < SAME * np.abs(improved).max()
 
@@ -79,7 +79,7 @@ def test_errors_of_lees_figures(report: Path) -> None:
     )
     for joint in range(6):
         found = columns(report, f"lee1982-fig-{joint + 3}-panel-1")
-        theirs = np.interp(found["time (s)"], run.time, run.error[:, joint])
+        theirs = np.interp(found["time [s]"], run.time, run.error[:, joint])
         assert np.abs(np.abs(found[f"joint {joint + 1}"]) - np.abs(theirs)).max() < 1e-8
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from collections.abc import Iterable, Sequence
 from itertools import zip_longest
 from pathlib import Path
@@ -13,6 +14,12 @@ from tauforge.plots.figure import Line, Panel
 from tauforge.studies.study import Cell, Study, Table
 
 CLAIM_COLUMNS = ("study", "where", "claim", "printed", "measured", "verdict", "reason")
+UNIT = re.compile(r" \(((?:[^()]|\([^()]*\))*)\)$")
+
+
+def bracketed(name: str) -> str:
+    """Units at the end in brackets, "time [s]", as in all CSV files that the package writes and reads."""
+    return UNIT.sub(r" [\1]", name)
 
 
 def write_panel(panel: Panel, path: Path) -> None:
@@ -23,11 +30,11 @@ def write_panel(panel: Panel, path: Path) -> None:
         if not (shared and columns):
             columns.append((panel.x_label if shared else f"{line.label}: {panel.x_label}", _values(line.x)))
         columns.append((f"{line.label}: {panel.y_label}" if line.label else panel.y_label, _values(line.y)))
-    _write(path, [name for name, _ in columns], zip_longest(*(values for _, values in columns)))
+    _write(path, [bracketed(name) for name, _ in columns], zip_longest(*(values for _, values in columns)))
 
 
 def write_table(table: Table, path: Path) -> None:
-    _write(path, table.columns, table.rows)
+    _write(path, [bracketed(name) for name in table.columns], table.rows)
 
 
 def write_claims(studies: Sequence[Study], path: Path) -> None:
@@ -44,7 +51,8 @@ def _same_x(a: Line, b: Line) -> bool:
 
 
 def _values(values: np.ndarray | list[str]) -> list[Cell]:
-    return list(values) if isinstance(values, list) else values.tolist()
+    """None, a blank, for a gap."""
+    return list(values) if isinstance(values, list) else [None if x != x else x for x in values.tolist()]
 
 
 def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:

@@ -4,6 +4,7 @@
 (() => {
   const coarse = matchMedia("(pointer: coarse)").matches; // a finger scrolls the page and must not zoom the figure
   const config = { responsive: true, displaylogo: false, modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d"] };
+  if (coarse) config.displayModeBar = false; // without a pointer that hovers it would stay over the curves
   const figures = [...document.querySelectorAll(".figure")];
   const waiting = new Set(figures);
 

@@ -21,7 +21,7 @@ from tauforge.plots.pens import PALETTE, colours, has_one_legend, legend_lines
 from tauforge.plots.with_matplotlib import drawn
 from tauforge.plots.with_plotly import panels
 from tauforge.studies import registry
-from tauforge.studies.report.csv_files import bracketed, write_panel
+from tauforge.studies.report.csv_files import bracketed
 from tauforge.studies.report.environment import environment
 from tauforge.studies.report.files import panel_stems, stem
 from tauforge.studies.report.reproduce import reproduce
@@ -139,12 +139,6 @@ def test_every_number_of_the_figures_comes_back_from_the_files(report: tuple[Pat
 )
 def test_units_in_files_stand_in_brackets(label: str, wanted: str) -> None:
     assert bracketed(label) == wanted
-
-
-def test_gaps_are_blanks_in_the_files(tmp_path: Path) -> None:
-    x = np.arange(3.0)
-    write_panel(Panel("", "time (s)", "y (m)", (Line("", x, np.array([1.5, np.nan, 2.5])),)), tmp_path / "gap.csv")
-    assert (tmp_path / "gap.csv").read_text() == "time [s],y [m]\n0.0,1.5\n1.0,\n2.0,2.5\n"
 
 
 def test_every_cell_of_the_tables_comes_back(report: tuple[Path, list[Study]]) -> None:

@@ -51,8 +51,7 @@ def _same_x(a: Line, b: Line) -> bool:
 
 
 def _values(values: np.ndarray | list[str]) -> list[Cell]:
-    """None, a blank, for a gap."""
-    return list(values) if isinstance(values, list) else [None if x != x else x for x in values.tolist()]
+    return list(values) if isinstance(values, list) else values.tolist()
 
 
 def _write(path: Path, header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> None:

@@ -71,7 +71,35 @@ def test_bad_use(arguments, message):
 
 def test_debug_shows_the_traceback():
     done = CliRunner().invoke(app, ["show", "puma", "--debug"])
-    assert isinstance(done.exception, tf.ModelError)
+    assert done.exit_code == 2
+    assert "Traceback" in done.stderr
+    assert "ModelError: no robot named 'puma'" in done.stderr
+    assert "Traceback" not in run("show", "--debug", code=2).stderr  # of typer: how it is used, not where
+
+
+def test_flags_have_no_type_in_the_help():
+    for command in ([], *([name] for name in COMMANDS)):
+        assert "<bool>" not in run(*command, "--help").stdout
+
+
+def by_bash(line, **env):
+    """A line of the shell with the command in it as $TAUFORGE."""
+    environment = {**os.environ, "TAUFORGE": f"{sys.executable} -m tauforge", "TAUFORGE_KERNELS": "0", **env}
+    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, env=environment)
+
+
+def test_a_closed_or_full_stdout_is_told():
+    closed = by_bash("$TAUFORGE robots >&-")
+    assert (closed.returncode, closed.stderr) == (1, "error: stdout is closed, the result went nowhere\n")
+    assert by_bash("$TAUFORGE robots >&- 2>&-").returncode == 1
+    for option in ("", "--json"):
+        full = by_bash(f"$TAUFORGE robots {option} >/dev/full")
+        assert (full.returncode, full.stderr) == (1, "error: stdout: No space left on device\n")
+
+
+def test_headers_break_between_words_alone():
+    narrow = shell("complexity", "planar-2r", env={"COLUMNS": "30"}).stdout.split("Traced")[0]
+    assert all(word in narrow.split() for word in ("formulation", "planar-2r", "written", "general"))
 
 
 def test_a_fault_of_ours_says_so(monkeypatch):
@@ -97,11 +125,12 @@ def test_robots_complete_in_the_shell():
 
 
 def test_options_complete():
-    from tauforge.cli.arguments import complete_formulation, complete_model
+    from tauforge.cli.arguments import complete_formulation, complete_model, complete_platform
     from tauforge.cli.reproducing import complete_paper
     from tauforge.cli.simulating import complete_controller, complete_method
 
     assert complete_formulation("new") == ["newton-euler"]
+    assert complete_platform("p") == ["pedrammehr2012"]  # and neither of the arms
     assert complete_model("mass") == ["massless-legs"]
     assert complete_paper("das") == ["dasgupta1998"]
     assert complete_controller("g") == ["gravity-pd"]
@@ -204,12 +233,16 @@ def test_numbers_for_people(value, text):
 def test_terminals_get_colours_and_wrapped_errors(monkeypatch, capsys):
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("COLUMNS", "40")
+    monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
     output.error("a message that is much too long for one line of forty", "a remedy")
     text = capsys.readouterr().err
     assert text.startswith("\x1b[1;31merror:\x1b[0m a message")
     assert all(len(line) <= 52 for line in text.splitlines())  # forty, and the codes
     assert text.endswith("\n  a remedy\n")
+    monkeypatch.setenv("TERM", "dumb")
+    output.error("plain")
+    assert capsys.readouterr().err == "error: plain\n"
 
 
 ROOT = Path(__file__).parent.parent

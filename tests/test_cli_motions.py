@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 
 import numpy as np
 import pytest
@@ -130,7 +131,7 @@ def test_a_singular_pose_is_a_failed_check(tmp_path):
     rows[:, 0] = np.arange(6)
     flat = saved(tmp_path / "flat.csv", [TIME, *columns_of(tf.load("motion-rig")).position], rows)
     text = error_of("inverse-dynamics", "motion-rig", flat, code=1)
-    assert "cannot hold the platform in row 0" in text
+    assert f"cannot hold the platform in row 2 of {flat}" in text
 
 
 def test_forward_kinematics_of_an_arm(tmp_path, arm_csv):
@@ -152,6 +153,68 @@ def test_forward_kinematics_of_a_platform_follows_the_legs(tmp_path, rig_csv):
     assert np.abs(read_csv(out).take(columns_of(rig).position) - pose).max() < 1e-9
     assert "time" not in read_csv(out).names
     assert "is for platforms" in error_of("forward-kinematics", "puma560", legs, "--guess", "0,0,0,0,0,0")
+
+
+def test_legs_that_cannot_be_so_long_are_told_by_their_row(tmp_path):
+    legs = tmp_path / "legs.csv"
+    good = ",".join(["1.13"] * 6)
+    header = ",".join(map(str, LENGTHS))
+    legs.write_text(f"{header}\n{good}\n\n{good[:-4]}3.0\n")
+    text = error_of("forward-kinematics", "motion-rig", legs, code=1)
+    assert f"the branch was lost at row 4 of {legs}: no pose with these leg lengths was found" in text
+    assert "The legs cannot be that long together" in text
+
+
+def test_a_singular_pose_on_the_way_is_told_by_its_row(tmp_path):
+    rig = tf.load("motion-rig")
+    pose = np.zeros((32, 6)) + [0, 0, 1.0, 0, 0, 0]
+    pose[:, 5] = np.deg2rad(np.r_[np.linspace(60, 89, 30), 89.6, 89.7])  # about 90 degrees the legs lose the platform
+    legs = saved(tmp_path / "legs.csv", LENGTHS, rig.inverse_kinematics(pose))
+    start = f"0,0,1,0,0,{pose[0, 5]}"
+    with pytest.warns(tf.SingularityWarning) as caught:
+        rig.track(rig.inverse_kinematics(pose), pose[0])
+    row = int(str(caught[0].message).split("row ")[1].split(";")[0])
+    told = run("forward-kinematics", "motion-rig", legs, "--guess", start).stderr
+    assert f"near a singularity at row {row + 2} of {legs};" in told
+
+
+def test_files_that_cannot_be_written_are_told_before_any_work(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "dd.csv").mkdir()
+    move = ("simulate", "planar-2r", "--motion", "joint-move:0,0:1,1:0.01")
+    for option, name, message in (
+        ("-o", "dd.csv", "--output: dd.csv is a folder; give a file"),
+        ("-o", "d.csv/", "--output: d.csv/ is a folder; give a file"),
+        ("-o", "x" * 300 + ".csv", "cannot be written: File name too long"),
+        ("--plot", "none/b.png", "--plot: the folder none does not exist"),
+        ("--plot", "b.gif", "--plot: expected a name that ends in .png"),
+        ("--plot", "-", "--plot: expected a name that ends in .png"),
+    ):
+        other = ("--plot", "b.png") if option == "-o" else ("-o", "b.csv")
+        assert message in error_of(*move, option, name, *other)
+    assert [path.name for path in tmp_path.iterdir()] == ["dd.csv"]
+
+
+def test_a_simulation_that_runs_away_says_when():
+    move = ("simulate", "planar-2r", "--motion", "joint-move:0,0:1,1:1", "--controller", "pd")
+    text = error_of(*move, "--kp=-1e9", "--kv=-1e4", code=1)
+    assert re.match(r"error: the simulation ends at t = 0\.00\d s: the (motion ran away|controller gives no num)", text)
+    assert "recording" not in text
+    assert "residual" not in text
+
+
+def test_joints_that_jump_by_a_turn_are_told(tmp_path):
+    t = np.linspace(0, 1, 21)
+    q = np.column_stack([3.0 + t, t])
+    wrapped = np.remainder(q + np.pi, 2 * np.pi) - np.pi
+    columns = [TIME, *columns_of(tf.load("planar-2r")).position]
+    found = [
+        run("inverse-dynamics", "planar-2r", saved(tmp_path / f"{name}.csv", columns, np.column_stack([t, values])))
+        for name, values in (("wrapped", wrapped), ("whole", q))
+    ]
+    assert "q1 jumps by a turn between two rows" in found[0].stderr
+    assert "jumps" not in found[1].stderr
+    assert found[0].stdout == found[1].stdout
 
 
 def test_simulate_equals_the_library(tmp_path):

@@ -420,6 +420,18 @@ def test_a_file_is_replaced_whole_or_not_at_all(tmp_path, monkeypatch):
     assert path.read_text() == "new"
 
 
+def test_links_are_written_through_and_modes_kept(tmp_path):
+    real, link = tmp_path / "real.txt", tmp_path / "link.txt"
+    real.write_text("old")
+    real.chmod(0o400)
+    link.symlink_to(real)
+    with written_whole(link) as file:
+        file.write(b"new")
+    assert link.is_symlink()
+    assert real.read_text() == "new"
+    assert real.stat().st_mode & 0o777 == 0o400
+
+
 def test_places_where_no_file_can_be(tmp_path):
     for path, message in (
         (tmp_path / "none" / "a", "its folder does not exist. Make .*none first"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -16,24 +17,27 @@ from tauforge.errors import ModelError
 def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write into, which takes the place of `path` when the block ends well and vanishes when it does not.
 
-    ModelError where the folder does not exist or the system refuses.
+    Of a link the file it leads to is replaced; a file that is replaced keeps its mode. ModelError where the folder does
+    not exist or the system refuses.
     """
-    target = Path(path)
+    target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         if not target.parent.is_dir():
             raise ModelError(
-                "cannot be written: its folder does not exist", file=target, remedy=f"Make {target.parent} first"
+                "cannot be written: its folder does not exist", file=Path(path), remedy=f"Make {target.parent} first"
             )
         if target.is_dir():
-            raise ModelError("cannot be written: it is a folder", file=target)
+            raise ModelError("cannot be written: it is a folder", file=Path(path))
         with temporary.open("xb") as file:
             yield file
             file.flush()
             os.fsync(file.fileno())
+        if target.exists():
+            temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         os.replace(temporary, target)
     except OSError as error:
-        raise ModelError(f"cannot be written: {error.strerror or error}", file=target) from None
+        raise ModelError(f"cannot be written: {error.strerror or error}", file=Path(path)) from None
     finally:
         with suppress(OSError):  # a name too long for any file
             temporary.unlink(missing_ok=True)

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from tauforge.cli import benchmarking, catalogue, comparing, dynamics, reproducing, simulating, sizing
-from tauforge.cli.shell import Commands
+from tauforge.cli.shell import Command, Commands
 
 app = typer.Typer(
     name="tauforge",
@@ -46,4 +46,4 @@ for room, commands in (
     ("Formulations", (*comparing.COMMANDS, *benchmarking.COMMANDS)),
 ):
     for name, command in commands:
-        app.command(name, rich_help_panel=room)(command)
+        app.command(name, cls=Command, rich_help_panel=room)(command)

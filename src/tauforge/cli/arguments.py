@@ -24,6 +24,12 @@ def complete_robot(incomplete: str) -> list[str]:
     return [name for name in sorted(path.stem for path in CATALOGUE.glob("*.toml")) if name.startswith(incomplete)]
 
 
+def complete_platform(incomplete: str) -> list[str]:
+    """Those without joints of their own."""
+    names = complete_robot(incomplete)
+    return [name for name in names if "[[joint]]" not in (CATALOGUE / f"{name}.toml").read_text(encoding="utf-8")]
+
+
 def complete_formulation(incomplete: str) -> list[str]:
     from tauforge import FORMULATIONS
 
@@ -40,6 +46,12 @@ Robot = Annotated[
     str,
     typer.Argument(
         metavar="ROBOT", help="A robot of the catalogue, or a .toml or .urdf file.", autocompletion=complete_robot
+    ),
+]
+Platform = Annotated[
+    str,
+    typer.Argument(
+        metavar="PLATFORM", help="A platform of the catalogue, or a .toml file.", autocompletion=complete_platform
     ),
 ]
 Tip = Annotated[str | None, typer.Option(metavar="LINK", help="Of a URDF: the link whose frame is the tool's.")]

@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import io
+import os
+import re
 import sys
-from collections.abc import Callable, Iterable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from tauforge.cli.arguments import bad
 from tauforge.cli.output import note, seconds, warn
+from tauforge.errors import ConvergenceError, SingularityError
 
 if TYPE_CHECKING:
     from tauforge.motion.csv_motion import CsvMotion
 
 STDOUT = "-"
+ROW = re.compile(r"\brow (\d+)\b")
 
 
 def read_motion(path: Path, robot: Any) -> CsvMotion:
@@ -39,22 +45,56 @@ def read_motion(path: Path, robot: Any) -> CsvMotion:
     return motion
 
 
-def check_output(output: str | None, inputs: Iterable[str | Path], suffixes: Sequence[str], as_json: bool) -> None:
+@contextmanager
+def rows_of(path: Path, rows: Any) -> Iterator[None]:
+    """Errors and warnings that name a row of an array name that of the file instead, as those of its cells do."""
+
+    def named(text: str) -> str:
+        return ROW.sub(lambda found: f"row {rows[int(found[1])]} of {path}", text)
+
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            yield
+        except (SingularityError, ConvergenceError) as error:
+            error.args = (named(str(error)),)
+            raise
+    for warning in caught:
+        warnings.warn(named(str(warning.message)), warning.category, stacklevel=3)
+
+
+def check_output(
+    output: str | None,
+    inputs: Iterable[str | Path],
+    suffixes: Sequence[str],
+    as_json: bool = False,
+    option: str = "--output",
+) -> None:
     """Before any work: a file that can be written, and none that was read."""
     if output is None:
         return
-    if output == STDOUT:
+    if output == STDOUT and option == "--output":
         if as_json:
-            raise bad("--output", "- and --json both want stdout; give a file")
+            raise bad(option, "- and --json both want stdout; give a file")
         return
     target = Path(output)
     if target.suffix.lower() not in suffixes:
-        raise bad("--output", f"expected a name that ends in {' or '.join(suffixes)}, got {output!r}")
-    for path in inputs:
-        if target.exists() and Path(path).exists() and target.samefile(path):
-            raise bad("--output", f"{output} is the file that is read; give another name")
-    if not target.parent.is_dir():
-        raise bad("--output", f"the folder {target.parent} does not exist")
+        raise bad(option, f"expected a name that ends in {' or '.join(suffixes)}, got {output!r}")
+    try:
+        for path in inputs:
+            if target.exists() and Path(path).exists() and target.samefile(path):
+                raise bad(option, f"{output} is the file that is read; give another name")
+        if target.is_dir() or output.endswith(os.sep):
+            raise bad(option, f"{output} is a folder; give a file")
+        if not target.parent.is_dir():
+            raise bad(option, f"the folder {target.parent} does not exist")
+        if not os.access(target.resolve().parent, os.W_OK):
+            raise bad(option, f"nothing can be written in the folder {target.resolve().parent}")
+        target.lstat()
+    except FileNotFoundError:
+        pass  # yet to be made
+    except OSError as error:  # a name too long for any file
+        raise bad(option, f"{output} cannot be written: {error.strerror}") from None
 
 
 def write_output(output: str, writer: Callable[[IO[str]], None]) -> None:

@@ -25,8 +25,9 @@ from tauforge.cli.arguments import (
     parse_wrench,
     quantities,
 )
-from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
+from tauforge.cli.csv_files import STDOUT, check_output, read_motion, rows_of, write_output
 from tauforge.cli.output import number, result, seconds, table, warn
+from tauforge.errors import ConvergenceError
 
 Motion = Annotated[
     Path,
@@ -74,7 +75,8 @@ def inverse_dynamics(
         loads |= {} if model is None else {"model": model}
     loads["tip_wrench" if isinstance(mine, SerialArm) else "external_wrench"] = parse_wrench(wrench)
     moves = read_motion(motion, mine)
-    forces = mine.inverse_dynamics(*moves.samples, **loads)
+    with rows_of(motion, moves.rows):
+        forces = mine.inverse_dynamics(*moves.samples, **loads)
     columns = columns_of(mine).force
     if output is not None:
         rows = np.column_stack([moves.times, forces])
@@ -152,7 +154,8 @@ def forward_kinematics(
         lengths = given.take(LENGTHS)
         kinds = [column.unit for column in POSE]
         start = default_guess(mine, lengths[0]) if guess is None else np.array(quantities("--guess", guess, kinds))
-        poses = mine.track(lengths, start)
+        with rows_of(file, given.rows):
+            poses = _tracked(mine, lengths, start)
     if output is not None:
         rows = poses if times is None else np.column_stack([times, poses])
         columns = POSE if times is None else (TIME, *POSE)
@@ -173,6 +176,19 @@ def forward_kinematics(
     ends = {"first": poses[0], "last": poses[-1], "least": low, "most": high}
     data = {"robot": mine.name, "rows": len(poses), "columns": names, "units": [column.unit for column in POSE]}
     result(as_json, {**data, **ends, "output": output}, shown)
+
+
+def _tracked(platform: Any, lengths: Any, start: Any) -> Any:
+    try:
+        return platform.track(lengths, start)
+    except ConvergenceError as lost:
+        text = str(lost).split(" (residual")[0]
+        lost.args = (
+            f"{text}: no pose with these leg lengths was found, the last tried is off by {number(lost.residual)} m\n"
+            "The legs cannot be that long together, or the way there is too far: take smaller steps between rows, or "
+            "a --guess near the first row",
+        )
+        raise
 
 
 def warn_of_limits(robot: Any, peaks: Sequence[float]) -> None:

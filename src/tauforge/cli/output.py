@@ -47,7 +47,9 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
     for place, name in enumerate(columns):
         number = place >= texts
         longest = max((len(str(row[place])) for row in cells), default=0)
-        least = longest if number or (place == 0 and longest <= WHOLE) else None  # may be folded no further
+        least = max(map(len, name.split()), default=0)  # may be folded no further
+        if number or (place == 0 and longest <= WHOLE):
+            least = max(least, longest)
         made.add_column(Text(name), justify="right" if number else "left", overflow="fold", min_width=least)
     for row in cells:
         made.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
@@ -134,8 +136,7 @@ def error(text: str, remedy: str | None = None) -> None:
 
 def _block(kind: str, text: str, remedy: str) -> None:
     """One readable block: the kind, the text, and below it, set in, what to do."""
-    terminal = sys.stderr.isatty()
-    width = max(NARROWEST, _terminal_width()) if terminal else UNBOUNDED
+    width = max(NARROWEST, _terminal_width()) if sys.stderr.isatty() else UNBOUNDED
     lines: list[str] = []
     for paragraph in (*f"{kind}: {text}".splitlines(), *remedy.splitlines()):
         first = "  " if lines else ""
@@ -148,11 +149,16 @@ def _block(kind: str, text: str, remedy: str) -> None:
             break_on_hyphens=False,
         )
     whole = "\n".join(lines)
-    if terminal and not os.environ.get("NO_COLOR"):
+    if _live() and not os.environ.get("NO_COLOR"):
         colour = {"error": "31", "warning": "33", "note": "36"}[kind]
         whole = f"\x1b[1;{colour}m{kind}:\x1b[0m" + whole[len(kind) + 1 :]
     sys.stdout.flush()
     print(whole, file=sys.stderr, flush=True)
+
+
+def _live() -> bool:
+    """Whether stderr is a terminal that understands codes."""
+    return sys.stderr.isatty() and os.environ.get("TERM") not in ("dumb", "unknown")
 
 
 def _terminal_width() -> int:
@@ -164,7 +170,7 @@ def _terminal_width() -> int:
 @contextmanager
 def working(what: str) -> Iterator[Callable[[str], None]]:
     """A live line on a terminal's stderr, with the time it takes; call it with what is being done now."""
-    if not sys.stderr.isatty():
+    if not _live():
         yield lambda _: None
         return
     from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import traceback
 import warnings
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any, NoReturn
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
-from tauforge.cli.output import error, warn
-from tauforge.errors import ConvergenceError, ModelError, SingularityError, TauforgeError
+from tauforge.cli.output import error, seconds, warn
+from tauforge.errors import DivergenceError, ModelError, TauforgeError
 
 FAILED, BAD_USE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
@@ -24,19 +27,37 @@ class Failed(typer.Exit):
         super().__init__(FAILED)
 
 
+class Command(TyperCommand):
+    """Its help names no type beside a flag, which takes no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _bare_flags(super().get_params(ctx))
+
+
 class Commands(TyperGroup):
     """The commands, and one place that turns whatever ends them into an exit code and a readable block."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        return _bare_flags(super().get_params(ctx))
 
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
     ) -> NoReturn:
         given = list(sys.argv[1:] if args is None else args)
         debug, given = _without_debug(given)
+        nowhere = io.StringIO()
+        if sys.stdout is None:  # closed by the shell, as in >&-
+            sys.stdout = nowhere
+        if sys.stderr is None:
+            sys.stderr = io.StringIO()
         with warnings.catch_warnings():
             if not debug:
                 warnings.simplefilter("always", UserWarning)
                 warnings.showwarning = lambda message, *_, **__: warn(str(message))
             code = self._code(given, extra, debug)
+        if code == 0 and nowhere.getvalue():
+            error("stdout is closed, the result went nowhere")
+            code = FAILED
         sys.exit(code)
 
     def _code(self, args: list[str], extra: dict[str, Any], debug: bool) -> int:
@@ -46,16 +67,19 @@ class Commands(TyperGroup):
             sys.stdout.flush()
         except SystemExit as end:  # of completion; and of typer, which has met a broken pipe
             return BROKEN_PIPE if type(sys.stdout).__name__ == "PacifyFlushWrapper" else int(end.code or 0)
-        except BrokenPipeError:
-            # whoever read us has enough; nothing may be flushed to it when Python ends
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        except BrokenPipeError:  # whoever read us has enough
+            _give_up_stdout()
             return BROKEN_PIPE
         except (KeyboardInterrupt, typer.Abort):
             returned = INTERRUPTED
         except Exception as fault:
             if debug and not hasattr(fault, "format_message"):
-                raise
-            return _told(fault)
+                traceback.print_exc()
+            else:
+                _tell(fault)
+            if isinstance(fault, OSError) and not fault.filename:
+                _give_up_stdout()
+            return _code_of(fault)
         if returned == INTERRUPTED:
             error("interrupted; files are as they were")
         return returned if isinstance(returned, int) else 0
@@ -67,24 +91,40 @@ def _without_debug(args: list[str]) -> tuple[bool, list[str]]:
     return "--debug" in args[:end], [arg for k, arg in enumerate(args) if arg != "--debug" or k > end]
 
 
-def _told(fault: Exception) -> int:
+def _bare_flags(parameters: list[Any]) -> list[Any]:
+    for parameter in parameters:
+        if getattr(parameter, "is_flag", False):
+            parameter.metavar = ""
+    return parameters
+
+
+def _give_up_stdout() -> None:
+    """What cannot be written may not be flushed again when Python ends."""
+    with suppress(OSError):  # in tests it is no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _code_of(fault: Exception) -> int:
+    if isinstance(fault, TauforgeError):
+        return FAILED if isinstance(fault, ArithmeticError) else BAD_USE
+    return BAD_USE if hasattr(fault, "format_message") else FAILED
+
+
+def _tell(fault: Exception) -> None:
     if hasattr(fault, "format_message"):  # of typer: an argument that cannot be
         context = getattr(fault, "ctx", None)
-        remedy = None if context is None else f"See {context.command_path} --help"
-        error(fault.format_message(), remedy)
-        return BAD_USE
-    if isinstance(fault, ModelError):
+        error(fault.format_message(), None if context is None else f"See {context.command_path} --help")
+    elif isinstance(fault, ModelError):
         text = str(fault) if fault.remedy is None else str(fault)[: -len(f". {fault.remedy}")]
         error(text, fault.remedy)
-        return BAD_USE
-    if isinstance(fault, TauforgeError):
+    elif isinstance(fault, DivergenceError):
+        reason = str(fault.__cause__ or fault).split(" (residual")[0].split(" after t = ")[0]
+        error(f"the simulation ends at t = {seconds(fault.time)} s: {reason}", "Try other gains or a shorter --step")
+    elif isinstance(fault, TauforgeError):
         error(str(fault))
-        return FAILED if isinstance(fault, SingularityError | ConvergenceError | ArithmeticError) else BAD_USE
-    if isinstance(fault, MemoryError):
+    elif isinstance(fault, MemoryError):
         error("not enough memory", "Take fewer samples")
-        return FAILED
-    if isinstance(fault, OSError):
-        error(f"{fault.filename}: {fault.strerror}" if fault.filename else str(fault))
-        return FAILED
-    error(f"{type(fault).__name__}: {fault}", "This is a fault of tauforge. Run again with --debug and report it")
-    return FAILED
+    elif isinstance(fault, OSError):
+        error(f"{fault.filename or 'stdout'}: {fault.strerror or fault}")
+    else:
+        error(f"{type(fault).__name__}: {fault}", "This is a fault of tauforge. Run again with --debug and report it")

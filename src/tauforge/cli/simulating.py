@@ -93,7 +93,7 @@ def simulate(
 
     inputs = [robot, motion]
     check_output(output, inputs, (".csv", ".npz"), as_json)
-    check_output(None if plot is None else str(plot), inputs, (".png", ".svg", ".pdf"), False)
+    check_output(None if plot is None else str(plot), inputs, (".png", ".svg", ".pdf"), option="--plot")
     mine = _smoothed(load_robot(robot, tip, lock), coulomb_speed)
     if controller not in CONTROLLERS:
         raise bad("--controller", f"expected one of {', '.join(CONTROLLERS)}, got {controller!r}")

@@ -9,14 +9,14 @@ import typer
 from tauforge.cli.arguments import (
     Json,
     PayloadOption,
-    Robot,
+    Platform,
     Wrench,
     load_platform,
     loaded,
     parse_payload,
     parse_wrench,
 )
-from tauforge.cli.csv_files import read_motion
+from tauforge.cli.csv_files import read_motion, rows_of
 from tauforge.cli.dynamics import Motion
 from tauforge.cli.output import number, result, seconds, table
 from tauforge.cli.shell import Failed
@@ -25,7 +25,7 @@ WELL = 1e3  # condition number above which forces are near running away
 
 
 def sizing(
-    platform: Robot,
+    platform: Platform,
     motion: Motion,
     payload: PayloadOption = None,
     wrench: Wrench = None,
@@ -39,7 +39,8 @@ def sizing(
 
     mine = loaded(load_platform(platform, "sizing"), parse_payload(payload))
     moves = read_motion(motion, mine)
-    found = size(mine, moves.times, *moves.samples, external_wrench=parse_wrench(wrench))
+    with rows_of(motion, moves.rows):
+        found = size(mine, moves.times, *moves.samples, external_wrench=parse_wrench(wrench))
 
     def shown() -> Any:
         span = f"{len(moves.times)} states in {seconds(moves.duration)} s"

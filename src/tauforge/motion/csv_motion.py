@@ -34,6 +34,7 @@ class CsvMotion(Motion):
     of such a spline through the rates if these are given, else of the one through the positions. A rate so small that
     the samples cannot tell its sign is taken as rest: friction would act on the sign.
 
+    rows:    (k,) of the file, whose header is row 1
     times:   (k,) s, as in the file; the motion itself starts at 0
     samples: position, velocity, acceleration at the times, (k, n); of a platform pose, twist and acceleration
     derived: which of "velocity", "acceleration" come from a spline
@@ -45,7 +46,7 @@ class CsvMotion(Motion):
     def __init__(self, path: str | os.PathLike[str], robot: SerialArm | StewartPlatform) -> None:
         self.of_poses = isinstance(robot, StewartPlatform)
         table, columns = read_csv(path), columns_of(robot)
-        self.times = table.take_times(TIME)
+        self.rows, self.times = table.rows, table.take_times(TIME)
         position = table.take(columns.position)
         given = {name: getattr(columns, name) for name in ("velocity", "acceleration")}
         found = {name: _all_or_none(table, own) for name, own in given.items()}

@@ -55,19 +55,23 @@ def _trajectory(m: Measured) -> Figure:
 
 def _forces(m: Measured, number: int, name: str) -> Figure:
     f = m.forces[name]
-    curves = [("T, total", f.T, "line"), ("S, massless legs", f.S, "dashed"), ("D, difference", f.D, "dotted")]
     caption = "By the paper's model: total force T, force S with massless legs and smooth joints, and D = T - S."
     singular = name == "III"
+    drawn = [f.T, f.S, f.D]
     if singular:
+        nearest = np.abs(m.paths[name].t - m.singular_time).argmin()
+        gap = np.arange(len(f.T)) == nearest  # no stroke joins the two sides of the pole
+        drawn = [np.where(gap[:, None], np.nan, y) for y in drawn]
         caption += (
             f" Cut at {-2 * ORDER:.0e} and {2 * ORDER:.0e} N, for the paper's 10^5 N: the forces grow without bound at "
             f"the singularity, det H = 0 at {m.singular_time:.2f} s (broken line)."
         )
+    labels = (("T, total", "line"), ("S, massless legs", "dashed"), ("D, difference", "dotted"))
     panels = leg_panels(
         "leg",
         m.paths[name].t,
         FORCE,
-        curves,
+        [(label, y, style) for (label, style), y in zip(labels, drawn, strict=True)],
         marks=((m.singular_time, ""),) if singular else (),
         y_range=(-2 * ORDER, 2 * ORDER) if singular else None,
     )

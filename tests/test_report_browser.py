@@ -72,6 +72,14 @@ def test_the_legend_shows_and_hides_in_all_panels(browser: Any, address: str) ->
     page.close()
 
 
+def test_fingers_get_no_mode_bar_over_the_curves(browser: Any, address: str) -> None:
+    for touch in (True, False):
+        page, _ = opened(browser, address, viewport=PHONE, has_touch=touch, is_mobile=touch)
+        assert page.evaluate("matchMedia('(pointer: coarse)').matches") == touch
+        assert (page.locator(".modebar-btn").count() == 0) == touch
+        page.close()
+
+
 def test_texts_are_no_markup(browser: Any, address: str) -> None:
     page, _ = opened(browser, address, viewport=DESKTOP)
     assert page.locator("b").count() == 0

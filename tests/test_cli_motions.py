@@ -132,6 +132,8 @@ def test_a_singular_pose_is_a_failed_check(tmp_path):
     flat = saved(tmp_path / "flat.csv", [TIME, *columns_of(tf.load("motion-rig")).position], rows)
     text = error_of("inverse-dynamics", "motion-rig", flat, code=1)
     assert f"cannot hold the platform in row 2 of {flat}" in text
+    assert f"in row 2 of {flat}" in error_of("sizing", "motion-rig", flat, code=1)
+    assert f"in row 2 of {flat}" in error_of("compare", "motion-rig", "--motion", flat, code=1)
 
 
 def test_forward_kinematics_of_an_arm(tmp_path, arm_csv):
@@ -212,7 +214,7 @@ def test_joints_that_jump_by_a_turn_are_told(tmp_path):
         run("inverse-dynamics", "planar-2r", saved(tmp_path / f"{name}.csv", columns, np.column_stack([t, values])))
         for name, values in (("wrapped", wrapped), ("whole", q))
     ]
-    assert "q1 jumps by a turn between two rows" in found[0].stderr
+    assert "jumps by a turn from row to row are taken out of q1\n" in found[0].stderr
     assert "jumps" not in found[1].stderr
     assert found[0].stdout == found[1].stdout
 

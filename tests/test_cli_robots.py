@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -11,7 +12,7 @@ import tauforge as tf
 from command_line import arm_motion, error_of, parsed, rig_motion, run
 from tauforge.analysis.assumptions import assess
 from tauforge.analysis.comparison import compare, random_states
-from tauforge.analysis.complexity import operation_count
+from tauforge.analysis.complexity import general_cost, operation_count
 from tauforge.analysis.papers_beside import papers_beside, steps_beside
 from tauforge.analysis.platform_states import random_platform_states
 from tauforge.analysis.published_counts import BREAKDOWNS
@@ -216,6 +217,12 @@ def test_complexity_beside_the_papers():
     for name in tf.FORMULATIONS:  # what is traced and what is written stand apart in the table
         (row,) = (line for line in text.split("The general arm")[0].splitlines() if line.startswith(f"{name} "))
         assert tuple(map(int, row.split()[5::2][:2])) == operation_count(arm, name).as_written[:2]
+        (row,) = (line for line in text.split("The general arm")[1].splitlines() if line.startswith(f"{name} "))
+        for cost in (general_cost(name), general_cost(name, as_written=True)):
+            assert " / ".join(map(str, cost)) in row
+    for entry in papers_beside(6):
+        three = [" / ".join(map(str, pair)) for pair in (entry.printed, entry.as_written, entry.traced)]
+        assert re.search(r" +".join(map(re.escape, [entry.formulation, *three])), text)
     found = parsed("complexity", "puma560", "--papers")["papers"]
     assert found["counts"] == output.plain(list(papers_beside(6)))
     assert found["steps"] == output.plain(steps_beside(6))
@@ -223,6 +230,17 @@ def test_complexity_beside_the_papers():
     assert agree == [breakdown.adds_up() for breakdown in BREAKDOWNS]
     assert not all(agree)
     assert "papers" not in parsed("complexity", "puma560")
+
+
+def test_complexity_of_a_platform_as_written():
+    rig, text = tf.load("dasgupta1998"), run("complexity", "dasgupta1998").stdout
+    for name in tf.STEWART_MODELS:
+        (row,) = (line for line in text.splitlines() if line.startswith(f"{name} "))
+        cost = operation_count(rig, name)
+        written = cost.as_written
+        total = written.multiplications + written.additions + written.divisions + written.roots
+        assert [int(cell) for cell in row.split()[-2:]] == [cost.flops, total]
+        assert total > cost.flops
 
 
 def test_there_is_nothing_to_count_without_masses():

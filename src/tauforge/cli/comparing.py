@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from tauforge.cli.arguments import Json, Lock, Robot, Tip, bad, load_robot
-from tauforge.cli.csv_files import read_motion
+from tauforge.cli.csv_files import read_motion, rows_of
 from tauforge.cli.output import number, result, table, working
 
 
@@ -39,7 +40,8 @@ def compare(
         from tauforge.analysis.platform_states import random_platform_states
 
         given, where = random_platform_states(mine, states, seed), f"at {states} random states"
-    (_compare_arm if isinstance(mine, SerialArm) else _compare_platform)(mine, given, where, as_json)
+    with nullcontext() if motion is None else rows_of(motion, moves.rows):
+        (_compare_arm if isinstance(mine, SerialArm) else _compare_platform)(mine, given, where, as_json)
 
 
 def _compare_arm(arm: Any, given: Any, where: str, as_json: bool) -> None:

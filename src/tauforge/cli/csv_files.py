@@ -31,7 +31,7 @@ def read_motion(path: Path, robot: Any) -> CsvMotion:
     if motion.derived:
         note(f"{path}: {' and '.join(motion.derived)} from a spline, no columns give them")
     if motion.turned:
-        note(f"{path}: {', '.join(motion.turned)} jumps by a turn between two rows, taken as going on without the jump")
+        note(f"{path}: jumps by a turn from row to row are taken out of {', '.join(motion.turned)}")
     if motion.rough:
         warn(
             f"{path}: accelerations of {', '.join(motion.rough)} jump from sample to sample, positions are rounded or "

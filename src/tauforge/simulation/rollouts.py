@@ -114,14 +114,13 @@ def rollout(
         steps = CompiledSteps(controller, real, fields, h)
     else:
         steps = BatchSteps(controller, real, fields, h)
-    kept = [k for k in range(periods + 1) if k % every == 0 or k == periods]
-    times = control_period * np.arange(periods + 1)
-    targets = motion.sample(times)
+    kept = [*range(0, periods, every), periods]
     position, velocity, force = (np.empty((len(q), len(kept), q.shape[1])) for _ in range(3))
     place = 0
     with _reporting(progress) as report, np.errstate(all="ignore"):
         for k in range(periods + 1):
-            new, rate, forces = steps.controlled(times[k], q, qd, MotionSample(*(x[k] for x in targets)))
+            t = control_period * k
+            new, rate, forces = steps.controlled(t, q, qd, motion.sample(t))
             if kept[place] == k:
                 position[:, place], velocity[:, place], force[:, place] = q, qd, forces
                 place += 1
@@ -129,11 +128,13 @@ def rollout(
                 break
             q, qd = new, rate
             for i in range(1, substeps):
-                q, qd = steps.held(times[k] + i * h, q, qd, forces)
+                q, qd = steps.held(t + i * h, q, qd, forces)
             report((k + 1) / periods)
+    times = control_period * np.array(kept)
+    targets = motion.sample(times).position
     if controller.task_space:  # of the tool, not of the joints
-        targets = MotionSample(*(np.full((periods + 1, q.shape[1]), np.nan) for _ in range(3)))
-    return Rollout(times[kept], position, velocity, force, targets.position[kept])
+        targets = np.full((len(kept), q.shape[1]), np.nan)
+    return Rollout(times, position, velocity, force, targets)
 
 
 class BatchSteps:

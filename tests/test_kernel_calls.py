@@ -101,6 +101,7 @@ class TestBuiltin:
             self.arm.inverse_dynamics(q[:, :2], qd[:, :2], qdd[:, :2])
 
     def test_no_references_leak(self):
+        gc.collect()  # what earlier tests left
         counts = [sys.getrefcount(x) for x in self.state]
         type_count = sys.getrefcount(np.dtype(float))
         for _ in range(1000):

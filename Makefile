@@ -31,7 +31,6 @@ test: lint
 # Compares with the best of the others and writes benchmarks/results; the C++ core builds once, in five minutes.
 # roboticstoolbox-python and adam-robotics take part where they are installed. A short look: make bench BENCH=--quick
 bench: $(VENV)/tested
-	-@$(BIN)/python -c 'import matplotlib' 2>/dev/null || $(INSTALL) matplotlib
 	cd benchmarks && ../$(BIN)/python run.py $(BENCH)
 
 # The faults that the package must survive, at full counts (an hour or so); TAUFORGE_SOAK=1 for the usual ones.

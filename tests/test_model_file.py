@@ -6,13 +6,12 @@ import math
 import os
 import random
 import re
-import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from model_texts import IGNORE_UNPHYSICAL, VALID, written
+from model_texts import IGNORE_UNPHYSICAL, VALID, mutant, refused_at_once, written
 from tauforge.errors import ModelError
 from tauforge.robots.arm_description import Source
 from tauforge.robots.load import load, read_robot
@@ -315,32 +314,7 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
 @pytest.mark.parametrize("case", HOSTILE)
 def test_hostile_file_is_refused_within_a_tenth_of_a_second(tmp_path: Path, case: str) -> None:
     text, fragment = HOSTILE[case]
-    path = written(tmp_path, text)
-    fastest = math.inf
-    for _ in range(3):  # the machine may be busy with something else
-        start = time.process_time()
-        with pytest.raises(ModelError) as caught:
-            load(path)
-        fastest = min(fastest, time.process_time() - start)
-    assert fragment in str(caught.value)
-    assert len(str(caught.value)) < len(str(path)) + 600
-    assert fastest < 0.1
-
-
-PIECES = [b"nan", b"inf", b"-", b"1e300", b"[", b"]", b"{", b"}", b'"', b"'''", b"\\", b"#", b"\n", b".", b"=", b"\xff"]
-
-
-def mutant(generator: random.Random, data: bytes) -> bytes:
-    """A few bytes replaced, taken out, repeated, or a digit changed, which the reader more often accepts."""
-    result = bytearray(data)
-    for _ in range(generator.choice([1, 1, 1, 2, 4])):
-        start = generator.randrange(len(result))
-        end = start + generator.choice([0, 1, 1, 1, 5, 40])
-        choices = [bytes([generator.randrange(256)]), b"", generator.choice(PIECES), bytes(result[start:end]) * 2]
-        if chr(result[start]).isdigit():
-            end, choices = start + 1, [str(generator.randrange(10)).encode(), generator.choice(PIECES)]
-        result[start:end] = generator.choice(choices)
-    return bytes(result)
+    refused_at_once(written(tmp_path, text), fragment)
 
 
 @IGNORE_UNPHYSICAL

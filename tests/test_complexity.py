@@ -156,3 +156,8 @@ def test_line_costs_name_the_equation():
     by_text = {line.text: line for line in line_costs("newton-euler")}
     (omega,) = (line for text, line in by_text.items() if text.endswith("# 3.15"))
     assert str(omega.multiplications) == "8 n - 9"
+
+
+def test_there_is_nothing_to_count_without_masses():
+    with pytest.raises(tf.ModelError, match="robot: dietmaier has a geometry but no masses"):
+        tf.operation_count(tf.load("dietmaier"))

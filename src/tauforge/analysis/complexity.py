@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector, rotation_x
 from tauforge.analysis.polynomial import Polynomial, interpolated
-from tauforge.errors import UnsupportedFeatureError
+from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
@@ -77,6 +77,8 @@ def platform_count(platform: StewartPlatform, model: str) -> OperationCount:
         raise UnsupportedFeatureError(
             f"unknown model {model!r}", field="formulation", remedy=f"Use one of {', '.join(STEWART_MODELS)}"
         )
+    if not platform.has_masses:
+        raise ModelError(f"{platform.name} has a geometry but no masses: there is no dynamics to count", field="robot")
     parameters = platform.parameters
     whole = PlatformModel(parameters, lumped(parameters))
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Robot, Tip, bad, load_robot
+from tauforge.cli.arguments import Json, Lock, Robot, Tip, load_robot
 from tauforge.cli.csv_files import read_motion, rows_of
 from tauforge.cli.output import number, result, table, working
 
@@ -103,8 +103,6 @@ def complexity(
     from tauforge.robots.serial_arm import SerialArm
 
     mine = load_robot(robot, tip, lock)
-    if not isinstance(mine, SerialArm) and not mine.has_masses:
-        raise bad("ROBOT", f"{mine.name} has a geometry but no masses: there is no dynamics to count")
     with working("counting"):
         costs = tables.counts(mine)
 

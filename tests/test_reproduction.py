@@ -80,7 +80,7 @@ def test_errors_of_lees_figures(report: Path) -> None:
     for joint in range(6):
         found = columns(report, f"lee1982-fig-{joint + 3}-panel-1")
         theirs = np.interp(found["time [s]"], run.time, run.error[:, joint])
-        assert np.abs(np.abs(found[f"joint {joint + 1}"]) - np.abs(theirs)).max() < 1e-8
+        assert np.abs(found[f"joint {joint + 1}"] - theirs).max() < SAME * np.abs(theirs).max()
 
 
 def test_counts_in_angeles_table(report: Path) -> None:

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tauforge.algebra.rotations import rotation_of
-from tauforge.algebra.vectors import Vector
 from tauforge.control.controller import Controller, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample, positive
+from tauforge.motion.poses import transforms
+from tauforge.robots.inverse_kinematics import pose_error
 from tauforge.robots.serial_arm import SerialArm
 
 Array = NDArray[Any]
@@ -55,9 +55,8 @@ class ResolvedRate(Controller):
     def rates(self, position: Array, target: MotionSample) -> Array:
         """Joint rates (..., n) that bring the tool back to the motion."""
         tool = self.robot.forward_kinematics(position)
-        R = np.array([list(row) for row in rotation_of(Vector(*target.position[3:].tolist())).rows])
-        apart = [target.position[:3] - tool[..., :3, 3], turn_between(tool[..., :3, :3], R)]
-        wanted = target.velocity + self.gain * np.concatenate(apart, axis=-1)
+        apart = pose_error(transforms(target.position), tool)
+        wanted = target.velocity + self.gain * apart
         U, sizes, V = np.linalg.svd(self.robot.jacobian(position), full_matrices=False)
         near = np.maximum(1 - (sizes[..., -1:] / self.damping) ** 2, 0.0) * self.damping**2
         within = (np.swapaxes(U, -1, -2) @ wanted[..., None])[..., 0] * sizes / (sizes**2 + near + TINY)
@@ -68,10 +67,3 @@ class ResolvedRate(Controller):
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         acceleration = times(self.kv, self.rates(position, target) - velocity)
         return self.robot.inverse_dynamics(position, velocity, acceleration)
-
-
-def turn_between(here: Array, there: Array) -> Array:
-    """The rotation vector, world axes, that turns `here` into `there`, for turns up to half a turn."""
-    from scipy.spatial.transform import Rotation
-
-    return np.asarray(Rotation.from_matrix(there @ np.swapaxes(here, -1, -2)).as_rotvec())

@@ -16,6 +16,7 @@ from tauforge.algebra.rotations import (
     angles_of,
     angular_acceleration,
     angular_velocity,
+    rotation_of,
 )
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.errors import ShapeError
@@ -57,6 +58,17 @@ def pose_of(transform: ArrayLike) -> Array:
     T = np.asarray(transform, float)
     angles = angles_of(Matrix.of([[T[..., i, j] for j in range(3)] for i in range(3)]))
     return np.concatenate([T[..., :3, 3], np.stack([np.asarray(a) for a in angles], axis=-1)], axis=-1)
+
+
+def transforms(poses: Array) -> Array:
+    """(..., 4, 4) of poses (..., 6). Identity: undoes `pose_of`."""
+    R = rotation_of(Vector(*np.moveaxis(poses[..., 3:], -1, 0)))
+    result = np.zeros((*poses.shape[:-1], 4, 4))
+    for i, row in enumerate(R.rows):
+        for j, entry in enumerate(row):
+            result[..., i, j] = entry
+    result[..., :3, 3], result[..., 3, 3] = poses[..., :3], 1.0
+    return result
 
 
 def _aligned(*values: ArrayLike) -> tuple[Array, ...]:

@@ -7,10 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tauforge.algebra.rotations import rotation_of
-from tauforge.algebra.vectors import Vector
 from tauforge.errors import ConvergenceError, ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.motion.motion import Motion, coordinates, positive
+from tauforge.motion.poses import transforms
 from tauforge.robots.inverse_kinematics import TOLERANCE, pose_error
 from tauforge.robots.serial_arm import SerialArm
 
@@ -110,17 +109,6 @@ class ToolMotion(Motion):
 
     def __repr__(self) -> str:
         return f"ToolMotion({self.arm.name}, {self.motion!r})"
-
-
-def transforms(poses: Array) -> Array:
-    """(..., 4, 4) of poses (..., 6)."""
-    R = rotation_of(Vector(*np.moveaxis(poses[..., 3:], -1, 0)))
-    result = np.zeros((*poses.shape[:-1], 4, 4))
-    for i, row in enumerate(R.rows):
-        for j, entry in enumerate(row):
-            result[..., i, j] = entry
-    result[..., :3, 3], result[..., 3, 3] = poses[..., :3], 1.0
-    return result
 
 
 def bias_acceleration(J: Array, qd: Array) -> Array:

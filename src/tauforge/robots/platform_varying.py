@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Vector
-from tauforge.errors import UnsupportedFeatureError
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import LEGS, Friction, LegParameters, PlatformParameters
@@ -24,16 +23,6 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "friction": (3,),
     "gravity": (3,),
 }
-
-
-def check(fields: Sequence[str]) -> None:
-    for field in fields:
-        if field not in SHAPES:
-            raise UnsupportedFeatureError(
-                f"{field!r} cannot vary", field="varying", remedy=f"Use one of {', '.join(SHAPES)}"
-            )
-    if len(set(fields)) < len(fields):
-        raise UnsupportedFeatureError("a field is named twice", field="varying")
 
 
 def varied_model(own: PlatformParameters, values: dict[str, Scalars]) -> PlatformModel:

@@ -94,7 +94,7 @@ class StewartPlatform(PlatformDescription):
         """
         bits = checked_request(function, FUNCTIONS, target, dtype, options)
         fields = families.named(varying)
-        families_of_platforms.check(fields)
+        families.check_names(fields, families_of_platforms.SHAPES)
         if function == "inverse_dynamics":
             given = options.get("corrections", "")
             names = self._checked_model(options.get("which", EXACT), given.split() if isinstance(given, str) else given)

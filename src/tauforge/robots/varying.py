@@ -5,7 +5,7 @@ Such a kernel takes, after the state, an array for each varying field, and so se
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -50,8 +50,7 @@ def named(varying: Sequence[str]) -> tuple[str, ...]:
     return tuple(varying)
 
 
-def check(arm: ArmDescription, fields: Sequence[str]) -> None:
-    known = ("gravity", *SHARES)
+def check_names(fields: Sequence[str], known: Collection[str]) -> None:
     for field in fields:
         if field not in known:
             raise UnsupportedFeatureError(
@@ -59,6 +58,10 @@ def check(arm: ArmDescription, fields: Sequence[str]) -> None:
             )
     if len(set(fields)) < len(fields):
         raise UnsupportedFeatureError("a field is named twice", field="varying")
+
+
+def check(arm: ArmDescription, fields: Sequence[str]) -> None:
+    check_names(fields, ("gravity", *SHARES))
     geometry = set(fields) & set(DH)
     if geometry and any(joint.dh is None for joint in arm.joints):
         raise UnsupportedFeatureError(

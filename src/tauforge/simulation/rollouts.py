@@ -173,7 +173,7 @@ def _fields(real: Robot, given: Mapping[str, ArrayLike] | None, payload: Payload
         varying.check(real, tuple(fields))
         shapes = {name: varying.core_shape(name, real.n) for name in fields}
     else:
-        platform_varying.check(tuple(fields))
+        varying.check_names(tuple(fields), platform_varying.SHAPES)
         shapes = {name: platform_varying.SHAPES[name] for name in fields}
     for name, value in fields.items():
         if value.shape[value.ndim - len(shapes[name]) :] != shapes[name]:

@@ -1,0 +1,110 @@
+"""Studies of the Stewart platform: what the tests of both papers share."""
+
+from __future__ import annotations
+
+import copy
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+
+import tauforge as tf
+
+DATA = json.loads((Path(__file__).parent / "data" / "stewart_dasgupta.json").read_text())
+REFERENCE = 1e-9  # the data's own digits
+NEAR_SINGULARITY = 1e-6  # path III within 0.2 s of it: condition numbers up to 1e5
+SAMPLES = 601
+ROBOT, OTHER = tf.load("dasgupta1998"), tf.load("pedrammehr2012")
+
+
+def states(name):
+    path = DATA["paths"][name]
+    ends = [[*path[t], *path[theta]] for t, theta in (("t0", "th0"), ("t1", "th1"))]
+    motion = tf.motion.StraightLine(*ends, path["tf"], path["V"], path["Om"])
+    return motion.sample(np.linspace(0, motion.duration, SAMPLES))
+
+
+def forces(robot, name, model):
+    return robot.inverse_dynamics(*states(name), model=model)
+
+
+def claim(study, text):
+    """The only claim that has this text."""
+    (found,) = [c for c in study.claims if text in c.claim]
+    return found
+
+
+def numbers(text):
+    return [float(x) for x in re.findall(r"-?\d+\.?\d*(?:e[+-]?\d+)?", text)]
+
+
+def figure(study, name):
+    (found,) = [f for f in study.figures if f.name == name]
+    return found
+
+
+def table(study, name):
+    (found,) = [t for t in study.tables if t.name == name]
+    return found
+
+
+def printed(text, *values):
+    """Whether each value stands in the text, to the text's own digits."""
+    shown = re.findall(r"-?\d+\.?\d*(?:e[+-]?\d+)?", text)
+    for value in values:
+        digits = [x for x in shown if abs(float(x) - value) <= half_a_digit(x)]
+        assert digits, f"{value} is not in {text!r}"
+
+
+def half_a_digit(text):
+    mantissa, _, exponent = text.partition("e")
+    decimals = len(mantissa.partition(".")[2])
+    return 0.501 * 10.0 ** (int(exponent or 0) - decimals)
+
+
+def assert_whole_and_finite(study):
+    """Names, captions, labels, curves without holes but at poles, tables, claims of all three verdicts."""
+    names = [f.name for f in study.figures] + [f"table {t.name}" for t in study.tables]
+    assert len(set(names)) == len(names)
+    for drawn in study.figures:
+        assert re.fullmatch(r"[a-z0-9-]+", drawn.name)
+        assert drawn.caption.endswith(".")
+        for panel in drawn.panels:
+            assert panel.x_label
+            assert panel.y_label
+            for line in panel.lines:
+                x, y = np.asarray(line.x), np.asarray(line.y)
+                assert x.shape == y.shape
+                assert len(y) >= (400 if panel.x_label == "time (s)" else 50)
+                assert np.isfinite(x).all()
+                gaps = ~np.isfinite(y)
+                assert np.isnan(y[gaps]).all()
+                assert gaps.sum() <= (1 if panel.y_range is not None else 0)
+                assert not panel.log_x or (x > 0).all()
+                assert not panel.log_y or (y > 0).all()
+    for made in study.tables:
+        assert made.rows
+        assert all(len(row) == len(made.columns) for row in made.rows)
+    texts = [text for c in study.claims for text in (c.where, c.claim, c.printed, c.measured, c.reason)]
+    assert all(texts)
+    assert not any(re.search(r"\b(nan|inf)\b", text) for text in [*texts, study.summary])
+    assert {c.verdict for c in study.claims} == {"holds", "holds with a correction", "does not hold"}
+
+
+def papers_figures(study):
+    """Numbers of the paper's own figures that are drawn."""
+    return {int(f.title.split()[1].rstrip(":")) for f in study.figures if f.title.startswith("Fig. ")}
+
+
+def judged_with(claims, measured, text, **numbers):
+    """The verdict on a claim, had these been measured: what is set on a copy stands before what it would compute."""
+    other = copy.copy(measured)
+    for name, value in numbers.items():
+        setattr(other, name, value)
+    (found,) = [c for c in claims(other) if text in c.claim]
+    return found.verdict
+
+
+def scaled_costs(costs, factor):
+    return costs._replace(errors={key: tuple(factor * x for x in row) for key, row in costs.errors.items()})

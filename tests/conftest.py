@@ -44,3 +44,17 @@ def written(tmp_path: Path) -> Any:
         return path
 
     return write
+
+
+@pytest.fixture
+def arm_csv(tmp_path):
+    from command_line import arm_motion  # most tests need no command line
+
+    return arm_motion(tmp_path)
+
+
+@pytest.fixture
+def rig_csv(tmp_path):
+    from command_line import rig_motion
+
+    return rig_motion(tmp_path)

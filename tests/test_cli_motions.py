@@ -9,23 +9,13 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from command_line import arm_motion, error_of, parsed, rig_motion, run, saved
+from command_line import error_of, parsed, run, saved
 from tauforge.analysis.sizing import size
 from tauforge.motion import CsvMotion
 from tauforge.motion.columns import LENGTHS, TIME, columns_of
 from tauforge.motion.csv_table import read_csv
 
 EXACT = 1e-14  # relative: the same function called twice, with the same arrays
-
-
-@pytest.fixture
-def arm_csv(tmp_path):
-    return arm_motion(tmp_path)
-
-
-@pytest.fixture
-def rig_csv(tmp_path):
-    return rig_motion(tmp_path)
 
 
 @pytest.mark.parametrize("formulation", [None, "lagrange-euler"])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from command_line import arm_motion, error_of, parsed, rig_motion, run
+from command_line import error_of, parsed, run
 from tauforge.analysis.assumptions import assess
 from tauforge.analysis.comparison import compare, random_states
 from tauforge.analysis.complexity import general_cost, operation_count
@@ -20,16 +20,6 @@ from tauforge.cli import output
 from tauforge.motion import CsvMotion
 
 CATALOGUE = Path(tf.__file__).parent / "robots" / "catalogue"
-
-
-@pytest.fixture
-def arm_csv(tmp_path):
-    return arm_motion(tmp_path)
-
-
-@pytest.fixture
-def rig_csv(tmp_path):
-    return rig_motion(tmp_path)
 
 
 def test_robots_lists_the_catalogue_with_its_sources():

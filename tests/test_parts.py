@@ -10,7 +10,7 @@ import pytest
 from tauforge.algebra.scalars import sqrt
 from tauforge.kernels import llvm_body
 from tauforge.kernels.kernel import Kernel
-from tauforge.tracing.graph import as_soon_as_possible, trace
+from tauforge.tracing.graph import trace
 from tolerances import ROUNDING, error
 
 
@@ -64,14 +64,6 @@ def test_a_slot_is_free_only_when_its_value_is_dead(monkeypatch, seed):
         spans.sort()
         for (_, dead), (born, _) in itertools.pairwise(spans):
             assert dead < born
-
-
-def test_the_changed_order_is_an_order():
-    graph = trace(random_function(np.random.default_rng(9), 6, 500, 8), {"x": 6})
-    again = as_soon_as_possible(graph)
-    values = {f"x{k}": 0.1 * (k + 1) for k in range(6)}
-    assert again.evaluate(values) == graph.evaluate(values)
-    assert all(a < k for k, node in enumerate(again.nodes) for a in node.args)
 
 
 def test_reciprocal_roots_across_parts(monkeypatch):

@@ -5,7 +5,8 @@ piece of its results as soon as it is there: stores are slow to drain, and so th
 function of its own without any loop, or else the compiler hoists every constant out of the loop and spills it. Long
 graphs are cut into parts that hand values on through scratch memory: the compiler's choice of registers gets worse, and
 slower, with the length of a function. Running a part over several blocks before the next was slower than block by
-block. Multiplications and additions are left for the compiler to fuse: choosing the pairs here made no kernel faster.
+block. Crowded graphs are put in a better order, and their sines and cosines come first, in a loop. Multiplications and
+additions are left for the compiler to fuse, and values for it to spill: choosing either here made no kernel faster.
 """
 
 from __future__ import annotations
@@ -16,11 +17,12 @@ from typing import NamedTuple
 from tauforge.kernels import llvm_functions as functions
 from tauforge.kernels.llvm_rows import Rows, store_pieces
 from tauforge.kernels.llvm_text import Code, Vectors
-from tauforge.tracing.graph import Graph, Node, as_soon_as_possible
+from tauforge.kernels.llvm_turns import turning, turns_function
+from tauforge.tracing.graph import FREE, Graph, Node
+from tauforge.tracing.ordering import is_crowded, least_crowded
 
 PART_NODES = 3000  # operations in one part, at most
 SWALLOWING = ("select", "sign", "tanh", "atan2")  # may make something finite of an infinity or of no number
-FREE = ("input", "constant")  # what every part gets for itself
 
 
 class Operand(NamedTuple):
@@ -69,15 +71,17 @@ def emit_body(
     """
     plan = Plan(graph, ins, outs, bits, lanes)
     texts, declarations = [], set()
+
+    def function(head: str, code: Code, ending: str) -> None:
+        texts.append(f"define internal {head} #1 {{\nentry:\n" + "\n".join(code.lines) + f"\n  {ending}\n}}\n")
+        declarations.update(code.declarations)
+
+    if plan.angles:
+        function("void @turns(ptr %pairs)", turns_function(len(plan.angles), bits, lanes, avx512=avx512), "ret void")
     for part in range(plan.parts):
         code = Code()
         suspect = PartEmitter(plan, code, Vectors(code, bits, lanes, avx512=avx512), limit).emit(part)
-        texts.append(
-            f"define internal i1 @body{part}(ptr noalias %table, ptr noalias %scratch) #1 {{\nentry:\n"
-            + "\n".join(code.lines)
-            + f"\n  ret i1 {suspect}\n}}\n"
-        )
-        declarations |= code.declarations
+        function(f"i1 @body{part}(ptr noalias %table, ptr noalias %scratch)", code, f"ret i1 {suspect}")
     return Body("".join(texts), frozenset(declarations), plan.parts, plan.scratch, limit is not None)
 
 
@@ -85,8 +89,10 @@ class Plan:
     """Which part computes a node, where values live that a later part needs, and when a piece of a result is whole."""
 
     def __init__(self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int) -> None:
-        if len(graph.nodes) > PART_NODES:
-            graph = as_soon_as_possible(graph)
+        self.angles: dict[int, int] = {}  # whose sines and cosines are made in a loop, and their places
+        if is_crowded(graph):
+            graph = least_crowded(graph)
+            self.angles = turning(graph)
         self.graph, self.ins, self.outs = graph, ins, outs
         self.columns = {f"{operand.name}{k}": (operand.number, k) for operand in ins for k in range(operand.size)}
         # infinities become not a number on the way in or on the way out, wherever there are fewer; on the way out where
@@ -106,12 +112,19 @@ class Plan:
             first += operand.size
         self.slots, self.scratch = self._scratch_slots()
 
+    def turned(self, k: int) -> int | None:
+        """The slot of a sine or cosine that the loop has made."""
+        node = self.graph.nodes[k]
+        if node.op in ("sin", "cos") and node.args[0] in self.angles:
+            return 2 * self.angles[node.args[0]] + (node.op == "cos")
+        return None
+
     def _scratch_slots(self) -> tuple[dict[int, int], int]:
-        """A slot is used again once its value is dead."""
+        """A slot is used again once its value is dead. The first ones are those of the angles."""
         last_part: dict[int, int] = {}
 
         def needed(node: int, part: int) -> None:
-            if self.graph.nodes[node].op not in FREE and part > self.part_of[node]:
+            if self.graph.nodes[node].op not in FREE and self.turned(node) is None and part > self.part_of[node]:
                 last_part[node] = max(part, last_part.get(node, 0))
 
         for k, node in enumerate(self.graph.nodes):
@@ -124,7 +137,7 @@ class Plan:
                     needed(self.graph.outputs[output].node, self.part_of[k])
         slots: dict[int, int] = {}
         free: list[int] = []
-        count = 0
+        count = 2 * len(self.angles)
         dying: dict[int, list[int]] = {}
         part = 0
         for k in range(len(self.graph.nodes)):
@@ -157,19 +170,29 @@ class PartEmitter:
         self.part = part
         last = self.plan.outs[-1].number
         watched: dict[str, None] = {}
+        if part == 0 and self.plan.angles:
+            self.turn()
         for k, node in enumerate(self.graph.nodes):
             if self.plan.part_of[k] != part:
                 continue
-            if node.op not in FREE:
+            if node.op not in FREE and self.plan.turned(k) is None:
                 self.names[k] = self.computed(node)
             if k in self.plan.slots:
-                self.v.store(self.value(k), self.slot(k), aligned=True)
+                self.v.store(self.value(k), self.slot(self.plan.slots[k]), aligned=True)
             for piece in self.plan.pieces.get(k, ()):
                 values = [self.result(output) for output in piece.outputs]
                 self.rows[piece.operand].store(piece.start, values)
                 if self.limit is not None and piece.operand == last:
                     watched |= dict.fromkeys(values)
         return self.any_beyond(list(watched))
+
+    def turn(self) -> None:
+        """Angles to scratch memory, and the loop over them. The values made on the way are made again where needed."""
+        for angle, place in self.plan.angles.items():
+            node = self.graph.nodes[angle]
+            value = self.value(angle) if node.op in FREE else self.computed(node)
+            self.v.store(value, self.slot(2 * place), aligned=True)
+        self.code.do("call void @turns(ptr %scratch)")
 
     def any_beyond(self, values: list[str]) -> str:
         found = ""
@@ -182,8 +205,8 @@ class PartEmitter:
         bits = self.code.emit(f"bitcast {self.v.mask} {found} to i{self.v.lanes}")
         return self.code.emit(f"icmp ne i{self.v.lanes} {bits}, 0")
 
-    def slot(self, k: int) -> str:
-        return self.code.at("%scratch", self.plan.slots[k] * self.v.bytes)
+    def slot(self, number: int) -> str:
+        return self.code.at("%scratch", number * self.v.bytes)
 
     def value(self, k: int) -> str:
         if k not in self.names:
@@ -193,7 +216,9 @@ class PartEmitter:
             if node.op == "input":
                 self.names[k] = self.argument(*self.plan.columns[node.name])
             else:
-                self.names[k] = self.v.load(self.slot(k), aligned=True)
+                turned = self.plan.turned(k)
+                slot = self.plan.slots[k] if turned is None else turned
+                self.names[k] = self.v.load(self.slot(slot), aligned=True)
         return self.names[k]
 
     def argument(self, operand: int, column: int) -> str:

@@ -14,6 +14,7 @@ from tauforge.algebra.scalars import BINARY, FoldingScalar, Scalar, arctangent, 
 
 ODD = frozenset({"sin", "sign", "tanh"})
 EVEN = frozenset({"cos", "abs"})
+FREE = ("input", "constant")  # no operations
 
 
 class Node(NamedTuple):
@@ -207,16 +208,3 @@ def in_order(nodes: Sequence[Node], outputs: Sequence[Output], order: Sequence[i
         for node in (nodes[k] for k in order)
     ]
     return Graph(tuple(kept), tuple(Output(new_index[o.node], o.negative) for o in outputs))
-
-
-def as_soon_as_possible(graph: Graph) -> Graph:
-    """The same operations, each right after the last of those it follows from that start from inputs alone.
-
-    Long graphs then have fewer values waiting at any time: the inertial force of a link takes less memory than the
-    motion it comes from. Short ones are better off in the order of the text, which mixes independent work.
-    """
-    starts: list[int] = []
-    for k, node in enumerate(graph.nodes):
-        after = [starts[a] for a in node.args if graph.nodes[a].op not in ("input", "constant")]
-        starts.append(max(after, default=k if node.args else -1))  # inputs and constants come first of all
-    return in_order(graph.nodes, graph.outputs, sorted(range(len(starts)), key=starts.__getitem__))

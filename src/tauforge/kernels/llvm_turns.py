@@ -1,0 +1,36 @@
+"""Sines and cosines of all angles in one loop, before everything else.
+
+Written out, they are a fifth of the code of a long arm. Code that no cache of the processor holds is decoded again for
+every block of rows, and that, not arithmetic, is then the bound; the loop is decoded once and keeps its constants in
+registers.
+"""
+
+from __future__ import annotations
+
+from tauforge.kernels.llvm_functions import sine_and_cosine
+from tauforge.kernels.llvm_text import Vectors
+from tauforge.kernels.llvm_writer import Writer
+from tauforge.tracing.graph import FREE, Graph
+
+
+def turning(graph: Graph) -> dict[int, int]:
+    """The angles that wait for nothing: inputs, or one operation on inputs; numbered."""
+    angles: dict[int, int] = {}
+    for node in graph.nodes:
+        if node.op in ("sin", "cos"):
+            angle = node.args[0]
+            if all(graph.nodes[a].op in FREE for a in graph.nodes[angle].args):
+                angles.setdefault(angle, len(angles))
+    return angles
+
+
+def turns_function(angles: int, bits: int, lanes: int, *, avx512: bool) -> Writer:
+    """The loop over the pairs at %pairs: sine and cosine take the place of the angle and what follows it."""
+    code = Writer()
+    v = Vectors(code, bits, lanes, avx512=avx512)
+    with code.loop(str(angles)) as k:
+        first = code.at("%pairs", code.emit(f"mul i64 {k}, {2 * v.bytes}"))
+        sine, cosine = sine_and_cosine(v, v.load(first, aligned=True))
+        v.store(sine, first, aligned=True)
+        v.store(cosine, code.at(first, v.bytes), aligned=True)
+    return code

@@ -1,0 +1,71 @@
+"""In which order the operations of a graph are written down.
+
+The compiler keeps to it by and large, and a value that waits for its last use takes a register or, once those are gone,
+a trip to memory. Three orders are worth having: that of the text, which mixes independent work and is the best where
+everything fits; each operation as soon as it can be done, which suits a long chain of links; and results one
+by one from the last to the first, each with what it alone needs, which suits many results that share little.
+"""
+
+from __future__ import annotations
+
+from tauforge.tracing.graph import Graph, in_order
+
+ROOM = 40  # values that may wait before order matters; AVX-512 holds 32 vectors, and some trips to memory are free
+
+
+def is_crowded(graph: Graph) -> bool:
+    """Whether more values wait on average than there is room for, in the order of the text."""
+    return waiting(graph, as_written(graph)) > ROOM
+
+
+def least_crowded(graph: Graph) -> Graph:
+    """The same operations in the order in which the fewest values wait."""
+    orders = (as_written(graph), as_soon_as_possible(graph), result_by_result(graph))
+    best = min(orders, key=lambda order: waiting(graph, order))
+    free = [k for k, node in enumerate(graph.nodes) if not node.args]
+    return in_order(graph.nodes, graph.outputs, [*free, *best])
+
+
+def waiting(graph: Graph, order: list[int]) -> float:
+    """How many values wait for their last use, on average. Inputs and constants are read where they are needed."""
+    last = [0] * len(graph.nodes)
+    for place, k in enumerate(order):
+        for a in graph.nodes[k].args:
+            last[a] = place
+    return sum(max(0, last[k] - place) for place, k in enumerate(order)) / max(1, len(order))
+
+
+def as_written(graph: Graph) -> list[int]:
+    return [k for k, node in enumerate(graph.nodes) if node.args]
+
+
+def as_soon_as_possible(graph: Graph) -> list[int]:
+    """Each operation right after the last of those it follows from that start from inputs alone.
+
+    The inertial force of a link then takes the place of the motion it comes from.
+    """
+    starts = [-1] * len(graph.nodes)
+    order = as_written(graph)
+    for k in order:
+        start = max([starts[a] for a in graph.nodes[k].args])
+        starts[k] = k if start < 0 else start
+    return sorted(order, key=starts.__getitem__)
+
+
+def result_by_result(graph: Graph) -> list[int]:
+    """The last result first, each with what it needs and no other had needed before."""
+    done = [not node.args for node in graph.nodes]
+    order: list[int] = []
+    for output in reversed(graph.outputs):
+        stack = [output.node]
+        while stack:
+            k = stack[-1]
+            missing = [a for a in graph.nodes[k].args if not done[a]]
+            if missing:
+                stack.extend(reversed(missing))
+                continue
+            stack.pop()
+            if not done[k]:
+                done[k] = True
+                order.append(k)
+    return order

@@ -91,3 +91,18 @@ def solved(factors: Factors, right: Sequence[Scalar]) -> list[Scalar]:
         for i in range(k):
             x[k] = x[k] - L[k][i] * x[i]
     return x
+
+
+def inverse(factors: Factors) -> Rows:
+    """Of A, symmetric to the last bit, row by row: L X = 1 / D (L')^-1 has nothing below its diagonal 1 / D.
+
+    Identity: A times it is the unit matrix.
+    """
+    L, D_inverse = factors
+    X: Rows = []
+    for i, row in enumerate(L):
+        below = [-sum((row[k] * X[k][j] for k in range(i)), start=0.0) for j in range(i)]
+        for j, x in enumerate(below):
+            X[j].append(x)
+        X.append([*below, D_inverse[i] - sum((row[k] * below[k] for k in range(i)), start=0.0)])
+    return X

@@ -110,7 +110,7 @@ class Plan:
                 complete = max(graph.outputs[k].node for k in outputs)
                 self.pieces.setdefault(complete, []).append(Piece(operand.number, start, outputs))
             first += operand.size
-        self.slots, self.scratch = self._scratch_slots()
+        self.slots, self.scratch = self._scratch_slots() if self.parts > 1 else ({}, 2 * len(self.angles))
 
     def turned(self, k: int) -> int | None:
         """The slot of a sine or cosine that the loop has made."""

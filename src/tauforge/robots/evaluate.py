@@ -20,8 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauforge.algebra.scalars import Column, FoldingScalar, Scalar
 from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.tracing.counting import count
-from tauforge.tracing.graph import Graph, trace
+from tauforge.tracing.graph import Graph, cheapest_trace
 
 if TYPE_CHECKING:
     from tauforge.kernels.kernel import Kernel
@@ -120,8 +119,7 @@ class Evaluator:
                 return flat(formula(self._model(), **dict(zip(shapes, columns, strict=True)), **chosen))
 
             sizes = {argument: math.prod(core) for argument, core in shapes.items()}
-            graphs = (trace(partial(recorded, chosen), sizes) for chosen in choices(options))
-            return min(graphs, key=lambda graph: count(graph).flops)
+            return cheapest_trace([partial(recorded, chosen) for chosen in choices(options)], sizes)
 
         kernel = kernel_of(
             name,

@@ -10,7 +10,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tauforge.algebra.dual import derivative, seeded
-from tauforge.algebra.linear import factored, solved
+from tauforge.algebra.linear import factored, inverse, solved
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Transform, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
@@ -196,8 +196,7 @@ def forward_dynamics_derivatives(
     for slope in state_derivatives(model, q, qd, qdd, payload, reverse):
         columns = [solved(factors, [-row[k] for row in slope]) for k in range(n)]
         results.append([list(row) for row in zip(*columns, strict=True)])
-    units = [solved(factors, [float(i == k) for i in range(n)]) for k in range(n)]
-    return [*results, [list(row) for row in zip(*units, strict=True)]]
+    return [*results, inverse(factors)]
 
 
 def regressor(

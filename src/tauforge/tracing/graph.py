@@ -8,7 +8,7 @@ Pure Python; an arm's inverse dynamics takes a few milliseconds.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from tauforge.algebra.scalars import BINARY, FoldingScalar, Scalar, arctangent, function, is_number, select
 
@@ -31,21 +31,31 @@ class Recorder:
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
-        self._index: dict[Node, int] = {}
+        self._index: dict[tuple[str, Any], int] = {}  # by operation and arguments, value or name
 
-    def node(self, node: Node) -> int:
-        index = self._index.get(node)
+    def operation(self, op: str, args: tuple[int, ...]) -> int:
+        index = self._index.get((op, args))
         if index is None:
-            index = len(self.nodes)
-            self.nodes.append(node)
-            self._index[node] = index
+            index = self._index[op, args] = len(self.nodes)
+            self.nodes.append(Node(op, args))
         return index
 
     def input(self, name: str) -> Traced:
-        return Traced(self, self.node(Node("input", name=name)), False)
+        return Traced(self, self._free(Node("input", name=name), name), False)
 
     def constant(self, value: float) -> Traced:
-        return Traced(self, self.node(Node("constant", value=abs(value))), value < 0)
+        return Traced(self, self._free(Node("constant", value=abs(value)), abs(value)), value < 0)
+
+    def exact_constant(self, value: float) -> Traced:
+        """With its sign inside the node."""
+        return Traced(self, self._free(Node("constant", value=value), value), False)
+
+    def _free(self, node: Node, key: Any) -> int:
+        index = self._index.get((node.op, key))
+        if index is None:
+            index = self._index[node.op, key] = len(self.nodes)
+            self.nodes.append(node)
+        return index
 
 
 class Traced(FoldingScalar):
@@ -57,6 +67,8 @@ class Traced(FoldingScalar):
         self.recorder, self.index, self.negative = recorder, index, negative
 
     def _lift(self, x: Scalar) -> Traced:
+        if x is self:
+            return x
         if not isinstance(x, Traced):
             return self.recorder.constant(float(x))
         if x.recorder is not self.recorder:
@@ -65,41 +77,38 @@ class Traced(FoldingScalar):
 
     def _binary(self, name: str, a: Scalar, b: Scalar) -> Scalar:
         u, v = self._lift(a), self._lift(b)
-        if name == "sub":
-            return self._sum(u, v._unary("neg"))
+        if name == "mul":
+            return self._product(u.index, v.index, u.negative != v.negative)
         if name == "add":
-            return self._sum(u, v)
-        if name == "atan2":  # odd in the first
-            return self._record("atan2", (u.index, v._positive().index), u.negative)
-        negative = u.negative != v.negative
+            return self._sum(u.index, v.index, u.negative, v.negative)
+        if name == "sub":
+            return self._sum(u.index, v.index, u.negative, not v.negative)
         if name == "div":
-            return self._record("div", (u.index, v.index), negative)
-        return self._product(u, v, negative)
+            return self._record("div", (u.index, v.index), u.negative != v.negative)
+        return self._record("atan2", (u.index, v._positive().index), u.negative)  # odd in the first
 
-    def _sum(self, u: Traced, v: Traced) -> Scalar:
-        if u.index == v.index:
-            return 0.0 if u.negative != v.negative else u * 2.0
-        if u.index > v.index:
-            u, v = v, u
-        return self._record("add" if u.negative == v.negative else "sub", (u.index, v.index), u.negative)
+    def _sum(self, u: int, v: int, u_negative: bool, v_negative: bool) -> Scalar:
+        if u == v:
+            return 0.0 if u_negative != v_negative else Traced(self.recorder, u, u_negative) * 2.0
+        if u > v:
+            u, v, u_negative, v_negative = v, u, v_negative, u_negative
+        return self._record("add" if u_negative == v_negative else "sub", (u, v), u_negative)
 
-    def _product(self, u: Traced, v: Traced, negative: bool) -> Traced:
-        """Constants gather: c1 (c2 x) becomes (c1 c2) x."""
+    def _product(self, u: int, v: int, negative: bool) -> Traced:
+        """A constant comes first, and constants gather: c1 (c2 x) becomes (c1 c2) x."""
         nodes = self.recorder.nodes
-        for constant, other in ((u, v), (v, u)):
-            if nodes[constant.index].op == "constant":
-                inner = nodes[other.index]
-                if inner.op == "mul" and nodes[inner.args[0]].op == "constant":
-                    folded = nodes[constant.index].value * nodes[inner.args[0]].value
-                    return self._product(self.recorder.constant(folded), self._node(inner.args[1]), negative)
-                return self._record("mul", (constant.index, other.index), negative)
-        return self._record("mul", (min(u.index, v.index), max(u.index, v.index)), negative)
-
-    def _node(self, index: int) -> Traced:
-        return Traced(self.recorder, index, False)
+        if nodes[v].op == "constant" and nodes[u].op != "constant":
+            u, v = v, u
+        if nodes[u].op != "constant":
+            return self._record("mul", (u, v) if u < v else (v, u), negative)
+        inner = nodes[v]
+        if inner.op == "mul" and nodes[inner.args[0]].op == "constant":
+            folded = self.recorder.constant(nodes[u].value * nodes[inner.args[0]].value)
+            return self._product(folded.index, inner.args[1], negative)
+        return self._record("mul", (u, v), negative)
 
     def _record(self, op: str, args: tuple[int, ...], negative: bool) -> Traced:
-        return Traced(self.recorder, self.recorder.node(Node(op, args)), negative)
+        return Traced(self.recorder, self.recorder.operation(op, args), negative)
 
     def _unary(self, name: str) -> Traced:
         if name == "neg":
@@ -116,7 +125,7 @@ class Traced(FoldingScalar):
             return self
         node = self.recorder.nodes[self.index]
         if node.op == "constant":
-            return Traced(self.recorder, self.recorder.node(Node("constant", value=-node.value)), False)
+            return self.recorder.exact_constant(-node.value)
         zero = self.recorder.constant(0.0)
         return self._record("sub", (zero.index, self.index), False)
 
@@ -182,14 +191,28 @@ def trace(f: Callable[..., Sequence[Scalar]], sizes: dict[str, int]) -> Graph:
 
     f returns a flat sequence of scalars.
     """
-    recorder = Recorder()
-    arguments = [[recorder.input(f"{name}{k}") for k in range(size)] for name, size in sizes.items()]
-    results = [recorder.constant(float(y)) if is_number(y) else y for y in f(*arguments)]
-    return without_dead_code(recorder.nodes, [Output(y.index, y.negative) for y in results])
+    return cheapest_trace([f], sizes)
+
+
+def cheapest_trace(functions: Sequence[Callable[..., Sequence[Scalar]]], sizes: dict[str, int]) -> Graph:
+    """`trace` of the function that takes the fewest operations, of several that compute the same."""
+    recordings = []
+    for f in functions:
+        recorder = Recorder()
+        arguments = [[recorder.input(f"{name}{k}") for k in range(size)] for name, size in sizes.items()]
+        results = [recorder.constant(float(y)) if is_number(y) else y for y in f(*arguments)]
+        outputs = [Output(y.index, y.negative) for y in results]
+        recordings.append((recorder.nodes, outputs, needed(recorder.nodes, outputs)))
+    return in_order(*min(recordings, key=lambda recording: len(recording[2])))
 
 
 def without_dead_code(nodes: Sequence[Node], outputs: Sequence[Output]) -> Graph:
-    """Only what the outputs need, renumbered, in the order it was recorded."""
+    """Only what the outputs need, renumbered."""
+    return in_order(nodes, outputs, needed(nodes, outputs))
+
+
+def needed(nodes: Sequence[Node], outputs: Sequence[Output]) -> list[int]:
+    """What the outputs need, in the order it was recorded."""
     live = [False] * len(nodes)
     for output in outputs:
         live[output.node] = True
@@ -197,14 +220,16 @@ def without_dead_code(nodes: Sequence[Node], outputs: Sequence[Output]) -> Graph
         if live[k]:
             for argument in nodes[k].args:
                 live[argument] = True
-    return in_order(nodes, outputs, [k for k in range(len(nodes)) if live[k]])
+    return [k for k, is_live in enumerate(live) if is_live]
 
 
 def in_order(nodes: Sequence[Node], outputs: Sequence[Output], order: Sequence[int]) -> Graph:
     """These nodes, renumbered; arguments come before what needs them."""
-    new_index = {k: place for place, k in enumerate(order)}
+    place = [0] * len(nodes)
+    for new, old in enumerate(order):
+        place[old] = new
     kept = [
-        Node(node.op, tuple([new_index[a] for a in node.args])) if node.args else node
-        for node in (nodes[k] for k in order)
+        Node(node.op, tuple(map(place.__getitem__, node.args))) if node.args else node
+        for node in map(nodes.__getitem__, order)
     ]
-    return Graph(tuple(kept), tuple(Output(new_index[o.node], o.negative) for o in outputs))
+    return Graph(tuple(kept), tuple([Output(place[o.node], o.negative) for o in outputs]))

@@ -30,9 +30,11 @@ def waiting(graph: Graph, order: list[int]) -> float:
     """How many values wait for their last use, on average. Inputs and constants are read where they are needed."""
     last = [0] * len(graph.nodes)
     for place, k in enumerate(order):
+        last[k] = place
         for a in graph.nodes[k].args:
             last[a] = place
-    return sum(max(0, last[k] - place) for place, k in enumerate(order)) / max(1, len(order))
+    count = len(order)
+    return (sum(map(last.__getitem__, order)) - count * (count - 1) / 2) / max(1, count)
 
 
 def as_written(graph: Graph) -> list[int]:

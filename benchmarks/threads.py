@@ -39,8 +39,8 @@ def threads(arm: tf.SerialArm, seconds: float) -> dict[str, Any] | None:
     speed_up = ratio(turns["1 threads"], turns[f"{cores} threads"])
     copied = ratio(turns["copy 1"], turns[f"copy {cores}"])
     print(
-        f"{cores} threads on a million states: {speed_up['fastest']:.2f} x, median {speed_up['median']:.2f} x; it is "
-        f"bound by memory: a plain copy gains {copied['fastest']:.2f} x, median {copied['median']:.2f} x",
+        f"{cores} threads on a million states: {speed_up['fastest']:.2f} x, median {speed_up['median']:.2f} x; "
+        f"a plain copy gains {copied['fastest']:.2f} x, median {copied['median']:.2f} x",
         flush=True,
     )
     return {

@@ -188,6 +188,29 @@ def test_gains_that_are_refused(kp, kv, match):
         ComputedTorque(PUMA, kp, kv)
 
 
+@pytest.mark.parametrize(
+    ("law", "field"),
+    [
+        (lambda: PD(PUMA, -1.0, 1.0), "kp"),
+        (lambda: GravityPD(PUMA, 1.0, [1, 1, 1, -0.5, 1, 1]), "kv"),
+        (lambda: FeedforwardPD(PUMA, 1.0, np.eye(6) + 3 * np.eye(6, k=1)), "kv"),
+        (lambda: ResolvedRate(PUMA, kv=-10.0), "kv"),
+        (lambda: AdaptiveComputedTorque(PUMA, -10.0, period=1e-3), "rate"),
+        (lambda: AdaptiveComputedTorque(PUMA, damping=-1.0, period=1e-3), "damping"),
+    ],
+)
+def test_gains_that_drive_an_error_away_are_refused(law, field):
+    with pytest.raises(tf.ModelError, match=f"^{field}: drives some error further away: e' K e must not be negative"):
+        law()
+
+
+def test_gains_of_nothing_and_turning_gains_are_taken():
+    """No stiffness, no damping, and matrices that turn an error without feeding it: e' K e is 0."""
+    turning = np.zeros((6, 6))
+    turning[0, 1], turning[1, 0] = 5.0, -5.0
+    assert np.array_equal(PD(PUMA, 0.0, turning).kv, turning)
+
+
 def test_gains_that_couple():
     """Condition (c) may hold although one joint has no damping of its own: the stiffness passes it on."""
     kp = 100 * np.eye(6)

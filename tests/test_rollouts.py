@@ -204,6 +204,24 @@ def test_what_rollouts_do_not_take():
         tf.rollout(ARM, ComputedTorque(ARM), MOVE, initial=(np.zeros((0, 3)), np.zeros(3)))
 
 
+@pytest.mark.parametrize(
+    ("robot", "field", "value", "match"),
+    [
+        (ARM, "mass", [[1.0, 1, 1], [1, -2.5, 1]], "mass: expected numbers >= 0, got -2.5"),
+        (ARM, "com", np.full((2, 3, 3), np.nan), "com: expected finite numbers, got nan"),
+        (ARM, "gravity", [[0, 0, -np.inf]], "gravity: expected finite numbers, got -inf"),
+        (ARM, "viscous", [[0.1, 0.1, -1e-9]], "viscous: expected numbers >= 0, got -1e-09"),
+        (RIG, "platform_mass", [3.0, -1.0], "platform_mass: expected numbers >= 0, got -1.0"),
+        (RIG, "friction", [[0, -1.0, 0]], "friction: expected numbers >= 0, got -1.0"),
+    ],
+)
+def test_numbers_that_no_robot_has(robot, field, value, match):
+    """What a description refuses a rollout refuses too, before anything runs; gravity and centres may be negative."""
+    move = MOVE if robot is ARM else RIG_MOVE
+    with pytest.raises(tf.ShapeError, match=match):
+        tf.rollout(robot, ComputedTorque(robot), move, varying={field: np.array(value)})
+
+
 def test_leg_space():
     """With a perfect model and continuous control each leg's error follows e'' + Kv e' + Kp e = 0."""
     rig = tf.load("motion-rig")

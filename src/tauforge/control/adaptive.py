@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tauforge.control.controller import Controller, gain_matrix, times
+from tauforge.control.controller import Controller, check_pull, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample, positive
 from tauforge.robots.serial_arm import SerialArm
@@ -46,8 +46,11 @@ class AdaptiveComputedTorque(Controller):
             raise ModelError("adaptive control needs a regressor, which arms have", field="robot")
         self.robot: SerialArm = robot
         self.rate = gain_matrix("rate", rate, robot.n)
+        check_pull("rate", self.rate)
         own = self.rate @ np.diag(np.diag(robot.mass_matrix(np.zeros(robot.n))))
         self.damping = own if damping is None else gain_matrix("damping", damping, robot.n)
+        if damping is not None:
+            check_pull("damping", self.damping)
         self.learning = positive("learning", learning)
         self.period: float = positive("period", period)
         own = robot.inertial_parameters.reshape(robot.n, 10)

@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.control.controller import (
+    SYMMETRIC,
     Controller,
     Robot,
     coordinate_count,
@@ -27,7 +28,6 @@ from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
 
 Array = NDArray[Any]
-SYMMETRIC = 1e-12  # relative to the largest entry
 
 
 class ComputedTorque(Controller):

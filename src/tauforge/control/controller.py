@@ -15,6 +15,7 @@ from tauforge.robots.serial_arm import SerialArm
 from tauforge.robots.stewart_platform import StewartPlatform
 
 Array = NDArray[Any]
+SYMMETRIC = 1e-12  # of gain matrices: what rounding leaves of symmetry and of zeros
 Robot = SerialArm | StewartPlatform
 
 
@@ -93,3 +94,14 @@ def gain_matrix(name: str, gain: ArrayLike, n: int) -> Array:
     if K.shape != (n, n) or not np.isfinite(K).all():
         raise ModelError(f"expected a number, {n} numbers or an {n} x {n} matrix, got {gain!r}", field=name)
     return K
+
+
+def check_pull(name: str, K: Array) -> None:
+    """e' K e must not be negative for any error e, or the feedback drives that error further away."""
+    smallest = np.linalg.eigvalsh(K + K.T).min() / 2
+    if smallest < -SYMMETRIC * np.abs(K).max(initial=0.0):
+        raise ModelError(
+            f"drives some error further away: e' K e must not be negative, and is {smallest:.4g} for an e of length 1",
+            field=name,
+            remedy="Turn the sign round",
+        )

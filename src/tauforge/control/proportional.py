@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tauforge.control.controller import Controller, Robot, coordinate_count, gain_matrix, model_forces, times
+from tauforge.control.controller import (
+    Controller,
+    Robot,
+    check_pull,
+    coordinate_count,
+    gain_matrix,
+    model_forces,
+    times,
+)
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.stewart_platform import StewartPlatform
 
@@ -17,7 +25,8 @@ Array = NDArray[Any]
 class PD(Controller):
     """Kp e + Kv e' of each actuator's own coordinate: joints of an arm, leg lengths of a platform.
 
-    kp, kv: a number, n numbers or an (n, n) matrix: N m/rad and N m s/rad, or N/m and N s/m
+    kp, kv: a number, n numbers or an (n, n) matrix: N m/rad and N m s/rad, or N/m and N s/m; none that drives an error
+            further away
     """
 
     compiles = True
@@ -26,6 +35,8 @@ class PD(Controller):
         n = coordinate_count(robot)
         self.robot = robot
         self.kp, self.kv = gain_matrix("kp", kp, n), gain_matrix("kv", kv, n)
+        check_pull("kp", self.kp)
+        check_pull("kv", self.kv)
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         e, e_dot = target.position - position, target.velocity - velocity

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tauforge.control.controller import Controller, gain_matrix, times
+from tauforge.control.controller import Controller, check_pull, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample, positive
 from tauforge.motion.poses import transforms
@@ -51,6 +51,7 @@ class ResolvedRate(Controller):
         self.gain, self.damping = positive("gain", gain), positive("damping", damping)
         self.fastest = positive("fastest", fastest)
         self.kv = gain_matrix("kv", kv, robot.n)
+        check_pull("kv", self.kv)
 
     def rates(self, position: Array, target: MotionSample) -> Array:
         """Joint rates (..., n) that bring the tool back to the motion."""

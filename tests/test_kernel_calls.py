@@ -263,6 +263,21 @@ def test_large_batches_obey_the_rules_of_small_ones(rows):
         tf.set_threads(None)
 
 
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int64])
+@pytest.mark.parametrize("kernels", ["1", "0"])
+def test_what_is_masked_is_not_a_number(monkeypatch, kind, kernels):
+    """A gap in measured data must not be answered with whatever lies under the mask."""
+    monkeypatch.setenv("TAUFORGE_KERNELS", kernels)
+    arm = tf.load("planar-2r").replace()
+    plain = np.array([[1, 2], [3, 4], [5, 6]], kind)
+    gap = np.ma.masked_array(plain, mask=[[0, 0], [0, 1], [0, 0]])
+    got, expected = arm.inverse_dynamics(plain, gap, plain), arm.inverse_dynamics(plain, plain, plain)
+    assert got.dtype == expected.dtype
+    assert np.isnan(got[1]).any()
+    assert np.array_equal(got[[0, 2]], expected[[0, 2]])
+    assert np.isnan(arm.inverse_dynamics(plain[1], gap[1], plain[1])).any()  # one state: the builtin hands it on
+
+
 def test_a_batch_at_the_end_of_the_interpreter():
     code = """
     import atexit, numpy as np, tauforge as tf

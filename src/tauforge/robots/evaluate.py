@@ -31,7 +31,7 @@ BLOCK = 8192  # rows at a time: bounds the memory of the temporaries, and keeps 
 
 
 def as_argument(name: str, value: ArrayLike, size: int, meaning: str) -> Array:
-    """A real array (..., size); float32 stays, every other real type becomes float64."""
+    """A real array (..., size); float32 stays, every other real type becomes float64; what is masked is NaN."""
     try:
         raw = np.asarray(value)
     except ValueError:
@@ -40,6 +40,8 @@ def as_argument(name: str, value: ArrayLike, size: int, meaning: str) -> Array:
         raise ShapeError(name, expected=f"real numbers (..., {size})", got=f"{raw.dtype} values")
     if raw.shape[-1:] != (size,):
         raise ShapeError(name, expected=f"(..., {size}): {meaning}", got=str(raw.shape))
+    if isinstance(value, np.ma.MaskedArray) and value.mask.any():
+        raw = np.where(value.mask, raw.dtype.type(np.nan) if raw.dtype.kind == "f" else np.nan, raw)
     return raw if raw.dtype == np.float32 else raw.astype(np.float64, copy=False)
 
 

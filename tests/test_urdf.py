@@ -183,6 +183,24 @@ def test_quarter_turns_are_exact(written: Any) -> None:
     assert set(np.abs(np.array(arm.joints[0].before)[:3, :3]).ravel()) == {0.0, 1.0}
 
 
+def test_the_tool_is_the_only_leaf_or_the_last_moving_link(written: Any) -> None:
+    """With one leaf beyond the last joint there is no doubt; with two nothing is guessed, and tip= says which."""
+
+    def leaf(name: str, x: float) -> str:
+        return (
+            f'<link name="{name}"/><joint name="to_{name}" type="fixed"><parent link="lower"/><child link="{name}"/>'
+            f'<origin xyz="{x} 0 0"/></joint>'
+        )
+
+    one = VALID.replace("</robot>", leaf("camera", 0.25) + "</robot>")
+    two = VALID.replace("</robot>", leaf("camera", 0.25) + leaf("gripper", 0.5) + "</robot>")
+    here, there = (read_urdf(written(text)).forward_kinematics(np.zeros(2)) for text in (VALID, one))
+    assert np.allclose(np.linalg.inv(here) @ there, [[1, 0, 0, 0.25], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+    assert np.array_equal(read_urdf(written(two)).forward_kinematics(np.zeros(2)), here)
+    chosen = read_urdf(written(two), tip="gripper").forward_kinematics(np.zeros(2))
+    assert np.allclose((np.linalg.inv(here) @ chosen)[:3, 3], [0.5, 0, 0])
+
+
 def test_one_body_keeps_its_numbers(written: Any) -> None:
     joint = read_urdf(written(VALID)).joints[1]
     assert (joint.mass, joint.com, np.diag(joint.inertia).tolist()) == (1.5, (0.0, 0.0, 0.0), [0.1, 0.1, 0.1])

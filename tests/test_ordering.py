@@ -70,6 +70,34 @@ def test_a_long_chain_and_many_results_want_different_orders():
         assert min(crowds) == ordering.waiting(graph, order(graph)) < 0.7 * crowds[0]
 
 
+def test_result_by_result_starts_with_the_last_and_with_first_arguments():
+    def f(x):
+        return [x[0] * x[1] + x[2] * x[3], (x[0] + x[1]) * (x[2] + x[3])]
+
+    graph = trace(f, {"x": 4})
+    written = ordering.as_written(graph)  # the operations of the first result, then those of the second
+    assert ordering.result_by_result(graph) == [*written[3:], *written[:3]]
+
+
+def test_a_small_gain_is_no_reason_to_leave_the_order_of_the_text(monkeypatch):
+    graph = random_graph(4)
+    crowds = [ordering.waiting(graph, order(graph)) for order in ORDERS]
+    gain = min(crowds[1:]) / crowds[0]
+    for clearly, kept in ((gain * 1.01, False), (gain * 0.99, True)):
+        monkeypatch.setattr(ordering, "CLEARLY", clearly)
+        best = ordering.least_crowded(graph)
+        assert (ordering.waiting(best, ordering.as_written(best)) == crowds[0]) == kept
+
+
+def test_what_is_loaded_where_it_is_needed_does_not_wait():
+    graph = random_graph(5)
+    order = ordering.as_written(graph)
+    waits = {k: max([order.index(u) for u in order if k in graph.nodes[u].args], default=0) for k in order}
+    longest = max(order, key=lambda k: waits[k] - order.index(k))
+    less = (waits[longest] - order.index(longest)) / len(order)
+    assert ordering.waiting(graph, order, {longest}) == pytest.approx(ordering.waiting(graph, order) - less, rel=1e-12)
+
+
 @pytest.mark.usefixtures("kernels_on")
 def test_an_arm_of_six_joints_keeps_the_order_of_its_text():
     arm = tf.load("puma560")

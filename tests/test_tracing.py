@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 
 import numpy as np
@@ -10,10 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from strategies import conventions, kinds, random_arm, random_state, seeds
-from tauforge.algebra.scalars import Column, cos, sin, sqrt, tanh
+from tauforge.algebra.scalars import Column, arctangent, cos, select, sin, sqrt, tanh
 from tauforge.formulations.serial import FORMULATIONS
 from tauforge.tracing.counting import Operations, count, critical_path
-from tauforge.tracing.graph import trace
+from tauforge.tracing.graph import cheapest_trace, trace
 from tolerances import ROUNDING, error
 
 
@@ -139,3 +140,29 @@ def test_tracing_an_arm_takes_milliseconds():
         trace(lambda q, qd, qdd: f(arm, q, qd, qdd), {"q": 6, "qd": 6, "qdd": 6})
         best = min(best, time.perf_counter() - start)
     assert best < 0.05  # about 0.005 on a quiet core
+
+
+def test_of_several_functions_the_one_with_the_fewest_operations_is_kept():
+    """Operations count, not the inputs and constants they need: here two on five nodes, and three on four."""
+
+    def few(x):
+        return [x[0] * 1.5 + 2.5]
+
+    def many(x):
+        return [x[0] * x[0] * x[0] * x[0]]
+
+    for functions in ([few, many], [many, few]):
+        assert cheapest_trace(functions, {"x": 1}) == trace(few, {"x": 1})
+
+
+def test_signs_of_constants_that_must_be_inside():
+    """Where a sign cannot be kept beside the node: comparisons and the second argument of the arc tangent."""
+
+    def f(x):
+        return [select(x[0], -1.0, x[0], x[1]), arctangent(x[0], -2.0)]
+
+    graph = trace(f, {"x": 2})
+    for a, b in ((-3.0, 0.5), (0.5, 7.0)):
+        picked, angle = graph.evaluate({"x0": a, "x1": b})
+        assert picked == (a if a < -1.0 else b)
+        assert angle == math.atan2(a, -2.0)

@@ -13,8 +13,10 @@ from tauforge.algebra.scalars import cos, sin
 from tauforge.kernels import llvm_body
 from tauforge.kernels.host import VECTOR_BITS
 from tauforge.kernels.kernel import Kernel
+from tauforge.kernels.llvm_text import literal
 from tauforge.kernels.llvm_turns import turning
 from tauforge.tracing.graph import trace
+from tauforge.tracing.ordering import least_crowded
 from tolerances import ROUNDING, error
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
@@ -47,11 +49,14 @@ def by_numpy(x):
 
 
 def test_which_angles_wait_for_nothing():
-    graph = trace(every_kind, {"x": 5})
-    angles = turning(graph)
-    assert list(angles.values()) == list(range(5))  # all but that of the nested sine
-    arguments = {node.args[0] for node in graph.nodes if node.op in ("sin", "cos")}
-    assert len(arguments - set(angles)) == 1
+    graph = trace(lambda x: [*every_kind(x), sin(sin(x[0]))], {"x": 5})
+    angles, slots = turning(graph)
+    assert len(set(angles)) == 5  # all but those of the two nested sines
+    sines = {k: node for k, node in enumerate(graph.nodes) if node.op in ("sin", "cos")}
+    assert len({node.args[0] for node in sines.values()} - set(angles)) == 2
+    assert slots == {
+        k: 2 * angles.index(node.args[0]) + (node.op == "cos") for k, node in sines.items() if node.args[0] in angles
+    }
 
 
 @pytest.mark.parametrize("width", ["128", "256", "512"])
@@ -76,6 +81,19 @@ def test_the_loop_is_in_the_code_of_crowded_graphs_only(monkeypatch):
     body = llvm_body.emit_body(graph, ins, outs, 64, 8, avx512=True)
     assert body.text.count("call void @turns") == 1
     assert body.scratch == 2 * 5
+    reduction = literal(2 / math.pi, 64)  # by which every angle is multiplied first
+    assert body.text.count(reduction) == 2  # in the loop, and for the nested sine
+
+
+def test_what_the_loop_makes_takes_no_other_memory_and_the_order_is_changed(monkeypatch):
+    monkeypatch.setattr(llvm_body, "PART_NODES", 4)
+    monkeypatch.setattr(llvm_body, "is_crowded", lambda graph: True)
+    graph = trace(every_kind, {"x": 5})
+    plan = llvm_body.Plan(graph, [llvm_body.Operand("x", (5,), 0)], [llvm_body.Operand("", (8,), 1)], 64, 8)
+    assert plan.turns == turning(plan.graph)
+    assert plan.graph == least_crowded(graph, turning(graph).slots)
+    assert not set(plan.slots) & set(plan.turns.slots)
+    assert min(plan.slots.values()) == 2 * 5
 
 
 @pytest.mark.parametrize("width", ["128", "256", "512"])

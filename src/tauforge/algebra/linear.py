@@ -94,15 +94,23 @@ def solved(factors: Factors, right: Sequence[Scalar]) -> list[Scalar]:
 
 
 def inverse(factors: Factors) -> Rows:
-    """Of A, symmetric to the last bit, row by row: L X = 1 / D (L')^-1 has nothing below its diagonal 1 / D.
+    """X = A^-1 of A = L' D L, symmetric to the last bit.
 
-    Identity: A times it is the unit matrix.
+    L X = D^-1 (L')^-1 is upper triangular with the diagonal D^-1, so each row of X follows from those above it.
+    Identity: A X is the unit matrix.
     """
     L, D_inverse = factors
     X: Rows = []
     for i, row in enumerate(L):
-        below = [-sum((row[k] * X[k][j] for k in range(i)), start=0.0) for j in range(i)]
-        for j, x in enumerate(below):
-            X[j].append(x)
-        X.append([*below, D_inverse[i] - sum((row[k] * below[k] for k in range(i)), start=0.0)])
+        new = []
+        for j in range(i):
+            x: Scalar = 0.0
+            for k in range(i):
+                x = x - row[k] * X[k][j]
+            new.append(x)
+        corner = D_inverse[i]
+        for k in range(i):
+            corner = corner - row[k] * new[k]
+            X[k].append(new[k])
+        X.append([*new, corner])
     return X

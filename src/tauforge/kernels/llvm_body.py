@@ -17,7 +17,7 @@ from typing import NamedTuple
 from tauforge.kernels import llvm_functions as functions
 from tauforge.kernels.llvm_rows import Rows, store_pieces
 from tauforge.kernels.llvm_text import Code, Vectors
-from tauforge.kernels.llvm_turns import turning, turns_function
+from tauforge.kernels.llvm_turns import NO_TURNS, turning, turns_function
 from tauforge.tracing.graph import FREE, Graph, Node
 from tauforge.tracing.ordering import is_crowded, least_crowded
 
@@ -76,8 +76,9 @@ def emit_body(
         texts.append(f"define internal {head} #1 {{\nentry:\n" + "\n".join(code.lines) + f"\n  {ending}\n}}\n")
         declarations.update(code.declarations)
 
-    if plan.angles:
-        function("void @turns(ptr %pairs)", turns_function(len(plan.angles), bits, lanes, avx512=avx512), "ret void")
+    angles = len(plan.turns.angles)
+    if angles:
+        function("void @turns(ptr %pairs)", turns_function(angles, bits, lanes, avx512=avx512), "ret void")
     for part in range(plan.parts):
         code = Code()
         suspect = PartEmitter(plan, code, Vectors(code, bits, lanes, avx512=avx512), limit).emit(part)
@@ -89,10 +90,10 @@ class Plan:
     """Which part computes a node, where values live that a later part needs, and when a piece of a result is whole."""
 
     def __init__(self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int) -> None:
-        self.angles: dict[int, int] = {}  # whose sines and cosines are made in a loop, and their places
+        self.turns = NO_TURNS  # sines and cosines that are made in a loop
         if is_crowded(graph):
-            graph = least_crowded(graph)
-            self.angles = turning(graph)
+            graph = least_crowded(graph, turning(graph).slots)
+            self.turns = turning(graph)
         self.graph, self.ins, self.outs = graph, ins, outs
         self.columns = {f"{operand.name}{k}": (operand.number, k) for operand in ins for k in range(operand.size)}
         # infinities become not a number on the way in or on the way out, wherever there are fewer; on the way out where
@@ -110,21 +111,14 @@ class Plan:
                 complete = max(graph.outputs[k].node for k in outputs)
                 self.pieces.setdefault(complete, []).append(Piece(operand.number, start, outputs))
             first += operand.size
-        self.slots, self.scratch = self._scratch_slots() if self.parts > 1 else ({}, 2 * len(self.angles))
-
-    def turned(self, k: int) -> int | None:
-        """The slot of a sine or cosine that the loop has made."""
-        node = self.graph.nodes[k]
-        if node.op in ("sin", "cos") and node.args[0] in self.angles:
-            return 2 * self.angles[node.args[0]] + (node.op == "cos")
-        return None
+        self.slots, self.scratch = self._scratch_slots() if self.parts > 1 else ({}, 2 * len(self.turns.angles))
 
     def _scratch_slots(self) -> tuple[dict[int, int], int]:
         """A slot is used again once its value is dead. The first ones are those of the angles."""
         last_part: dict[int, int] = {}
 
         def needed(node: int, part: int) -> None:
-            if self.graph.nodes[node].op not in FREE and self.turned(node) is None and part > self.part_of[node]:
+            if self.graph.nodes[node].op not in FREE and node not in self.turns.slots and part > self.part_of[node]:
                 last_part[node] = max(part, last_part.get(node, 0))
 
         for k, node in enumerate(self.graph.nodes):
@@ -137,7 +131,7 @@ class Plan:
                     needed(self.graph.outputs[output].node, self.part_of[k])
         slots: dict[int, int] = {}
         free: list[int] = []
-        count = 2 * len(self.angles)
+        count = 2 * len(self.turns.angles)
         dying: dict[int, list[int]] = {}
         part = 0
         for k in range(len(self.graph.nodes)):
@@ -170,12 +164,12 @@ class PartEmitter:
         self.part = part
         last = self.plan.outs[-1].number
         watched: dict[str, None] = {}
-        if part == 0 and self.plan.angles:
+        if part == 0 and self.plan.turns.angles:
             self.turn()
         for k, node in enumerate(self.graph.nodes):
             if self.plan.part_of[k] != part:
                 continue
-            if node.op not in FREE and self.plan.turned(k) is None:
+            if node.op not in FREE and k not in self.plan.turns.slots:
                 self.names[k] = self.computed(node)
             if k in self.plan.slots:
                 self.v.store(self.value(k), self.slot(self.plan.slots[k]), aligned=True)
@@ -188,7 +182,7 @@ class PartEmitter:
 
     def turn(self) -> None:
         """Angles to scratch memory, and the loop over them. The values made on the way are made again where needed."""
-        for angle, place in self.plan.angles.items():
+        for place, angle in enumerate(self.plan.turns.angles):
             node = self.graph.nodes[angle]
             value = self.value(angle) if node.op in FREE else self.computed(node)
             self.v.store(value, self.slot(2 * place), aligned=True)
@@ -216,9 +210,8 @@ class PartEmitter:
             if node.op == "input":
                 self.names[k] = self.argument(*self.plan.columns[node.name])
             else:
-                turned = self.plan.turned(k)
-                slot = self.plan.slots[k] if turned is None else turned
-                self.names[k] = self.v.load(self.slot(slot), aligned=True)
+                slots = self.plan.turns.slots if k in self.plan.turns.slots else self.plan.slots
+                self.names[k] = self.v.load(self.slot(slots[k]), aligned=True)
         return self.names[k]
 
     def argument(self, operand: int, column: int) -> str:

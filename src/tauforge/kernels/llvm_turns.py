@@ -1,4 +1,4 @@
-"""Sines and cosines of all angles in one loop, before everything else.
+"""Sines and cosines of the angles that are there from the start, in one loop before everything else.
 
 Written out, they are a fifth of the code of a long arm. Code that no cache of the processor holds is decoded again for
 every block of rows, and that, not arithmetic, is then the bound; the loop is decoded once and keeps its constants in
@@ -7,21 +7,36 @@ registers.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from tauforge.kernels.llvm_functions import sine_and_cosine
 from tauforge.kernels.llvm_text import Vectors
 from tauforge.kernels.llvm_writer import Writer
 from tauforge.tracing.graph import FREE, Graph
 
+EARLY = ("input", "add", "sub", "mul")  # operations that an angle may be the result of
 
-def turning(graph: Graph) -> dict[int, int]:
-    """The angles that wait for nothing: inputs, or one operation on inputs; numbered."""
-    angles: dict[int, int] = {}
-    for node in graph.nodes:
+
+class Turns(NamedTuple):
+    """Angles in the order of their pairs, and the slot of each sine and cosine; all by their nodes."""
+
+    angles: tuple[int, ...]
+    slots: dict[int, int]
+
+
+NO_TURNS = Turns((), {})
+
+
+def turning(graph: Graph) -> Turns:
+    """The angles that wait for nothing: inputs, or a sum or product of inputs and constants."""
+    places: dict[int, int] = {}
+    slots = {}
+    for k, node in enumerate(graph.nodes):
         if node.op in ("sin", "cos"):
-            angle = node.args[0]
-            if all(graph.nodes[a].op in FREE for a in graph.nodes[angle].args):
-                angles.setdefault(angle, len(angles))
-    return angles
+            angle = graph.nodes[node.args[0]]
+            if angle.op in EARLY and all(graph.nodes[a].op in FREE for a in angle.args):
+                slots[k] = 2 * places.setdefault(node.args[0], len(places)) + (node.op == "cos")
+    return Turns(tuple(places), slots)
 
 
 def turns_function(angles: int, bits: int, lanes: int, *, avx512: bool) -> Writer:

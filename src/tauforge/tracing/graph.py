@@ -203,7 +203,7 @@ def cheapest_trace(functions: Sequence[Callable[..., Sequence[Scalar]]], sizes: 
         results = [recorder.constant(float(y)) if is_number(y) else y for y in f(*arguments)]
         outputs = [Output(y.index, y.negative) for y in results]
         recordings.append((recorder.nodes, outputs, needed(recorder.nodes, outputs)))
-    return in_order(*min(recordings, key=lambda recording: len(recording[2])))
+    return in_order(*min(recordings, key=lambda recording: sum(1 for k in recording[2] if recording[0][k].args)))
 
 
 def without_dead_code(nodes: Sequence[Node], outputs: Sequence[Output]) -> Graph:
@@ -225,7 +225,7 @@ def needed(nodes: Sequence[Node], outputs: Sequence[Output]) -> list[int]:
 
 def in_order(nodes: Sequence[Node], outputs: Sequence[Output], order: Sequence[int]) -> Graph:
     """These nodes, renumbered; arguments come before what needs them."""
-    place = [0] * len(nodes)
+    place = [len(nodes)] * len(nodes)  # no such node: what is left out cannot be used unnoticed
     for new, old in enumerate(order):
         place[old] = new
     kept = [

@@ -8,9 +8,12 @@ by one from the last to the first, each with what it alone needs, which suits ma
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from tauforge.tracing.graph import Graph, in_order
 
 ROOM = 40  # values that may wait before order matters; AVX-512 holds 32 vectors, and some trips to memory are free
+CLEARLY = 0.8  # of what waits as written: a smaller gain does not outweigh the mixing of independent work
 
 
 def is_crowded(graph: Graph) -> bool:
@@ -18,23 +21,28 @@ def is_crowded(graph: Graph) -> bool:
     return waiting(graph, as_written(graph)) > ROOM
 
 
-def least_crowded(graph: Graph) -> Graph:
-    """The same operations in the order in which the fewest values wait."""
-    orders = (as_written(graph), as_soon_as_possible(graph), result_by_result(graph))
-    best = min(orders, key=lambda order: waiting(graph, order))
+def least_crowded(graph: Graph, loaded: Collection[int] = ()) -> Graph:
+    """The same operations in the order in which the fewest values wait: that of the text, or a clearly better one.
+
+    loaded: operations whose results are read where they are needed, as inputs are
+    """
+    written = as_written(graph)
+    others = (as_soon_as_possible(graph), result_by_result(graph))
+    best = min(others, key=lambda order: waiting(graph, order, loaded))
+    if waiting(graph, best, loaded) > CLEARLY * waiting(graph, written, loaded):
+        best = written
     free = [k for k, node in enumerate(graph.nodes) if not node.args]
     return in_order(graph.nodes, graph.outputs, [*free, *best])
 
 
-def waiting(graph: Graph, order: list[int]) -> float:
+def waiting(graph: Graph, order: list[int], loaded: Collection[int] = ()) -> float:
     """How many values wait for their last use, on average. Inputs and constants are read where they are needed."""
     last = [0] * len(graph.nodes)
     for place, k in enumerate(order):
         last[k] = place
         for a in graph.nodes[k].args:
             last[a] = place
-    count = len(order)
-    return (sum(map(last.__getitem__, order)) - count * (count - 1) / 2) / max(1, count)
+    return sum(last[k] - place for place, k in enumerate(order) if k not in loaded) / max(1, len(order))
 
 
 def as_written(graph: Graph) -> list[int]:

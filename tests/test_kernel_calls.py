@@ -278,6 +278,19 @@ def test_what_is_masked_is_not_a_number(monkeypatch, kind, kernels):
     assert np.isnan(arm.inverse_dynamics(plain[1], gap[1], plain[1])).any()  # one state: the builtin hands it on
 
 
+def test_the_first_call_imports_nothing_slow():
+    """From the cache it takes some 7 ms; any of these would double that."""
+    code = """
+    import sys, numpy as np, tauforge as tf
+    arm = tf.load("planar-2r")
+    arm.inverse_dynamics(*np.zeros((3, 2)))
+    arm.forward_dynamics(*np.zeros((3, 10, 2)))
+    print(sorted({"numpy.ma", "scipy", "scipy.spatial", "matplotlib", "plotly", "asyncio"} & set(sys.modules)))
+    """
+    done = subprocess.run([sys.executable, "-c", textwrap.dedent(code)], capture_output=True, text=True, check=False)
+    assert done.stdout.strip() == "[]", done.stderr
+
+
 def test_a_batch_at_the_end_of_the_interpreter():
     code = """
     import atexit, numpy as np, tauforge as tf

@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import os
+import sys
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
@@ -40,7 +41,8 @@ def as_argument(name: str, value: ArrayLike, size: int, meaning: str) -> Array:
         raise ShapeError(name, expected=f"real numbers (..., {size})", got=f"{raw.dtype} values")
     if raw.shape[-1:] != (size,):
         raise ShapeError(name, expected=f"(..., {size}): {meaning}", got=str(raw.shape))
-    if isinstance(value, np.ma.MaskedArray) and value.mask.any():
+    masked = sys.modules.get("numpy.ma")  # slow to import, and without it nothing is masked
+    if masked is not None and isinstance(value, masked.MaskedArray) and value.mask.any():
         raw = np.where(value.mask, raw.dtype.type(np.nan) if raw.dtype.kind == "f" else np.nan, raw)
     return raw if raw.dtype == np.float32 else raw.astype(np.float64, copy=False)
 

@@ -120,9 +120,40 @@ def counts(m, theirs):
     return {"operations": {**m.operations, "dasgupta1998": theirs}}
 
 
+def at_rest(m):
+    """The platform where it is on the paths, and not moving."""
+    return {
+        "paths": {
+            name: path._replace(states=path.states._replace(velocity=0 * path.states.velocity))
+            for name, path in m.paths.items()
+        }
+    }
+
+
+def taking(m, flops):
+    """Had the paper's model taken so many operations."""
+    ours = m.operations["dasgupta1998"]
+    return counts(m, ours._replace(multiplications=ours.multiplications + flops - ours.flops))
+
+
+def forces_follow_the_condition(m):
+    along = np.repeat(m.conditions["I"][:, None], 6, axis=1)
+    poses = m.random_poses._replace(force=m.random_poses.condition)
+    return {"random_poses": poses, "forces": on_path(m.forces, "I", T=along)}
+
+
 @pytest.mark.parametrize(
     ("text", "numbers", "verdict"),
     [
+        ("allows no rotation", at_rest, "holds"),
+        ("694", lambda m: taking(m, 4889), "holds"),
+        ("694", lambda m: taking(m, 4888), "holds with a correction"),
+        ("Directly related", forces_follow_the_condition, "holds"),
+        (
+            "Directly related",
+            lambda m: slow_is(m, "II") | {"random_poses": forces_follow_the_condition(m)["random_poses"]},
+            "does not hold",
+        ),
         ("models all", lambda m: {"costs": scaled_costs(m.costs, 0.0)}, "holds"),
         ("models all", lambda m: {"forces": on_path(m.forces, "II", exact=m.forces["I"].exact)}, "does not hold"),
         ("constraint moment", lambda m: {"costs": scaled_costs(m.costs, 0.0)}, "holds"),

@@ -120,6 +120,8 @@ def models_swapped(found, a, b):
         ("previous models", lambda m: {"costs": scaled_costs(m.costs, 0.0)}, "holds"),
         ("closed form", lambda m: {"term_costs": {**m.term_costs, "": 1.0}}, "does not hold"),
         ("closed form", lambda m: {"forces": equal_models(m.forces)}, "holds"),
+        ("complexity", lambda m: {"flops": {**m.flops, "exact": m.flops["pedrammehr2012"]}}, "holds"),
+        ("complexity", lambda m: {"flops": dict.fromkeys(m.flops, m.flops["exact"])}, "does not hold"),
         ("slow path 2", lambda m: {"forces": models_swapped(m.forces, *MODELS)}, "does not hold"),
         ("fast path 3", lambda m: {"forces": {**m.forces, "3": m.forces["2"]}}, "holds"),
         ("balance of power", lambda m: {"powers": {**m.powers, "3": m.powers["2"]}}, "holds"),

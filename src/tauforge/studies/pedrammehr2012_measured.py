@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from tauforge.algebra.dual import Dual, derivative, primal
 from tauforge.algebra.vectors import Vector, dot
+from tauforge.analysis.complexity import operation_count
 from tauforge.analysis.power import PowerBalance, power_balance
 from tauforge.formulations.stewart.kinematics import LegMotion, leg_motion
 from tauforge.formulations.stewart.pedrammehr2012_closed import Terms
@@ -132,6 +133,11 @@ class Measured:
             error = max(error, float(np.abs(printed - leg.spin_rate).max()))
             largest = max(largest, float(np.abs(leg.spin_rate).max()))
         return error, largest
+
+    @cached_property
+    def flops(self) -> dict[str, int]:
+        """Of one inverse dynamics, by model."""
+        return {model: operation_count(self.platform, model).flops for model in (SIMPLIFIED, IMPROVED, EXACT)}
 
     @cached_property
     def powers(self) -> dict[str, dict[str, PowerBalance]]:

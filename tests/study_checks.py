@@ -35,6 +35,12 @@ def claim(study, text):
     return found
 
 
+def has_verdicts(study, expected):
+    """Each claim, found by a piece of its text, has the verdict expected; and there is no other claim."""
+    assert len(study.claims) == len(expected)
+    assert {text: claim(study, text).verdict for text in expected} == expected
+
+
 def numbers(text):
     return [float(x) for x in re.findall(r"-?\d+\.?\d*(?:e[+-]?\d+)?", text)]
 

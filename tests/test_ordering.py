@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from random_functions import random_function
 from tauforge.tracing import ordering
 from tauforge.tracing.graph import in_order, trace
-from test_parts import random_function
 
 ORDERS = (ordering.as_written, ordering.as_soon_as_possible, ordering.result_by_result)
 

@@ -7,27 +7,12 @@ import itertools
 import numpy as np
 import pytest
 
+from random_functions import random_function
 from tauforge.algebra.scalars import sqrt
 from tauforge.kernels import llvm_body
 from tauforge.kernels.kernel import Kernel
 from tauforge.tracing.graph import trace
 from tolerances import ROUNDING, error
-
-
-def random_function(rng, inputs, operations, outputs):
-    """Sums and products of values from near and far, results among them early and late."""
-    picks = [(rng.integers(2), rng.integers(1 << 30), rng.integers(1 << 30)) for _ in range(operations)]
-    places = rng.integers(inputs, inputs + operations, outputs)
-
-    def f(x):
-        values = list(x)
-        for kind, a, b in picks:
-            near = values[-1 - a % min(len(values), 8)]
-            far = values[b % len(values)]
-            values.append((near + far) * 0.5 if kind else near * far * 0.7)
-        return [values[k] for k in places]
-
-    return f
 
 
 @pytest.mark.parametrize("part_nodes", [40, 150, 1000])

@@ -211,6 +211,7 @@ def test_what_rollouts_do_not_take():
         (ARM, "com", np.full((2, 3, 3), np.nan), "com: expected finite numbers, got nan"),
         (ARM, "gravity", [[0, 0, -np.inf]], "gravity: expected finite numbers, got -inf"),
         (ARM, "viscous", [[0.1, 0.1, -1e-9]], "viscous: expected numbers >= 0, got -1e-09"),
+        (ARM, "gear_ratio", [[1.0, 0.0, 1.0]], "gear_ratio: expected numbers other than 0, got 0.0"),
         (RIG, "platform_mass", [3.0, -1.0], "platform_mass: expected numbers >= 0, got -1.0"),
         (RIG, "friction", [[0, -1.0, 0]], "friction: expected numbers >= 0, got -1.0"),
     ],

@@ -16,6 +16,7 @@ from study_checks import (
     claim,
     figure,
     forces,
+    has_verdicts,
     judged_with,
     numbers,
     papers_figures,
@@ -94,9 +95,7 @@ DASGUPTA_VERDICTS = {
 
 
 def test_verdicts_of_dasgupta(dasgupta):
-    assert len(dasgupta.claims) == len(DASGUPTA_VERDICTS)
-    for text, verdict in DASGUPTA_VERDICTS.items():
-        assert claim(dasgupta, text).verdict == verdict
+    has_verdicts(dasgupta, DASGUPTA_VERDICTS)
 
 
 @pytest.fixture(scope="module")

@@ -16,6 +16,7 @@ from study_checks import (
     claim,
     figure,
     forces,
+    has_verdicts,
     judged_with,
     numbers,
     papers_figures,
@@ -88,9 +89,7 @@ PEDRAMMEHR_VERDICTS = {
 
 
 def test_verdicts_of_pedrammehr(pedrammehr):
-    assert len(pedrammehr.claims) == len(PEDRAMMEHR_VERDICTS)
-    for text, verdict in PEDRAMMEHR_VERDICTS.items():
-        assert claim(pedrammehr, text).verdict == verdict
+    has_verdicts(pedrammehr, PEDRAMMEHR_VERDICTS)
 
 
 @pytest.fixture(scope="module")

@@ -76,7 +76,7 @@ class FoldingScalar:
         return self._times(other, other, self)
 
     def _times(self, other: Scalar, a: Scalar, b: Scalar) -> Scalar:
-        if isinstance(other, NUMBERS):
+        if is_number(other):
             if other == 0:
                 return 0.0
             if other == 1:

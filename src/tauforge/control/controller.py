@@ -15,7 +15,7 @@ from tauforge.robots.serial_arm import SerialArm
 from tauforge.robots.stewart_platform import StewartPlatform
 
 Array = NDArray[Any]
-SYMMETRIC = 1e-12  # of gain matrices: what rounding leaves of symmetry and of zeros
+SYMMETRIC = 1e-12  # of gain matrices, relative to the largest entry: what rounding leaves of symmetry and of zeros
 Robot = SerialArm | StewartPlatform
 
 

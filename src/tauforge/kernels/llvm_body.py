@@ -111,10 +111,13 @@ class Plan:
                 complete = max(graph.outputs[k].node for k in outputs)
                 self.pieces.setdefault(complete, []).append(Piece(operand.number, start, outputs))
             first += operand.size
-        self.slots, self.scratch = self._scratch_slots() if self.parts > 1 else ({}, 2 * len(self.turns.angles))
+        self.slots, self.scratch = self._scratch_slots()
 
     def _scratch_slots(self) -> tuple[dict[int, int], int]:
         """A slot is used again once its value is dead. The first ones are those of the angles."""
+        count = self.turns.vectors
+        if self.parts == 1:
+            return {}, count
         last_part: dict[int, int] = {}
 
         def needed(node: int, part: int) -> None:
@@ -131,7 +134,6 @@ class Plan:
                     needed(self.graph.outputs[output].node, self.part_of[k])
         slots: dict[int, int] = {}
         free: list[int] = []
-        count = 2 * len(self.turns.angles)
         dying: dict[int, list[int]] = {}
         part = 0
         for k in range(len(self.graph.nodes)):

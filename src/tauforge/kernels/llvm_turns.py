@@ -1,8 +1,8 @@
 """Sines and cosines of the angles that are there from the start, in one loop before everything else.
 
-Written out, they are a fifth of the code of a long arm. Code that no cache of the processor holds is decoded again for
-every block of rows, and that, not arithmetic, is then the bound; the loop is decoded once and keeps its constants in
-registers.
+Written out, they are a quarter of the code of a long arm. Code that no cache of the processor holds is decoded again
+for every block of rows, and that, not arithmetic, is then the bound; the loop is decoded once and keeps its constants
+in registers.
 """
 
 from __future__ import annotations
@@ -22,6 +22,11 @@ class Turns(NamedTuple):
 
     angles: tuple[int, ...]
     slots: dict[int, int]
+
+    @property
+    def vectors(self) -> int:
+        """Of scratch memory, from its start: a pair for each angle, which lies in the first of the two before."""
+        return 2 * len(self.angles)
 
 
 NO_TURNS = Turns((), {})

@@ -109,20 +109,20 @@ def in_turn(share: Callable[[int], None], shares: int, workers: int) -> None:
     between threads. After an error, or an interruption from the keyboard, nobody takes another share; none is being
     worked on when this returns or raises.
     """
-    turns = Turns(share, shares)
+    shared = SharedWork(share, shares)
     try:
         for _ in range(workers - 1):
             # what the caller has set for itself, such as NumPy's errstate, holds for the helpers too
-            pool(get_threads()).submit(copy_context().run, turns.help)
+            pool(get_threads()).submit(copy_context().run, shared.help)
     except RuntimeError:  # no threads are to be had: at the end of the interpreter, or because there are too many
         pass
     except BaseException:
-        turns.stop()
+        shared.stop()
         raise
-    turns.work()
+    shared.work()
 
 
-class Turns:
+class SharedWork:
     """The shares of one call, and who is at work on them.
 
     Helpers are counted when they begin and when they end, because the pool cannot be relied on to say: it may be busy

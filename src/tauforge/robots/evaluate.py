@@ -43,7 +43,7 @@ def as_argument(name: str, value: ArrayLike, size: int, meaning: str) -> Array:
         raise ShapeError(name, expected=f"(..., {size}): {meaning}", got=str(raw.shape))
     masked = sys.modules.get("numpy.ma")  # slow to import, and without it nothing is masked
     if masked is not None and isinstance(value, masked.MaskedArray) and value.mask.any():
-        raw = np.where(value.mask, raw.dtype.type(np.nan) if raw.dtype.kind == "f" else np.nan, raw)
+        raw = np.where(value.mask, np.nan, raw)
     return raw if raw.dtype == np.float32 else raw.astype(np.float64, copy=False)
 
 

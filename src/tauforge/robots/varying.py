@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Vector
-from tauforge.errors import UnsupportedFeatureError
+from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial.parameters import heavier
 from tauforge.robots.arm_model import ArmModel, DHRow, JointNumbers, arm_model, dh_displacements
@@ -39,6 +39,10 @@ SHARES: dict[str, Shape] = {
 }
 
 
+# ends of names, of fields of arms and platforms
+NEVER_NEGATIVE = ("mass", "viscous", "coulomb", "motor_inertia", "friction")
+
+
 def core_shape(field: str, n: int) -> Shape:
     """Of the array that gives the field of every joint; gravity is one vector."""
     return (3,) if field == "gravity" else (n, *SHARES[field])
@@ -58,6 +62,16 @@ def check_names(fields: Sequence[str], known: Collection[str]) -> None:
             )
     if len(set(fields)) < len(fields):
         raise UnsupportedFeatureError("a field is named twice", field="varying")
+
+
+def check_numbers(field: str, value: Array) -> None:
+    """As the descriptions of robots have them: finite, none below zero where that makes no sense, no gear ratio 0."""
+    if not np.isfinite(value).all():
+        raise ShapeError(field, expected="finite numbers", got=str(value[~np.isfinite(value)][0]))
+    if field.endswith(NEVER_NEGATIVE) and (value < 0).any():
+        raise ShapeError(field, expected="numbers >= 0", got=str(value.min()))
+    if field == "gear_ratio" and (value == 0).any():
+        raise ShapeError(field, expected="numbers other than 0", got="0.0")
 
 
 def check(arm: ArmDescription, fields: Sequence[str]) -> None:

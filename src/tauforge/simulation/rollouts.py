@@ -37,7 +37,6 @@ from tauforge.simulation.state import state_space
 Array = NDArray[Any]
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]
-NEVER_NEGATIVE = ("mass", "viscous", "coulomb", "motor_inertia", "friction")  # ends of the names of fields
 
 
 class Rollout(NamedTuple):
@@ -179,7 +178,7 @@ def _fields(real: Robot, given: Mapping[str, ArrayLike] | None, payload: Payload
     for name, value in fields.items():
         if value.shape[value.ndim - len(shapes[name]) :] != shapes[name]:
             raise ShapeError(name, expected=f"(N, {', '.join(map(str, shapes[name]))})", got=str(value.shape))
-        _check_values(name, value)
+        varying.check_numbers(name, value)
     check_friction(real, "coulomb" in fields)
     if payload is None:
         return fields
@@ -188,14 +187,6 @@ def _fields(real: Robot, given: Mapping[str, ArrayLike] | None, payload: Payload
             "payloads are held by arms", field="payload", remedy="Vary platform_mass, platform_com, platform_inertia"
         )
     return fields | varying.carrying(real, payload, fields)
-
-
-def _check_values(name: str, value: Array) -> None:
-    """As the description of a robot has them: finite, and none below zero where that makes no sense."""
-    if not np.isfinite(value).all():
-        raise ShapeError(name, expected="finite numbers", got=str(value[~np.isfinite(value)][0]))
-    if name.endswith(NEVER_NEGATIVE) and (value < 0).any():
-        raise ShapeError(name, expected="numbers >= 0", got=str(value.min()))
 
 
 def _batch(given: tuple[ArrayLike, ArrayLike], fields: Fields, robot: Robot) -> tuple[Array, Array]:

@@ -31,7 +31,7 @@ class Recorder:
 
     def __init__(self) -> None:
         self.nodes: list[Node] = []
-        self._index: dict[tuple[str, Any], int] = {}  # by operation and arguments, value or name
+        self._index: dict[tuple[Any, ...], int] = {}  # operations by name and arguments, the others by themselves
 
     def operation(self, op: str, args: tuple[int, ...]) -> int:
         index = self._index.get((op, args))
@@ -41,19 +41,19 @@ class Recorder:
         return index
 
     def input(self, name: str) -> Traced:
-        return Traced(self, self._free(Node("input", name=name), name), False)
+        return Traced(self, self._free(Node("input", name=name)), False)
 
     def constant(self, value: float) -> Traced:
-        return Traced(self, self._free(Node("constant", value=abs(value)), abs(value)), value < 0)
+        return Traced(self, self._free(Node("constant", value=abs(value))), value < 0)
 
     def exact_constant(self, value: float) -> Traced:
         """With its sign inside the node."""
-        return Traced(self, self._free(Node("constant", value=value), value), False)
+        return Traced(self, self._free(Node("constant", value=value)), False)
 
-    def _free(self, node: Node, key: Any) -> int:
-        index = self._index.get((node.op, key))
+    def _free(self, node: Node) -> int:
+        index = self._index.get(node)
         if index is None:
-            index = self._index[node.op, key] = len(self.nodes)
+            index = self._index[node] = len(self.nodes)
             self.nodes.append(node)
         return index
 
@@ -203,7 +203,12 @@ def cheapest_trace(functions: Sequence[Callable[..., Sequence[Scalar]]], sizes: 
         results = [recorder.constant(float(y)) if is_number(y) else y for y in f(*arguments)]
         outputs = [Output(y.index, y.negative) for y in results]
         recordings.append((recorder.nodes, outputs, needed(recorder.nodes, outputs)))
-    return in_order(*min(recordings, key=lambda recording: sum(1 for k in recording[2] if recording[0][k].args)))
+
+    def operations(recording: tuple[list[Node], list[Output], list[int]]) -> int:
+        nodes, _, order = recording
+        return sum(1 for k in order if nodes[k].args)
+
+    return in_order(*min(recordings, key=operations))
 
 
 def without_dead_code(nodes: Sequence[Node], outputs: Sequence[Output]) -> Graph:

@@ -22,8 +22,7 @@ PAGES = {
 
 
 @pytest.fixture(autouse=True)
-def as_a_reader(monkeypatch, tmp_path):
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
+def as_a_reader(as_installed, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # what a page saves goes there
 
 

@@ -15,6 +15,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from pages import settle
+
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = tuple(
     DOCS / f"{name}.md" for name in ("command-line", "quickstart", "simulation", "errors", "adding-a-formulation")
@@ -59,13 +61,8 @@ def _answered(body: str) -> str:
 
 
 def main() -> int:
-    os.environ["TAUFORGE_KERNELS"] = "1"  # as a reader has it
     texts = {path: with_outputs(path.read_text(encoding="utf-8")) for path in PAGES}
-    if "--check" in sys.argv:
-        return 0 if all(path.read_text(encoding="utf-8") == text for path, text in texts.items()) else 1
-    for path, text in texts.items():
-        path.write_text(text, encoding="utf-8")
-    return 0
+    return settle(texts)
 
 
 if __name__ == "__main__":

@@ -188,9 +188,10 @@ def test_closed_form_and_vector_form(pedrammehr):
     assert min(costs.values()) > 0.5
 
 
-def test_angular_velocities_on_path_one(pedrammehr):
+def test_angular_velocities_on_path_one(pedrammehr, measured_pedrammehr):
     told = claim(pedrammehr, "lets a pod rotate").measured
     assert told.startswith("within 1e-12 rad/s")
+    assert measured_pedrammehr.turning_of_the_axes[0] < 1e-13
     printed(told, np.abs(OTHER.leg_motion(*states("II")).spins).max())
     t = np.linspace(0, 6, SAMPLES)
     for name, speed in (("", 0.08), ("-whole-way", 0.5 / 6)):

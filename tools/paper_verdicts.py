@@ -10,7 +10,6 @@ from pathlib import Path
 
 from generated_docs import markdown, with_tables
 from pages import settle
-
 from tauforge.studies.registry import STUDIES, run
 from tauforge.studies.study import Claim, Study, nothing
 

@@ -34,6 +34,18 @@ settings.register_profile(
 settings.load_profile("tauforge")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--on-kernels", action="store_true", help="only tests that run kernels, as at another vector width")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
+    """A test runs kernels if it asks for the fixtures below: nothing is listed by hand."""
+    if config.getoption("--on-kernels"):
+        kept = [item for item in items if "switch" in item.fixturenames]
+        config.hook.pytest_deselected(items=[item for item in items if "switch" not in item.fixturenames])
+        items[:] = kept
+
+
 def pytest_configure() -> None:
     """Not when this file is imported: children of the tests do that too, with an environment made for them."""
     os.environ.setdefault(INSTALLED, os.environ.get("TAUFORGE_KERNELS", "1"))

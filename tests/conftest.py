@@ -35,7 +35,7 @@ settings.load_profile("tauforge")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    parser.addoption("--on-kernels", action="store_true", help="only tests that run kernels, as at another vector width")
+    parser.addoption("--on-kernels", action="store_true", help="only tests that run kernels")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:

@@ -56,7 +56,7 @@ def readme_table() -> str:
 
 def speed_table() -> str:
     """From the newest result of `make bench`."""
-    report = json.loads(max((ROOT / "benchmarks" / "results").glob("*.json")).read_text())
+    report = json.loads(max((ROOT / "benchmarks" / "results").glob("*.json")).read_text(encoding="utf-8"))
     rows = []
     step = (
         {**report["rollouts"], "function": "step of a rollout under computed torque"} if "rollouts" in report else None
@@ -195,9 +195,11 @@ def page() -> str:
 
 def main() -> int:
     written = {
-        README: with_tables(README.read_text(), {"counts": readme_table(), "speed": speed_table()}),
-        STEWART: with_tables(STEWART.read_text(), {"verdicts": verdict_table(), "flops": flops_table()}),
-        CONTROL: with_tables(CONTROL.read_text(), {"lee": lee_table(), "legs": legs_table()}),
+        README: with_tables(README.read_text(encoding="utf-8"), {"counts": readme_table(), "speed": speed_table()}),
+        STEWART: with_tables(
+            STEWART.read_text(encoding="utf-8"), {"verdicts": verdict_table(), "flops": flops_table()}
+        ),
+        CONTROL: with_tables(CONTROL.read_text(encoding="utf-8"), {"lee": lee_table(), "legs": legs_table()}),
         PAGE: page(),
     }
     return settle(written)

@@ -120,7 +120,12 @@ def run(name: str, chosen: Configuration, workers: str, more: Sequence[str]) -> 
                 **({"user": NOBODY, "group": NOBODY, "extra_groups": []} if chosen.as_nobody else {}),
             )
         seconds = time.monotonic() - started
-    return (name, *counts(log.read_text(encoding="utf-8", errors="replace")), f"{seconds:.0f}", f"exit {done.returncode}")
+    return (
+        name,
+        *counts(log.read_text(encoding="utf-8", errors="replace")),
+        f"{seconds:.0f}",
+        f"exit {done.returncode}",
+    )
 
 
 def counts(output: str) -> tuple[str, str, str]:

@@ -248,11 +248,6 @@ def test_terminals_get_colours_and_wrapped_errors(monkeypatch, capsys):
 ROOT = Path(__file__).parent.parent
 
 
-def test_the_page_on_the_command_line_shows_what_is_printed(as_installed):
-    done = subprocess.run([sys.executable, ROOT / "tools" / "console_blocks.py", "--check"], check=False)
-    assert done.returncode == 0, "run: python tools/console_blocks.py"
-
-
 def test_the_page_names_every_unit_and_command():
     from tauforge.motion.csv_table import UNITS
 

@@ -1,7 +1,7 @@
 """Run the code of a page, in a folder of its own, and write below it what it prints.
 
 Python blocks share one namespace from top to bottom; a text block right below one is its output. A console block has
-commands, each with its output below it. `--check` compares.
+commands, each with its output below it. Names choose pages; `--check` compares.
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def _answered(body: str) -> str:
 
 
 def main() -> int:
-    texts = {path: with_outputs(path.read_text(encoding="utf-8")) for path in PAGES}
+    chosen = [path for path in PAGES if path.stem in sys.argv[1:]] or PAGES
+    texts = {path: with_outputs(path.read_text(encoding="utf-8")) for path in chosen}
     return settle(texts)
 
 

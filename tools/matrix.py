@@ -102,7 +102,11 @@ def run(name: str, chosen: Configuration, workers: str, more: Sequence[str]) -> 
             Path(scratch).chmod(0o755)
             where = Path(scratch) / chosen.folder / "tauforge"
             temporary = Path(scratch) / chosen.folder / "tmp"
-            python = copied(where, _interpreter(chosen.as_nobody))
+            interpreter = Path(sys.executable).resolve()
+            if chosen.as_nobody:
+                interpreter = readable_python(Path(scratch) / "python")
+                environment["LD_LIBRARY_PATH"] = str(interpreter.parent.parent / "lib")
+            python = copied(where, interpreter)
             temporary.mkdir()
             temporary.chmod(0o1777)
             environment["TMPDIR"] = str(temporary)
@@ -159,19 +163,16 @@ def copied(folder: Path, interpreter: Path) -> Path:
     return programs / "python"
 
 
-def _interpreter(as_nobody: bool) -> Path:
-    """This one, or the system's of the same version where an ordinary user may not run this one."""
+def readable_python(folder: Path) -> Path:
+    """A copy of this interpreter without its packages: the one in use may lie in a home that others cannot enter."""
     version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
-    own = Path(sys.base_prefix) / "bin" / version
-    if not as_nobody:
-        return own
-    for candidate in (own, Path("/usr/bin") / version):
-        try:
-            subprocess.run([candidate, "-c", ""], user=NOBODY, group=NOBODY, extra_groups=[], check=True)
-        except (OSError, subprocess.CalledProcessError):
-            continue
-        return candidate
-    raise SystemExit(f"no {version} that an ordinary user may run: expected one in /usr/bin")
+    base = Path(sys.base_prefix)
+    unneeded = shutil.ignore_patterns("site-packages", "test", "tests", "config-*", "__pycache__", "idlelib")
+    shutil.copytree(base / "lib" / version, folder / "lib" / version, ignore=unneeded)
+    for library in (base / "lib").glob("libpython*.so*"):
+        shutil.copy(library, folder / "lib")
+    (folder / "bin").mkdir()
+    return Path(shutil.copy(base / "bin" / version, folder / "bin"))
 
 
 def main() -> int:

@@ -18,7 +18,8 @@ version = release = __version__
 
 extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery", "mathml", "plain_docstrings"]
 exclude_patterns = ["_build", "extensions", "**/*.ipynb", "**/sg_execution_times.rst", "sg_execution_times.rst"]
-suppress_warnings = ["config.cache"]  # the gallery's settings hold a function
+# The gallery's settings hold a function; and it takes a blank in the path of the checkout for one in an example's name.
+suppress_warnings = ["config.cache", "sphinx_gallery.space_in_filename"]
 nitpicky = True
 # Types in signatures stand as in the source; those that have no page, NumPy's, Python's and some of ours, have no link.
 nitpick_ignore_regex = [

@@ -30,6 +30,8 @@ needs_sphinx = pytest.mark.skipif(bool(missing), reason=f"no {', '.join(missing)
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
     """The pages, built with every warning an error; the examples are run by their own tests, not here."""
+    import matplotlib
+
     source = tmp_path_factory.mktemp("docs")
     for folder in ("docs", "examples", "benchmarks/results"):
         shutil.copytree(ROOT / folder, source / folder, ignore=shutil.ignore_patterns("gallery", "__pycache__"))
@@ -38,7 +40,8 @@ def site(tmp_path_factory):
     built = source / "site"
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "--quiet", "-W", "--keep-going", "-n", "-b", "html", source / "docs", built],
-        env={**os.environ, "TAUFORGE_GALLERY": "0"},
+        # where a user has no home, Matplotlib would complain of that among the warnings
+        env={**os.environ, "TAUFORGE_GALLERY": "0", "MPLCONFIGDIR": matplotlib.get_cachedir()},
         capture_output=True,
         text=True,
         check=False,

@@ -18,7 +18,7 @@ from tauforge.simulation.state import PlatformState
 RELATIVE_DRIFT = 1e-9  # of the adaptive method over 10 s
 
 
-pytestmark = pytest.mark.usefixtures("as_installed")
+pytestmark = pytest.mark.usefixtures("kernels_on")  # long runs, minutes each on the reference
 
 
 ARM = random_arm(np.random.default_rng(3), "RPRR")

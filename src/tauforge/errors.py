@@ -75,6 +75,10 @@ class EnergyDriftWarning(UserWarning):
     """A motion without friction and forces whose energy drifts: the step is too long."""
 
 
+class RoundedMotionWarning(UserWarning):
+    """Samples with too few digits for the accelerations that are derived from them; the numbers are still given."""
+
+
 class SingularityWarning(UserWarning):
     """A motion that comes near a singularity; the numbers are still given."""
 

@@ -76,6 +76,14 @@ Wrench = Annotated[
         help="N and N m on the tool (world axes) or on the platform (base axes), at its origin.",
     ),
 ]
+Smooth = Annotated[
+    float | None,
+    typer.Option(
+        "--smooth",
+        metavar="HZ",
+        help="Smooth what is differentiated, without delay: -3 dB at this frequency. Good: 4 to 5 times the motion's.",
+    ),
+]
 Output = Annotated[
     str | None,
     typer.Option("--output", "-o", metavar="FILE", help="Where the result goes; - for stdout."),

@@ -14,6 +14,7 @@ from tauforge.cli.arguments import (
     Output,
     PayloadOption,
     Robot,
+    Smooth,
     Tip,
     Wrench,
     bad,
@@ -48,6 +49,7 @@ def inverse_dynamics(
     ] = None,
     payload: PayloadOption = None,
     wrench: Wrench = None,
+    smooth: Smooth = None,
     tip: Tip = None,
     lock: Lock = None,
     as_json: Json = False,
@@ -74,7 +76,7 @@ def inverse_dynamics(
         mine = loaded(mine, body)
         loads |= {} if model is None else {"model": model}
     loads["tip_wrench" if isinstance(mine, SerialArm) else "external_wrench"] = parse_wrench(wrench)
-    moves = read_motion(motion, mine)
+    moves = read_motion(motion, mine, smooth)
     with rows_of(motion, moves.rows):
         forces = mine.inverse_dynamics(*moves.samples, **loads)
     columns = columns_of(mine).force

@@ -13,6 +13,7 @@ from tauforge.cli.arguments import (
     Lock,
     PayloadOption,
     Robot,
+    Smooth,
     Tip,
     bad,
     load_robot,
@@ -70,6 +71,7 @@ def simulate(
     ] = None,
     method: Annotated[str, typer.Option(help=" | ".join(METHODS), autocompletion=complete_method)] = "rk4",
     payload: PayloadOption = None,
+    smooth: Smooth = None,
     coulomb_speed: Annotated[
         float | None,
         typer.Option(metavar="SPEED", help="rad/s over which Coulomb friction is smoothed; default 0.01."),
@@ -101,7 +103,7 @@ def simulate(
         raise bad("--method", f"expected one of {', '.join(METHODS)}, got {method!r}")
     limits = _own_limits(mine) if force_limits else None
     law = _law(controller, mine, kp, kv)
-    wanted = _motion(motion, mine)
+    wanted = _motion(motion, mine, smooth)
     with working(f"simulating {mine.name}"):
         recording = run(
             mine,
@@ -217,7 +219,7 @@ def _law(name: str, robot: Any, kp: str | None, kv: str | None) -> Any:
     return (control.PD if name == "pd" else control.GravityPD)(robot, **gains)
 
 
-def _motion(text: str, robot: Any) -> Any:
+def _motion(text: str, robot: Any, smooth: float | None) -> Any:
     from tauforge.motion import JointMove, PoseMotion
     from tauforge.motion.columns import columns_of
     from tauforge.robots.serial_arm import SerialArm
@@ -226,7 +228,9 @@ def _motion(text: str, robot: Any) -> Any:
     if not colon or kind not in MOVES:
         if Path(text).suffix.lower() != ".csv":
             raise bad("--motion", f"expected a .csv file, joint-move:... or pose-move:..., got {text!r}")
-        return read_motion(Path(text), robot)
+        return read_motion(Path(text), robot, smooth)
+    if smooth is not None:
+        raise bad("--smooth", f"is for files, {kind} is smooth")
     arm = isinstance(robot, SerialArm)
     if arm != (kind == "joint-move"):
         raise bad("--motion", f"{kind} is for {MOVES[kind]}; {robot.name} needs {'joint' if arm else 'pose'}-move")

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauforge.errors import ModelError
+from tauforge.motion.digits import quanta
 
 Array = NDArray[Any]
 MAX_BYTES = 256 * 2**20
@@ -103,12 +104,21 @@ class CsvTable:
                 hint = f"Did you mean {alike[near[0]]!r}? " if near else ""
                 there = ", ".join(self.names[:SHOWN]) + (", ..." if len(self.names) > SHOWN else "")
                 self.fail(f"no column {str(column)!r}", "row 1", f"{hint}There are: {there}")
-        places = [self.names.index(column.name) for column in columns]
-        scales = [self._scale(place, column) for place, column in zip(places, columns, strict=True)]
+        places, scales = self._places(columns)
         faulty = [self.faults[place] for place in places if place in self.faults]
         if faulty:
             raise faulty[0].located(self.path)
-        return np.asarray(self.numbers[:, places] * np.array(scales))
+        return np.asarray(self.numbers[:, places] * scales)
+
+    def steps(self, columns: Sequence[Column]) -> Array:
+        """(k, len(columns)) in SI units: the step in which each number was rounded, as its digits show."""
+        places, scales = self._places(columns)
+        return np.asarray(quanta(self.numbers[:, places]) * scales)
+
+    def step_as_written(self, column: Column) -> str:
+        """A column's usual step with the unit of the file, for messages."""
+        place = self.names.index(column.name)
+        return f"{np.median(quanta(self.numbers[:, [place]])):g} {self.units[place]}"
 
     def take_times(self, column: Column) -> Array:
         """(k,) s, ever later."""
@@ -120,6 +130,11 @@ class CsvTable:
             where = f"row {self.rows[k + 1]}, column {column.name}"
             self.fail(f"times must increase, {times[k + 1]:g} s is {what}", where, "Sort the rows, drop repeated ones")
         return times
+
+    def _places(self, columns: Sequence[Column]) -> tuple[list[int], Array]:
+        """Of the columns among all, and how many SI units their units are."""
+        places = [self.names.index(column.name) for column in columns]
+        return places, np.array([self._scale(place, column) for place, column in zip(places, columns, strict=True)])
 
     def _scale(self, place: int, column: Column) -> float:
         unit, where = self.units[place], f"row 1, column {column.name}"

@@ -19,7 +19,9 @@ ARM = random_arm(np.random.default_rng(3), "RPR")
 MOVE = JointMove([0, 0, 0], [0.4, 0.1, -0.3], 0.2)
 RIG = tf.load("motion-rig")
 HOME = np.array([0, 0, 1.0, 0.1, -0.05, 0.2])
-PATH_III = StraightLine([0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08)
+PATH_III = StraightLine(
+    [0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08, orientation="angles"
+)
 EXACT = 1e-12  # the same arithmetic
 
 

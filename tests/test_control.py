@@ -157,7 +157,9 @@ def test_pd_in_leg_space():
 def test_forward_kinematics_in_the_loop():
     """Dasgupta's path I with leg lengths in steps of a micrometre: the steps cost less than the held forces do."""
     platform = tf.load("dasgupta1998")
-    path = tf.motion.StraightLine([0.1, 0.0, 0.4, 0, 0, -0.2], [0.3, 0.0, 0.6, 0, 0, 0.2], 6.0, 0.08, 0.08)
+    path = tf.motion.StraightLine(
+        [0.1, 0.0, 0.4, 0, 0, -0.2], [0.3, 0.0, 0.6, 0, 0, 0.2], 6.0, 0.08, 0.08
+    )  # about z alone
     errors = {}
     for resolution in (0.0, 1e-6, 1e-4):
         law = LegSpaceComputedTorque(platform, resolution=resolution)

@@ -163,7 +163,7 @@ def test_a_singular_pose_ends_a_run_with_an_event():
     """Dasgupta's path III: det H changes its sign at t = 3.6705041 s; the run ends there, not with nonsense."""
     platform = tf.load("dasgupta1998")
     ends = [0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0]
-    path = tf.motion.StraightLine(*ends, 6.0, 0.2, 0.08)
+    path = tf.motion.StraightLine(*ends, 6.0, 0.2, 0.08, orientation="angles")
     law = tf.control.ComputedTorque(platform)
     start = path.sample(3.4)
     later = tf.motion.Sampled(np.linspace(0, 1, 401), path.sample(3.4 + np.linspace(0, 1, 401)).position)
@@ -185,7 +185,9 @@ def test_a_singular_pose_ends_a_run_with_an_event():
 
 def test_a_singular_start_is_refused():
     box = tf.load("dasgupta1998")
-    path = tf.motion.StraightLine([0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08)
+    path = tf.motion.StraightLine(
+        [0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08, orientation="angles"
+    )
     from tauforge.analysis.singularity import crossings
 
     pose = path.sample(crossings(box, lambda t: path.sample(t).position, 3.0, 4.0)[0].time).position

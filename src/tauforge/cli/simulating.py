@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -239,6 +240,8 @@ def _motion(text: str, robot: Any, smooth: float | None) -> Any:
         raise bad("--motion", f"expected {kind}:FROM:TO:SECONDS[:PROFILE], got {text!r}")
     kinds = [column.unit for column in columns_of(robot).position]
     start, end = (quantities("--motion", part, kinds) for part in parts[:2])
+    if not arm:  # the short way round
+        end[3:] = [b + 2 * math.pi * round((a - b) / (2 * math.pi)) for a, b in zip(start[3:], end[3:], strict=True)]
     move = JointMove(start, end, quantity("--motion", parts[2], "s"), *parts[3:])
     return move if arm else PoseMotion(move)
 

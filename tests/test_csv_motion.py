@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import tracemalloc
 import warnings
 
 import numpy as np
@@ -472,3 +473,27 @@ def test_whatever_the_text_there_are_numbers_or_a_reason(tmp_path_factory, text)
         strange = {int(place) for place in np.nonzero(~np.isfinite(found.numbers))[1]}
         assert strange == set(found.faults)
         assert found.numbers.shape == (len(found.rows), len(found.names))
+
+
+@pytest.mark.parametrize(
+    ("bad", "message", "most"),
+    [
+        ("0.1,0.12,0.12,0.12,x\n", "row 20002, column d: expected a number, got 'x'", 6),
+        ("," * 500_000 + "\n", "row 20002: more than 100000 columns", 4),
+        ("0.1,0.1,0.1,0.1," + "x" * 500_000 + "\n", "field larger than field limit", 13),  # NumPy's own copies
+    ],
+)
+def test_one_bad_cell_does_not_multiply_the_memory(tmp_path, monkeypatch, bad, message, most):
+    path = tmp_path / "file.csv"
+    path.write_text("time [s],a [m],b [m],c [m],d [m]\n" + "0.1,0.12,0.12,0.12,0.12\n" * 20_000 + bad)
+    size = path.stat().st_size
+    monkeypatch.setattr(csv_table, "MAX_BYTES", size)  # what is reserved for reading, whatever the file holds
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelError) as caught:
+            read_csv(path).take([Column("d", "m")])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert message in str(caught.value)
+    assert peak < most * size

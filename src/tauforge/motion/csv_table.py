@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import csv
 import difflib
-import io
 import math
 import os
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, NamedTuple, NoReturn
@@ -22,6 +22,7 @@ Array = NDArray[Any]
 MAX_BYTES = 256 * 2**20
 MAX_HEADER = 100_000  # characters of the first line
 SHOWN = 40  # characters of a cell in a message
+LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 HEADER = re.compile(r"(?P<name>[^\[\]]+?)\s*(?:\[(?P<unit>[^\[\]]*)\])?")
 
 # What a unit measures, and how many SI units one of it is.
@@ -252,42 +253,51 @@ def _unit(text: str) -> str:
 
 def _numbers(text: str, names: list[str], start: int) -> tuple[Array, Array, dict[int, ModelError]]:
     """(k, columns), the row of each, and the faults of columns; NumPy reads, and where it cannot a slow one."""
-    body = io.StringIO(text[start:], newline="")
-    if not text[start:].strip():
+    if not re.compile(r"\S").search(text, start):
         raise ModelError("no numbers", field="row 2", remedy="After the header comes a row of numbers for each time")
     try:
-        numbers = np.loadtxt(body, delimiter=",", ndmin=2, comments=None, quotechar='"')
+        numbers = np.loadtxt(_lines(text, start), delimiter=",", ndmin=2, comments=None, quotechar='"')
     except ValueError:
         numbers = None
     if numbers is None or numbers.shape[1] != len(names) or not np.isfinite(numbers).all():
-        return _cells(text[start:], names)
+        return _cells(text, names, start)
     count = text.count("\n", start) + (not text.endswith("\n"))
     rows = np.arange(2, 2 + len(numbers))
     if count != len(numbers):  # empty rows, or line ends that are not "\n"
-        rows = np.array([row for row, _ in _rows(text[start:])])
+        rows = np.array([row for row, _ in _rows(text, start)])
     return numbers, rows, {}
 
 
-def _cells(body: str, names: list[str]) -> tuple[Array, Array, dict[int, ModelError]]:
-    """As `_numbers`, one by one."""
-    numbers: list[list[float]] = []
-    rows: list[int] = []
+def _cells(text: str, names: list[str], start: int) -> tuple[Array, Array, dict[int, ModelError]]:
+    """As `_numbers`, one by one; numbers are kept as eight bytes each, not as objects."""
+    numbers, rows = array("d"), array("q")
     faults: dict[int, ModelError] = {}
-    for row, cells in _rows(body):
+    for row, cells in _rows(text, start):
         if len(cells) != len(names):
             remedy = "Write decimal numbers with a point, not a comma" if len(cells) == 2 * len(names) else None
             where = f"row {row}" + (f", column {names[len(cells)]}" if len(cells) < len(names) else "")
             raise ModelError(f"expected {len(names)} numbers, got {len(cells)}", field=where, remedy=remedy)
         rows.append(row)
-        numbers.append([float(cell) if _is_number(cell) else math.nan for cell in cells])
-        for place, number in enumerate(numbers[-1]):
+        found = [float(cell) if _is_number(cell) else math.nan for cell in cells]
+        numbers.extend(found)
+        for place, number in enumerate(found):
             if place not in faults and not math.isfinite(number):
                 faults[place] = _fault(cells[place], f"row {row}, column {names[place]}")
-    return np.array(numbers, float).reshape(-1, len(names)), np.array(rows), faults
+    return np.frombuffer(numbers).reshape(-1, len(names)), np.frombuffer(rows, np.int64), faults
 
 
-def _rows(body: str) -> Iterator[tuple[int, list[str]]]:
-    for row, cells in enumerate(csv.reader(io.StringIO(body, newline="")), 2):
+def _lines(text: str, start: int) -> Iterator[str]:
+    """With their ends, one after the other: a copy of the text would cost several times its size."""
+    for found in LINE.finditer(text, start):
+        line = found[0]
+        if len(line) > MAX_HEADER and line.count(",") > MAX_HEADER:
+            row = text.count("\n", 0, found.start()) + 1
+            raise ModelError(f"more than {MAX_HEADER} columns", field=f"row {row}")
+        yield line
+
+
+def _rows(text: str, start: int) -> Iterator[tuple[int, list[str]]]:
+    for row, cells in enumerate(csv.reader(_lines(text, start)), 2):
         if cells and any(cell.strip() for cell in cells):
             yield row, cells
         elif len(cells) > 1:

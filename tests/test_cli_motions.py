@@ -262,6 +262,10 @@ def test_simulate_writes_npz_and_draws(tmp_path):
     assert recording.names[3:] == ("theta_x", "theta_y", "theta_z")
     assert np.abs(recording.error).max() < 1e-6
     assert (tmp_path / "run.png").read_bytes().startswith(b"\x89PNG")
+    run("simulate", "motion-rig", "--motion", move, "--plot", tmp_path / "run.svg")
+    drawn = (tmp_path / "run.svg").read_text()
+    for words in ("position, m", "position, rad", "error, m", "error, rad", "force, N", "leg6", "theta_z", "time, s"):
+        assert f"<!-- {words} -->" in drawn
     rows = run("simulate", "motion-rig", "--motion", move, "-o", "-").stdout.splitlines()
     assert len(rows) == 22
     assert rows[0].startswith("time [s],x [m],")

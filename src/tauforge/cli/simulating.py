@@ -79,7 +79,8 @@ def simulate(
     ] = None,
     force_limits: Annotated[bool, typer.Option("--force-limits", help="Actuators give no more than they can.")] = False,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help="Position, error and force; .svg, .pdf too.")
+        Path | None,
+        typer.Option(metavar="FILE.png", help="Position, error and force, a panel for each unit; .svg, .pdf too."),
     ] = None,
     output: Annotated[
         str | None,

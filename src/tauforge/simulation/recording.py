@@ -165,7 +165,10 @@ class Recording:
     __hash__ = None  # type: ignore[assignment]
 
     def plot(self, quantities: Sequence[str] = ("position", "error", "force")) -> Any:
-        """A matplotlib figure, one panel for each quantity: any array of the recording, or "error"."""
+        """A matplotlib figure with a panel for each quantity and each of its units, and a legend beside each.
+
+        quantities: names of arrays of the recording, or "error". Metres and radians, N and N m never share an axis.
+        """
         try:
             from matplotlib.figure import Figure
         except ImportError:
@@ -175,21 +178,35 @@ class Recording:
             raise ModelError(
                 f"expected names of arrays, got {quantities!r}", field="quantities", remedy=f"Known: {', '.join(known)}"
             )
-        figure = Figure(figsize=(8, 2.6 * len(quantities)), layout="constrained")
-        for axes, name in zip(np.atleast_1d(figure.subplots(len(quantities), sharex=True)), quantities, strict=True):
-            axes.plot(self.time, getattr(self, name))
-            axes.set_ylabel(f"{name.replace('_', ' ')}{self._unit(name)}")
+        panels = [panel for name in quantities for panel in self._panels(name)]
+        figure = Figure(figsize=(8, 0.6 + 2.2 * len(panels)), layout="constrained")
+        figure.suptitle(self.robot, parse_math=False)
+        every = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
+        beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
+        for axes, (label, names, values) in zip(every, panels, strict=True):
+            for place, column in values.items():
+                axes.plot(self.time, column, color=f"C{place}", label=str(place))
+            # Names come in afterwards: matplotlib leaves out those that begin with an underscore, and reads formulas.
+            for text, name in zip(axes.legend(fontsize="small", **beside).get_texts(), names, strict=True):
+                text.set(text=name, parse_math=False)
+            axes.set_ylabel(label)
             axes.grid(alpha=0.3)
-        axes.set_xlabel("time, s")
-        labels = self.force_names if quantities[0] == "force" else self.names
-        place: dict[str, Any] = {"loc": "outside upper center", "ncols": min(6, len(labels)), "fontsize": "small"}
-        figure.legend(figure.axes[0].lines, labels, title=self.robot, **place)
+        every[-1].set_xlabel("time, s")
         return figure
 
-    def _unit(self, quantity: str) -> str:
-        """Of all coordinates alike, as part of a label; nothing where they differ."""
-        own = set(self.force_units if quantity == "force" else self.units)
-        return f", {own.pop()}{RATES.get(quantity, '')}" if len(own) == 1 else ""
+    def _panels(self, quantity: str) -> list[tuple[str, list[str], dict[int, Array]]]:
+        """Label, names and columns by their places, of the columns that share a unit, for each unit of a quantity."""
+        values = getattr(self, quantity)
+        of_forces = quantity == "force"
+        names, units = (self.force_names, self.force_units) if of_forces else (self.names, self.units)
+        names = names or tuple(str(k) for k in range(1, values.shape[1] + 1))
+        units = units or ("",) * values.shape[1]
+        panels = []
+        for unit in dict.fromkeys(units):
+            own = [k for k, other in enumerate(units) if other == unit]
+            label = quantity.replace("_", " ") + (f", {unit}{RATES.get(quantity, '')}" if unit else "")
+            panels.append((label, [names[k] for k in own], {k: values[:, k] for k in own}))
+        return panels
 
 
 def _check_headers(headers: Mapping[str, Header]) -> None:

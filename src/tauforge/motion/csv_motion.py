@@ -38,19 +38,19 @@ class CsvMotion(Motion):
     the sign. RoundedMotionWarning where the digits of the file leave more than 5 per cent of a coordinate's largest
     acceleration open.
 
-    smooth:  Hz; what is differentiated is smoothed first, without delay: a sine of this frequency keeps 0.71 of its
-             amplitude, one of a quarter of it all but 6e-6. Four to five times the highest frequency of the motion
-             is a good choice; the largest errors are left at the two ends
-    rows:    (k,) of the file, whose header is row 1
-    times:   (k,) s, as in the file; the motion itself starts at 0
-    samples: position, velocity, acceleration at the times, (k, n); of a platform pose, twist and acceleration
-    derived: which of "velocity", "acceleration" come from a spline
-    turned:  columns of angles that jumped by a turn between two rows: the same place, but not the same motion
-    rough:   columns whose accelerations, from a spline, jump from sample to sample: rounded or noisy positions
-    coarse:  columns with too few digits for the accelerations, the worst first
+    smooth:    Hz; what is differentiated is smoothed first, without delay: a sine of this frequency keeps 0.71 of its
+               amplitude, one of a quarter of it all but 6e-6. Four to five times the highest frequency of the motion
+               is a good choice; the largest errors are left at the two ends
+    rows:      (k,) of the file, whose header is row 1
+    times:     (k,) s, as in the file; the motion itself starts at 0
+    samples:   position, velocity, acceleration at the times, (k, n); of a platform pose, twist and acceleration
+    derived:   which of "velocity", "acceleration" come from a spline
+    turned:    columns of angles that jumped by a turn between two rows: the same place, but not the same motion
+    rough:     columns whose accelerations, from a spline, jump from sample to sample: rounded or noisy positions
+    coarse:    columns with too few digits for the accelerations, the worst first
     uncertain: (n,) by how much the rounding of digits may move the second derivatives of the coordinates; 0 where
-             accelerations are given
-    unused:  columns of the file that were not read
+               accelerations are given
+    unused:    columns of the file that were not read
     """
 
     def __init__(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import difflib
+import io
 import math
 import os
 import re
@@ -21,8 +22,8 @@ from tauforge.motion.digits import quanta
 Array = NDArray[Any]
 MAX_BYTES = 256 * 2**20
 MAX_HEADER = 100_000  # characters of the first line
+PIECE = 2**16  # characters that are split into lines at a time
 SHOWN = 40  # characters of a cell in a message
-LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 HEADER = re.compile(r"(?P<name>[^\[\]]+?)\s*(?:\[(?P<unit>[^\[\]]*)\])?")
 
 # What a unit measures, and how many SI units one of it is.
@@ -288,12 +289,14 @@ def _cells(text: str, names: list[str], start: int) -> tuple[Array, Array, dict[
 
 def _lines(text: str, start: int) -> Iterator[str]:
     """With their ends, one after the other: a copy of the text would cost several times its size."""
-    for found in LINE.finditer(text, start):
-        line = found[0]
-        if len(line) > MAX_HEADER and line.count(",") > MAX_HEADER:
-            row = text.count("\n", 0, found.start()) + 1
-            raise ModelError(f"more than {MAX_HEADER} columns", field=f"row {row}")
-        yield line
+    while start < len(text):
+        end = text.find("\n", start + PIECE) + 1 or len(text)
+        for k, line in enumerate(io.StringIO(text[start:end], newline="")):
+            if len(line) > MAX_HEADER and line.count(",") > MAX_HEADER:
+                row = text.count("\n", 0, start) + k + 1
+                raise ModelError(f"more than {MAX_HEADER} columns", field=f"row {row}")
+            yield line
+        start = end
 
 
 def _rows(text: str, start: int) -> Iterator[tuple[int, list[str]]]:

@@ -79,7 +79,7 @@ def _share(seen: Array, drawn: Array) -> Array:
 
     Numbers that are exact in their few digits, such as 0.5 and 1.5, give smoother derivatives than rounded ones.
     """
-    rough, expected = (np.sqrt((np.diff(x, n=3, axis=0) ** 2).mean(axis=0)) for x in (seen, drawn))
+    rough, expected = (np.abs(np.diff(x, n=3, axis=0)).mean(axis=0) for x in (seen, drawn))
     return np.asarray(np.where(rough < expected, rough / np.where(expected > 0, expected, 1.0), 1.0))
 
 

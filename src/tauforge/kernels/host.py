@@ -9,6 +9,8 @@ from typing import NamedTuple
 import llvmlite
 import llvmlite.binding as llvm
 
+from tauforge.kernels.lock import LOCK
+
 VECTOR_BITS = "TAUFORGE_VECTOR_BITS"  # forces narrower vectors: 128, 256 or 512
 
 
@@ -36,22 +38,24 @@ class Host(NamedTuple):
 
 @cache
 def initialise() -> None:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
+    with LOCK:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
 
 
 @cache
 def _native() -> Host:
-    initialise()
-    features = llvm.get_host_cpu_features()
-    widest = 512 if features.get("avx512f") and features.get("avx512dq") else 256 if features.get("avx2") else 128
-    return Host(
-        llvm.get_process_triple(),
-        llvm.get_host_cpu_name(),
-        features.flatten(),
-        widest,
-        f"{llvmlite.__version__}/{'.'.join(map(str, llvm.llvm_version_info))}",
-    )
+    with LOCK:
+        initialise()
+        features = llvm.get_host_cpu_features()
+        widest = 512 if features.get("avx512f") and features.get("avx512dq") else 256 if features.get("avx2") else 128
+        return Host(
+            llvm.get_process_triple(),
+            llvm.get_host_cpu_name(),
+            features.flatten(),
+            widest,
+            f"{llvmlite.__version__}/{'.'.join(map(str, llvm.llvm_version_info))}",
+        )
 
 
 def host() -> Host:

@@ -12,6 +12,8 @@ from numpy.typing import NDArray
 
 from tauforge.algebra.jacobi import extreme_lengths, skewness, sweep
 from tauforge.algebra.scalars import Scalar
+from tauforge.kernels.code_memory import NoKernelError
+from tauforge.kernels.lock import LOCK
 from tauforge.robots.evaluate import SWITCH
 from tauforge.tracing.graph import Graph, trace
 
@@ -56,23 +58,29 @@ def by_singular_values(H: Array) -> Array:
 
 
 def jacobi_kernel() -> Kernel | None:
-    return None if os.environ.get(SWITCH, "1") == "0" else _jacobi_kernel()
+    if os.environ.get(SWITCH, "1") == "0":
+        return None
+    try:
+        return _jacobi_kernel()
+    except NoKernelError:  # not remembered: there may be memory for it later
+        return None
 
 
 @cache
-def _jacobi_kernel() -> Kernel | None:
-    from tauforge.kernels.engine import executable_memory
-    from tauforge.kernels.kernel import kernel_of
+def _jacobi_kernel() -> Kernel:
+    with LOCK:
+        from tauforge.kernels.kernel import kernel_of  # the compiler is slow to import: not before it is needed
 
-    if not executable_memory():
-        return None
     core = (SIZE * SIZE,)
     doc = "columns one after another, turned; how far they are from right angles; shortest and longest"
 
     def graph() -> Graph:
         return trace(_sweeps, {"columns": SIZE * SIZE})
 
-    return kernel_of("jacobi_sweeps", doc, graph, [("columns", core)], [core, (), (2,)], f"{SWEEPS} sweeps of {SIZE}")
+    identity = f"{SWEEPS} sweeps of {SIZE}"
+    made = kernel_of("jacobi_sweeps", doc, graph, [("columns", core)], [core, (), (2,)], identity)
+    made.loaded(64)
+    return made
 
 
 def _sweeps(flat: Sequence[Scalar]) -> list[Scalar]:

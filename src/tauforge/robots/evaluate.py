@@ -21,6 +21,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauforge.algebra.scalars import Column, FoldingScalar, Scalar
 from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.kernels.code_memory import NoKernelError, executable_memory
+from tauforge.kernels.lock import LOCK
 from tauforge.tracing.graph import Graph, cheapest_trace
 
 if TYPE_CHECKING:
@@ -93,6 +95,8 @@ class Evaluator:
         except ValueError:
             batch_shape(arguments)  # says what does not fit
             raise
+        except NoKernelError:  # in float32, for which there was no memory left
+            return evaluate(partial(formula, self._model(), **choices(options)[0]), arguments, results)
         return out if isinstance(out, tuple) else (out,)
 
     def kernel(
@@ -101,6 +105,8 @@ class Evaluator:
         """The kernel for arguments of these core shapes, made on first use; None where the reference must do."""
         key = (name, *shapes.items(), *options.items())
         if key not in self._kernels:
+            if not kernels_allowed():
+                return None  # not remembered: there may be memory for it later
             self._kernels[key] = self._make(name, formula, shapes, results, key, options)
         return self._kernels[key]
 
@@ -113,38 +119,36 @@ class Evaluator:
         key: tuple[Any, ...],
         options: dict[str, Any],
     ) -> Kernel | None:
-        from tauforge.kernels.kernel import TooLargeError, kernel_of  # slow to import, as above
+        with LOCK:
+            from tauforge.kernels.kernel import kernel_of  # the compiler is slow to import: not before it is needed
 
-        if not kernels_allowed():
-            return None
+        model = self._model  # the kernel must not refer to this evaluator, which refers to the kernel
 
         def graph() -> Graph:
             def recorded(chosen: dict[str, Any], *columns: Any) -> list[Scalar]:
-                return flat(formula(self._model(), **dict(zip(shapes, columns, strict=True)), **chosen))
+                return flat(formula(model(), **dict(zip(shapes, columns, strict=True)), **chosen))
 
             sizes = {argument: math.prod(core) for argument, core in shapes.items()}
             return cheapest_trace([partial(recorded, chosen) for chosen in choices(options)], sizes)
 
-        kernel = kernel_of(
-            name,
-            f"{name} of one robot",
-            graph,
-            list(shapes.items()),
-            results,
-            f"{key} {self._identity}",
-            self._limits.get(name),
-        )
         try:
+            kernel = kernel_of(
+                name,
+                f"{name} of one robot",
+                graph,
+                list(shapes.items()),
+                results,
+                f"{key} {self._identity}",
+                self._limits.get(name),
+            )
             kernel.loaded(64)
-        except TooLargeError:
+        except NoKernelError:
             return None
         return kernel
 
 
 def kernels_allowed() -> bool:
     """Whether machine code may be made: switched on, and the system lets us."""
-    from tauforge.kernels.engine import executable_memory  # the compiler is slow to import: not before it is needed
-
     return os.environ.get(SWITCH, "1") != "0" and executable_memory()
 
 
@@ -177,13 +181,24 @@ def check_options(function: str, given: Mapping[str, Any], known: Mapping[str, A
         )
 
 
+def loaded(kernel: Kernel | None, function: str, bits: int) -> Kernel:
+    """The kernel with its machine code in this precision; UnsupportedFeatureError where there is none."""
+    try:
+        if kernel is not None:
+            kernel.loaded(bits)
+            return kernel
+    except NoKernelError:
+        pass
+    raise no_kernel(function)
+
+
 def no_kernel(function: str) -> UnsupportedFeatureError:
     from tauforge.kernels.kernel import MAX_NODES
 
     if os.environ.get(SWITCH, "1") == "0":
         why = f"{SWITCH}=0 switches kernels off"
     else:
-        why = f"more than {MAX_NODES} operations, or no executable memory"
+        why = f"more than {MAX_NODES} operations, or no executable memory left"
     return UnsupportedFeatureError(
         f"{function} has no kernel: {why}", field="kernel", remedy="The method itself answers by the NumPy reference"
     )

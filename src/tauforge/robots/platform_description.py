@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -17,6 +16,7 @@ from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.stewart.parameters import LEGS, Friction, LegParameters, PlatformParameters
 from tauforge.robots import numbers, physical
 from tauforge.robots.arm_description import KnownException, Source
+from tauforge.robots.computed_once import computed_once
 from tauforge.robots.numbers import Floats, Rows
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ class PlatformDescription:
     def has_masses(self) -> bool:
         return self.platform_mass is not None
 
-    @cached_property
+    @computed_once
     def parameters(self) -> PlatformParameters:
         """The platform as the formulations see it; without masses all of them are 0."""
         nothing = BodyParameters(0.0, Vector(0.0, 0.0, 0.0), Matrix.diagonal(0.0, 0.0, 0.0))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,8 +18,9 @@ from tauforge.robots import serial_formulas as formulas
 from tauforge.robots import varying as families
 from tauforge.robots.arm_description import ArmDescription, Array
 from tauforge.robots.arm_model import arm_model
+from tauforge.robots.computed_once import computed_once
 from tauforge.robots.direct import install
-from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, no_kernel
+from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, loaded
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.serial_formulas import FUNCTIONS
 
@@ -68,15 +70,11 @@ class SerialArm(ArmDescription):
                 field="formulation",
                 remedy=f"Use one of {', '.join(FORMULATIONS)}",
             )
-        made = self._kernel(function, options, fields)
-        if made is None:
-            raise no_kernel(function)
-        made.loaded(bits)
-        return made
+        return loaded(self._kernel(function, options, fields), function, bits)
 
-    @cached_property
+    @computed_once
     def _evaluator(self) -> Evaluator:
-        numbers = self.as_numbers  # kernels live for ever and must not keep the arm alive
+        numbers = self.as_numbers  # kernels may outlive the arm and must not keep it alive
         return Evaluator(cache(lambda: arm_model(numbers)), repr(numbers), dict.fromkeys(CAN_BE_SINGULAR, SUSPICIOUS))
 
     def _kernel(self, method: str, options: dict[str, Any], varying: tuple[str, ...] = ()) -> Kernel | None:
@@ -87,7 +85,7 @@ class SerialArm(ArmDescription):
         shapes |= {field: families.core_shape(field, self.n) for field in varying}
         defaults = dict(function.options)
         if varying:
-            formula = families.formula_of(self, formula, varying)
+            formula = families.formula_of(copy.copy(self), formula, varying)  # kernels must not refer to the arm itself
             defaults |= families.without_choices(defaults)
         return self._evaluator.kernel(
             method,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,9 +17,10 @@ from tauforge.robots import platform_varying as families_of_platforms
 from tauforge.robots import pose_search as search
 from tauforge.robots import stewart_formulas as formulas
 from tauforge.robots import varying as families
+from tauforge.robots.computed_once import computed_once
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.direct import install
-from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, no_kernel
+from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, loaded
 from tauforge.robots.platform_description import Array, PlatformDescription
 from tauforge.robots.stewart_formulas import EXACT, FUNCTIONS, MASSLESS, MODELS, PlatformModel
 
@@ -101,14 +102,11 @@ class StewartPlatform(PlatformDescription):
             options = {**options, "corrections": " ".join(sorted(set(names)))}
         self._need_masses(function)
         made = self._kernel(function, {"trapped": False, **options} if function in TRAPPED else options, fields)
-        if made is None:
-            raise no_kernel(function)
-        made.loaded(bits)
-        return made
+        return loaded(made, function, bits)
 
-    @cached_property
+    @computed_once
     def _evaluator(self) -> Evaluator:
-        parameters = self.parameters  # kernels live for ever and must not keep the platform alive
+        parameters = self.parameters  # kernels may outlive the platform and must not keep it alive
         return Evaluator(
             cache(lambda: PlatformModel(parameters, lumped(parameters))),
             repr(parameters),

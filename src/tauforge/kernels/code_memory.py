@@ -9,7 +9,7 @@ import warnings
 from functools import cache
 from typing import Any
 
-SPARE_MAPS = 64  # an object takes three; the rest is left to the compiler, the interpreter and other libraries
+SPARE_MAPS = 16  # an object takes three; the rest is left to the compiler, the interpreter and other libraries
 
 
 class NoExecutableMemoryWarning(RuntimeWarning):

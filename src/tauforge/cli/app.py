@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from tauforge import settings
 from tauforge.cli import benchmarking, catalogue, comparing, dynamics, reproducing, simulating, sizing
 from tauforge.cli.shell import Command, Commands
 
@@ -37,6 +38,7 @@ def main(
     debug: Annotated[bool, typer.Option("--debug", help="Tracebacks instead of error messages.")] = False,
 ) -> None:
     """The dynamics of serial arms and Stewart platforms. SI units and radians, unless a column says otherwise."""
+    settings.check()
 
 
 for room, commands in (

@@ -2,8 +2,7 @@
 
 An entry is a digest and the object; it is loaded only if the digest is right. The folder is made private (0700) and
 used only if no one else can write to it; it is never a shared temporary folder. Writers race harmlessly: each writes
-its own file and renames it into place. TAUFORGE_CACHE names another folder, or switches the cache off with 0, off or an
-empty text.
+its own file and renames it into place. TAUFORGE_CACHE names another folder or switches the cache off.
 """
 
 from __future__ import annotations
@@ -18,10 +17,11 @@ import warnings
 from functools import cache
 from pathlib import Path
 
+from tauforge import settings
+
 MAGIC = b"tauforge-kernel-1\n"
 DIGEST_BYTES = 32
 MAX_BYTES = 256 * 2**20  # of all entries together; the oldest go first
-VARIABLE = "TAUFORGE_CACHE"
 OURS = re.compile(r"[0-9a-f]{64}(\.[0-9a-f]{16}\.tmp)?")  # names of entries, and of entries being written
 
 
@@ -31,10 +31,10 @@ class KernelCacheWarning(RuntimeWarning):
 
 def folder() -> Path | None:
     """Where entries go; None if the cache is switched off or the folder is not ours alone."""
-    wanted = os.environ.get(VARIABLE)
-    if wanted is not None and wanted.strip().lower() in ("", "0", "off", "none"):
+    wanted = settings.cache_folder()
+    if wanted is False:
         return None
-    if wanted is not None:
+    if isinstance(wanted, str):
         return _checked(wanted)
     base = os.environ.get("XDG_CACHE_HOME") or (Path.home() / ".cache" if _has_home() else None)
     return None if base is None else _checked(str(Path(base) / "tauforge" / "kernels"))

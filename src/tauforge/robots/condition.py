@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -10,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tauforge import settings
 from tauforge.algebra.jacobi import extreme_lengths, skewness, sweep
 from tauforge.algebra.scalars import Scalar
-from tauforge.robots.evaluate import SWITCH
 from tauforge.tracing.graph import Graph, trace
 
 if TYPE_CHECKING:
@@ -56,7 +55,7 @@ def by_singular_values(H: Array) -> Array:
 
 
 def jacobi_kernel() -> Kernel | None:
-    return None if os.environ.get(SWITCH, "1") == "0" else _jacobi_kernel()
+    return _jacobi_kernel() if settings.kernels() else None
 
 
 @cache

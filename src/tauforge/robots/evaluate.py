@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tauforge import settings
 from tauforge.algebra.scalars import Column, FoldingScalar, Scalar
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.tracing.graph import Graph, cheapest_trace
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from tauforge.kernels.kernel import Kernel
 
 Array = NDArray[Any]
-SWITCH = "TAUFORGE_KERNELS"  # 0: no kernels, the reference alone
 BLOCK = 8192  # rows at a time: bounds the memory of the temporaries, and keeps them in the cache
 
 
@@ -145,7 +144,7 @@ def kernels_allowed() -> bool:
     """Whether machine code may be made: switched on, and the system lets us."""
     from tauforge.kernels.engine import executable_memory  # the compiler is slow to import: not before it is needed
 
-    return os.environ.get(SWITCH, "1") != "0" and executable_memory()
+    return settings.kernels() and executable_memory()
 
 
 def precision(dtype: Any) -> int:
@@ -180,8 +179,8 @@ def check_options(function: str, given: Mapping[str, Any], known: Mapping[str, A
 def no_kernel(function: str) -> UnsupportedFeatureError:
     from tauforge.kernels.kernel import MAX_NODES
 
-    if os.environ.get(SWITCH, "1") == "0":
-        why = f"{SWITCH}=0 switches kernels off"
+    if not settings.kernels():
+        why = f"{settings.shown(settings.KERNELS)} switches kernels off"
     else:
         why = f"more than {MAX_NODES} operations, or no executable memory"
     return UnsupportedFeatureError(

@@ -1,4 +1,4 @@
-"""Signals: whatever the command is doing, it ends, says so once, leaves no file behind and exits with 128 + the signal."""
+"""Signals: whatever the command is doing, it ends, says so once, leaves no file and exits with 128 + the signal."""
 
 from __future__ import annotations
 
@@ -18,8 +18,17 @@ MOVE = "joint-move:0,0,0,0,0,0:1,1,1,1,1,1:1000"
 SAID = "error: interrupted; files are as they were\n"
 
 
+@pytest.fixture
+def here(tmp_path):
+    """An empty folder to run in, beside the program."""
+    folder = tmp_path / "here"
+    folder.mkdir()
+    return folder
+
+
 def child(code, folder, ignored=()):
-    """A process that runs the code and prints "ready" when it may be signalled."""
+    """A process that runs the code, as `python -m` does, and prints "ready" when it may be signalled."""
+    (folder.parent / "program.py").write_text(textwrap.dedent(code))
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
     def usual():  # a job in the background ignores SIGINT, and so would its children
@@ -27,12 +36,12 @@ def child(code, folder, ignored=()):
             signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
 
     found = subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(code)],
+        [sys.executable, "-m", "program"],
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**environment, "TAUFORGE_KERNELS": "0"},
+        env={**environment, "TAUFORGE_KERNELS": "0", "PYTHONPATH": str(folder.parent), "PYTHONDONTWRITEBYTECODE": "1"},
         preexec_fn=usual,
     )
     assert found.stdout is not None
@@ -63,20 +72,20 @@ COMMAND = f"""
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_signal_at_any_moment(tmp_path, number):
+def test_a_signal_at_any_moment(here, number):
     """From the first import on: whether modules are loaded, the command has notes to print or is at work."""
     rng = random.Random(number)
     for _ in range(4 * SOAK):
-        code, out, err = ended(child(COMMAND, tmp_path), number, rng.uniform(0, 1.5))
+        code, out, err = ended(child(COMMAND, here), number, rng.uniform(0, 1.5))
         *notes, last = err.splitlines(keepends=True)
         assert (code, out, last) == (128 + number, "", SAID)
         assert all(line.startswith("note: ") for line in notes)
-        assert list(tmp_path.iterdir()) == []
+        assert list(here.iterdir()) == []
 
 
-def test_a_signal_that_is_ignored_stays_so(tmp_path):
+def test_a_signal_that_is_ignored_stays_so(here):
     code = COMMAND.replace('-o", "run.csv"', '--duration", "0.01", "--json"')
-    found = ended(child(code, tmp_path, ignored=[signal.SIGHUP]), signal.SIGHUP, 0.1)
+    found = ended(child(code, here, ignored=[signal.SIGHUP]), signal.SIGHUP, 0.1)
     assert found[0] == 0
     assert '"duration": 0.01' in found[1]
 
@@ -109,15 +118,13 @@ LOSSES = {
 
 
 @pytest.mark.parametrize("loss", LOSSES)
-def test_an_interrupt_is_never_lost(tmp_path, loss):
-    (tmp_path / "loses.py").write_text(
+def test_an_interrupt_is_never_lost(here, loss):
+    (here.parent / "loses.py").write_text(
         "import time\ntry:\n    end = time.monotonic() + 1.0\n    while time.monotonic() < end: time.sleep(0.01)\n"
         "except KeyboardInterrupt:\n    raise ImportError('numpy._core.multiarray failed to import') from None\n"
     )
     code = textwrap.dedent("""
         import sys, time
-        sys.path.insert(0, ".")
-        sys.dont_write_bytecode = True
         import tauforge.cli.app as app
         from tauforge.__main__ import main
         from tauforge.cli import interrupts
@@ -129,12 +136,12 @@ def test_an_interrupt_is_never_lost(tmp_path, loss):
         app.app = command
         main()
     """).replace("LINES", textwrap.indent(textwrap.dedent(LOSSES[loss]).strip(), "    ").strip())
-    assert ended(child(code, tmp_path), signal.SIGINT, 0.2) == (130, "", SAID)
+    assert ended(child(code, here), signal.SIGINT, 0.2) == (130, "", SAID)
 
 
-def test_impatience_does_no_harm(tmp_path):
+def test_impatience_does_no_harm(here):
     """Ctrl-C again and again, as people press it."""
-    process = child(COMMAND, tmp_path)
+    process = child(COMMAND, here)
     time.sleep(1.0)
     for _ in range(20):
         process.send_signal(signal.SIGINT)
@@ -144,4 +151,4 @@ def test_impatience_does_no_harm(tmp_path):
     assert err.endswith(SAID)
     assert err.count("interrupted") == 1
     assert "Traceback" not in err
-    assert list(tmp_path.iterdir()) == []
+    assert list(here.iterdir()) == []

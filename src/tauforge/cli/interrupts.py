@@ -2,12 +2,12 @@
 
 Python raises KeyboardInterrupt at whatever line runs when the signal comes. That alone is not enough:
 
-- Inside an import it is unsafe. Compiled modules turn the exception into an ImportError or drop it, and a module is left
+- Inside an import it is unsafe. Compiled modules turn the exception into an ImportError or drop it, and leave a module
   half made. So an interrupt that comes during an import waits for the import to end.
 - In a destructor or a weak reference's callback, Python prints the exception and drops it; other code may catch and
   forget it. So it is raised again until the command ends.
-- If it passes through `exec` of a text, as in making a dataclass, Python marks the process to die by SIGINT, whatever
-  exit code the program chooses. So the mark is removed at the end.
+- If it passes through `exec` of a text, as in making a dataclass, Python marks the process, and `python -m` dies by
+  SIGINT whatever exit code the program chooses. So the mark is removed at the end.
 """
 
 from __future__ import annotations

@@ -64,8 +64,11 @@ COMMAND = f"""
     import sys
     from tauforge.__main__ import main
     from tauforge.cli import interrupts
-    interrupts.install()
-    print("ready", flush=True)
+    install = interrupts.install
+    def told():
+        install()
+        print("ready", flush=True)
+    interrupts.install = told
     sys.argv[1:] = ["simulate", "puma560", "--motion", {MOVE!r}, "-o", "run.csv"]
     main()
 """

@@ -6,19 +6,20 @@ from tauforge.cli import interrupts
 
 
 def main() -> None:
-    interrupts.install()  # before what takes long to import
     try:
-        from tauforge.cli.app import app
+        try:
+            interrupts.install()  # before what takes long to import
+            from tauforge.cli.app import app
 
-        app(prog_name="tauforge")
-    except KeyboardInterrupt:  # before the command began, or after it ended
+            app(prog_name="tauforge")
+        finally:
+            interrupts.end()
+    except KeyboardInterrupt:  # before the command began, or when it had ended
         code = interrupts.end()
         from tauforge.cli.shell import tell_interrupted
 
         tell_interrupted()
         sys.exit(code)
-    finally:
-        interrupts.end()
 
 
 if __name__ == "__main__":

@@ -26,8 +26,9 @@ PATIENCE = 10.0  # s, that an interrupt waits for an import
 IMPORTING = "<frozen importlib._bootstrap"
 EXIT_BASE = 128
 
-_came: int | None = None
-_deadline = 0.0
+_came: int | None = None  # the first signal
+_since = 0.0  # when it came
+_raised: float | None = None  # when its exception was raised last
 _over = False
 
 
@@ -57,16 +58,20 @@ def end() -> int:
 
 
 def _arrived(number: int, frame: FrameType | None) -> None:
-    global _came, _deadline
+    global _came, _since, _raised
+    now = time.monotonic()
     if _over:
         return
     if _came is None:
-        _came, _deadline = number, time.monotonic() + PATIENCE
+        _came, _since = number, now
     if TIMED:
-        waits = _importing(frame) and time.monotonic() < _deadline
+        if _raised is not None and number != signal.SIGALRM and now < _raised + AGAIN:
+            return  # pressed again: what cleans up is left to do so
+        waits = _importing(frame) and now < _since + PATIENCE
         signal.setitimer(signal.ITIMER_REAL, SOON if waits else AGAIN)
         if waits:
             return
+    _raised = now
     raise KeyboardInterrupt
 
 

@@ -94,24 +94,24 @@ class CsvTable:
         self.path, self.names, self.units = path, names, units
         self.numbers, self.rows, self.faults = numbers, rows, faults
         self._synonyms = {ours: name for name, ours in synonyms.items()}
-        self._places = {synonyms.get(name, name): place for place, name in enumerate(names)}
-        self._places |= {name: place for place, name in enumerate(names)}
+        self._place_of = {synonyms.get(name, name): place for place, name in enumerate(names)}
+        self._place_of |= {name: place for place, name in enumerate(names)}
 
     def has(self, columns: Iterable[Column]) -> bool:
         """Whether any of them is there."""
-        return any(column.name in self._places for column in columns)
+        return any(column.name in self._place_of for column in columns)
 
     def unread(self, known: Collection[str]) -> list[str]:
         """Columns of the file that are none of the known ones."""
-        places = {self._places[name] for name in known if name in self._places}
+        places = {self._place_of[name] for name in known if name in self._place_of}
         return [name for place, name in enumerate(self.names) if place not in places]
 
     def take(self, columns: Sequence[Column]) -> Array:
         """(k, len(columns)) in SI units. ModelError where a column is missing or its unit does not fit."""
         for column in columns:
-            if column.name not in self._places:
+            if column.name not in self._place_of:
                 self._missing(column)
-        places = [self._places[column.name] for column in columns]
+        places = [self._place_of[column.name] for column in columns]
         scales = [self._scale(place, column) for place, column in zip(places, columns, strict=True)]
         faulty = [self.faults[place] for place in places if place in self.faults]
         if faulty:

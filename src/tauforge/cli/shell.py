@@ -41,6 +41,12 @@ class Commands(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         return _bare_flags(super().get_params(ctx))
 
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # for which some versions of typer print an empty line
+            raise typer.Exit(INTERRUPTED) from None
+
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
     ) -> NoReturn:

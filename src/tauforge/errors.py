@@ -47,6 +47,14 @@ class ShapeError(TauforgeError, ValueError):
         super().__init__(text if hint is None else f"{text}. {hint}")
 
 
+class SettingError(TauforgeError, ValueError):
+    """An environment variable with a value that cannot be: names it, what was expected and what came."""
+
+    def __init__(self, name: str, *, expected: str, got: str) -> None:
+        self.name, self.expected, self.got = name, expected, got
+        super().__init__(f"{name}={got!r}: expected {expected}. Change the environment variable, or unset it")
+
+
 class SingularityError(TauforgeError, ArithmeticError):
     """A pose at which the mechanism has no unique answer: carries the pose and the condition number."""
 

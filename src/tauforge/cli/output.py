@@ -9,7 +9,7 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -152,8 +152,10 @@ def _block(kind: str, text: str, remedy: str) -> None:
     if _live() and not os.environ.get("NO_COLOR"):
         colour = {"error": "31", "warning": "33", "note": "36"}[kind]
         whole = f"\x1b[1;{colour}m{kind}:\x1b[0m" + whole[len(kind) + 1 :]
-    sys.stdout.flush()
-    print(whole, file=sys.stderr, flush=True)
+    with suppress(OSError):  # what cannot be written yet stays in the buffer, and is told of at the end
+        sys.stdout.flush()
+    with suppress(OSError):  # there is nobody to tell
+        print(whole, file=sys.stderr, flush=True)
 
 
 def _live() -> bool:

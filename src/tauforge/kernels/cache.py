@@ -2,8 +2,8 @@
 
 An entry is a digest and the object; it is loaded only if the digest is right and nobody else could have written it. The
 folder is made private (0700) and used only if no one else can write to it; it is never a shared temporary folder.
-Writers race harmlessly: each writes its own file and renames it into place. TAUFORGE_CACHE names another folder, or
-switches the cache off with 0, off or an empty text.
+Writers race harmlessly: each writes its own file and renames it into place. TAUFORGE_CACHE names another folder or
+switches the cache off.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ import warnings
 from functools import cache
 from pathlib import Path
 
+from tauforge import settings
+
 MAGIC = b"tauforge-kernel-1\n"
 DIGEST_BYTES = 32
 MAX_BYTES = 256 * 2**20  # of all entries together, or a little more; the oldest go first
 TRIMS = 16  # times that the folder is looked through while MAX_BYTES are saved, on average
-VARIABLE = "TAUFORGE_CACHE"
 OURS = re.compile(r"[0-9a-f]{64}(\.[0-9a-f]{16}\.tmp)?")  # names of entries, and of entries being written
 
 
@@ -33,10 +34,10 @@ class KernelCacheWarning(RuntimeWarning):
 
 def folder() -> Path | None:
     """Where entries go; None if the cache is switched off or the folder is not ours alone."""
-    wanted = os.environ.get(VARIABLE)
-    if wanted is not None and wanted.strip().lower() in ("", "0", "off", "none"):
+    wanted = settings.cache_folder()
+    if wanted is False:
         return None
-    if wanted is not None:
+    if isinstance(wanted, str):
         return _checked(wanted)
     base = Path(os.environ.get("XDG_CACHE_HOME", ""))
     if not base.is_absolute():  # the XDG specification: others are ignored

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from typing import NamedTuple
 
@@ -10,8 +9,8 @@ import llvmlite
 import llvmlite.binding as llvm
 
 from tauforge.kernels.lock import LOCK
-
-VECTOR_BITS = "TAUFORGE_VECTOR_BITS"  # forces narrower vectors: 128, 256 or 512
+from tauforge.settings import VECTOR_BITS as VECTOR_BITS
+from tauforge.settings import vector_bits
 
 
 class Host(NamedTuple):
@@ -61,7 +60,4 @@ def _native() -> Host:
 def host() -> Host:
     """This machine, with vectors no wider than TAUFORGE_VECTOR_BITS."""
     native = _native()
-    wanted = os.environ.get(VECTOR_BITS, "")
-    if wanted not in ("", "128", "256", "512"):
-        raise ValueError(f"{VECTOR_BITS}={wanted!r}: expected 128, 256 or 512")
-    return native._replace(vector_bits=min(native.vector_bits, int(wanted or 512)))
+    return native._replace(vector_bits=min(native.vector_bits, vector_bits() or native.vector_bits))

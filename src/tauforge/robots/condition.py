@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -10,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tauforge import settings
 from tauforge.algebra.jacobi import extreme_lengths, skewness, sweep
 from tauforge.algebra.scalars import Scalar
 from tauforge.kernels.code_memory import NoKernelError
 from tauforge.kernels.lock import LOCK
-from tauforge.robots.evaluate import SWITCH
 from tauforge.tracing.graph import Graph, trace
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ def by_singular_values(H: Array) -> Array:
 
 
 def jacobi_kernel() -> Kernel | None:
-    if os.environ.get(SWITCH, "1") == "0":
+    if not settings.kernels():
         return None
     try:
         return _jacobi_kernel()

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import sys
 from collections.abc import Callable, Mapping
 from functools import partial
@@ -19,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tauforge import settings
 from tauforge.algebra.scalars import Column, FoldingScalar, Scalar
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.kernels.code_memory import NoKernelError, executable_memory
@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from tauforge.kernels.kernel import Kernel
 
 Array = NDArray[Any]
-SWITCH = "TAUFORGE_KERNELS"  # 0: no kernels, the reference alone
 BLOCK = 8192  # rows at a time: bounds the memory of the temporaries, and keeps them in the cache
 
 
@@ -149,7 +148,7 @@ class Evaluator:
 
 def kernels_allowed() -> bool:
     """Whether machine code may be made: switched on, and the system lets us."""
-    return os.environ.get(SWITCH, "1") != "0" and executable_memory()
+    return settings.kernels() and executable_memory()
 
 
 def precision(dtype: Any) -> int:
@@ -195,8 +194,8 @@ def loaded(kernel: Kernel | None, function: str, bits: int) -> Kernel:
 def no_kernel(function: str) -> UnsupportedFeatureError:
     from tauforge.kernels.kernel import MAX_NODES
 
-    if os.environ.get(SWITCH, "1") == "0":
-        why = f"{SWITCH}=0 switches kernels off"
+    if not settings.kernels():
+        why = f"{settings.shown(settings.KERNELS)} switches kernels off"
     else:
         why = f"more than {MAX_NODES} operations, or no executable memory left"
     return UnsupportedFeatureError(

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tauforge.robots.own_classes import INSTALLED, class_is_as_written, shortcuts
+
 if TYPE_CHECKING:
     from tauforge.kernels.kernel import Kernel
 
@@ -48,3 +50,13 @@ def install(robot: Any, method: str, kernel: Kernel, *, watched: bool) -> None:
     documented = MethodType(getattr(type(robot), method), robot)
     direct = straight_to(kernel, documented, watched=watched)
     vars(robot)[method] = kernel.builtin(Handed(robot, direct)) or direct
+    vars(robot).setdefault(INSTALLED, {})[method] = vars(robot)[method]
+
+
+def honour_changes(robot: object) -> None:
+    """Removes the shortcuts of a robot whose class was changed since: they would hide the change."""
+    if class_is_as_written(type(robot)):
+        return
+    for method, shortcut in shortcuts(robot).items():
+        if vars(robot).get(method) is shortcut:
+            del vars(robot)[method]

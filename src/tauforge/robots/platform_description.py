@@ -18,6 +18,7 @@ from tauforge.formulations.stewart.parameters import LEGS, Friction, LegParamete
 from tauforge.robots import numbers, physical
 from tauforge.robots.arm_description import KnownException, Source
 from tauforge.robots.numbers import Floats, Rows
+from tauforge.robots.own_classes import recorded
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart_platform import StewartPlatform
@@ -38,6 +39,7 @@ MASSES = (
 )
 
 
+@recorded
 @dataclass(frozen=True, kw_only=True)
 class PlatformDescription:
     """Six extensible legs between universal joints on a base and spherical joints on a platform. SI units, radians.

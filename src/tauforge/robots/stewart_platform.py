@@ -20,6 +20,7 @@ from tauforge.robots import varying as families
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.direct import install
 from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, no_kernel
+from tauforge.robots.own_classes import method_is_as_written, recorded
 from tauforge.robots.platform_description import Array, PlatformDescription
 from tauforge.robots.stewart_formulas import EXACT, FUNCTIONS, MASSLESS, MODELS, PlatformModel
 
@@ -74,6 +75,7 @@ class JointReactions(NamedTuple):
     spherical: Array  # of the platform on the leg, at the platform joint
 
 
+@recorded
 class StewartPlatform(PlatformDescription):
     __doc__ = PlatformDescription.__doc__
 
@@ -141,7 +143,7 @@ class StewartPlatform(PlatformDescription):
 
     def _install(self, method: str) -> None:
         """The next plain calls go straight to machine code; what it does not take comes back to the method."""
-        if method not in DIRECT or getattr(type(self), method) is not getattr(StewartPlatform, method):
+        if method not in DIRECT or not method_is_as_written(type(self), method):
             return
         kernel = self._kernel(method, {})
         if kernel is not None:

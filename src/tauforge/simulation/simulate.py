@@ -67,8 +67,8 @@ def simulate(
     step:           s, between two rows of the recording, and of the fixed-step methods
     method:         "rk4", "dormand-prince" (SciPy's DOP853; rows of a free motion by its dense output) or "symplectic"
                     (the free motion of an arm)
-    control_period: s, a whole number of steps: the controller is asked that often and its forces are held in between;
-                    None asks it whenever the integrator does
+    control_period: s, a whole number of steps: the controller is asked that often and its forces are held in between.
+                    None asks it whenever the integrator does, as if it were continuous; `rollout` requires a period
     plant:          the robot that really moves, where it differs from `robot`
     disturbance:    t -> (6,) wrench on the tool (world axes) or on the platform (base axes)
     sensors:        what the controller sees

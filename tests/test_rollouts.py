@@ -221,6 +221,7 @@ def test_what_rollouts_do_not_take():
         (ARM, "viscous", [[0.1, 0.1, -1e-9]], "viscous: expected numbers >= 0, got -1e-09"),
         (ARM, "gear_ratio", [[1.0, 0.0, 1.0]], "gear_ratio: expected numbers other than 0, got 0.0"),
         (RIG, "platform_mass", [3.0, -1.0], "platform_mass: expected numbers >= 0, got -1.0"),
+        (RIG, "universal_axes", np.zeros((1, 6, 3)), "universal_axes: expected axes other than zero, got"),
         (RIG, "friction", [[0, -1.0, 0]], "friction: expected numbers >= 0, got -1.0"),
     ],
 )

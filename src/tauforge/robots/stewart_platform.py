@@ -92,7 +92,9 @@ class StewartPlatform(PlatformDescription):
 
         options: such as which="dasgupta1998" for inverse_dynamics
         varying: fields of the platform that become arguments after the state, an array each, such as "platform_mass"
-                 (...,), "lower_inertia" (..., 6, 3, 3), "gravity" (..., 3)
+                 (...,), "lower_inertia" (..., 6, 3, 3), "gravity" (..., 3). Universal axes that are the default of the
+                 base points follow varying ones; "universal_axes" (..., 6, 3) may vary themselves
+        Identity: equals the method of platforms changed by `replace`; it does not look for singular poses.
         """
         bits = checked_request(function, FUNCTIONS, target, dtype, options)
         fields = families.named(varying)
@@ -122,7 +124,8 @@ class StewartPlatform(PlatformDescription):
         shapes: dict[str, tuple[int, ...]] = {name: (size,) for name, size in function.arguments.items()}
         shapes |= {field: families_of_platforms.SHAPES[field] for field in varying}
         if varying:
-            formula = families_of_platforms.formula_of(self.parameters, formula, varying)
+            follow = self.axes_are_default
+            formula = families_of_platforms.formula_of(self.parameters, formula, varying, axes_follow=follow)
         chosen = {**function.options, **options}
         return self._evaluator.kernel(method, formula, shapes, function.results, **chosen)
 

@@ -16,6 +16,7 @@ from tauforge.motion.motion import Motion, positive
 from tauforge.robots.direct import honour_changes
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.simulation.state import FAR, ran_away
 
 Array = NDArray[Any]
 Law = Controller | Callable[[float, Array, Array], ArrayLike] | None
@@ -121,6 +122,8 @@ def initial_state(initial: State | None, motion: Motion | None, n: int) -> tuple
         array = numbers(value)
         if array.shape != (n,) or not np.isfinite(array).all():
             raise ShapeError(name, expected=f"{n} finite numbers", got=f"{value!r}")
+        if ran_away(array):
+            raise ShapeError(name, expected=f"numbers of at most {FAR:g} in size", got=f"{value!r}")
         values.append(array)
     return values[0], values[1]
 

@@ -34,7 +34,8 @@ from tauforge.simulation.request import (
     whole_number,
     whole_steps,
 )
-from tauforge.simulation.state import StateSpace, state_space
+from tauforge.simulation.state import StateSpace, ran_away, state_space
+from tauforge.simulation.stiffness import warn_of_stiffness
 
 Array = NDArray[Any]
 Fields = Mapping[str, Array]
@@ -45,7 +46,7 @@ Acceleration = Callable[[Array, Array, Array], Array]  # of positions, velocitie
 class Rollout(NamedTuple):
     """At the recorded control instants: time (k,), position, velocity and force (N, k, n); target_position (k, n).
 
-    Rows that ran away are not numbers from there on.
+    Rows that ran away, beyond 1e9 rad or m or their rates, are not numbers from there on.
     """
 
     time: Array
@@ -101,6 +102,7 @@ def rollout(
     progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1
 
     Our own laws run compiled with our own arms. Controllers and robots of other classes are asked by their own methods.
+    StiffFrictionWarning as in `simulate`.
     Identity: every row equals `simulate` with method="rk4" and the same control period.
     """
     real = robot if plant is None else plant
@@ -128,6 +130,9 @@ def rollout(
     with _reporting(progress) as report, np.errstate(all="ignore"):
         for k in range(periods + 1):
             t = control_period * k
+            if kept[place] == k:
+                lost = ran_away(q) | ran_away(qd)
+                q[lost] = qd[lost] = np.nan
             new, rate, forces = steps.controlled(t, q, qd, motion.sample(t))
             if kept[place] == k:
                 position[:, place], velocity[:, place], force[:, place] = q, qd, forces
@@ -138,6 +143,8 @@ def rollout(
             for i in range(1, substeps):
                 q, qd = steps.held(t + i * h, q, qd, forces)
             report((k + 1) / periods)
+    ends = {name: np.concatenate([value] * 2) for name, value in _rows_of(fields, real, len(q)).items()}
+    warn_of_stiffness(real, np.concatenate([position[:, 0], position[:, -1]]), h, fields=ends)
     times = control_period * np.array(kept)
     targets = motion.sample(times).position
     if controller.task_space:  # of the tool, not of the joints
@@ -185,8 +192,7 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
                 field="varying",
                 remedy="Give the methods to a subclass, or simulate each row",
             )
-        cores = core_shapes(plant, fields)
-        whole = {name: np.broadcast_to(value, (rows, *cores[name])) for name, value in fields.items()}
+        whole = _rows_of(fields, plant, rows)
         plants = [plant.replace(**{name: value[k] for name, value in whole.items()}) for k in range(rows)]
 
     def acceleration(q: Array, qd: Array, force: Array) -> Array:
@@ -198,6 +204,12 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
         return result
 
     return acceleration
+
+
+def _rows_of(fields: Fields, robot: Robot, rows: int) -> Fields:
+    """A share for every row, (rows, ...)."""
+    cores = core_shapes(robot, fields)
+    return {name: np.broadcast_to(value, (rows, *cores[name])) for name, value in fields.items()}
 
 
 def core_shapes(robot: Robot, fields: Iterable[str]) -> dict[str, tuple[int, ...]]:

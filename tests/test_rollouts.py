@@ -186,6 +186,17 @@ def test_without_kernels(monkeypatch):
         tf.rollout(ARM.replace(), law, MOVE, control_period=0.01, varying={"mass": np.ones((2, 3))})
 
 
+@pytest.mark.parametrize("most", [1, 600])
+def test_arms_too_large_to_be_compiled(monkeypatch, most):
+    """The law, the dynamics and the step together, or the dynamics alone: both are asked one after the other."""
+    monkeypatch.setattr("tauforge.kernels.kernel.MAX_NODES", most)
+    arm = random_arm(np.random.default_rng(most), "RRR")
+    law = ComputedTorque(arm)
+    got = tf.rollout(arm, law, MOVE, step=5e-3, control_period=0.01)
+    one = tf.simulate(arm, law, MOVE, step=5e-3, control_period=0.01)
+    assert np.abs(got.position[0] - one.position[::2]).max() < SAME
+
+
 def test_rows_are_thinned_and_progress_is_shown(capsys):
     whole = tf.rollout(ARM, ComputedTorque(ARM), MOVE, control_period=0.01)
     thin = tf.rollout(ARM, ComputedTorque(ARM), MOVE, control_period=0.01, record_every=7, progress=True)

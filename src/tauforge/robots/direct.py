@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from types import MethodType
+from types import CodeType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-
-from tauforge.robots.own_classes import INSTALLED, class_is_as_written, shortcuts
 
 if TYPE_CHECKING:
     from tauforge.kernels.kernel import Kernel
@@ -43,6 +41,9 @@ def straight_to(kernel: Kernel, documented: Callable[..., Any], *, watched: bool
     return direct
 
 
+DIRECT = next(x for x in straight_to.__code__.co_consts if isinstance(x, CodeType) and x.co_name == "direct")
+
+
 def install(robot: Any, method: str, kernel: Kernel, *, watched: bool) -> None:
     """From now on a call of the robot's method finds, before the method itself: a builtin, then the kernel."""
     from tauforge.kernels.direct_call import Handed
@@ -50,13 +51,10 @@ def install(robot: Any, method: str, kernel: Kernel, *, watched: bool) -> None:
     documented = MethodType(getattr(type(robot), method), robot)
     direct = straight_to(kernel, documented, watched=watched)
     vars(robot)[method] = kernel.builtin(Handed(robot, direct)) or direct
-    vars(robot).setdefault(INSTALLED, {})[method] = vars(robot)[method]
 
 
-def honour_changes(robot: object) -> None:
-    """Removes the shortcuts of a robot whose class was changed since: they would hide the change."""
-    if class_is_as_written(type(robot)):
-        return
-    for method, shortcut in shortcuts(robot).items():
-        if vars(robot).get(method) is shortcut:
-            del vars(robot)[method]
+def is_shortcut(value: object) -> bool:
+    """Whether `install` made this: told by its owner or its code, for wrappers copy names and other marks."""
+    from tauforge.kernels.direct_call import Handed
+
+    return isinstance(getattr(value, "__self__", None), Handed) or getattr(value, "__code__", None) is DIRECT

@@ -10,9 +10,10 @@ from abc import ABC
 from functools import cached_property
 from inspect import getattr_static
 from types import FunctionType
-from typing import Any, TypeVar
+from typing import TypeVar
 
-INSTALLED = "_installed"  # in an object's __dict__: by name, the shortcuts that `direct.install` put over its methods
+from tauforge.robots.direct import is_shortcut
+
 UNWRITTEN = ("__annotations__", "__doc__")  # change without anybody's change: made when first asked for
 Contents = dict[str, tuple[object, ...]]
 Class = TypeVar("Class", bound=type)
@@ -43,16 +44,17 @@ def method_is_as_written(cls: type, name: str) -> bool:
 def has_own_methods(x: object) -> bool:
     """Whether something in the object's __dict__ hides a method or property of its class, our shortcuts apart."""
     return any(
-        _acts(hidden) and not isinstance(hidden, cached_property) and shortcuts(x).get(name) is not value
+        _acts(hidden) and not isinstance(hidden, cached_property) and not is_shortcut(value)
         for name, value in vars(x).items()
         if (hidden := getattr_static(type(x), name, None)) is not None
     )
 
 
-def shortcuts(x: object) -> dict[str, Any]:
-    """What `direct.install` put over the object's methods, by name."""
-    found: dict[str, Any] = vars(x).get(INSTALLED, {})
-    return found
+def honour_changes(robot: object) -> None:
+    """Removes the shortcuts of a robot whose class was changed since: they would hide the change."""
+    if not class_is_as_written(type(robot)):
+        for method in [name for name, value in vars(robot).items() if is_shortcut(value)]:
+            del vars(robot)[method]
 
 
 def _unchanged(cls: type) -> bool:

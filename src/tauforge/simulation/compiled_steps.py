@@ -58,7 +58,10 @@ class AnyScalarArm:
 
 
 class CompiledSteps:
-    """Steps of all rows by two kernels: one that asks the law, one that holds its forces."""
+    """Steps of all rows by two kernels: one that asks the law, one that holds its forces.
+
+    TooLargeError where they have more operations than are compiled.
+    """
 
     def __init__(self, controller: Controller, plant: SerialArm, fields: Fields, h: float) -> None:
         self.values = tuple(fields.values())
@@ -93,7 +96,9 @@ def _kernel(
         return trace(lambda *columns: formula(**dict(zip(shapes, columns, strict=True))), sizes)
 
     results: list[tuple[int, ...]] = [(n,)] * (3 if name == "controlled_step" else 2)
-    return kernel_of(name, f"{name} of a rollout", graph, list(shapes.items()), results, f"{identity} {shapes}")
+    made = kernel_of(name, f"{name} of a rollout", graph, list(shapes.items()), results, f"{identity} {shapes}")
+    made.loaded(64)
+    return made
 
 
 def _plant(arm: SerialArm, values: dict[str, Scalars]) -> ArmModel:

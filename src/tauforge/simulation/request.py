@@ -13,7 +13,7 @@ from tauforge.control.computed_torque import ComputedTorque
 from tauforge.control.controller import Controller, Robot, coordinate_count
 from tauforge.errors import ModelError, ShapeError
 from tauforge.motion.motion import Motion, positive
-from tauforge.robots.direct import honour_changes
+from tauforge.robots.own_classes import honour_changes
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.robots.stewart_platform import StewartPlatform
 from tauforge.simulation.state import FAR, ran_away

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauforge.control.controller import Controller, Robot, coordinate_count
 from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.kernels.kernel import TooLargeError
 from tauforge.motion.motion import Motion, MotionSample, positive
 from tauforge.robots import platform_varying, varying
 from tauforge.robots.evaluate import kernels_allowed
@@ -119,11 +120,7 @@ def rollout(
     start = motion.sample(0.0)
     q, qd = _batch((start.position, start.velocity) if initial is None else initial, fields, real)
     controller.reset()
-    steps: Steps
-    if isinstance(real, SerialArm) and can_compile(controller, real) and kernels_allowed():
-        steps = CompiledSteps(controller, real, fields, h)
-    else:
-        steps = BatchSteps(controller, state_space(real), accelerations(real, fields, len(q)), h)
+    steps = _steps(controller, real, fields, h, len(q))
     kept = [*range(0, periods, every), periods]
     position, velocity, force = (np.empty((len(q), len(kept), q.shape[1])) for _ in range(3))
     place = 0
@@ -152,6 +149,14 @@ def rollout(
     return Rollout(times, position, velocity, force, targets)
 
 
+def _steps(controller: Controller, plant: Robot, fields: Fields, h: float, rows: int) -> Steps:
+    """The quickest that give the right answer."""
+    if isinstance(plant, SerialArm) and can_compile(controller, plant) and kernels_allowed():
+        with suppress(TooLargeError):
+            return CompiledSteps(controller, plant, fields, h)
+    return BatchSteps(controller, state_space(plant), accelerations(plant, fields, rows), h)
+
+
 class BatchSteps:
     """The law and the dynamics one after the other, each for all rows at once."""
 
@@ -176,9 +181,13 @@ def accelerations(plant: Robot, fields: Fields, rows: int) -> Acceleration:
     """Forward dynamics of all rows. A row without an answer is no number and does not stop the others."""
     if not is_as_written(plant):
         return _row_by_row(plant, fields, rows)
-    if not (fields or kernels_allowed()):
+    try:
+        kernel = plant.kernel("forward_dynamics", varying=tuple(fields))
+    except UnsupportedFeatureError:
+        if fields:
+            raise
         return plant.forward_dynamics
-    kernel, values = plant.kernel("forward_dynamics", varying=tuple(fields)), tuple(fields.values())
+    values = tuple(fields.values())
     return lambda q, qd, force: np.asarray(kernel(q, qd, force, *values))
 
 

@@ -8,26 +8,35 @@ from __future__ import annotations
 
 from abc import ABC
 from functools import cached_property
-from inspect import getattr_static
 from types import FunctionType
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from tauforge.robots.direct import is_shortcut
 
 UNWRITTEN = ("__annotations__", "__doc__")  # change without anybody's change: made when first asked for
-Contents = dict[str, tuple[object, ...]]
 Class = TypeVar("Class", bound=type)
+
+
+class Contents(NamedTuple):
+    """Of a class, by name: its attributes, and what its functions do, which may be exchanged, too."""
+
+    attributes: dict[str, object]
+    texts: dict[str, tuple[object, ...]]
+
+
 _recorded: dict[type, Contents] = {}
 
 
 def recorded(cls: Class) -> Class:
     """A class decorator: remembers the class as our sources define it."""
-    _recorded[cls] = {name: _parts(value) for name, value in vars(cls).items() if name not in UNWRITTEN}
+    attributes = {name: value for name, value in vars(cls).items() if name not in UNWRITTEN}
+    texts = {name: _text(value) for name, value in attributes.items() if isinstance(value, FunctionType)}
+    _recorded[cls] = Contents(attributes, texts)
     return cls
 
 
 def is_as_written(x: object) -> bool:
-    """Whether x is exactly of a recorded class, no class of its was changed since, and x has no methods of its own."""
+    """Whether x is exactly of a recorded class, its classes were not changed since, and x has no methods of its own."""
     return class_is_as_written(type(x)) and not has_own_methods(x)
 
 
@@ -37,8 +46,8 @@ def class_is_as_written(cls: type) -> bool:
 
 def method_is_as_written(cls: type, name: str) -> bool:
     """Whether objects of this class have the recorded method, whatever else the class has of its own."""
-    owner = next(base for base in cls.__mro__ if name in vars(base))
-    return owner in _recorded and _same(_parts(vars(owner)[name]), _recorded[owner].get(name, ()))
+    owner = _owner(cls, name)
+    return owner is not None and owner in _recorded and _same(vars(owner)[name], name, _recorded[owner])
 
 
 def has_own_methods(x: object) -> bool:
@@ -46,32 +55,37 @@ def has_own_methods(x: object) -> bool:
     return any(
         _acts(hidden) and not isinstance(hidden, cached_property) and not is_shortcut(value)
         for name, value in vars(x).items()
-        if (hidden := getattr_static(type(x), name, None)) is not None
+        if (owner := _owner(type(x), name)) is not None and (hidden := vars(owner)[name]) is not None
     )
 
 
 def honour_changes(robot: object) -> None:
-    """Removes the shortcuts of a robot whose class was changed since: they would hide the change."""
-    if not class_is_as_written(type(robot)):
-        for method in [name for name, value in vars(robot).items() if is_shortcut(value)]:
-            del vars(robot)[method]
+    """Removes shortcuts past methods that were replaced on the robot's class since: they would hide the new ones."""
+    for name, value in list(vars(robot).items()):
+        if callable(value) and is_shortcut(value) and not method_is_as_written(type(robot), name):
+            del vars(robot)[name]
+
+
+def _owner(cls: type, name: str) -> type | None:
+    """The class that an attribute of this name is found in."""
+    return next((base for base in cls.__mro__ if name in vars(base)), None)
 
 
 def _unchanged(cls: type) -> bool:
     then, now = _recorded[cls], vars(cls)
-    same = all(name in now and _same(_parts(now[name]), parts) for name, parts in then.items())
-    return same and not any(_acts(now[name]) for name in now.keys() - then.keys() - set(UNWRITTEN))
+    if not all(_same(now.get(name, then), name, then) for name in then.attributes):
+        return False
+    return not any(_acts(now[name]) for name in now.keys() - then.attributes.keys() if name not in UNWRITTEN)
 
 
-def _parts(value: object) -> tuple[object, ...]:
-    """What makes the value what it is. The text of a function may be exchanged, too."""
-    if isinstance(value, FunctionType):
-        return value, value.__code__, value.__defaults__, value.__kwdefaults__
-    return (value,)
+def _same(value: object, name: str, then: Contents) -> bool:
+    if value is not then.attributes.get(name, then):
+        return False
+    return not isinstance(value, FunctionType) or _text(value) == then.texts[name]
 
 
-def _same(these: tuple[object, ...], those: tuple[object, ...]) -> bool:
-    return len(these) == len(those) and all(a is b for a, b in zip(these, those, strict=True))
+def _text(function: FunctionType) -> tuple[object, ...]:
+    return function.__code__, function.__defaults__, function.__kwdefaults__
 
 
 def _acts(value: object) -> bool:

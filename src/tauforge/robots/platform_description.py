@@ -53,7 +53,8 @@ class PlatformDescription:
     base_points:     (6, 3) m, base joints, base frame
     platform_points: (6, 3) m, platform joints, platform frame
     universal_axes:  (6, 3) fixed axes of the universal joints, base frame, made unit vectors; the sign counts, for it
-                     turns the leg's axes by half a turn. Default z x (b_i - mean b)
+                     turns the leg's axes by half a turn. Default z x (b_i - mean b), which follows base points that are
+                     changed or vary
     lower_mass, upper_mass:       kg, one for all legs or (6,)
     lower_com, upper_com:         m, (3,) or (6, 3), in leg axes (x along the leg, y along k x leg), the lower part's
                                   from the base joint, the upper part's from the platform joint

@@ -35,7 +35,7 @@ from tauforge.simulation.request import (
     whole_number,
     whole_steps,
 )
-from tauforge.simulation.state import StateSpace, ran_away, state_space
+from tauforge.simulation.state import FAR, StateSpace, ran_away, state_space
 from tauforge.simulation.stiffness import warn_of_stiffness
 
 Array = NDArray[Any]
@@ -127,9 +127,6 @@ def rollout(
     with _reporting(progress) as report, np.errstate(all="ignore"):
         for k in range(periods + 1):
             t = control_period * k
-            if kept[place] == k:
-                lost = ran_away(q) | ran_away(qd)
-                q[lost] = qd[lost] = np.nan
             new, rate, forces = steps.controlled(t, q, qd, motion.sample(t))
             if kept[place] == k:
                 position[:, place], velocity[:, place], force[:, place] = q, qd, forces
@@ -140,6 +137,7 @@ def rollout(
             for i in range(1, substeps):
                 q, qd = steps.held(t + i * h, q, qd, forces)
             report((k + 1) / periods)
+        _without_lost(position, velocity, force)
     ends = {name: np.concatenate([value] * 2) for name, value in _rows_of(fields, real, len(q)).items()}
     warn_of_stiffness(real, np.concatenate([position[:, 0], position[:, -1]]), h, fields=ends)
     times = control_period * np.array(kept)
@@ -147,6 +145,15 @@ def rollout(
     if controller.task_space:  # of the tool, not of the joints
         targets = np.full((len(kept), q.shape[1]), np.nan)
     return Rollout(times, position, velocity, force, targets)
+
+
+def _without_lost(position: Array, velocity: Array, force: Array) -> None:
+    """Rows (N, k, n) are no numbers from the instant on at which they have run away."""
+    if all(-FAR <= x.min() and x.max() <= FAR for x in (position, velocity)):
+        return  # most often, and this is quicker
+    lost = np.logical_or.accumulate(ran_away(position) | ran_away(velocity), axis=1)
+    for x in (position, velocity, force):
+        x[lost] = np.nan
 
 
 def _steps(controller: Controller, plant: Robot, fields: Fields, h: float, rows: int) -> Steps:

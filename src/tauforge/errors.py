@@ -83,6 +83,10 @@ class EnergyDriftWarning(UserWarning):
     """A motion without friction and forces whose energy drifts: the step is too long."""
 
 
+class StiffFrictionWarning(UserWarning):
+    """Smoothed Coulomb friction that is too stiff for the integrator's step: a joint at rest moves by itself."""
+
+
 class SingularityWarning(UserWarning):
     """A motion that comes near a singularity; the numbers are still given."""
 

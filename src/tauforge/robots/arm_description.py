@@ -22,6 +22,7 @@ from tauforge.robots.computed_once import computed_once
 from tauforge.robots.joint import CONVENTIONS, JOINT_FIELDS, Joint
 from tauforge.robots.loads import Payload
 from tauforge.robots.numbers import IDENTITY_ROWS, Floats, Rows, to_transform
+from tauforge.robots.own_classes import recorded
 
 if TYPE_CHECKING:
     from tauforge.robots.serial_arm import SerialArm
@@ -46,6 +47,7 @@ class Source(NamedTuple):
     note: str = ""
 
 
+@recorded
 @dataclass(frozen=True, kw_only=True)
 class ArmDescription:
     """A chain of revolute and prismatic joints from a base to a tool. SI units, radians.

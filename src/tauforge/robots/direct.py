@@ -6,7 +6,7 @@ import inspect
 import weakref
 from collections.abc import Callable
 from functools import wraps
-from types import MethodType
+from types import CodeType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -73,6 +73,9 @@ def straight_to(kernel: Kernel, documented: Documented, *, watched: bool) -> Cal
     return direct
 
 
+DIRECT = next(x for x in straight_to.__code__.co_consts if isinstance(x, CodeType) and x.co_name == "direct")
+
+
 def install(robot: Any, method: str, kernel: Kernel, *, watched: bool) -> None:
     """From now on a call of the robot's method finds, before the method itself: a builtin, then the kernel."""
     from tauforge.kernels.direct_call import Handed
@@ -80,3 +83,10 @@ def install(robot: Any, method: str, kernel: Kernel, *, watched: bool) -> None:
     documented = Documented(robot, method)
     direct = straight_to(kernel, documented, watched=watched)
     vars(robot)[method] = kernel.builtin(Handed(documented.robot, direct)) or direct
+
+
+def is_shortcut(value: object) -> bool:
+    """Whether `install` made this: told by its owner or its code, for wrappers copy names and other marks."""
+    from tauforge.kernels.direct_call import Handed
+
+    return isinstance(getattr(value, "__self__", None), Handed) or getattr(value, "__code__", None) is DIRECT

@@ -22,6 +22,7 @@ from tauforge.robots.computed_once import computed_once
 from tauforge.robots.direct import install
 from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, loaded
 from tauforge.robots.loads import BaseMotion, Payload
+from tauforge.robots.own_classes import method_is_as_written, recorded
 from tauforge.robots.serial_formulas import FUNCTIONS
 
 if TYPE_CHECKING:
@@ -33,6 +34,7 @@ SUSPICIOUS = 1e10  # an acceleration (or its slope) that large, or none, has the
 SINGULAR = 1e15  # condition number of a mass matrix without an inverse in double precision
 
 
+@recorded
 class SerialArm(ArmDescription):
     """A chain of revolute and prismatic joints from a base to a tool. SI units, radians.
 
@@ -114,7 +116,7 @@ class SerialArm(ArmDescription):
 
         Each hands on what it does not take, the last to the method itself.
         """
-        if getattr(type(self), method) is not getattr(SerialArm, method):
+        if not method_is_as_written(type(self), method):
             return  # somebody's own version
         kernel = self._kernel(method, {})
         if kernel is not None:

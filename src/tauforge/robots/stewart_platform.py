@@ -21,6 +21,7 @@ from tauforge.robots.computed_once import computed_once
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.direct import install
 from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, loaded
+from tauforge.robots.own_classes import method_is_as_written, recorded
 from tauforge.robots.platform_description import Array, PlatformDescription
 from tauforge.robots.stewart_formulas import EXACT, FUNCTIONS, MASSLESS, MODELS, PlatformModel
 
@@ -75,6 +76,7 @@ class JointReactions(NamedTuple):
     spherical: Array  # of the platform on the leg, at the platform joint
 
 
+@recorded
 class StewartPlatform(PlatformDescription):
     __doc__ = PlatformDescription.__doc__
 
@@ -91,7 +93,9 @@ class StewartPlatform(PlatformDescription):
 
         options: such as which="dasgupta1998" for inverse_dynamics
         varying: fields of the platform that become arguments after the state, an array each, such as "platform_mass"
-                 (...,), "lower_inertia" (..., 6, 3, 3), "gravity" (..., 3)
+                 (...,), "lower_inertia" (..., 6, 3, 3), "gravity" (..., 3). Universal axes that are the default of the
+                 base points follow varying ones; "universal_axes" (..., 6, 3) may vary themselves
+        Identity: equals the method of platforms changed by `replace`; it does not look for singular poses.
         """
         bits = checked_request(function, FUNCTIONS, target, dtype, options)
         fields = families.named(varying)
@@ -118,7 +122,8 @@ class StewartPlatform(PlatformDescription):
         shapes: dict[str, tuple[int, ...]] = {name: (size,) for name, size in function.arguments.items()}
         shapes |= {field: families_of_platforms.SHAPES[field] for field in varying}
         if varying:
-            formula = families_of_platforms.formula_of(self.parameters, formula, varying)
+            follow = self.axes_are_default
+            formula = families_of_platforms.formula_of(self.parameters, formula, varying, axes_follow=follow)
         chosen = {**function.options, **options}
         return self._evaluator.kernel(method, formula, shapes, function.results, **chosen)
 
@@ -139,7 +144,7 @@ class StewartPlatform(PlatformDescription):
 
     def _install(self, method: str) -> None:
         """The next plain calls go straight to machine code; what it does not take comes back to the method."""
-        if method not in DIRECT or getattr(type(self), method) is not getattr(StewartPlatform, method):
+        if method not in DIRECT or not method_is_as_written(type(self), method):
             return
         kernel = self._kernel(method, {})
         if kernel is not None:

@@ -149,7 +149,7 @@ def rollout(
 
 def _without_lost(position: Array, velocity: Array, force: Array) -> None:
     """Rows (N, k, n) are no numbers from the instant on at which they have run away."""
-    if all(-FAR <= x.min() and x.max() <= FAR for x in (position, velocity)):
+    if all(x.min() >= -FAR and x.max() <= FAR for x in (position, velocity)):
         return  # most often, and this is quicker
     lost = np.logical_or.accumulate(ran_away(position) | ran_away(velocity), axis=1)
     for x in (position, velocity, force):

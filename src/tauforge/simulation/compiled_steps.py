@@ -60,7 +60,7 @@ class AnyScalarArm:
 class CompiledSteps:
     """Steps of all rows by two kernels: one that asks the law, one that holds its forces.
 
-    TooLargeError where they have more operations than are compiled.
+    NoKernelError where there is no machine code to be had: too many operations, or no memory for it.
     """
 
     def __init__(self, controller: Controller, plant: SerialArm, fields: Fields, h: float) -> None:

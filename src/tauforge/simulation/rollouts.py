@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauforge.control.controller import Controller, Robot, coordinate_count
 from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.kernels.kernel import TooLargeError
+from tauforge.kernels.code_memory import NoKernelError
 from tauforge.motion.motion import Motion, MotionSample, positive
 from tauforge.robots import platform_varying, varying
 from tauforge.robots.evaluate import kernels_allowed
@@ -159,7 +159,7 @@ def _without_lost(position: Array, velocity: Array, force: Array) -> None:
 def _steps(controller: Controller, plant: Robot, fields: Fields, h: float, rows: int) -> Steps:
     """The quickest that give the right answer."""
     if isinstance(plant, SerialArm) and can_compile(controller, plant) and kernels_allowed():
-        with suppress(TooLargeError):
+        with suppress(NoKernelError):
             return CompiledSteps(controller, plant, fields, h)
     return BatchSteps(controller, state_space(plant), accelerations(plant, fields, rows), h)
 

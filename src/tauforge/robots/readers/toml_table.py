@@ -12,12 +12,12 @@ from tauforge.errors import ModelError
 from tauforge.robots import numbers
 from tauforge.robots.numbers import Floats, Rows, shown
 
-MULTIPLE_OF_PI = re.compile(
+MULTIPLE_OF_PI = re.compile(  # of a text without blanks at its ends
     r"""
-    [ ]*+ (?P<sign> [+-]?) [ ]*+
-    (?: (?P<times> [0-9]{1,12} (?: \.[0-9]{1,12} )? ) [ ]*+ \* [ ]*+ )?
-    pi [ ]*+
-    (?: / [ ]*+ (?P<over> [0-9]{1,12} ) [ ]*+ )?
+    (?P<sign> [+-]?) [ ]*
+    (?: (?P<times> [0-9]{1,12} (?: \.[0-9]{1,12} )? ) [ ]* \* [ ]* )?
+    pi
+    (?: [ ]* / [ ]* (?P<over> [0-9]{1,12} ) )?
     """,
     re.VERBOSE,
 )
@@ -118,7 +118,7 @@ class Table:
             raise self.fault(key, error.problem) from None
 
     def _multiple_of_pi(self, key: str, text: str) -> float:
-        match = MULTIPLE_OF_PI.fullmatch(text)
+        match = MULTIPLE_OF_PI.fullmatch(text.strip(" "))
         over = 1.0 if match is None or match["over"] is None else float(match["over"])
         if match is None or over == 0:
             raise self.fault(key, f"expected radians as a number or a multiple of pi, got {shown(text)}")

@@ -18,6 +18,7 @@ from tauforge.analysis.platform_states import random_platform_states
 from tauforge.analysis.published_counts import BREAKDOWNS
 from tauforge.cli import output
 from tauforge.motion import CsvMotion
+from urdf_texts import TREE
 
 CATALOGUE = Path(tf.__file__).parent / "robots" / "catalogue"
 
@@ -61,6 +62,15 @@ def test_show_says_what_is_odd(tmp_path):
     with pytest.warns(tf.UnphysicalInertiaWarning):
         again = tf.load(tmp_path / "odd.toml")
     assert again.n == 2
+
+
+def test_show_names_the_link_of_the_tool(tmp_path):
+    path = tmp_path / "tree.urdf"
+    path.write_text(TREE)
+    text = run("show", path, "--lock", "slide=0", "--lock", "pan=0").stdout
+    assert "tool: the frame of link 'finger' of the URDF" in text
+    assert "the only last link of the chain; tip chooses another" in text
+    assert "link 'flange'" in run("show", path, "--lock", "slide=0", "--tip", "flange").stdout
 
 
 def test_show_draws_general_joints():

@@ -41,12 +41,12 @@ LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 def read_toml(path: Path) -> dict[str, Any]:
     """The tables of a TOML file, or a ModelError that names the file and, where there is one, the line."""
     try:
-        return parse(read_text(path))
+        return parse(decoded(_read_bytes(path)))
     except ModelError as error:
         raise error.located(path) from None
 
 
-def read_text(path: Path) -> str:
+def _read_bytes(path: Path) -> bytes:
     try:
         if path.is_dir():
             raise ModelError("is a folder, expected a file")
@@ -55,9 +55,12 @@ def read_text(path: Path) -> str:
         if not path.is_file():  # a pipe would block for ever
             raise ModelError("is not a plain file")
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}") from None
+
+
+def decoded(data: bytes) -> str:
     check_size(data)
     try:
         text = data.decode("utf-8-sig")

@@ -12,10 +12,11 @@ from typing import NamedTuple
 from tauforge.algebra.inertias import point_mass_inertia
 from tauforge.algebra.scalars import cos_sin_of_constant
 from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector, outer, skew
-from tauforge.errors import ModelError
+from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.robots import numbers
 from tauforge.robots.arm_description import Source
 from tauforge.robots.joint import Joint
+from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.readers.urdf_tree import LETTERS, NO_BODY, Body, Mimic, Tree, UrdfJoint, listed, near, read_tree
 from tauforge.robots.readers.xml_lines import Element, read_xml, shown
 from tauforge.robots.serial_arm import SerialArm
@@ -59,7 +60,8 @@ def arm_of(robot: Element, *, tip: str | None = None, lock: Mapping[str, float] 
     except ModelError as error:
         raise error.located(robot.file) from None
     if all(body.is_massless for body in composites):
-        warnings.warn(f"{robot.file}: no moving link has mass or inertia; its dynamics are singular", stacklevel=2)
+        text = f"{robot.file}: no moving link has mass or inertia; its dynamics are singular"
+        warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
     return arm
 
 

@@ -14,6 +14,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import E_X, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
+from tauforge.errors import TauforgeWarning
 from tauforge.robots import numbers
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.readers.urdf_spelling import MOMENTS, unknown_names
@@ -104,7 +105,8 @@ def read_tree(robot: Element) -> Tree:
     joints = {name: _read_joint(element) for name, element in elements.items()}
     tree = _rooted(robot, links, bodies, joints)
     if unknown is not None:
-        warnings.warn(f"{robot.file}: unknown, and ignored: {unknown}", stacklevel=levels_to_the_caller())
+        text = f"{robot.file}: unknown, and ignored: {unknown}"
+        warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
     return tree
 
 

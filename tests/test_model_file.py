@@ -194,6 +194,8 @@ BAD: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "joint a number": (VALID.partition("[tool]")[0] + "joint = [1, 2]", ("joint[1]", "expected a table")),
     "misspelt arm key": (changed("coulomb_speed", "coulombspeed"), ("'coulombspeed'", "Did you mean coulomb_speed?")),
     "misspelt joint key": (changed("mass = 2", "Mass = 2"), ("joint[2]", "'Mass'", "Did you mean mass?")),
+    "rotor": (changed("mass = 2", "mass = 2\nrotor_inertia = 3"), ("joint[2]", "Did you mean motor_inertia?")),
+    "force limit": (changed("mass = 2", "mass = 2\nforce_limit = 3"), ("joint[2]", "Did you mean max_force?")),
     "unknown key": (changed("mass = 2", "mass = 2\npaint_job = 3"), ("joint[2]", "'paint_job'", "Known:", "max_force")),
     "key below its table": (VALID + "gravity = [0, 0, -9.81]", ("joint[2]", "'gravity'", "top of the file")),
     "mixed conventions": (VALID + 'convention = "modified"', ("joint[2]", "'convention'", "top of the file")),

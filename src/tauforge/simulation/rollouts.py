@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauforge.control.controller import Controller, Robot
 from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.field_docs import with_field_docs
 from tauforge.motion.motion import Motion, MotionSample, positive
 from tauforge.robots import platform_varying, varying
 from tauforge.robots.evaluate import kernels_allowed
@@ -39,10 +40,15 @@ Fields = Mapping[str, Array]
 Report = Callable[[float], None]
 
 
+@with_field_docs
 class Rollout(NamedTuple):
-    """At the recorded control instants: time (k,), position, velocity and force (N, k, n); target_position (k, n).
+    """N runs at the k recorded control instants. Rows that ran away are not numbers from there on.
 
-    Rows that ran away are not numbers from there on.
+    time:            (k,) s
+    position:        (N, k, n) rad or m; of a platform poses
+    velocity:        (N, k, n) rad/s or m/s; of a platform twists
+    force:           (N, k, n) N m or N, of the actuators on the robot
+    target_position: (k, n) of the motion to follow
     """
 
     time: Array

@@ -23,6 +23,19 @@ MULTIPLE_OF_PI = re.compile(  # of a text without blanks at its ends
 )
 
 
+# other names for keys of arms and of platforms
+MEANT = {
+    "rotor_inertia": ("motor_inertia", "reflected_mass"),
+    "motor_inertia": ("reflected_mass",),
+    "max_force": ("force_limit",),
+    "max_torque": ("max_force",),
+    "force_limit": ("max_force",),
+    "travel": ("stroke",),
+    "damping": ("viscous", "friction"),
+}
+NEAR = 0.8  # similarity of a misspelt key to the one that was meant: "rotor_inertia" and "lower_inertia" have 0.77
+
+
 class Table:
     """A table with its path in the file, and an example of every key it may have.
 
@@ -42,7 +55,8 @@ class Table:
                 raise self._unknown(key, outer or {})
 
     def _unknown(self, key: str, outer: Mapping[str, str]) -> ModelError:
-        near = difflib.get_close_matches(key, self.examples, n=1)
+        meant = [name for name in MEANT.get(key, ()) if name in self.examples]
+        near = meant or difflib.get_close_matches(key.lower(), self.examples, n=1, cutoff=NEAR)
         remedy = f"Did you mean {near[0]}? " if near else ""
         remedy += f"Known: {', '.join(self.examples)}"
         if key in outer:

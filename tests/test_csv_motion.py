@@ -432,25 +432,6 @@ def test_links_are_written_through_and_modes_kept(tmp_path):
     assert real.stat().st_mode & 0o777 == 0o400
 
 
-@pytest.mark.parametrize(("mask", "fresh"), [(0o022, 0o644), (0o077, 0o600), (0o002, 0o664)])
-def test_a_file_is_never_more_open_than_the_one_it_replaces(tmp_path, mask, fresh):
-    before = os.umask(mask)
-    try:
-        for old, new in ((None, fresh), (0o600, 0o600), (0o640, 0o640), (0o666, 0o666)):
-            path = tmp_path / "private.txt"
-            path.unlink(missing_ok=True)
-            if old is not None:
-                path.write_text("old")
-                path.chmod(old)
-            with written_whole(path) as file:
-                meanwhile = os.fstat(file.fileno()).st_mode & 0o777
-                file.write(b"secret")
-            assert path.stat().st_mode & 0o777 == new
-            assert meanwhile & ~new == 0
-    finally:
-        os.umask(before)
-
-
 def test_places_where_no_file_can_be(tmp_path):
     for path, message in (
         (tmp_path / "none" / "a", "its folder does not exist. Make .*none first"),

@@ -142,6 +142,12 @@ def test_fields_of_results_say_what_they_are():
     assert "of the base on the lower part" in JointReactions.universal.__doc__
 
 
+def test_results_need_no_docstrings():
+    code = "import tauforge as tf\nprint(tf.load('box').leg_motion([0, 0, 1, 0, 0, 0]).lengths.shape)"
+    done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "(6,)\n"
+
+
 @needs_sphinx
 def test_every_formula_is_drawn(site):
     for name in ("formulations", "stewart", "conventions", "simulation"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import re
+import sys
 from typing import TypeVar
 
 T = TypeVar("T", bound=type)
@@ -14,11 +15,11 @@ def with_field_docs(cls: T) -> T:
 
     `help` shows them in place of "Alias for field number 0".
     """
-    page = cls.__doc__
-    if page is None:  # python -OO
+    if sys.flags.optimize >= 2:  # python -OO has no docstrings
         return cls
+    page = inspect.cleandoc(cls.__doc__ or "")
     for field in vars(cls)["_fields"]:
-        found = re.search(rf"^{field}:[ ]+(.*(?:\n[ ]+.*)*)", inspect.cleandoc(page), re.MULTILINE)
+        found = re.search(rf"^{field}:[ ]+(.*(?:\n[ ]+.*)*)", page, re.MULTILINE)
         if found is None:
             raise TypeError(f"the docstring of {cls.__name__} has no line for {field}")
         getattr(cls, field).__doc__ = " ".join(found[1].split())

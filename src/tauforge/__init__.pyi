@@ -18,7 +18,7 @@ from .errors import (
 )
 from .kernels.threads import get_threads, set_threads
 from .robots.joint import Joint
-from .robots.load import catalogue, load
+from .robots.load import catalogue, load, loads
 from .robots.loads import BaseMotion, Payload
 from .robots.models import FORMULATIONS, STEWART_MODELS
 from .robots.serial_arm import SerialArm
@@ -56,6 +56,7 @@ __all__ = [
     "get_threads",
     "linearise",
     "load",
+    "loads",
     "motion",
     "operation_count",
     "rollout",

@@ -63,7 +63,7 @@ class PlatformDescription:
     platform_mass, platform_com, platform_inertia: of platform and payload, platform frame
     friction:        viscous, of universal (N m s), prismatic (N s/m) and spherical joints (N m s)
     gravity:         (3,) m/s^2, acceleration of free fall, base frame
-    stroke:          (2,) or (6, 2) m, shortest and longest leg
+    stroke:          (2,) or (6, 2) m, shortest and longest length of a leg between its joints
     force_limit:     N, largest size of a leg force, one or (6,)
     base_joint_axes, platform_joint_axes: (6, 3) axes of the joints' cones, from base to platform, in the base's and the
                      platform's frame

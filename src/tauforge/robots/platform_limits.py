@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.evaluate import as_argument
 
@@ -18,16 +19,26 @@ Array = NDArray[Any]
 PARALLEL = 1e-12  # sine squared of the angle of two legs that are taken to be parallel
 
 
+@with_field_docs
 class Limits(NamedTuple):
-    """Margins, positive where a limit holds; None where it was not given."""
+    """Margins, positive where a limit holds; None where it was not given.
 
-    stroke: Array | None  # (..., 6) m, to the nearer end of the stroke
-    base_cone: Array | None  # (..., 6) rad
-    platform_cone: Array | None  # (..., 6) rad
-    clearance: Array | None  # (...) m, between the surfaces of the nearest two legs
-    nearest_legs: Array | None  # (..., 2), their numbers from 1
-    force: Array | None  # (..., 6) N
-    hold: Array  # (...) whether all that were given hold
+    stroke:        (..., 6) m, from the leg's length to the nearer end of its stroke
+    base_cone:     (..., 6) rad, from the leg to the cone of its base joint
+    platform_cone: (..., 6) rad, from the leg to the cone of its platform joint
+    clearance:     (...) m, between the surfaces of the nearest two legs
+    nearest_legs:  (..., 2) the numbers of these two, from 1
+    force:         (..., 6) N, from the size of the leg's force to its limit
+    hold:          (...) whether all limits that were given hold
+    """
+
+    stroke: Array | None
+    base_cone: Array | None
+    platform_cone: Array | None
+    clearance: Array | None
+    nearest_legs: Array | None
+    force: Array | None
+    hold: Array
 
 
 def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike | None) -> Limits:

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauforge.algebra.rotations import Quaternion, angles_of
 from tauforge.errors import ConvergenceError, ShapeError, SingularityWarning
+from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.evaluate import as_argument
@@ -66,6 +67,7 @@ def forward_kinematics(
     if bad.any() and on_failure == "nan":
         return np.where(bad[..., None], np.array(np.nan, pose.dtype), pose)
     if bad.any():
+        refuse_negative(np.asarray(lengths, float))
         where = tuple(np.argwhere(bad)[0])
         row = f" in row {', '.join(map(str, where))}" if where else ""
         wanted = np.broadcast_to(np.asarray(lengths, float), pose.shape)[where]
@@ -77,6 +79,18 @@ def forward_kinematics(
             iterations=steps,
         )
     return pose
+
+
+def refuse_negative(lengths: Array) -> None:
+    negative = np.argwhere(lengths < 0)
+    if len(negative):
+        *row, leg = negative[0].tolist()
+        where = f" in row {', '.join(map(str, row))}" if row else ""
+        raise ShapeError(
+            "lengths",
+            expected="lengths of the legs between their joints, m, none below 0",
+            got=f"{lengths[tuple(negative[0])]:.6g} of leg {leg + 1}{where}",
+        )
 
 
 def continued(
@@ -106,6 +120,7 @@ def track(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> Ar
     pose = as_argument("guess", guess, 6, "a pose").astype(float)
     if pose.ndim != 1:
         raise ShapeError("guess", expected="(6,), one pose", got=str(pose.shape))
+    refuse_negative(wanted)
     poses = np.empty((len(wanted), 6))
     for k, row in enumerate(wanted):
         if not np.isfinite(row).all():
@@ -134,19 +149,25 @@ def track(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> Ar
     return poses
 
 
+@with_field_docs
 class AssemblyModes(NamedTuple):
     """All poses that were met, and how sure it is that these are all.
 
+    poses:            (m, 6) each once
+    residual:         the largest error of the lengths, relative to them
+    starts:           how many starts were made
+    converged:        how many of them reached a pose
     starts_since_new: starts that were made after the last new pose; the chance that another one as easy to reach as
-    the rarest met was missed falls with exp(-starts_since_new * times_rarest / starts)
+                      the rarest met was missed falls with exp(-starts_since_new * times_rarest / starts)
+    times_met:        (m,) how many starts reached each pose
     """
 
-    poses: Array  # (m, 6)
-    residual: float  # of the lengths, relative to them
+    poses: Array
+    residual: float
     starts: int
     converged: int
     starts_since_new: int
-    times_met: Array  # (m,)
+    times_met: Array
 
     @property
     def confidence(self) -> float:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.errors import ModelError, ShapeError, SingularityError, UnsupportedFeatureError
+from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.universal_coordinates import ALONG_AXIS
 from tauforge.robots import platform_limits as limits
@@ -53,27 +54,46 @@ MEANINGS = {
 }
 
 
+@with_field_docs
 class LegMotions(NamedTuple):
-    """Of every leg, each (..., 6) or (..., 6, 3); vectors in base axes."""
+    """How each of the six legs moves; vectors in base axes.
 
-    lengths: Array  # m
-    rates: Array  # m/s
-    accelerations: Array  # m/s^2
-    spins: Array  # rad/s, about the leg itself
-    spin_rates: Array  # rad/s^2
+    lengths:               (..., 6) m, between the joints of a leg
+    rates:                 (..., 6) m/s, of the lengths
+    accelerations:         (..., 6) m/s^2, of the lengths
+    spins:                 (..., 6) rad/s, of the leg about itself
+    spin_rates:            (..., 6) rad/s^2, of the leg about itself
+    angular_velocities:    (..., 6, 3) rad/s, of the leg
+    angular_accelerations: (..., 6, 3) rad/s^2, of the leg
+    directions:            (..., 6, 3) unit vectors from the base joint to the platform joint
+    universal_angles:      (..., 6, 2) rad, about the fixed axis, from the base's z; and out of the plane across it
+    spherical_angles:      (..., 6) rad, between the leg and the platform joint's axis (default the platform's z)
+    """
+
+    lengths: Array
+    rates: Array
+    accelerations: Array
+    spins: Array
+    spin_rates: Array
     angular_velocities: Array
     angular_accelerations: Array
-    directions: Array  # unit vectors, base to platform
-    universal_angles: Array  # (..., 6, 2) rad: about the fixed axis, from the base's z; and out of the plane across it
-    spherical_angles: Array  # (..., 6) rad, between the leg and the platform joint's axis (default the platform's z)
+    directions: Array
+    universal_angles: Array
+    spherical_angles: Array
 
 
+@with_field_docs
 class JointReactions(NamedTuple):
-    """Force and moment at every joint, each (..., 6 legs, 6), base axes."""
+    """What one body exerts on the next at every joint: force (N) and moment (N m), each (..., 6 legs, 6), base axes.
 
-    universal: Array  # of the base on the lower part, at the base joint
-    prismatic: Array  # of the lower part on the upper part, about the base joint; actuator and friction included
-    spherical: Array  # of the platform on the leg, at the platform joint
+    universal: of the base on the lower part of the leg, at the base joint
+    prismatic: of the lower part on the upper part of the leg, about the base joint; actuator and friction included
+    spherical: of the platform on the upper part of the leg, at the platform joint
+    """
+
+    universal: Array
+    prismatic: Array
+    spherical: Array
 
 
 @recorded
@@ -210,7 +230,8 @@ class StewartPlatform(PlatformDescription):
         """The pose (..., 6) with these leg lengths that Newton's method reaches from the guess.
 
         lengths:    (..., 6) m; guess: (..., 6) pose, default above the base with no turn
-        on_failure: "raise" ConvergenceError, with the residual (m) of the first row where none is reached, or "nan"
+        on_failure: "raise" ConvergenceError, with the residual (m) of the first row where none is reached, and
+                    ShapeError where a length is negative; or "nan" for such rows
         Identity: inverse_kinematics(result) = lengths. A platform has up to 40 such poses (`assembly_modes`).
         """
         if on_failure not in ("raise", "nan"):

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauforge.control.controller import Controller, Robot, coordinate_count
 from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.field_docs import with_field_docs
 from tauforge.kernels.code_memory import NoKernelError
 from tauforge.motion.motion import Motion, MotionSample, positive
 from tauforge.robots import platform_varying, varying
@@ -44,10 +45,15 @@ Report = Callable[[float], None]
 Acceleration = Callable[[Array, Array, Array], Array]  # of positions, velocities and forces
 
 
+@with_field_docs
 class Rollout(NamedTuple):
-    """At the recorded control instants: time (k,), position, velocity and force (N, k, n); target_position (k, n).
+    """N runs at the k recorded control instants. A row that ran away, beyond 1e9 rad or m or a rate, is NaN from there on.
 
-    Rows that ran away, beyond 1e9 rad or m or their rates, are not numbers from there on.
+    time:            (k,) s
+    position:        (N, k, n) rad or m; of a platform poses
+    velocity:        (N, k, n) rad/s or m/s; of a platform twists
+    force:           (N, k, n) N m or N, of the actuators on the robot
+    target_position: (k, n) of the motion to follow
     """
 
     time: Array

@@ -227,13 +227,14 @@ def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Ma
     columns = {
         name: [Column(value[..., k].copy()) for k in range(value.shape[-1])] for name, value in arguments.items()
     }
+    spoilt = ~np.all([np.isfinite(value).all(axis=-1) for value in arguments.values()], axis=0)
     scalars = iter(flat(formula(**columns)))
     for out in outs:
         for index in np.ndindex(*out.shape[len(batch) :]):
             scalar = next(scalars)
-            # what is not finite becomes not a number: 0 x + x. Kernels do so with infinite inputs; a result that
-            # overflows from finite ones may stay infinite there
+            # a result that overflows becomes NaN: 0 x + x; in kernels it may stay infinite
             out[(..., *index)] = scalar.value * 0.0 + scalar.value if isinstance(scalar, Column) else scalar
+        out[spoilt] = np.nan
 
 
 def flat(nested: Any) -> list[Scalar]:

@@ -19,13 +19,16 @@ PARALLEL = 1e-12  # sine squared of the angle of two legs that are taken to be p
 
 
 class Limits(NamedTuple):
-    """Margins, positive where a limit holds; None where it was not given."""
+    """Margins, positive where a limit holds; None where it was not given.
+
+    Margins of a row that is not finite are NaN, and it does not hold.
+    """
 
     stroke: Array | None  # (..., 6) m, to the nearer end of the stroke
     base_cone: Array | None  # (..., 6) rad
     platform_cone: Array | None  # (..., 6) rad
     clearance: Array | None  # (...) m, between the surfaces of the nearest two legs
-    nearest_legs: Array | None  # (..., 2), their numbers from 1
+    nearest_legs: Array | None  # (..., 2), their numbers from 1; 0 where there is no clearance
     force: Array | None  # (..., 6) N
     hold: Array  # (...) whether all that were given hold
 
@@ -44,14 +47,19 @@ def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike 
         lower = np.array(platform.base_points)
         upper = lower + legs.directions * legs.lengths[..., None]
         apart, nearest = nearest_segments(np.broadcast_to(lower, upper.shape), upper)
+        nearest = np.where(np.isnan(apart)[..., None], 0, nearest)
         clearance = apart - 2 * platform.leg_radius
+    hold = np.isfinite(legs.lengths).all(axis=-1)  # a row that is not finite is within no limits
     force = None
-    if forces is not None and platform.force_limit is not None:
-        force = np.array(platform.force_limit) - np.abs(as_argument("forces", forces, LEGS, "one for each leg"))
-    hold = np.ones(np.broadcast_shapes(*(m.shape[:-1] for m in (legs.lengths, force) if m is not None)), bool)
+    if forces is not None:
+        given = as_argument("forces", forces, LEGS, "one for each leg")
+        known = np.isfinite(given).all(axis=-1)
+        hold = hold & known
+        if platform.force_limit is not None:
+            force = np.where(known[..., None], np.array(platform.force_limit) - np.abs(given), np.nan)
     for margin in (stroke, base, top, force):
-        hold &= True if margin is None else (margin >= 0).all(axis=-1)
-    hold &= True if clearance is None else clearance >= 0
+        hold = hold & (True if margin is None else (margin >= 0).all(axis=-1))
+    hold = hold & (True if clearance is None else clearance >= 0)
     return Limits(stroke, base, top, clearance, nearest, force, hold)
 
 

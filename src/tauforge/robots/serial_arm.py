@@ -215,18 +215,21 @@ class SerialArm(ArmDescription):
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "tau": tau, **loads}
         result = self._evaluate_one("forward_dynamics", arguments, tool_axes=tool_axes)
-        self._refuse_singular(result, q, payload)
+        self._refuse_singular(result, arguments)
         return result
 
-    def _refuse_singular(self, result: Array, q: ArrayLike, payload: Payload | None, core: int = 1) -> None:
+    def _refuse_singular(self, result: Array, arguments: dict[str, Any], core: int = 1) -> None:
         """Rows whose answer is huge or none at all are looked into: is the mass matrix singular there?
 
+        Rows with an argument that is not finite are left out: they are NaN for that reason.
         core: number of core dimensions of the result.
         """
         if np.vdot(result, result) < SUSPICIOUS**2:  # the sum of squares: one pass, and no entry is larger
             return
         suspicious = ~(np.abs(result) < SUSPICIOUS).all(axis=tuple(range(-core, 0)))
-        batch = suspicious.shape
+        for value in self._checked(arguments).values():
+            suspicious &= np.isfinite(value).all(axis=-1)
+        q, payload, batch = arguments["q"], arguments["payload"], suspicious.shape
         poses = np.broadcast_to(np.asarray(q, float), (*batch, self.n))[suspicious]
         if payload is None:
             matrices = self.mass_matrix(poses)
@@ -312,7 +315,7 @@ class SerialArm(ArmDescription):
         """
         arguments = {"q": q, "qd": qd, "tau": tau, "payload": payload}
         three = self._evaluate("forward_dynamics_derivatives", arguments)
-        self._refuse_singular(three[2], q, payload, core=2)
+        self._refuse_singular(three[2], arguments, core=2)
         return three[0], three[1], three[2]
 
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qd_ref: ArrayLike | None = None) -> Array:

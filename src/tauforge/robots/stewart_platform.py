@@ -238,7 +238,9 @@ class StewartPlatform(PlatformDescription):
         if accelerations is None:
             return twist
         arguments = {"pose": pose, "twist": twist, "accelerations": accelerations}
-        return twist, self._evaluate("acceleration_of", arguments)[0]
+        (acceleration,) = self._evaluate("acceleration_of", arguments)
+        given = np.isfinite(np.asarray(accelerations, float)).all(axis=-1, keepdims=True)
+        return np.where(given, twist, np.array(np.nan, twist.dtype)), acceleration
 
     def assembly_modes(self, lengths: ArrayLike, *, starts: int = 6000, seed: int = 0) -> search.AssemblyModes:
         """All real poses with these leg lengths (6,), by Newton's method from many starts.

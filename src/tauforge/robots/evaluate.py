@@ -12,7 +12,7 @@ import math
 import os
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import partial, reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -53,6 +53,11 @@ def batch_shape(arguments: Mapping[str, Array]) -> tuple[int, ...]:
     except ValueError:
         shapes = ", ".join(f"{name} {value.shape}" for name, value in arguments.items())
         raise ShapeError("arguments", expected="leading shapes that broadcast together", got=shapes) from None
+
+
+def finite_rows(arguments: Mapping[str, Array]) -> Array:
+    """Which rows of the batch (...) are finite in every argument."""
+    return reduce(np.logical_and, (np.isfinite(value).all(axis=-1) for value in arguments.values()))
 
 
 Shape = tuple[int, ...]
@@ -103,6 +108,10 @@ class Evaluator:
         if key not in self._kernels:
             self._kernels[key] = self._make(name, formula, shapes, results, key, options)
         return self._kernels[key]
+
+    def too_large(self, *function: Any, **options: Any) -> bool:
+        """Whether kernels can be had, but none of this function: arguments as those of `kernel`."""
+        return kernels_allowed() and self.kernel(*function, **options) is None
 
     def _make(
         self,
@@ -227,7 +236,7 @@ def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Ma
     columns = {
         name: [Column(value[..., k].copy()) for k in range(value.shape[-1])] for name, value in arguments.items()
     }
-    spoilt = ~np.all([np.isfinite(value).all(axis=-1) for value in arguments.values()], axis=0)
+    spoilt = ~finite_rows(arguments)
     scalars = iter(flat(formula(**columns)))
     for out in outs:
         for index in np.ndindex(*out.shape[len(batch) :]):

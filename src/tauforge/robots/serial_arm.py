@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from tauforge.errors import ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
 from tauforge.robots import inverse_kinematics as ik
-from tauforge.robots import numbers
+from tauforge.robots import large_arms, numbers
 from tauforge.robots import serial_formulas as formulas
 from tauforge.robots import varying as families
 from tauforge.robots.arm_description import ArmDescription, Array
 from tauforge.robots.arm_model import arm_model
 from tauforge.robots.direct import install
-from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, no_kernel
+from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, finite_rows, no_kernel
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.serial_formulas import FUNCTIONS
 
@@ -106,7 +106,10 @@ class SerialArm(ArmDescription):
         results = function.results(self.n)
         checked = self._checked(arguments)
         options = {**function.options, **options}
-        outs = self._evaluator(method, getattr(formulas, method), checked, results, **options)
+        if method in large_arms.IN_PARTS:
+            outs = large_arms.derivatives(self._evaluator, self.n, method, checked)
+        else:
+            outs = self._evaluator(method, getattr(formulas, method), checked, results, **options)
         if method not in vars(self) and len(checked) == len(function.arguments) and options == function.options:
             self._install(method)
         return outs
@@ -227,8 +230,7 @@ class SerialArm(ArmDescription):
         if np.vdot(result, result) < SUSPICIOUS**2:  # the sum of squares: one pass, and no entry is larger
             return
         suspicious = ~(np.abs(result) < SUSPICIOUS).all(axis=tuple(range(-core, 0)))
-        for value in self._checked(arguments).values():
-            suspicious &= np.isfinite(value).all(axis=-1)
+        suspicious &= finite_rows(self._checked(arguments))
         q, payload, batch = arguments["q"], arguments["payload"], suspicious.shape
         poses = np.broadcast_to(np.asarray(q, float), (*batch, self.n))[suspicious]
         if payload is None:

@@ -38,9 +38,9 @@ class Operand(NamedTuple):
 
 
 class Body(NamedTuple):
-    """Text of the parts, named body0, body1, ..., how many vectors of scratch memory a block needs, and which is the taint.
+    """Text of the parts, named body0, body1, ..., and how many vectors of scratch memory a block needs.
 
-    The taint is finite only if all inputs of the block are; it is there after the last part.
+    taint: which of those vectors is, after the last part, finite only if all inputs of the block are
     """
 
     text: str
@@ -121,7 +121,7 @@ class Plan:
         return {output for piece in pieces for output in piece.outputs} & set(self.witnesses.outputs)
 
     def _scratch_slots(self) -> tuple[dict[int, int], int]:
-        """A slot is used again once its value is dead. The first ones are those of the angles, then that of the taint."""
+        """A slot is used again once its value is dead. The first ones are those of the angles, the next is the taint."""
         count = self.taint + 1
         if self.parts == 1:
             return {}, count

@@ -17,7 +17,7 @@ EXPONENT = {64: 0x7FF0_0000_0000_0000, 32: 0x7F80_0000}  # these bits are all se
 
 
 def run_body(code: Writer, body: Body, v: Vectors, table: str, scratch: str) -> None:
-    """All parts on the block of rows in the table, then NaN over the results of rows with inputs that are not finite."""
+    """All parts on the block of rows in the table; then NaN where an input of a row is not finite."""
     for part in range(body.parts):
         suspect = code.emit(f"call i1 @body{part}(ptr {table}, ptr {scratch})")
         if body.watched:

@@ -57,7 +57,7 @@ def batch_shape(arguments: Mapping[str, Array]) -> tuple[int, ...]:
 
 def finite_rows(arguments: Mapping[str, Array]) -> Array:
     """Which rows of the batch (...) are finite in every argument."""
-    return reduce(np.logical_and, (np.isfinite(value).all(axis=-1) for value in arguments.values()))
+    return reduce(np.logical_and, (np.asarray(np.isfinite(value).all(axis=-1)) for value in arguments.values()))
 
 
 Shape = tuple[int, ...]

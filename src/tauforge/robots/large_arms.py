@@ -1,7 +1,7 @@
 """Derivatives of arms that are too large for one kernel, put together from smaller kernels.
 
-Inverse dynamics is differentiated direction by direction, which takes a kernel of its size and not of its size times the
-number of joints. Those of forward dynamics follow from them: dqdd/dx = - M^-1 dtau/dx at the qdd that tau produces.
+Inverse dynamics is differentiated in one direction after another, so that the kernel does not grow with the square of
+the number of joints. Those of forward dynamics follow from them: dqdd/dx = - M^-1 dtau/dx at the qdd that tau produces.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.robots.evaluate import as_argument
+from tauforge.robots.evaluate import as_argument, finite_rows
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart_platform import StewartPlatform
@@ -49,17 +49,17 @@ def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike 
         apart, nearest = nearest_segments(np.broadcast_to(lower, upper.shape), upper)
         nearest = np.where(np.isnan(apart)[..., None], 0, nearest)
         clearance = apart - 2 * platform.leg_radius
-    hold = np.isfinite(legs.lengths).all(axis=-1)  # a row that is not finite is within no limits
+    hold = finite_rows({"lengths": legs.lengths})  # a row that is not finite is within no limits
     force = None
     if forces is not None:
         given = as_argument("forces", forces, LEGS, "one for each leg")
-        known = np.isfinite(given).all(axis=-1)
+        known = finite_rows({"forces": given})
         hold = hold & known
         if platform.force_limit is not None:
             force = np.where(known[..., None], np.array(platform.force_limit) - np.abs(given), np.nan)
     for margin in (stroke, base, top, force):
-        hold = hold & (True if margin is None else (margin >= 0).all(axis=-1))
-    hold = hold & (True if clearance is None else clearance >= 0)
+        hold = hold if margin is None else hold & (margin >= 0).all(axis=-1)
+    hold = hold if clearance is None else hold & (clearance >= 0)
     return Limits(stroke, base, top, clearance, nearest, force, hold)
 
 

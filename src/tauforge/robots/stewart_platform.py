@@ -19,7 +19,7 @@ from tauforge.robots import stewart_formulas as formulas
 from tauforge.robots import varying as families
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.direct import install
-from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, no_kernel
+from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, finite_rows, no_kernel
 from tauforge.robots.platform_description import Array, PlatformDescription
 from tauforge.robots.stewart_formulas import EXACT, FUNCTIONS, MASSLESS, MODELS, PlatformModel
 
@@ -239,7 +239,7 @@ class StewartPlatform(PlatformDescription):
             return twist
         arguments = {"pose": pose, "twist": twist, "accelerations": accelerations}
         (acceleration,) = self._evaluate("acceleration_of", arguments)
-        given = np.isfinite(np.asarray(accelerations, float)).all(axis=-1, keepdims=True)
+        given = finite_rows({"accelerations": np.asarray(accelerations, float)})[..., None]
         return np.where(given, twist, np.array(np.nan, twist.dtype)), acceleration
 
     def assembly_modes(self, lengths: ArrayLike, *, starts: int = 6000, seed: int = 0) -> search.AssemblyModes:
@@ -320,7 +320,7 @@ class StewartPlatform(PlatformDescription):
 
         rows: which of the batch they are, for the message; legs_turn: a leg along its joint's axis has none
         """
-        finite = np.all([np.isfinite(value).all(axis=-1) for value in arguments.values()], axis=0)
+        finite = finite_rows(arguments)
         poses = np.where(np.isfinite(arguments["pose"]).all(axis=-1, keepdims=True), arguments["pose"], 0.0).astype(
             float
         )
@@ -362,7 +362,7 @@ class StewartPlatform(PlatformDescription):
             return result
         again = _rows(arguments, rows)
         (closer,) = self._evaluate("forward_dynamics", again, platform_axes=axes, trapped=False)
-        finite = np.all([np.isfinite(value).all(axis=-1) for value in again.values()], axis=0)
+        finite = finite_rows(again)
         poses = np.where(np.isfinite(again["pose"]).all(axis=-1, keepdims=True), again["pose"], 0.0).astype(float)
         conditions = condition_numbers(self.mass_matrix(poses))
         conditions = np.where(np.isnan(conditions), np.inf, conditions)

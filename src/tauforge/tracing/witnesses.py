@@ -32,7 +32,8 @@ def witnesses(graph: Graph, inputs: Sequence[str]) -> Witnesses:
         for a in node.args[: PASSED_ON.get(node.op, 0)]:
             found |= passed[a]
         passed.append(found)
-    left, chosen = (1 << len(bit)) - 1, []
+    left = (1 << len(bit)) - 1
+    chosen: list[int] = []
     while True:
         gains = [(passed[output.node] & left).bit_count() for output in graph.outputs]
         best = max(gains, default=0)

@@ -287,6 +287,26 @@ def test_methods_of_a_platform_that_go_on_from_there(way):
     spoils_its_row(lambda lengths: platform.forward_kinematics(lengths, HOME), [legs.lengths])
 
 
+def test_what_is_masked_spoils_its_row(way):
+    """Whatever number lies under the mask."""
+    platform = random_platform(np.random.default_rng(6))
+    arguments = [*random_motion(np.random.default_rng(12), (3,)), platform.inverse_kinematics(np.tile(HOME, (3, 1)))]
+    pose, twist, acceleration, lengths = (np.ma.masked_array(x, mask=np.zeros((3, 6), bool)) for x in arguments)
+    for x in (pose, lengths):
+        x.mask[1, 0] = True
+    for result in (
+        platform.inverse_dynamics(pose, twist, acceleration),
+        platform.forward_dynamics(pose, twist, acceleration),
+        platform.forward_kinematics(lengths, HOME),
+        *platform.joint_reactions(pose, twist, acceleration),
+        *platform.leg_motion(pose),
+        *platform.forward_rates(HOME, np.zeros(6), pose),
+    ):
+        assert np.isnan(result[1]).all()
+        assert np.isfinite(result[[0, 2]]).all()
+    assert not platform.within_limits(pose).hold[1]
+
+
 def test_limits_of_a_pose_that_is_none(way):
     platform = random_platform(np.random.default_rng(6))
     bare = platform.replace(**dict.fromkeys(("stroke", "force_limit", "cone_angles", "leg_radius")))

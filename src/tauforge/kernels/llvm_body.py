@@ -121,7 +121,7 @@ class Plan:
         return {output for piece in pieces for output in piece.outputs} & set(self.witnesses.outputs)
 
     def _scratch_slots(self) -> tuple[dict[int, int], int]:
-        """A slot is used again once its value is dead. The first ones are those of the angles, the next is the taint."""
+        """A slot is used again once its value is dead. The first ones are those of the angles, then the taint's."""
         count = self.taint + 1
         if self.parts == 1:
             return {}, count

@@ -239,8 +239,8 @@ class StewartPlatform(PlatformDescription):
             return twist
         arguments = {"pose": pose, "twist": twist, "accelerations": accelerations}
         (acceleration,) = self._evaluate("acceleration_of", arguments)
-        given = finite_rows({"accelerations": np.asarray(accelerations, float)})[..., None]
-        return np.where(given, twist, np.array(np.nan, twist.dtype)), acceleration
+        sound = finite_rows({"accelerations": as_argument("accelerations", accelerations, 6, "one for each leg")})
+        return np.where(sound[..., None], twist, np.array(np.nan, twist.dtype)), acceleration
 
     def assembly_modes(self, lengths: ArrayLike, *, starts: int = 6000, seed: int = 0) -> search.AssemblyModes:
         """All real poses with these leg lengths (6,), by Newton's method from many starts.
@@ -426,7 +426,7 @@ class StewartPlatform(PlatformDescription):
 
 def _rows(arguments: dict[str, Any], rows: Array) -> dict[str, Array]:
     """These rows of the batch (...) of every argument, (k, 6)."""
-    given = {name: np.asarray(value) for name, value in arguments.items() if value is not None}
+    given = {name: as_argument(name, value, 6, "") for name, value in arguments.items() if value is not None}
     return {name: np.broadcast_to(value, (*rows.shape, 6))[rows] for name, value in given.items()}
 
 

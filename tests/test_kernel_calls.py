@@ -214,6 +214,14 @@ def test_derivatives_beyond_the_limit_come_from_smaller_kernels(monkeypatch, lim
     assert np.array_equal(got[2], np.swapaxes(got[2], -1, -2))
 
 
+def test_wrong_shapes_beyond_the_limit(monkeypatch):
+    arm = arm_of("RPR", seed=78)
+    monkeypatch.setattr(kernel, "MAX_NODES", 700)
+    for method in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
+        with pytest.raises(tf.ShapeError, match=r"leading shapes that broadcast together, got q \(2, 3\), qd \(4, 3\)"):
+            getattr(arm, method)(np.zeros((2, 3)), np.zeros((4, 3)), np.zeros(3))
+
+
 def test_single_precision_beyond_the_limit(monkeypatch):
     arm = arm_of("RPR", seed=77)
     state = [x.astype(np.float32) for x in random_state(np.random.default_rng(22), 3, 9)]

@@ -20,7 +20,7 @@ from kernel_checks import several
 from platforms import HOME, random_motion, random_platform, similar_platform
 from strategies import random_arm, random_payload, random_state
 from tauforge.algebra.scalars import absolute, arctangent, cos, select, sign, sin, sqrt, tanh
-from tauforge.kernels import llvm_body
+from tauforge.kernels import kernel, llvm_body
 from tauforge.kernels.host import VECTOR_BITS, host
 from tauforge.kernels.kernel import Kernel
 from tauforge.robots import serial_formulas, stewart_formulas
@@ -143,8 +143,8 @@ def test_numbers_that_vary(kernels_on):
     fields = {"mass": (2,), "com": (2, 3), "inertia": (2, 3, 3), "gravity": (3,), "gear_ratio": (2,)}
     rng = np.random.default_rng(9)
     given = [rng.uniform(0.5, 1.5, (ROWS, *shape)) for shape in fields.values()]
-    kernel = arm.kernel("inverse_dynamics", varying=tuple(fields))
-    spoils_its_row(kernel, [*arm_arguments("inverse_dynamics", 2), *given])
+    call = arm.kernel("inverse_dynamics", varying=tuple(fields))
+    spoils_its_row(call, [*arm_arguments("inverse_dynamics", 2), *given])
 
 
 def flags_raised(call):
@@ -227,8 +227,18 @@ def test_parts_and_operations_that_lose_it(kernels_on, monkeypatch, part_nodes):
         return [*swallowed, *passed, *(s * p for s in swallowed for p in passed), 3.0, e]
 
     graph = trace(formula, {"x": 6})
-    kernel = Kernel("lost", "", lambda: graph, [("x", (6,))], [(25,)], f"lost {part_nodes}")
-    spoils_its_row(kernel, [np.random.default_rng(1).normal(size=(ROWS, 6))])
+    lost = Kernel("lost", "", lambda: graph, [("x", (6,))], [(25,)], f"lost {part_nodes}")
+    spoils_its_row(lost, [np.random.default_rng(1).normal(size=(ROWS, 6))])
+
+
+@pytest.mark.parametrize("name", ["inverse_dynamics_derivatives", "forward_dynamics_derivatives"])
+def test_derivatives_from_several_kernels(kernels_on, monkeypatch, name):
+    """M depends on q alone, and is NaN all the same."""
+    arm = random_arm(np.random.default_rng(13), "RPR", drives=True)
+    monkeypatch.setattr(kernel, "MAX_NODES", 600)
+    with pytest.raises(tf.UnsupportedFeatureError, match="operations"):
+        arm.kernel(name)
+    spoils_its_row(getattr(arm, name), arm_arguments(name, 3))
 
 
 def test_witnesses():

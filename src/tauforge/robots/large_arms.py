@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauforge.robots import serial_formulas as formulas
-from tauforge.robots.evaluate import Evaluator, finite_rows
+from tauforge.robots.evaluate import Evaluator, batch_shape, finite_rows
 
 Array = NDArray[Any]
 State = Mapping[str, Array]
@@ -29,14 +29,15 @@ def derivatives(evaluator: Evaluator, n: int, method: str, state: State) -> tupl
 
 
 def inverse_dynamics_derivatives(evaluator: Evaluator, n: int, state: State) -> tuple[Array, ...]:
-    sound = finite_rows(state)
     # directions come before the batch, so that the kernel's inner loop is over the batch
-    directions = np.eye(2 * n, dtype=np.result_type(*state.values())).reshape(2 * n, *(1,) * sound.ndim, 2 * n)
+    batch = (1,) * len(batch_shape(state))
+    directions = np.eye(2 * n, dtype=np.result_type(*state.values())).reshape(2 * n, *batch, 2 * n)
     every = {**state, "dq": directions[..., :n], "dqd": directions[..., n:]}
     (slopes,) = evaluator("inverse_dynamics_slope", formulas.inverse_dynamics_slope, every, [(n,)])
     own = {name: value for name, value in state.items() if name in ("q", "payload")}
     (M,) = evaluator("mass_matrix", formulas.mass_matrix, own, [(n, n)])
-    return *as_columns(slopes, 2), np.where(sound[..., None, None], M, np.array(np.nan, slopes.dtype))
+    sound = finite_rows(state)[..., None, None]
+    return *as_columns(slopes, 2), np.where(sound, M, np.array(np.nan, slopes.dtype))
 
 
 def forward_dynamics_derivatives(evaluator: Evaluator, n: int, state: State) -> tuple[Array, ...]:

@@ -11,7 +11,7 @@ import itertools
 import math
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import partial, reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -56,6 +56,11 @@ def batch_shape(arguments: Mapping[str, Array]) -> tuple[int, ...]:
         raise ShapeError("arguments", expected="leading shapes that broadcast together", got=shapes) from None
 
 
+def finite_rows(arguments: Mapping[str, Array]) -> Array:
+    """Which rows of the batch (...) are finite in every argument."""
+    return reduce(np.logical_and, (np.asarray(np.isfinite(value).all(axis=-1)) for value in arguments.values()))
+
+
 Shape = tuple[int, ...]
 Formula = Callable[..., Any]
 
@@ -72,7 +77,8 @@ class Evaluator:
         self, model: Callable[[], Any], identity: str, limits: Mapping[str, float] = MappingProxyType({})
     ) -> None:
         self._model, self._identity, self._limits = model, identity, limits
-        self._kernels: dict[tuple[Any, ...], Kernel | None] = {}
+        self._kernels: dict[tuple[Any, ...], Kernel] = {}
+        self._too_large: set[tuple[Any, ...]] = set()
 
     def __call__(
         self, name: str, formula: Formula, arguments: Mapping[str, Array], results: list[Shape], **options: Any
@@ -103,11 +109,25 @@ class Evaluator:
     ) -> Kernel | None:
         """The kernel for arguments of these core shapes, made on first use; None where the reference must do."""
         key = (name, *shapes.items(), *options.items())
-        if key not in self._kernels:
-            if not kernels_allowed():
-                return None  # not remembered: there may be memory for it later
-            self._kernels[key] = self._make(name, formula, shapes, results, key, options)
-        return self._kernels[key]
+        found = self._kernels.get(key)
+        if found is not None or key in self._too_large or not kernels_allowed():
+            return found
+        with LOCK:
+            from tauforge.kernels.kernel import TooLargeError  # the compiler is slow to import: not before it is needed
+        try:
+            return self._kernels.setdefault(key, self._make(name, formula, shapes, results, key, options))
+        except TooLargeError:
+            self._too_large.add(key)
+            return None
+        except NoKernelError:  # not remembered: there may be memory for it later
+            return None
+
+    def too_large(
+        self, name: str, formula: Formula, shapes: dict[str, Shape], results: list[Shape], **options: Any
+    ) -> bool:
+        """Whether the function, described as for `kernel`, has more operations than are compiled."""
+        made = self.kernel(name, formula, shapes, results, **options)
+        return made is None and (name, *shapes.items(), *options.items()) in self._too_large
 
     def _make(
         self,
@@ -117,9 +137,9 @@ class Evaluator:
         results: list[Shape],
         key: tuple[Any, ...],
         options: dict[str, Any],
-    ) -> Kernel | None:
+    ) -> Kernel:
         with LOCK:
-            from tauforge.kernels.kernel import kernel_of  # the compiler is slow to import: not before it is needed
+            from tauforge.kernels.kernel import kernel_of
 
         model = self._model  # the kernel must not refer to this evaluator, which refers to the kernel
 
@@ -130,19 +150,16 @@ class Evaluator:
             sizes = {argument: math.prod(core) for argument, core in shapes.items()}
             return cheapest_trace([partial(recorded, chosen) for chosen in choices(options)], sizes)
 
-        try:
-            kernel = kernel_of(
-                name,
-                f"{name} of one robot",
-                graph,
-                list(shapes.items()),
-                results,
-                f"{key} {self._identity}",
-                self._limits.get(name),
-            )
-            kernel.loaded(64)
-        except NoKernelError:
-            return None
+        kernel = kernel_of(
+            name,
+            f"{name} of one robot",
+            graph,
+            list(shapes.items()),
+            results,
+            f"{key} {self._identity}",
+            self._limits.get(name),
+        )
+        kernel.loaded(64)
         return kernel
 
 
@@ -241,13 +258,14 @@ def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Ma
     columns = {
         name: [Column(value[..., k].copy()) for k in range(value.shape[-1])] for name, value in arguments.items()
     }
+    spoilt = ~finite_rows(arguments)
     scalars = iter(flat(formula(**columns)))
     for out in outs:
         for index in np.ndindex(*out.shape[len(batch) :]):
             scalar = next(scalars)
-            # what is not finite becomes not a number: 0 x + x. Kernels do so with infinite inputs; a result that
-            # overflows from finite ones may stay infinite there
+            # a result that overflows becomes NaN: 0 x + x; in kernels it may stay infinite
             out[(..., *index)] = scalar.value * 0.0 + scalar.value if isinstance(scalar, Column) else scalar
+        out[spoilt] = np.nan
 
 
 def flat(nested: Any) -> list[Scalar]:

@@ -58,11 +58,13 @@ def tolerance(platform: StewartPlatform, lengths: Array) -> float:
 def forward_kinematics(
     platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike, on_failure: str = "raise"
 ) -> Array:
-    pose, residual = platform._evaluate("tracked_pose", {"lengths": lengths, "guess": guess})
+    wanted = as_argument("lengths", lengths, LEGS, "one for each leg")
+    start = as_argument("guess", guess, 6, "a pose")
+    pose, residual = platform._evaluate("tracked_pose", {"lengths": wanted, "guess": start})
     if residual.size and residual.max() <= TOLERANCE:
         return pose
-    enough = tolerance(platform, np.asarray(lengths, float))
-    residual, steps = continued(platform, lengths, guess, pose, residual, enough)
+    enough = tolerance(platform, wanted.astype(float))
+    residual, steps = continued(platform, wanted, start, pose, residual, enough)
     bad = residual > enough
     if bad.any() and on_failure == "nan":
         return np.where(bad[..., None], np.array(np.nan, pose.dtype), pose)
@@ -70,8 +72,8 @@ def forward_kinematics(
         refuse_negative(np.asarray(lengths, float))
         where = tuple(np.argwhere(bad)[0])
         row = f" in row {', '.join(map(str, where))}" if where else ""
-        wanted = np.broadcast_to(np.asarray(lengths, float), pose.shape)[where]
-        apart = np.linalg.norm(platform.inverse_kinematics(pose[where]) - wanted)
+        row_wanted = np.broadcast_to(wanted.astype(float), pose.shape)[where]
+        apart = np.linalg.norm(platform.inverse_kinematics(pose[where]) - row_wanted)
         raise ConvergenceError(
             f"{platform.name}: no pose with these leg lengths was reached{row}. Give another guess, or ask"
             " assembly_modes whether there is one",
@@ -94,7 +96,7 @@ def refuse_negative(lengths: Array) -> None:
 
 
 def continued(
-    platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike, pose: Array, residual: Array, enough: float
+    platform: StewartPlatform, lengths: Array, guess: Array, pose: Array, residual: Array, enough: float
 ) -> tuple[Array, int]:
     """More steps for the rows that need them, into `pose`. Residuals are NaN only where the input is not finite."""
     poses, residuals = pose.reshape(-1, 6), np.array(residual, float).reshape(-1)

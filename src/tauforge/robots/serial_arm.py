@@ -13,14 +13,14 @@ from numpy.typing import ArrayLike
 from tauforge.errors import ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
 from tauforge.robots import inverse_kinematics as ik
-from tauforge.robots import numbers
+from tauforge.robots import large_arms, numbers
 from tauforge.robots import serial_formulas as formulas
 from tauforge.robots import varying as families
 from tauforge.robots.arm_description import ArmDescription, Array
 from tauforge.robots.arm_model import arm_model
 from tauforge.robots.computed_once import computed_once
 from tauforge.robots.direct import install
-from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, loaded
+from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, finite_rows, loaded
 from tauforge.robots.loads import BaseMotion, Payload
 from tauforge.robots.own_classes import method_is_as_written, recorded
 from tauforge.robots.serial_formulas import FUNCTIONS
@@ -106,7 +106,10 @@ class SerialArm(ArmDescription):
         results = function.results(self.n)
         checked = self._checked(arguments)
         options = {**function.options, **options}
-        outs = self._evaluator(method, getattr(formulas, method), checked, results, **options)
+        if method in large_arms.IN_PARTS:
+            outs = large_arms.derivatives(self._evaluator, self.n, method, checked)
+        else:
+            outs = self._evaluator(method, getattr(formulas, method), checked, results, **options)
         if method not in vars(self) and len(checked) == len(function.arguments) and options == function.options:
             self._install(method)
         return outs
@@ -215,18 +218,20 @@ class SerialArm(ArmDescription):
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "tau": tau, **loads}
         result = self._evaluate_one("forward_dynamics", arguments, tool_axes=tool_axes)
-        self._refuse_singular(result, q, payload)
+        self._refuse_singular(result, arguments)
         return result
 
-    def _refuse_singular(self, result: Array, q: ArrayLike, payload: Payload | None, core: int = 1) -> None:
+    def _refuse_singular(self, result: Array, arguments: dict[str, Any], core: int = 1) -> None:
         """Rows whose answer is huge or none at all are looked into: is the mass matrix singular there?
 
+        Rows with an argument that is not finite are left out: they are NaN for that reason.
         core: number of core dimensions of the result.
         """
         if np.vdot(result, result) < SUSPICIOUS**2:  # the sum of squares: one pass, and no entry is larger
             return
         suspicious = ~(np.abs(result) < SUSPICIOUS).all(axis=tuple(range(-core, 0)))
-        batch = suspicious.shape
+        suspicious &= finite_rows(self._checked(arguments))
+        q, payload, batch = arguments["q"], arguments["payload"], suspicious.shape
         poses = np.broadcast_to(np.asarray(q, float), (*batch, self.n))[suspicious]
         if payload is None:
             matrices = self.mass_matrix(poses)
@@ -312,7 +317,7 @@ class SerialArm(ArmDescription):
         """
         arguments = {"q": q, "qd": qd, "tau": tau, "payload": payload}
         three = self._evaluate("forward_dynamics_derivatives", arguments)
-        self._refuse_singular(three[2], q, payload, core=2)
+        self._refuse_singular(three[2], arguments, core=2)
         return three[0], three[1], three[2]
 
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qd_ref: ArrayLike | None = None) -> Array:

@@ -21,7 +21,7 @@ from tauforge.robots import varying as families
 from tauforge.robots.computed_once import computed_once
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.direct import install
-from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, loaded
+from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, finite_rows, loaded
 from tauforge.robots.own_classes import method_is_as_written, recorded
 from tauforge.robots.platform_description import Array, PlatformDescription
 from tauforge.robots.stewart_formulas import EXACT, FUNCTIONS, MASSLESS, MODELS, PlatformModel
@@ -262,7 +262,9 @@ class StewartPlatform(PlatformDescription):
         if accelerations is None:
             return twist
         arguments = {"pose": pose, "twist": twist, "accelerations": accelerations}
-        return twist, self._evaluate("acceleration_of", arguments)[0]
+        (acceleration,) = self._evaluate("acceleration_of", arguments)
+        sound = finite_rows({"accelerations": as_argument("accelerations", accelerations, 6, "one for each leg")})
+        return np.where(sound[..., None], twist, np.array(np.nan, twist.dtype)), acceleration
 
     def assembly_modes(self, lengths: ArrayLike, *, starts: int = 6000, seed: int = 0) -> search.AssemblyModes:
         """All real poses with these leg lengths (6,), by Newton's method from many starts.
@@ -342,7 +344,7 @@ class StewartPlatform(PlatformDescription):
 
         rows: which of the batch they are, for the message; legs_turn: a leg along its joint's axis has none
         """
-        finite = np.all([np.isfinite(value).all(axis=-1) for value in arguments.values()], axis=0)
+        finite = finite_rows(arguments)
         poses = np.where(np.isfinite(arguments["pose"]).all(axis=-1, keepdims=True), arguments["pose"], 0.0).astype(
             float
         )
@@ -384,7 +386,7 @@ class StewartPlatform(PlatformDescription):
             return result
         again = _rows(arguments, rows)
         (closer,) = self._evaluate("forward_dynamics", again, platform_axes=axes, trapped=False)
-        finite = np.all([np.isfinite(value).all(axis=-1) for value in again.values()], axis=0)
+        finite = finite_rows(again)
         poses = np.where(np.isfinite(again["pose"]).all(axis=-1, keepdims=True), again["pose"], 0.0).astype(float)
         conditions = condition_numbers(self.mass_matrix(poses))
         conditions = np.where(np.isnan(conditions), np.inf, conditions)
@@ -448,7 +450,7 @@ class StewartPlatform(PlatformDescription):
 
 def _rows(arguments: dict[str, Any], rows: Array) -> dict[str, Array]:
     """These rows of the batch (...) of every argument, (k, 6)."""
-    given = {name: np.asarray(value) for name, value in arguments.items() if value is not None}
+    given = {name: as_argument(name, value, 6, "") for name, value in arguments.items() if value is not None}
     return {name: np.broadcast_to(value, (*rows.shape, 6))[rows] for name, value in given.items()}
 
 

@@ -47,7 +47,7 @@ Acceleration = Callable[[Array, Array, Array], Array]  # of positions, velocitie
 
 @with_field_docs
 class Rollout(NamedTuple):
-    """N runs at the k recorded control instants. Rows that ran away, beyond 1e9 rad or m or a rate, are NaN from there on.
+    """N runs at the k recorded control instants. A row that ran away, beyond 1e9 rad, m or a rate, is NaN from then on.
 
     time:            (k,) s
     position:        (N, k, n) rad or m; of a platform poses

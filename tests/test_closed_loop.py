@@ -13,7 +13,7 @@ from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, LegSpac
 from tauforge.motion import JointMove, PoseMotion, Sine, StraightLine
 from tauforge.simulation import Sensors
 
-pytestmark = pytest.mark.usefixtures("kernels_on")
+pytestmark = pytest.mark.usefixtures("as_installed")
 
 ARM = random_arm(np.random.default_rng(3), "RPR")
 MOVE = JointMove([0, 0, 0], [0.4, 0.1, -0.3], 0.2)

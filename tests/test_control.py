@@ -24,7 +24,7 @@ ONE_BIT = 4.26e-4  # rad, of a 12-bit converter, in Lee's words
 ERROR_EQUATION = 1e-8
 
 
-pytestmark = pytest.mark.usefixtures("kernels_on")
+pytestmark = pytest.mark.usefixtures("as_installed")
 
 
 def lees_angles(degrees):

@@ -23,12 +23,6 @@ RIG = tf.load("motion-rig")
 HIGH = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 
-@pytest.fixture
-def kernels(monkeypatch, tmp_path_factory):
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
-
-
 def pose_error(a, b):
     """Of places and rotations: angles of one rotation may differ by a turn."""
     return max(np.abs(a[..., :3] - b[..., :3]).max(), np.abs(rotation(a) - rotation(b)).max())
@@ -238,14 +232,14 @@ def test_the_pose_it_came_from_is_among_the_modes(kernels, seed):
     assert min(pose_error(mode, pose) for mode in modes.poses) < 1e-9
 
 
-def test_few_starts_are_not_sure(kernels):
+def test_few_starts_are_not_sure(as_installed):
     modes = tf.load("dietmaier").assembly_modes(DIETMAIER, starts=60)
     assert len(modes.poses) < 40
     assert modes.starts == 60
     assert modes.confidence < 0.9
 
 
-def test_no_modes_out_of_reach(kernels):
+def test_no_modes_out_of_reach(as_installed):
     modes = RIG.assembly_modes(OUT_OF_REACH, starts=500)
     assert modes.poses.shape == (0, 6)
     assert (modes.converged, modes.starts_since_new, modes.confidence) == (0, 500, 0.0)
@@ -326,10 +320,8 @@ def test_leg_motion_at_rest():
     np.testing.assert_allclose(falling.accelerations, -falling.directions[:, 2], rtol=1e-14)
 
 
-def test_forty_modes_for_a_hundred_seeds(monkeypatch, tmp_path):
+def test_forty_modes_for_a_hundred_seeds(kernels_on):
     """Dietmaier's platform: all of them and never more, whatever the starts."""
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path))
     platform = tf.load("dietmaier")
     lengths = [1, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071]
     assert {len(platform.assembly_modes(lengths, seed=seed).poses) for seed in range(100)} == {40}

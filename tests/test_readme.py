@@ -1,4 +1,4 @@
-"""The README: its code runs, its numbers are today's."""
+"""The README and the pages: their code runs, their numbers are today's."""
 
 from __future__ import annotations
 
@@ -9,6 +9,9 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from console_blocks import PAGES as PRINTING
+from pages import difference
 
 ROOT = Path(__file__).parent.parent
 PAGES = {
@@ -23,14 +26,25 @@ PAGES = {
 
 
 @pytest.fixture(autouse=True)
-def as_a_reader(monkeypatch, tmp_path):
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
+def as_a_reader(as_installed, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)  # what a page saves goes there
 
 
+@pytest.fixture
+def needs_kernels(switch):
+    """Skips what is about kernels where there are none."""
+
+    def skip(page: str) -> None:
+        if switch == "0" and re.search(r"\.kernel\(|tf\.rollout\(", (ROOT / page).read_text(encoding="utf-8")):
+            pytest.skip(f"{page} shows kernels, which TAUFORGE_KERNELS=0 switches off")
+
+    return skip
+
+
 @pytest.mark.parametrize("page", PAGES)
-def test_the_code_runs_from_top_to_bottom(page):
-    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(), flags=re.DOTALL)
+def test_the_code_runs_from_top_to_bottom(page, needs_kernels):
+    needs_kernels(page)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     assert len(blocks) >= PAGES[page]
     namespace: dict[str, object] = {}
     for block in blocks:
@@ -38,37 +52,47 @@ def test_the_code_runs_from_top_to_bottom(page):
 
 
 @pytest.mark.parametrize("name", ["README.md", "docs/formulations.md"])
-def test_printed_results_are_real(capsys, name):
-    page = (ROOT / name).read_text()
+def test_printed_results_are_real(capsys, name, needs_kernels):
+    needs_kernels(name)
+    page = (ROOT / name).read_text(encoding="utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
     printed = re.findall(r"print\(.*\) +# (.*)", page)
     assert printed
     namespace: dict[str, object] = {}
     for block in blocks:
         exec(compile(block, name, "exec"), namespace)
-    assert capsys.readouterr().out.split("\n")[: len(printed)] == printed
+    assert difference("\n".join(printed), "\n".join(capsys.readouterr().out.split("\n")[: len(printed)])) == ""
 
 
 @pytest.mark.parametrize("page", [*PAGES, "docs/complexity.md", "docs/model-file.md", "CONTRIBUTING.md"])
 def test_links_lead_somewhere(page):
-    prose = re.sub(r"```.*?```|`[^`]*`", "", (ROOT / page).read_text(), flags=re.DOTALL)
+    prose = re.sub(r"```.*?```|`[^`]*`", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
     for target in re.findall(r"\]\(([^)#]+)[^)]*\)", prose):
         assert target.startswith("http") or ((ROOT / page).parent / target).exists(), target
 
 
 def test_code_comes_within_the_first_thirty_lines():
-    assert "```python" in "\n".join((ROOT / "README.md").read_text().splitlines()[:30])
+    assert "```python" in "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:30])
 
 
 def test_generated_tables_are_todays():
-    done = subprocess.run([sys.executable, ROOT / "tools" / "generated_docs.py", "--check"], check=False)
-    assert done.returncode == 0, "run: make docs"
+    tool = ROOT / "tools" / "generated_docs.py"
+    done = subprocess.run([sys.executable, tool, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"run: make docs\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PRINTING, ids=lambda path: path.stem)
+def test_outputs_below_the_code_are_todays(page, needs_kernels):
+    needs_kernels(page)
+    tool = ROOT / "tools" / "console_blocks.py"
+    done = subprocess.run([sys.executable, tool, "--check", page.stem], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"run: make docs\n{done.stderr}"
 
 
 def test_the_catalogue_is_named_in_full():
     import tauforge as tf
 
-    text = (ROOT / "README.md").read_text()
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
     for name in tf.catalogue():
         assert f"`{name}`" in text
 

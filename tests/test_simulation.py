@@ -13,7 +13,7 @@ from tauforge.simulation.state import PlatformState
 ORDER = 0.1  # how far a measured order may be from the method's
 
 
-pytestmark = pytest.mark.usefixtures("kernels_on")
+pytestmark = pytest.mark.usefixtures("as_installed")
 
 
 ARM = random_arm(np.random.default_rng(3), "RPRR")

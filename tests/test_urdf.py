@@ -30,7 +30,8 @@ class Reference:
     """The same robot in Pinocchio: joints that are not in the arm are locked, at 0 unless told."""
 
     def __init__(self, path: Path, arm: SerialArm, lock: Mapping[str, float]) -> None:
-        whole = pin.buildModelFromUrdf(str(path))
+        # by its text: Pinocchio opens no path with letters beyond ASCII where the locale is not one of UTF-8
+        whole = pin.buildModelFromXML(path.read_text(encoding="utf-8"))
         kept = [joint.name for joint in arm.joints]
         dropped = [whole.getJointId(name) for name in whole.names if name != "universe" and name not in kept]
         self.model = pin.buildReducedModel(whole, dropped, configuration(whole, lock))

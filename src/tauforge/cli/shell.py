@@ -57,6 +57,9 @@ class Commands(TyperGroup):
             sys.stdout = nowhere
         if sys.stderr is None:
             sys.stderr = io.StringIO()
+        for stream in (sys.stdout, sys.stderr):
+            if isinstance(stream, io.TextIOWrapper):  # not every terminal has every character, of a name for one
+                stream.reconfigure(errors="backslashreplace")
         with warnings.catch_warnings():
             if not debug:
                 warnings.simplefilter("always", UserWarning)

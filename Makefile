@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run test lint lock docs bench soak clean
+.PHONY: run test test-narrow matrix lint lock docs bench soak clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -27,6 +27,15 @@ lint: $(VENV)/tested
 
 test: lint
 	$(BIN)/python -m pytest -n 2
+
+# The tests that run kernels, as a processor without AVX runs them.
+test-narrow: $(VENV)/tested
+	TAUFORGE_VECTOR_BITS=128 $(BIN)/python -m pytest -n 2 --on-kernels
+
+# The whole suite at every vector width, without kernels, shuffled, in foreign and hostile surroundings; over an hour.
+# Some of it: make matrix MATRIX="width-256 clean"
+matrix: $(VENV)/tested
+	$(BIN)/python tools/matrix.py $(MATRIX)
 
 # Compares with the best of the others and writes benchmarks/results; the C++ core builds once, in five minutes.
 # roboticstoolbox-python and adam-robotics take part where they are installed. A short look: make bench BENCH=--quick

@@ -1,8 +1,14 @@
-"""Counts of the property tests: small by default, TAUFORGE_SOAK times as many for a soak."""
+"""What every test can count on: an environment of its own, and counts of the property tests.
+
+Of the caller's environment only what `tools/matrix.py` varies reaches the tests: vector width, threads, kernels on or
+off, locale and time zone. Settings of Python, Matplotlib and terminals do not, nor the folder of the user's cache.
+Counts are small by default, TAUFORGE_SOAK times as many for a soak.
+"""
 
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +16,13 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))
-
-# Most tests are about the formulas and make many arms: the reference answers, nothing is compiled. The tests of the
-# kernels switch them on.
-os.environ.setdefault("TAUFORGE_KERNELS", "0")
-os.environ.setdefault("TAUFORGE_CACHE", "off")
-os.environ.pop("COLUMNS", None)  # workers of pytest-xdist get one, and the command line would fold its lines to it
+INSTALLED = "TAUFORGE_TESTED_KERNELS"  # the caller's TAUFORGE_KERNELS: workers inherit what this file sets
+KEPT = re.compile(
+    r"PATH|HOME|USER|LOGNAME|SHELL|TMPDIR|TEMP|TMP|SYSTEMROOT|(DY)?LD_\w+|\w+_NUM_THREADS"
+    r"|LANG|LANGUAGE|LC_\w+|TZ"
+    r"|PYTHON(PATH|HOME|HASHSEED|DONTWRITEBYTECODE|PYCACHEPREFIX)|PYTEST_\w+|PLAYWRIGHT_\w+"
+    r"|TAUFORGE_(VECTOR_BITS|THREADS|SOAK|BROWSER|TESTED_KERNELS)"
+)
 
 settings.register_profile(
     "tauforge",
@@ -27,11 +34,48 @@ settings.register_profile(
 settings.load_profile("tauforge")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--on-kernels", action="store_true", help="only tests that run kernels")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[Any]) -> None:
+    """A test runs kernels if it asks for the fixtures below: nothing is listed by hand."""
+    if config.getoption("--on-kernels"):
+        kept = [item for item in items if "switch" in item.fixturenames]
+        config.hook.pytest_deselected(items=[item for item in items if "switch" not in item.fixturenames])
+        items[:] = kept
+
+
+def pytest_configure() -> None:
+    """Not when this file is imported: children of the tests do that too, with an environment made for them."""
+    os.environ.setdefault(INSTALLED, os.environ.get("TAUFORGE_KERNELS", "1"))
+    for name in list(os.environ):
+        if not KEPT.fullmatch(name):
+            del os.environ[name]
+    # Most tests are about the formulas and make many arms: the reference answers, nothing is compiled.
+    os.environ["TAUFORGE_KERNELS"] = "0"
+    os.environ["TAUFORGE_CACHE"] = "off"
+
+
+@pytest.fixture(scope="session")
+def switch() -> str:
+    """TAUFORGE_KERNELS for what a user would run: 1, or 0 in a run of the suite without kernels."""
+    return "0" if os.environ[INSTALLED] == "0" else "1"
+
+
 @pytest.fixture
-def kernels_on(monkeypatch, tmp_path_factory):
-    """Methods run on kernels, which are kept for the other tests of the same worker."""
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
+def as_installed(monkeypatch, tmp_path_factory, switch):
+    """Methods run as a user has them; kernels are kept for the other tests of the same worker."""
+    monkeypatch.setenv("TAUFORGE_KERNELS", switch)
     monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
+
+
+@pytest.fixture
+def kernels_on(switch, request):
+    """For tests about kernels: methods run on them."""
+    if switch == "0":
+        pytest.skip("about kernels, which TAUFORGE_KERNELS=0 switches off")
+    request.getfixturevalue("as_installed")
 
 
 @pytest.fixture

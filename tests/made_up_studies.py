@@ -69,6 +69,7 @@ def study(
             "27.7 N",
             "holds with a correction",
             "Counted twice; the shift must go.",
+            timed="0.25 s",
         ),
         Claim(NASTY, NASTY, NASTY, NASTY, "does not hold", f"{NASTY}\n\nA second paragraph."),
     )

@@ -46,7 +46,9 @@ def test_every_command_has_help_and_json(command):
 
 def test_version_and_bare_call():
     assert run("--version").stdout == f"tauforge {tf.__version__}\n"
-    assert "Usage" in run(code=2).output
+    bare = run(code=2)
+    assert bare.stdout == run("--help").stdout
+    assert bare.stderr == ""
 
 
 @pytest.mark.parametrize(
@@ -84,17 +86,41 @@ def test_flags_have_no_type_in_the_help():
 
 def by_bash(line, **env):
     """A line of the shell with the command in it as $TAUFORGE."""
-    environment = {**os.environ, "TAUFORGE": f"{sys.executable} -m tauforge", "TAUFORGE_KERNELS": "0", **env}
-    return subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False, env=environment)
+    environment = {**os.environ, "PYTHON": sys.executable, "TAUFORGE_KERNELS": "0", **env}
+    command = line.replace("$TAUFORGE", '"$PYTHON" -m tauforge')  # whose path may have blanks in it
+    return subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, env=environment)
 
 
-def test_a_closed_or_full_stdout_is_told():
-    closed = by_bash("$TAUFORGE robots >&-")
+@pytest.mark.parametrize("unbuffered", ["", "1"])  # an empty one is as none
+def test_a_closed_or_full_stdout_is_told(unbuffered):
+    closed = by_bash("$TAUFORGE robots >&-", PYTHONUNBUFFERED=unbuffered)
     assert (closed.returncode, closed.stderr) == (1, "error: stdout is closed, the result went nowhere\n")
-    assert by_bash("$TAUFORGE robots >&- 2>&-").returncode == 1
-    for option in ("", "--json"):
-        full = by_bash(f"$TAUFORGE robots {option} >/dev/full")
+    assert by_bash("$TAUFORGE robots >&- 2>&-", PYTHONUNBUFFERED=unbuffered).returncode == 1
+    for what in ("robots", "robots --json", "--help", "--version"):
+        full = by_bash(f"$TAUFORGE {what} >/dev/full", PYTHONUNBUFFERED=unbuffered)
         assert (full.returncode, full.stderr) == (1, "error: stdout: No space left on device\n")
+    nobody = by_bash("$TAUFORGE show puma >/dev/full 2>/dev/full", PYTHONUNBUFFERED=unbuffered)
+    assert nobody.returncode == 2
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", ["--help", "--version", "robots", "robots --json", "complexity --papers"])
+def test_a_pipe_that_is_closed_ends_the_command_quietly(arguments, unbuffered):
+    """As the shell tells it of cat and grep: 128 + SIGPIPE."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "tauforge", *arguments.split()],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env={**os.environ, "TAUFORGE_KERNELS": "0", "PYTHONUNBUFFERED": unbuffered},
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_headers_break_between_words_alone():
@@ -149,8 +175,18 @@ def test_pipes_get_no_colours_and_lines_as_long_as_they_are():
         assert number in narrow.stdout
 
 
+def test_characters_that_a_terminal_lacks_are_escaped():
+    """Latin-1 has no ellipsis, with which narrow tables are cut."""
+    told = shell("show", "puma560", env={"COLUMNS": "30", "PYTHONIOENCODING": "latin-1"})
+    assert (told.returncode, told.stderr) == (0, "")
+    assert "\\u2026" in told.stdout
+    failed = shell("show", "puma\u2026", env={"PYTHONIOENCODING": "ascii"})
+    assert (failed.returncode, failed.stdout) == (2, "")
+    assert failed.stderr.startswith("error: no robot named 'puma\\u2026' in the catalogue")
+
+
 def test_a_reader_that_has_enough_is_no_error():
-    line = f"{sys.executable} -m tauforge complexity --papers | head -1; echo ${{PIPESTATUS[0]}}"
+    line = f"'{sys.executable}' -m tauforge complexity --papers | head -1; echo ${{PIPESTATUS[0]}}"
     done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=True)
     assert done.stderr == ""
     assert done.stdout.split()[-1] in ("0", "141")
@@ -246,11 +282,6 @@ def test_terminals_get_colours_and_wrapped_errors(monkeypatch, capsys):
 
 
 ROOT = Path(__file__).parent.parent
-
-
-def test_the_page_on_the_command_line_shows_what_is_printed():
-    done = subprocess.run([sys.executable, ROOT / "tools" / "console_blocks.py", "--check"], check=False)
-    assert done.returncode == 0, "run: python tools/console_blocks.py"
 
 
 def test_the_page_names_every_unit_and_command():

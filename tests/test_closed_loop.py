@@ -13,7 +13,7 @@ from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, LegSpac
 from tauforge.motion import JointMove, PoseMotion, Sine, StraightLine
 from tauforge.simulation import Sensors
 
-pytestmark = pytest.mark.usefixtures("kernels_on")
+pytestmark = pytest.mark.usefixtures("as_installed")
 
 ARM = random_arm(np.random.default_rng(3), "RPR")
 MOVE = JointMove([0, 0, 0], [0.4, 0.1, -0.3], 0.2)
@@ -151,7 +151,7 @@ def test_the_last_row_is_still_on_the_motion(duration):
     run = tf.simulate(ARM, ComputedTorque(ARM), sine, step=0.01, control_period=0.01)
     assert np.abs(run.target_velocity[-1] - sine.sample(duration).velocity).max() < 1e-9
     assert np.abs(run.target_velocity[-1]).max() > 0
-    world = tf.rollout(ARM, ComputedTorque(ARM), sine, step=0.01)
+    world = tf.rollout(ARM, ComputedTorque(ARM), sine, step=0.01, control_period=0.01)
     assert np.abs(world.force[0, -1] - run.force[-1]).max() < 1e-9 * np.abs(run.force).max()
 
 
@@ -290,4 +290,4 @@ def test_what_a_law_may_not_answer():
     gains[0, 0] = -5
     assert law.kp[0, 0] == 100
     with pytest.raises(tf.ModelError, match="coulomb_speed"):
-        tf.rollout(ARM, PD(ARM, 1.0, 1.0), MOVE, varying={"coulomb": np.ones((2, 3, 2))})
+        tf.rollout(ARM, PD(ARM, 1.0, 1.0), MOVE, control_period=0.01, varying={"coulomb": np.ones((2, 3, 2))})

@@ -18,7 +18,7 @@ from tauforge.simulation.state import PlatformState
 RELATIVE_DRIFT = 1e-9  # of the adaptive method over 10 s
 
 
-pytestmark = pytest.mark.usefixtures("kernels_on")
+pytestmark = pytest.mark.usefixtures("as_installed")
 
 
 ARM = random_arm(np.random.default_rng(3), "RPRR")

@@ -16,13 +16,12 @@ EXAMPLES = sorted(FOLDER.glob("*.py"))
 
 
 @pytest.fixture
-def pyplot(monkeypatch, tmp_path):
+def pyplot(as_installed, monkeypatch, tmp_path):
     """Figures are drawn into memory; the working folder is a place where an example may leave nothing."""
     matplotlib = pytest.importorskip("matplotlib", reason="examples draw: pip install tauforge[plots]")
     matplotlib.use("Agg")
     import matplotlib.pyplot as plt
 
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(plt, "show", lambda *_, **__: None)
     plt.close("all")
@@ -57,8 +56,8 @@ def test_numbered_without_gaps():
     assert [path.stem[:3] for path in EXAMPLES] == [f"{k:02}_" for k in range(1, len(EXAMPLES) + 1)]
 
 
-def test_runs_from_a_shell(tmp_path):
-    environment = {**os.environ, "MPLBACKEND": "Agg", "TAUFORGE_KERNELS": "1"}
+def test_runs_from_a_shell(tmp_path, switch):
+    environment = {**os.environ, "MPLBACKEND": "Agg", "TAUFORGE_KERNELS": switch}
     done = subprocess.run(
         [sys.executable, EXAMPLES[0]], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
     )

@@ -11,7 +11,7 @@ import tauforge as tf
 from strategies import random_arm
 from tauforge.simulation import Recording
 
-pytestmark = pytest.mark.usefixtures("kernels_on")
+pytestmark = pytest.mark.usefixtures("as_installed")
 
 
 ARM = random_arm(np.random.default_rng(3), "RPRR")

@@ -20,10 +20,11 @@ from conftest import SOAK
 from engines import mujoco_model, pinocchio_model
 from strategies import random_arm, random_state
 from tauforge.kernels.host import VECTOR_BITS, host
+from tauforge.robots.evaluate import SWITCH
 from tolerances import EPSILON, OUTSIDE, error, error_beside, solve_tolerance
 
 WIDTHS = [str(bits) for bits in (128, 256, 512) if bits <= host().vector_bits]
-ACROSS_WIDTHS = 1e-12  # the same version on another vector width
+ACROSS_WIDTHS = 1e-12  # the same version on another vector width, or without kernels
 SINGULAR = 1e15  # condition number above which forward dynamics refuses
 
 
@@ -94,13 +95,14 @@ def test_chunks_equal_the_whole_bitwise():
 
 @pytest.mark.fault(24)
 @pytest.mark.parametrize("method", ["inverse_dynamics", "forward_dynamics", "inverse_dynamics_derivatives"])
-def test_vector_widths_agree(monkeypatch, method):
+def test_vector_widths_and_the_reference_agree(monkeypatch, method):
     rng = np.random.default_rng(2)
     for _ in range(SOAK):
         arm = random_arm(rng, "RRPR", drives=True)
         state = random_state(rng, 4, 50)
         results = []
-        for width in WIDTHS:
+        for kernels, width in [*(("1", width) for width in WIDTHS), ("0", WIDTHS[0])]:
+            monkeypatch.setenv(SWITCH, kernels)
             monkeypatch.setenv(VECTOR_BITS, width)
             found = getattr(arm.replace(), method)(*state)
             results.append(found if isinstance(found, tuple) else (found,))
@@ -110,6 +112,24 @@ def test_vector_widths_agree(monkeypatch, method):
         for other in results[1:]:
             for a, b in zip(results[0], other, strict=True):
                 assert error(b, a, core=a.ndim - 1) < bound
+
+
+@pytest.mark.fault(24)
+def test_a_controlled_simulation_keeps_its_digits(monkeypatch):
+    """What docs/speed.md promises: rounding dies out under a stable law, though the forces are held between samples."""
+    move = tf.motion.JointMove([0.1, -0.4], [1.2, 0.9], duration=0.5)
+    runs = []
+    for kernels, width in [*(("1", width) for width in WIDTHS), ("0", WIDTHS[0])]:
+        monkeypatch.setenv(SWITCH, kernels)
+        monkeypatch.setenv(VECTOR_BITS, width)
+        arm = tf.load("planar-2r").replace()
+        law = tf.control.ComputedTorque(arm)
+        plant = arm.carrying(tf.Payload(1.0, com=(0.02, 0.0, 0.03)))
+        run = tf.simulate(arm, law, move, plant=plant, step=2e-3, control_period=0.01)
+        runs.append(np.hstack([run.position, run.velocity, run.force]))
+    assert np.abs(runs[0]).max() > 1
+    for other in runs[1:]:
+        assert error(other.T, runs[0].T) < ACROSS_WIDTHS
 
 
 @pytest.mark.fault(25)

@@ -156,9 +156,11 @@ def test_every_cell_of_the_tables_comes_back(report: tuple[Path, list[Study]]) -
 def test_claims_are_all_in_one_file(report: tuple[Path, list[Study]]) -> None:
     out, studies = report
     header, body = rows(out / "data" / "claims.csv")
-    assert header == ["study", "where", "claim", "printed", "measured", "verdict", "reason"]
+    assert header == ["study", "where", "claim", "printed", "measured", "verdict", "reason", "timed here"]
     wanted = [
-        [one.name, c.where, c.claim, c.printed, c.measured, c.verdict, c.reason] for one in studies for c in one.claims
+        [one.name, c.where, c.claim, c.printed, c.measured, c.verdict, c.reason, c.timed]
+        for one in studies
+        for c in one.claims
     ]
     assert body == wanted
 
@@ -207,6 +209,7 @@ def test_texts_arrive_as_they_are(report: tuple[Path, list[Study]]) -> None:
     for claim in one.claims:
         for said in (claim.where, claim.claim, claim.printed, claim.measured, claim.verdict):
             assert said in page.text
+    assert page.text.count("27.7 N; on this machine 0.25 s") == 2 * len(studies)
     for thing in (*one.figures, *one.tables):
         assert thing.title in page.text
         assert thing.caption in page.text
@@ -390,6 +393,7 @@ def test_a_report_that_cannot_be_put_in_place_gives_way_to_the_old_one(
         rename(source, target)
 
     monkeypatch.setattr("os.rename", refuses)
+    monkeypatch.setattr("tauforge.studies.report.whole_folder._swapped", lambda *_: False)
     with pytest.raises(ModelError, match="cannot be written: Permission denied"):
         reproduce(["dasgupta1998"], out)
     assert everything(out) == before

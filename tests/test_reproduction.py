@@ -13,8 +13,12 @@ import pytest
 
 import tauforge as tf
 from browser import chromium, opened
+from pages import difference
+from paper_verdicts import claims_table
 from tauforge.analysis.singularity import crossings
+from tauforge.studies.study import Claim
 
+ROOT = Path(__file__).parent.parent
 PAPERS = ("dasgupta1998", "pedrammehr2012", "turney1980", "lee1982", "angeles")
 ENDS = [0.1, 0.0, 0.4, 0.0, 0.0, -0.2], [0.3, 0.0, 0.6, 0.0, 0.0, 0.2]
 PATH_II = tf.motion.StraightLine(*ENDS, 0.6, 0.8, 0.8, orientation="angles")
@@ -22,11 +26,11 @@ SAME = 1e-9  # relative: kernels there, the reference here
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(tmp_path_factory: pytest.TempPathFactory, switch: str) -> Path:
     out = tmp_path_factory.mktemp("papers") / "report"
     done = subprocess.run(
         [sys.executable, "-m", "tauforge", "reproduce", "--out", str(out)],
-        env={**os.environ, "TAUFORGE_KERNELS": "1"},
+        env={**os.environ, "TAUFORGE_KERNELS": switch},
         capture_output=True,
         text=True,
         check=False,
@@ -106,6 +110,16 @@ def test_claims_say_what_the_library_says(report: Path) -> None:
     states = PATH_II.sample(np.linspace(0, 0.6, 601))
     off = np.abs(platform.inverse_dynamics(*states, model="dasgupta1998") - platform.inverse_dynamics(*states)).max()
     assert any(f"{off:.1f} N on path II" in text for text in texts)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_page_of_verdicts_is_todays(report: Path, paper: str) -> None:
+    """On whatever machine this runs: the page has no times, and of rounding only its bound."""
+    claims = [Claim(*row[1:]) for row in rows_of(report, "claims")[1:] if row[0] == paper]
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    section = page.split(f"## {paper}\n")[1].split("\n## ")[0]
+    stored = "".join(line for line in section.splitlines(keepends=True) if line.startswith("|"))
+    assert difference(stored, claims_table(claims)) == "", "run: make docs"
 
 
 @pytest.mark.parametrize("viewport", [{"width": 1360, "height": 900}, {"width": 390, "height": 844}])

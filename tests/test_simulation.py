@@ -13,7 +13,7 @@ from tauforge.simulation.state import PlatformState
 ORDER = 0.1  # how far a measured order may be from the method's
 
 
-pytestmark = pytest.mark.usefixtures("kernels_on")
+pytestmark = pytest.mark.usefixtures("as_installed")
 
 
 ARM = random_arm(np.random.default_rng(3), "RPRR")
@@ -157,6 +157,32 @@ def test_a_motion_that_runs_away_keeps_its_recording():
         whole = tf.simulate(arm, drive, initial=([0.1, 0.2], [1.0, 0.0]), duration=0.1, step=0.01, method=method)
         # the adaptive method chooses other steps when it ends elsewhere
         assert np.abs(error.recording.position[:11] - whole.position).max() < 1e-8
+
+
+FLYWHEEL = tf.SerialArm.from_dh(
+    joints="R", alpha=[0], a=[0], d=[0], mass=[1.0], com=[(0, 0, 0)], inertia=[(1, 1, 1)], name="flywheel"
+)
+
+
+@pytest.mark.parametrize("method", ["rk4", "dormand-prince"])
+def test_a_joint_that_nothing_depends_on_runs_away_too(method):
+    """Its angle enters no equation, so that the numbers stay finite to the end."""
+    with pytest.raises(tf.DivergenceError, match="ran away") as caught:
+        tf.simulate(FLYWHEEL, lambda *_: [-1e14], initial=([0.0], [0.0]), duration=0.1, step=0.01, method=method)
+    assert caught.value.time == 0.0
+
+
+def test_a_start_beyond_all_numbers_is_refused():
+    with pytest.raises(tf.ShapeError, match=r"initial position: expected numbers of at most 1e\+09 in size, got"):
+        tf.simulate(FLYWHEEL, initial=([-2e288], [0.0]), duration=0.01)
+
+
+def test_rows_that_ran_away_are_no_numbers():
+    law, still = tf.control.PD(FLYWHEEL, 0.0, 0.0), tf.motion.JointMove([0], [0], 0.02)
+    for start in (([[-2e288], [0.1]], [0.0]), ([0.0], [[1e12], [0.1]])):
+        run = tf.rollout(FLYWHEEL, law, still, initial=start, control_period=0.01)
+        assert run.finite.tolist() == [False, True]
+        assert np.isnan(run.position[0]).all()
 
 
 def test_a_singular_pose_ends_a_run_with_an_event():

@@ -42,10 +42,10 @@ CORRECTED, HOLDS, NOT = "holds with a correction", "holds", "does not hold"
 
 
 @pytest.fixture(scope="module", autouse=True)
-def kernels_on(tmp_path_factory):
-    """The simulations take minutes without; an arm that was used without them would go on without."""
+def as_a_reader(tmp_path_factory, switch):
+    """The simulations take minutes without kernels; an arm that was used without them would go on without."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TAUFORGE_KERNELS", "1")
+        patch.setenv("TAUFORGE_KERNELS", switch)
         patch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
         lee_control.puma.cache_clear()
         yield
@@ -53,7 +53,7 @@ def kernels_on(tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def studies(kernels_on):
+def studies(as_a_reader):
     told = {name: [] for name in MODULES}
     found = {name: module.study(told[name].append) for name, module in MODULES.items()}
     assert all(len(lines) >= 4 for lines in told.values())

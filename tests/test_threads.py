@@ -64,7 +64,15 @@ def test_an_error_of_any_worker_stops_all_and_is_raised(here):
     assert len(others) == ended  # and nobody goes on behind the caller's back
 
 
-def test_an_interruption_stops_all():
+@pytest.fixture
+def interruptible():
+    """A job in the background ignores Ctrl-C, and Python then leaves it so."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interruption_stops_all(interruptible):
     """Ctrl-C while the caller waits for the others' last share: it is raised once that has ended."""
     waiting = threading.Event()
     ended: list[int] = []

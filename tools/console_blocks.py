@@ -1,7 +1,7 @@
 """Run the code of a page, in a folder of its own, and write below it what it prints.
 
 Python blocks share one namespace from top to bottom; a text block right below one is its output. A console block has
-commands, each with its output below it. `--check` compares.
+commands, each with its output below it. Names choose pages; `--check` compares.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
+
+from pages import settle
 
 DOCS = Path(__file__).parent.parent / "docs"
 PAGES = tuple(
@@ -59,13 +61,9 @@ def _answered(body: str) -> str:
 
 
 def main() -> int:
-    os.environ["TAUFORGE_KERNELS"] = "1"  # as a reader has it
-    texts = {path: with_outputs(path.read_text(encoding="utf-8")) for path in PAGES}
-    if "--check" in sys.argv:
-        return 0 if all(path.read_text(encoding="utf-8") == text for path, text in texts.items()) else 1
-    for path, text in texts.items():
-        path.write_text(text, encoding="utf-8")
-    return 0
+    chosen = [path for path in PAGES if path.stem in sys.argv[1:]] or PAGES
+    texts = {path: with_outputs(path.read_text(encoding="utf-8")) for path in chosen}
+    return settle(texts)
 
 
 if __name__ == "__main__":

@@ -6,13 +6,14 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
+from numpy.typing import NDArray
 
 import tauforge as tf
+from pages import settle
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
 from tauforge.analysis.line_costs import line_costs
@@ -22,9 +23,12 @@ from tauforge.studies.stewart_paths import FAST, SLOW, sampled
 from tauforge.studies.stewart_tables import assumption_costs
 from tauforge.studies.stewart_tables import flops_table as operations
 
+Array = NDArray[np.float64]
 ROOT = Path(__file__).parent.parent
 README, PAGE, STEWART = ROOT / "README.md", ROOT / "docs" / "complexity.md", ROOT / "docs" / "stewart.md"
 CONTROL = ROOT / "docs" / "control.md"
+STARTS, APART = 128, 1e-9  # runs of one row of the table of legs; their starts, m and rad
+SURE = 6.0  # standard errors in the last digit: means of two machines differ by more in one of fifty thousand
 
 
 def markdown(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
@@ -51,24 +55,29 @@ def readme_table() -> str:
 
 
 def speed_table() -> str:
-    """From the newest result of `make bench`."""
-    report = json.loads(max((ROOT / "benchmarks" / "results").glob("*.json")).read_text())
-    rows = []
-    step = (
-        {**report["rollouts"], "function": "step of a rollout under computed torque"} if "rollouts" in report else None
-    )
-    for case in (*report["batches"], *report["platforms"], *([step] if step else [])):
-        ns = {name: times["fastest"] for name, times in case["ns"].items()}
-        own = ns.pop("tauforge")
-        others = ", ".join(f"{name} {value / own:.0f} x" for name, value in ns.items())
-        rows.append((case["function"].replace("_", " "), f"{case['states']:,}", f"{own:.1f} ns", others))
+    """From the newest result of `make bench`; with a column for narrower vectors if they were measured."""
+    report = json.loads(max((ROOT / "benchmarks" / "results").glob("*.json")).read_text(encoding="utf-8"))
     where = report["environment"]
+    wide, narrow = where["vector_bits"], where.get("narrow_vector_bits")
+    steps = [
+        {**report[key], "function": f"step of {whose} rollout under computed torque"}
+        for key, whose in (("rollouts", "an arm's"), ("platform_rollouts", "a platform's"))
+        if key in report
+    ]
+    rows = []
+    for case in (*report["batches"], *report["platforms"], *steps):
+        ns = {name: times["fastest"] for name, times in case["ns"].items()}
+        own = [ns.pop("tauforge"), *([ns.pop(f"tauforge, {narrow}-bit vectors", None)] if narrow else [])]
+        others = (f"{name} {' / '.join(f'{value / x:.0f} x' for x in own if x)}" for name, value in ns.items())
+        times = ("" if x is None else f"{x:.1f} ns" for x in own)
+        rows.append((case["function"].replace("_", " "), f"{case['states']:,}", *times, ", ".join(others)))
     note = (
         "\nPUMA 560 without friction, and the platform of Dasgupta 1998; one core of "
-        f"{where['cpu']} with {where['vector_bits']}-bit vectors, ordinary "
+        f"{where['cpu']} with {f'{wide}-bit and with {narrow}' if narrow else wide}-bit vectors, ordinary "
         f"row-major arrays, {where['date'][:10]}, commit {where['commit']}; how many times longer the others take.\n"
     )
-    return markdown(("function", "states", "tauforge, per state", "others"), rows) + note
+    columns = [f"tauforge, {bits}-bit" for bits in (wide, narrow)] if narrow else ["tauforge, per state"]
+    return markdown(("function", "states", *columns, "others"), rows) + note
 
 
 def verdict_table() -> str:
@@ -106,15 +115,33 @@ def with_tables(text: str, tables: dict[str, str]) -> str:
     return text
 
 
+def held(values: Array) -> str:
+    """The mean of a sample, to the digits that another sample holds too, two at most."""
+    mean, error = values.mean(), values.std(ddof=1) / np.sqrt(len(values))
+    size = np.floor(np.log10(mean))
+    decimals = 1 if error == 0 else min(1, int(size - np.ceil(np.log10(SURE * error))))
+    if decimals < 0:
+        raise ValueError(f"{mean:.1e} +- {error:.1e} holds no digit: expected more than {len(values)} values")
+    return f"{mean:.{decimals}e}"
+
+
 def legs_table() -> str:
-    """Dasgupta's platform along path I, controlled in its legs with forward kinematics in the loop."""
+    """Dasgupta's platform along path I, controlled in its legs with forward kinematics in the loop.
+
+    A converter turns the last digit of a length into a whole step now and then, and the runs part from there: which way
+    they go is chance, and differs between processors. So each row is the mean of many runs from starts that hardly
+    differ.
+    """
     platform, period = tf.load("dasgupta1998"), 5e-3
+    scatter = APART * np.random.default_rng(0).normal(size=(STARTS, 6))
+    initial = SLOW.sample(0.0).position + scatter, np.zeros((STARTS, 6))
     rows = []
     for resolution in (0.0, 1e-6, 1e-5, 1e-4):
         law = tf.control.LegSpaceComputedTorque(platform, resolution=resolution)
-        run = tf.simulate(platform, law, SLOW, step=period, control_period=period)
-        place, turn = np.abs(run.error[:, :3]).max(), np.abs(run.error[:, 3:]).max()
-        rows.append(("exact" if not resolution else f"{resolution * 1e6:g} um", f"{place:.1e}", f"{turn:.1e}"))
+        run = tf.rollout(platform, law, SLOW, initial=initial, step=period, control_period=period)
+        errors = np.abs(run.error)
+        cells = (held(errors[..., part].max(axis=(1, 2))) for part in (slice(0, 3), slice(3, 6)))
+        rows.append(("exact" if not resolution else f"{resolution * 1e6:g} um", *cells))
     return markdown(("leg lengths", "largest error of x, y, z, m", "of the angles, rad"), rows)
 
 
@@ -173,16 +200,14 @@ def page() -> str:
 
 def main() -> int:
     written = {
-        README: with_tables(README.read_text(), {"counts": readme_table(), "speed": speed_table()}),
-        STEWART: with_tables(STEWART.read_text(), {"verdicts": verdict_table(), "flops": flops_table()}),
-        CONTROL: with_tables(CONTROL.read_text(), {"lee": lee_table(), "legs": legs_table()}),
+        README: with_tables(README.read_text(encoding="utf-8"), {"counts": readme_table(), "speed": speed_table()}),
+        STEWART: with_tables(
+            STEWART.read_text(encoding="utf-8"), {"verdicts": verdict_table(), "flops": flops_table()}
+        ),
+        CONTROL: with_tables(CONTROL.read_text(encoding="utf-8"), {"lee": lee_table(), "legs": legs_table()}),
         PAGE: page(),
     }
-    if "--check" in sys.argv:
-        return 0 if all(path.exists() and path.read_text() == text for path, text in written.items()) else 1
-    for path, text in written.items():
-        path.write_text(text)
-    return 0
+    return settle(written)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,17 @@
-"""Write the verdicts on the papers' claims into docs/papers.md, from the studies themselves."""
+"""Write the verdicts on the papers' claims into docs/papers.md, from the studies themselves.
+
+Times are left out: they are of the machine that measured them. `--check` compares.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
 from generated_docs import markdown, with_tables
-
+from pages import settle
 from tauforge.studies.registry import STUDIES, run
-from tauforge.studies.study import Study, nothing
+from tauforge.studies.study import Claim, Study, nothing
 
 PAGE = Path(__file__).parent.parent / "docs" / "papers.md"
 VERDICTS = ("holds", "holds with a correction", "does not hold")
@@ -21,17 +25,20 @@ def summary_table(studies: list[Study]) -> str:
     return markdown(("study", *VERDICTS), rows)
 
 
+def claims_table(claims: Iterable[Claim]) -> str:
+    rows = [(c.where, c.claim, c.printed, c.measured, f"{c.verdict}. {c.reason}") for c in claims]
+    return markdown(("where", "claim", "printed", "measured", "verdict"), rows)
+
+
 def section(study: Study) -> str:
-    rows = [(c.where, c.claim, c.printed, c.measured, f"{c.verdict}. {c.reason}") for c in study.claims]
-    table = markdown(("where", "claim", "printed", "measured", "verdict"), rows)
-    return f"## {study.name}\n\n{study.paper}\n\n{study.summary}\n\n{table}\n"
+    return f"## {study.name}\n\n{study.paper}\n\n{study.summary}\n\n{claims_table(study.claims)}\n"
 
 
-def main() -> None:
+def main() -> int:
     studies = [run(name, nothing) for name in STUDIES]
     tables = {"summary": summary_table(studies), "claims": "\n" + "\n".join(map(section, studies))}
-    PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8"), tables), encoding="utf-8")
+    return settle({PAGE: with_tables(PAGE.read_text(encoding="utf-8"), tables)})
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main())

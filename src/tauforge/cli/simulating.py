@@ -24,7 +24,7 @@ from tauforge.cli.arguments import (
     quantity,
 )
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
-from tauforge.cli.dynamics import warn_of_limits
+from tauforge.cli.limits import warn_of_forces
 from tauforge.cli.output import note, number, result, seconds, table, working
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def simulate(
     if output is not None:
         recording.save(output)
     summary = _summary(recording)
-    warn_of_limits(mine, [entry["peak_force"] for entry in summary])
+    warn_of_forces(mine, [entry["peak_force"] for entry in summary])
 
     def shown() -> Any:
         length = f"{seconds(recording.time[-1])} s in steps of {seconds(step)} s"

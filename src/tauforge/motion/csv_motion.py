@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauforge.errors import ModelError, RoundedMotionWarning, ShapeError
-from tauforge.motion.columns import TIME, Columns, columns_of
+from tauforge.motion.columns import TIME, Columns, columns_of, joint_names
 from tauforge.motion.csv_table import Column, CsvTable, read_csv
 from tauforge.motion.derivatives import FEWEST, derivatives
 from tauforge.motion.motion import Motion, MotionSample
@@ -58,7 +58,7 @@ class CsvMotion(Motion):
     ) -> None:
         self.smooth = smooth
         self.of_poses = isinstance(robot, StewartPlatform)
-        table, columns = read_csv(path), columns_of(robot)
+        table, columns = read_csv(path, joint_names(robot)), columns_of(robot)
         self.rows, self.times = table.rows, table.take_times(TIME)
         position = table.take(columns.position)
         given = {name: getattr(columns, name) for name in ("velocity", "acceleration")}
@@ -91,7 +91,7 @@ class CsvMotion(Motion):
         self.rough = tuple(column.name for column, jump in zip(columns.position, jumps, strict=True) if jump)
         known = {column.name for group in columns for column in group} | {TIME.name}
         known |= {column.name for column in (*columns.target_position, *columns.target_velocity)}
-        self.unused = tuple(name for name in table.names if name not in known)
+        self.unused = tuple(table.unread(known))
 
     def _completed(
         self, table: CsvTable, columns: Columns, position: Array, found: dict[str, Array | None]
@@ -171,7 +171,7 @@ class CsvMotion(Motion):
 
 
 def _all_or_none(table: CsvTable, columns: Sequence[Column]) -> Array | None:
-    missing = [column for column in columns if column.name not in table.names]
+    missing = [column for column in columns if not table.has([column])]
     if len(missing) == len(columns):
         return None
     if missing:

@@ -16,11 +16,10 @@ from tauforge.robots.serial_arm import SerialArm
 from tauforge.studies.count_tables import SIX
 from tauforge.studies.misprints import Misprint, misprinted
 from tauforge.studies.random_arms import random_arm, reference
-from tauforge.studies.study import Cell, Claim, Table, holds_if
+from tauforge.studies.study import ROUNDING, Cell, Claim, Table, holds_if, within
 
 Array = NDArray[Any]
 STATES = 100
-ROUNDING = 1e-12
 NAME = "outward-inward"
 ORACLE = "lagrange-euler"  # shares no line with the recursions
 MIXED = "RPRRPR"
@@ -107,7 +106,7 @@ def handled() -> tuple[Claim, Table]:
         "section 7.4",
         "The recursions handle prismatic joints",
         "exactly",
-        f"within {worst:.1e} of {ORACLE}",
+        f"{within(worst)} of {ORACLE}",
         "holds with a correction" if worst < ROUNDING else "does not hold",
         f"{len(rows)} arms with slides, {STATES} states each, with algorithm 7.4.1 and eq. 7.38d corrected.",
     )

@@ -7,13 +7,12 @@ import numpy as np
 from tauforge.robots.physical import inertia_fault
 from tauforge.studies.dasgupta1998_measured import ILL, MODEL, Measured
 from tauforge.studies.stewart_tables import DASGUPTA_FLOPS
-from tauforge.studies.study import Claim, holds_if, judged
+from tauforge.studies.study import ROUNDING, Claim, holds_if, judged, within
 
 CORRECTIONS = ("leg_spin", "moment_along_c", "parallel_axis_once")
 SERIAL_FLOPS = 132 * 6 + 111 * 6 - 4  # Fu, Gonzalez & Lee 1987, as the paper quotes them
 LEG, PLATFORM, SOLUTION = 694, 273, 452  # flops, sec. 4.5
 RATIO = 3.36  # to a serial arm, as printed
-EXACTLY = 1e-9  # beside the largest value: rounding, and nothing else
 SAME_ORDER = 10**0.5  # at most, between numbers of the same order: half a decade
 COMMON, MOST, ABOUT = 0.20, 0.40, 0.025  # fractions of Fig. 6, and how far a number may be from one read off a plot
 USUAL = (0.2, 0.5)  # fractions of the conclusions
@@ -55,16 +54,16 @@ def _model(m: Measured) -> tuple[Claim, ...]:
             "The formulation models all the dynamic and gravity effects",
             "all effects",
             f"largest error {_newtons(published)}",
-            judged(max(published) < EXACTLY * peak, bool(mended < EXACTLY)),
-            f"Peak forces are {_newtons(m.costs.peaks)}. With the next three corrected, the largest difference from "
-            f"the exact model on path II is {mended:.0e} of the peak.",
+            judged(max(published) < ROUNDING * peak, bool(mended < ROUNDING)),
+            f"Peak forces are {_newtons(m.costs.peaks)}. With the next three corrected, it agrees with the "
+            f"exact model on path II {within(float(mended))} of the peak.",
         ),
         Claim(
             "eqs 6, 8, 9",
             "A universal joint allows no rotation about the leg's axis: s.W = 0 and s.A = 0",
             "0 rad/s",
             f"spin up to {spins[0]:.3f} rad/s on path I, {spins[1]:.3f} rad/s on path II",
-            holds_if(bool(max(spins) < EXACTLY)),
+            holds_if(bool(max(spins) < ROUNDING)),
             "W lies in the plane of the joint's two axes, which is not normal to the leg. The assumption alone costs "
             f"{_newtons(m.costs.of('no leg spin'))}.",
         ),
@@ -73,7 +72,7 @@ def _model(m: Measured) -> tuple[Claim, ...]:
             "The universal joint's constraint moment acts about the leg's axis",
             "M_u s",
             f"wrong by {_newtons(along_the_leg)}",
-            holds_if(max(along_the_leg) < EXACTLY * peak),
+            holds_if(max(along_the_leg) < ROUNDING * peak),
             "It acts along c = u x v, the normal of both joint axes: M_u = s.C / s.c and K = (C - M_u c) x s / L.",
         ),
         Claim(
@@ -81,7 +80,7 @@ def _model(m: Measured) -> tuple[Claim, ...]:
             "The upper part's inertia needs m_u L² diag(0, 1, 1) by the theorem of parallel axes",
             "m_u L²",
             f"wrong by {_newtons(twice)}",
-            holds_if(max(twice) < EXACTLY * peak),
+            holds_if(max(twice) < ROUNDING * peak),
             "m_u r_u x a_u of eq. 18 holds that term already: it is counted twice.",
         ),
         Claim(

@@ -34,7 +34,18 @@ from tauforge.studies.lee_control import (
 )
 from tauforge.studies.lee_cost import PAIR, costs
 from tauforge.studies.misprints import Misprint, misprint_results, misprinted
-from tauforge.studies.study import Claim, Progress, Study, Table, corrected_unless, holds_if, judged, nothing
+from tauforge.studies.study import (
+    ROUNDING,
+    Claim,
+    Progress,
+    Study,
+    Table,
+    corrected_unless,
+    holds_if,
+    judged,
+    nothing,
+    within,
+)
 from tauforge.studies.turney_errata import NO_PRODUCTS
 
 Array = NDArray[Any]
@@ -160,8 +171,8 @@ def same_law(run: Recording) -> Claim:
         "section 4",
         "The law on Newton-Euler is the law on Lagrange-Euler",
         "equal",
-        f"within {difference:.1e} of the largest torque",
-        holds_if(difference < 1e-12),
+        f"{within(difference)} of the largest torque",
+        holds_if(difference < ROUNDING),
         f"At the {len(run.time)} states of the move of {SLOW:g} s.",
     )
 

@@ -11,6 +11,7 @@ from tauforge.plots.figure import Figure
 Verdict = Literal["holds", "holds with a correction", "does not hold"]
 Cell = str | float | int | None
 Progress = Callable[[str], None]  # told what is being computed now
+ROUNDING = 1e-12  # of the largest value: the most that rounding may leave, on any processor
 
 
 @dataclass(frozen=True)
@@ -33,6 +34,7 @@ class Claim:
     printed:  the paper's number, with its unit
     measured: ours, with its unit
     reason:   why the verdict is what it is; the correction, where there is one
+    timed:    what the clock of this machine said, where it was asked; no other text depends on the machine
     """
 
     where: str
@@ -41,6 +43,7 @@ class Claim:
     measured: str
     verdict: Verdict
     reason: str
+    timed: str = ""
 
 
 @dataclass(frozen=True)
@@ -57,6 +60,16 @@ class Study:
 
 def nothing(_: str) -> None:
     """The progress of those who do not ask."""
+
+
+def within(error: float, bound: float = ROUNDING) -> str:
+    """An error of rounding in words: the bound that it keeps, since the error itself changes with the processor."""
+    return f"within {bound:g}" if error < bound else f"{error:.1e} off"
+
+
+def less_or_more(value: float, bound: float, unit: str) -> str:
+    """A time in words that hold on every machine of some age."""
+    return f"{'less' if value < bound else 'more'} than {bound:g} {unit}"
 
 
 def holds_if(condition: bool) -> Verdict:

@@ -14,7 +14,7 @@ from tauforge.studies.report.figure_html import figure_html
 from tauforge.studies.report.files import CLAIMS_FILE, DATA, stem
 from tauforge.studies.report.table_html import table_html
 from tauforge.studies.report.texts import anchor, badge, escaped, paragraphs, short
-from tauforge.studies.study import Study, Table, Verdict
+from tauforge.studies.study import Claim, Study, Table, Verdict
 
 GENERATOR = '<meta name="generator" content="tauforge reproduce">'
 TITLE = "Papers on manipulator dynamics, reproduced"
@@ -76,7 +76,7 @@ def _summary_row(study: Study, k: int) -> str:
         ("Where", escaped(claim.where)),
         ("Claim", f'<a href="#{_claim_anchor(study, k)}">{escaped(claim.claim)}</a>'),
         ("Printed", escaped(claim.printed)),
-        ("Measured", escaped(claim.measured)),
+        ("Measured", escaped(_measured(claim))),
         ("Verdict", badge(claim.verdict)),
     ]
     return "<tr>" + "".join(f'<td data-label="{label}">{cell}</td>' for label, cell in cells) + "</tr>"
@@ -99,6 +99,10 @@ def _study(study: Study, images: Path) -> str:
     return "\n".join(part for part in parts if part)
 
 
+def _measured(claim: Claim) -> str:
+    return f"{claim.measured}; on this machine {claim.timed}" if claim.timed else claim.measured
+
+
 def _claim(study: Study, k: int) -> str:
     claim = study.claims[k]
     return (
@@ -106,6 +110,6 @@ def _claim(study: Study, k: int) -> str:
         f'<p class="claim-head"><span class="where">{escaped(claim.where)}</span> {badge(claim.verdict)}</p>\n'
         f'<p class="claim-text">{escaped(claim.claim)}</p>\n'
         f"<dl><div><dt>Printed</dt><dd>{escaped(claim.printed)}</dd></div>"
-        f"<div><dt>Measured</dt><dd>{escaped(claim.measured)}</dd></div></dl>\n"
+        f"<div><dt>Measured</dt><dd>{escaped(_measured(claim))}</dd></div></dl>\n"
         f'<div class="reason">{paragraphs(claim.reason)}</div>\n</li>'
     )

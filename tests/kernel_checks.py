@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from strategies import random_arm
+from tauforge.kernels import kernel
 from tolerances import error
 
 
@@ -33,3 +34,9 @@ def agree(got, expected, batch, tolerance):
 
 def arm_of(kinds, seed=1, convention="modified"):
     return random_arm(np.random.default_rng(seed), kinds, convention, drives=True)
+
+
+def forget_kernels():
+    """The next kernel comes from the disk or is compiled, though an equal robot lives."""
+    kernel._shared.clear()
+    kernel._recent.clear()

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from strategies import random_arm
-from tauforge.kernels import kernel
 from tolerances import error
 
 
@@ -38,5 +37,7 @@ def arm_of(kinds, seed=1, convention="modified"):
 
 def forget_kernels():
     """The next kernel comes from the disk or is compiled, though an equal robot lives."""
+    from tauforge.kernels import kernel  # most of the tests that import this module need no compiler
+
     kernel._shared.clear()
     kernel._recent.clear()

@@ -18,7 +18,6 @@ import pytest
 import tauforge as tf
 from conftest import SOAK
 from kernel_checks import reference
-from tauforge.kernels import kernel
 from tolerances import ROUNDING, SINGLE, error_beside
 
 LIMIT = Path("/proc/sys/vm/max_map_count")
@@ -64,6 +63,8 @@ def gravity(arm):
 
 
 def forget_recent():
+    from tauforge.kernels import kernel  # a test begins before the compiler is imported
+
     kernel._recent.clear()
 
 
@@ -133,9 +134,11 @@ class TestWhoKeepsTheCode:
 
     def test_the_last_ones_stay_for_a_while(self):
         """A loop that loads the same robot again and again finds its code."""
+        from tauforge.kernels.kernel import RECENT
+
         first = weakref.ref(tf.load("planar-2r").kernel("gravity_forces").loaded(64))
         assert tf.load("planar-2r").kernel("gravity_forces").loaded(64) is first()
-        for k in range(kernel.RECENT):
+        for k in range(RECENT):
             assert first() is not None
             ONE_JOINT.replace(mass=[1 + 0.01 * k]).gravity_forces(Q)
         assert first() is None
@@ -309,6 +312,7 @@ if {before == "other robots"}:
     single.gravity_forces(Q)
 arms = [ONE_JOINT.replace(mass=[1.0 + k]) for k in range(3)]
 expected = [gravity(arm) for arm in (*arms, earlier, single)]
+assert ("llvmlite" in sys.modules) is {before == "other robots"}
 taken = eat_maps()
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")

@@ -13,25 +13,19 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from kernel_checks import forget_kernels
 from tauforge.kernels import cache, kernel
-from tauforge.kernels.numpy_binding import trampoline
 
 Q = np.array([0.3, 0.4])
 needs_owners = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system has no owners of files")
 
 
-@pytest.fixture(autouse=True)
-def own_cache(monkeypatch, tmp_path):
-    trampoline()  # an entry of its own, made once in a process: not in the tests' folders
-    monkeypatch.setenv("TAUFORGE_KERNELS", "1")
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path / "kernels"))
-    return tmp_path / "kernels"
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def answer(mass=1.0):
     """From the disk or compiled, not from this process."""
-    kernel._shared.clear()
-    kernel._recent.clear()
+    forget_kernels()
     return tf.load("planar-2r").replace(mass=[mass, 2.0]).gravity_forces(Q)
 
 

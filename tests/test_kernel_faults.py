@@ -16,25 +16,20 @@ import pytest
 
 import tauforge as tf
 from conftest import SOAK
+from kernel_checks import forget_kernels
 from strategies import random_arm, random_state
 from tauforge.kernels import cache, kernel
 from tauforge.kernels.host import VECTOR_BITS, host
-from tauforge.kernels.numpy_binding import trampoline
 
 STATE = random_state(np.random.default_rng(0), 3, 40)
 
 
-@pytest.fixture(autouse=True)
-def own_cache(kernels_on, monkeypatch, tmp_path):
-    trampoline()  # an entry of its own, made once in a process: not in the tests' folders
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path / "kernels"))
-    return tmp_path / "kernels"
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def arm_of(seed=1):
     """An arm that finds no kernel of an equal one in this process."""
-    kernel._shared.clear()
-    kernel._recent.clear()
+    forget_kernels()
     return random_arm(np.random.default_rng(seed), "RPR", drives=True)
 
 

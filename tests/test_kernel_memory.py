@@ -17,7 +17,8 @@ import pytest
 
 import tauforge as tf
 from conftest import SOAK
-from tauforge.kernels import kernel
+from kernel_checks import reference
+from tolerances import ROUNDING, SINGLE, error_beside
 
 LIMIT = Path("/proc/sys/vm/max_map_count")
 linux = pytest.mark.skipif(not LIMIT.exists(), reason="/proc and a limit of memory maps are Linux's")
@@ -52,13 +53,18 @@ def in_a_child(code: str, **environment: str) -> str:
     return done.stdout
 
 
-def reference(arm: tf.SerialArm, *state: np.ndarray) -> np.ndarray:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TAUFORGE_KERNELS", "0")
-        return arm.replace().gravity_forces(*state)
+def right(got, expected, tolerance=ROUNDING):
+    """Beside the largest of the batch: one joint's force may be nearly zero."""
+    return error_beside(got, expected, expected) < tolerance
+
+
+def gravity(arm):
+    return reference(arm, "gravity_forces", Q_BATCH)[0]
 
 
 def forget_recent():
+    from tauforge.kernels import kernel  # a test begins before the compiler is imported
+
     kernel._recent.clear()
 
 
@@ -84,7 +90,7 @@ class TestWhoKeepsTheCode:
     @pytest.fixture(autouse=True)
     def an_arm(self, kernels_on, no_collector):
         self.arm = ONE_JOINT.replace(mass=[1.25])
-        self.expected = reference(self.arm, Q_BATCH)
+        self.expected = gravity(self.arm)
 
     def drop_the_arm(self):
         del self.arm
@@ -128,9 +134,11 @@ class TestWhoKeepsTheCode:
 
     def test_the_last_ones_stay_for_a_while(self):
         """A loop that loads the same robot again and again finds its code."""
+        from tauforge.kernels.kernel import RECENT
+
         first = weakref.ref(tf.load("planar-2r").kernel("gravity_forces").loaded(64))
         assert tf.load("planar-2r").kernel("gravity_forces").loaded(64) is first()
-        for k in range(kernel.RECENT):
+        for k in range(RECENT):
             assert first() is not None
             ONE_JOINT.replace(mass=[1 + 0.01 * k]).gravity_forces(Q)
         assert first() is None
@@ -139,8 +147,8 @@ class TestWhoKeepsTheCode:
         alone = self.arm.kernel("gravity_forces")
         self.drop_the_arm()
         self.reuse_the_memory()
-        assert np.allclose(alone(Q_BATCH), self.expected, rtol=1e-13)
-        assert np.allclose(alone(Q_BATCH.astype(np.float32)), self.expected, rtol=1e-5)
+        assert right(alone(Q_BATCH), self.expected)
+        assert right(alone(Q_BATCH.astype(np.float32)), self.expected, SINGLE)
 
     def test_a_ufunc_alone(self):
         alone = self.arm.kernel("gravity_forces").ufunc
@@ -148,9 +156,9 @@ class TestWhoKeepsTheCode:
         self.reuse_the_memory()
         assert alone.__name__ == "gravity_forces"
         assert alone.signature == "(1)->(1)"
-        assert np.allclose(alone(Q_BATCH), self.expected, rtol=1e-13)
-        assert np.allclose(alone(Q_BATCH.astype(np.float32)), self.expected, rtol=1e-5)
-        assert np.allclose(alone(Q_BATCH, out=np.empty((10, 1))), self.expected, rtol=1e-13)
+        assert right(alone(Q_BATCH), self.expected)
+        assert right(alone(Q_BATCH.astype(np.float32)), self.expected, SINGLE)
+        assert right(alone(Q_BATCH, out=np.empty((10, 1))), self.expected)
 
     @pytest.mark.parametrize("times", [1, 2])
     def test_a_builtin_alone(self, times):
@@ -163,7 +171,7 @@ class TestWhoKeepsTheCode:
         assert gone() is None
         self.reuse_the_memory()
         for _ in range(times):
-            assert np.allclose(alone(Q_BATCH), self.expected, rtol=1e-13)
+            assert right(alone(Q_BATCH), self.expected)
             assert np.array_equal(alone(Q_BATCH.tolist()), alone(Q_BATCH))
             assert np.array_equal(alone(Q_BATCH.T[..., None]), alone(Q_BATCH)[None])
             assert not np.array_equal(alone(Q, payload=tf.Payload(1.0)), alone(Q))
@@ -192,7 +200,7 @@ class TestWhoKeepsTheCode:
         gc.collect()
         assert len(answers) == 3
         for got in answers:
-            assert np.allclose(got, self.expected, rtol=1e-13)
+            assert right(got, self.expected)
         assert [code() for code in codes] == [None, None]
 
 
@@ -252,7 +260,7 @@ def test_robots_made_called_and_dropped():
             assert type(arm.gravity_forces).__name__ == "builtin_function_or_method"
             one, many = arm.gravity_forces(Q), arm.gravity_forces(Q_BATCH)
             if k % 8 == 0:
-                assert np.allclose(many, reference(arm, Q_BATCH), rtol=1e-13)
+                assert right(many, gravity(arm))
                 assert np.array_equal(one, arm.gravity_forces(Q[None])[0])
             if k >= {first} and k % 100 == 0:
                 seen.append(used())
@@ -303,7 +311,8 @@ if {before == "other robots"}:
     earlier.gravity_forces(Q)
     single.gravity_forces(Q)
 arms = [ONE_JOINT.replace(mass=[1.0 + k]) for k in range(3)]
-expected = [reference(arm, Q_BATCH) for arm in (*arms, earlier, single)]
+expected = [gravity(arm) for arm in (*arms, earlier, single)]
+assert ("llvmlite" in sys.modules) is {before == "other robots"}
 taken = eat_maps()
 with warnings.catch_warnings(record=True) as caught:
     warnings.simplefilter("always")
@@ -316,8 +325,8 @@ with warnings.catch_warnings(record=True) as caught:
     else:
         raise AssertionError("a kernel without memory")
 give_back(taken)
-assert all(np.allclose(a, b, rtol=1e-13) for a, b in zip(got, expected))
-assert low.dtype == np.float32 and np.allclose(low, expected[-1], rtol=1e-5)
+assert all(right(a, b) for a, b in zip(got, expected))
+assert low.dtype == np.float32 and right(low, expected[-1], SINGLE)
 assert [w.category.__name__ for w in caught] == ["NoExecutableMemoryWarning"], caught
 assert "no memory maps left (vm.max_map_count)" in str(caught[0].message)
 arms[0].gravity_forces(Q)
@@ -334,7 +343,7 @@ def test_code_that_did_not_become_executable_is_not_called(monkeypatch):
 
     monkeypatch.setattr(engine, "executable", lambda address: False)
     arm = ONE_JOINT.replace(mass=[7.5])
-    assert np.allclose(arm.gravity_forces(Q_BATCH), reference(arm, Q_BATCH), rtol=1e-13)
+    assert right(arm.gravity_forces(Q_BATCH), gravity(arm))
     with pytest.raises(tf.UnsupportedFeatureError, match="no executable memory left"):
         arm.kernel("gravity_forces")
 
@@ -354,6 +363,6 @@ with warnings.catch_warnings():
     warnings.simplefilter("ignore")
     got = condition_numbers(matrices)
 give_back(taken)
-assert np.allclose(got, expected, rtol=1e-12)
+assert error_beside(got, expected, expected) < ROUNDING * expected.max()
 """
     )

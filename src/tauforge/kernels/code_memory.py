@@ -23,7 +23,7 @@ class NoKernelError(RuntimeError):
 @cache
 def _library() -> Any:
     """The calls are short, so they keep the GIL: to give it up and wait for it can take milliseconds."""
-    library = ctypes.PyDLL(None, use_errno=True)
+    library = ctypes.PyDLL(None)
     library.mmap.restype = ctypes.c_void_p
     library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
     library.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
@@ -41,6 +41,12 @@ def _pages(count: int) -> int | None:
 def executable_memory() -> bool:
     """Whether this process can make machine code now; one warning if it cannot."""
     return sys.platform != "linux" or (_room() and _permitted())
+
+
+def need_memory() -> None:
+    """NoKernelError if there is none. To be asked before the compiler is imported, which needs memory maps itself."""
+    if not executable_memory():
+        raise NoKernelError("this process can have no more memory for machine code")
 
 
 @cache

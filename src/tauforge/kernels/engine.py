@@ -9,7 +9,7 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-from tauforge.kernels.code_memory import NoKernelError, executable, executable_memory
+from tauforge.kernels.code_memory import NoKernelError, executable, need_memory
 from tauforge.kernels.host import Host, initialise
 from tauforge.kernels.lock import LOCK
 
@@ -35,11 +35,6 @@ def compile_text(text: str, host: Host) -> bytes:
     ):
         module.triple = host.triple
         return bytes(machine.emit_object(module))
-
-
-def need_memory() -> None:
-    if not executable_memory():
-        raise NoKernelError("this process can have no more memory for machine code")
 
 
 class Loaded:

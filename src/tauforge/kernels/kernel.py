@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.kernels import cache as disk
 from tauforge.kernels import direct_call, engine, threads
-from tauforge.kernels.code_memory import NoKernelError
+from tauforge.kernels.code_memory import NoKernelError, need_memory
 from tauforge.kernels.direct_call import Handed
 from tauforge.kernels.host import host
 from tauforge.kernels.llvm_module import emit_module
@@ -95,7 +95,7 @@ class Kernel:
         name = disk.key(self._identity, self.name, str(bits), str(self._limit), *map(str, machine), emitter_version())
         code = disk.load(name)
         if code is None:
-            engine.need_memory()
+            need_memory()
             start = time.perf_counter()
             graph = self._graph()
             traced = time.perf_counter()

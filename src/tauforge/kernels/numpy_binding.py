@@ -11,7 +11,8 @@ import numpy as np
 import numpy._core._multiarray_umath as umath
 
 from tauforge.kernels import cache as disk
-from tauforge.kernels.engine import Loaded, compile_text, need_memory
+from tauforge.kernels.code_memory import need_memory
+from tauforge.kernels.engine import Loaded, compile_text
 from tauforge.kernels.host import host
 
 FROM_SIGNATURE = 31  # slot of PyUFunc_FromFuncAndDataAndSignature in the ufunc API

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tauforge import settings
 from tauforge.algebra.jacobi import extreme_lengths, skewness, sweep
 from tauforge.algebra.scalars import Scalar
-from tauforge.kernels.code_memory import NoKernelError
+from tauforge.kernels.code_memory import NoKernelError, need_memory
 from tauforge.kernels.lock import LOCK
 from tauforge.tracing.graph import Graph, trace
 
@@ -67,6 +67,7 @@ def jacobi_kernel() -> Kernel | None:
 
 @cache
 def _jacobi_kernel() -> Kernel:
+    need_memory()
     with LOCK:
         from tauforge.kernels.kernel import kernel_of  # the compiler is slow to import: not before it is needed
 

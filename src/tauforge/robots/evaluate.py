@@ -209,11 +209,13 @@ def loaded(kernel: Kernel | None, function: str, bits: int) -> Kernel:
 
 
 def no_kernel(function: str) -> UnsupportedFeatureError:
-    from tauforge.kernels.kernel import MAX_NODES
-
     if not settings.kernels():
         why = f"{settings.shown(settings.KERNELS)} switches kernels off"
+    elif not executable_memory():
+        why = "no executable memory left"
     else:
+        from tauforge.kernels.kernel import MAX_NODES
+
         why = f"more than {MAX_NODES} operations, or no executable memory left"
     return UnsupportedFeatureError(
         f"{function} has no kernel: {why}", field="kernel", remedy="The method itself answers by the NumPy reference"

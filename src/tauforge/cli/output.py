@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 UNBOUNDED = 10_000  # columns of a pipe: nothing is cut or folded there
 NARROWEST = 30
 WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}  # paths, names of options
+GAP = 2  # spaces before a column of a table, beside the one of the line between them
 WHOLE = 24  # characters of a first cell that are never folded
 
 
@@ -41,20 +42,24 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
     """The first `texts` columns hold texts, the others numbers, which stay whole."""
     from rich import box
     from rich.console import Group
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
     cells = [[cell if isinstance(cell, Text) else Text(printable(str(cell))) for cell in row] for row in rows]
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    # The cells bring their own padding: rich before 14.3 miscounts that of the outer columns.
+    made = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    padding = [(0, 0, 0, GAP if place else 0) for place, _ in enumerate(columns)]
     for place, name in enumerate(columns):
         number = place >= texts
         longest = max((len(str(row[place])) for row in cells), default=0)
         least = max(map(len, name.split()), default=0)  # may be folded no further
         if number or (place == 0 and longest <= WHOLE):
             least = max(least, longest)
-        made.add_column(Text(printable(name)), justify="right" if number else "left", overflow="fold", min_width=least)
+        head, wide = Padding(Text(printable(name)), padding[place]), least + padding[place][-1]
+        made.add_column(head, justify="right" if number else "left", overflow="fold", min_width=wide)
     for row in cells:
-        made.add_row(*row)
+        made.add_row(*map(Padding, row, padding))
     return Group(*([Text(printable(title), "bold")] if title else []), made, "")
 
 

@@ -2,9 +2,10 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+LOWEST := $(VENV)/lowest
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run test test-narrow matrix lint lock docs bench soak clean
+.PHONY: run test test-narrow test-lowest matrix lint lock docs bench soak clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +37,15 @@ test-narrow: $(VENV)/tested
 # Some of it: make matrix MATRIX="width-256 clean"
 matrix: $(VENV)/tested
 	$(BIN)/python tools/matrix.py $(MATRIX)
+
+$(LOWEST)/tested: pyproject.toml constraints-lowest.txt
+	$(PYTHON) -m venv $(LOWEST)
+	$(LOWEST)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints-lowest.txt -e '.[test]'
+	@touch $@
+
+# The suite with the lowest versions that pyproject.toml allows, on Python 3.11. Some of it: make test-lowest TESTS=tests/test_cli.py
+test-lowest: $(LOWEST)/tested
+	$(LOWEST)/bin/python -m pytest -n 2 $(TESTS)
 
 # Compares with the best of the others and writes benchmarks/results; the C++ core builds once, in five minutes.
 # roboticstoolbox-python and adam-robotics take part where they are installed. A short look: make bench BENCH=--quick

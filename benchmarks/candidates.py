@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from arms import mujoco_model, pinocchio_model, toolbox_robot, urdf
+from widths import NARROW, has_wider, narrow
 
 import tauforge as tf
 
@@ -45,6 +46,19 @@ def tauforge_method(arm: tf.SerialArm, function: str = "inverse_dynamics") -> Ca
         return partial(getattr(arm, function), *arguments)
 
     return Candidate("tauforge", prepare)
+
+
+def narrow_method(arm: tf.SerialArm, function: str = "inverse_dynamics") -> Candidate | None:
+    """The same with narrower vectors; None where the processor has no wider ones."""
+    if not has_wider():
+        return None
+    own = tauforge_method(arm.replace(), function)
+
+    def prepare(*arguments: np.ndarray) -> Callable[[], Any]:
+        with narrow():
+            return own.prepare(*arguments)
+
+    return Candidate(NARROW, prepare)
 
 
 def pinocchio_loop(arm: tf.SerialArm, most: int | None = LOOP) -> Candidate | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from candidates import (
     jax_formula,
     missing,
     mujoco_loop,
+    narrow_method,
     pinocchio_loop,
     pinocchio_parallel,
     tauforge_method,
@@ -101,7 +103,7 @@ def describe(row: dict[str, Any]) -> str:
 def batches(arm: tf.SerialArm, seconds: float) -> list[dict[str, Any]]:
     rows = []
     for function, states, required in BATCHES:
-        candidates = [tauforge_method(arm, function), pinocchio_cpp(arm, function)]
+        candidates = [tauforge_method(arm, function), narrow_method(arm, function), pinocchio_cpp(arm, function)]
         if function == "inverse_dynamics":
             others = (casadi_c, pinocchio_parallel, pinocchio_loop, jax_formula, mujoco_loop, toolbox, adam)
             candidates += [other(arm) for other in others]
@@ -113,21 +115,25 @@ def batches(arm: tf.SerialArm, seconds: float) -> list[dict[str, Any]]:
 def single_precision(arm: tf.SerialArm, seconds: float) -> dict[str, Any]:
     states = 16_384
     arguments = tuple(a.astype(np.float32) for a in random_states(states, arm.n))
-    call = tauforge_method(arm).prepare(*arguments)
-    return measured("inverse_dynamics in float32", states, None, [Task("tauforge", call, states)], seconds)
+    own = [candidate for candidate in (tauforge_method(arm), narrow_method(arm)) if candidate is not None]
+    tasks = [Task(candidate.name, candidate.prepare(*arguments), states) for candidate in own]
+    return measured("inverse_dynamics in float32", states, None, tasks, seconds)
 
 
 def single_call(arm: tf.SerialArm, seconds: float) -> dict[str, Any]:
     """One state at a time, as a control loop in Python asks."""
     q, qd, qdd = (a[0] for a in random_states(1, arm.n))
     expected = arm.inverse_dynamics(q, qd, qdd)
-    method = arm.inverse_dynamics  # after the first call, which puts a shorter way in its place
+    own = [candidate for candidate in (tauforge_method(arm), narrow_method(arm)) if candidate is not None]
+    tasks = []
+    for candidate in own:
+        method = candidate.prepare(q, qd, qdd).func
 
-    def own() -> None:
-        for _ in range(SINGLE_CALLS):
-            method(q, qd, qdd)
+        def ours(method: Callable[..., Any] = method) -> None:
+            for _ in range(SINGLE_CALLS):
+                method(q, qd, qdd)
 
-    tasks = [Task("tauforge", own, SINGLE_CALLS)]
+        tasks.append(Task(candidate.name, ours, SINGLE_CALLS))
     if not missing("Pinocchio from Python", "pinocchio"):
         from pinocchio import rnea
 

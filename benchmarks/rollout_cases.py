@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -9,10 +10,12 @@ import numpy as np
 from arms import mujoco_model
 from candidates import missing
 from measure import Task, nanoseconds, ratios, take_turns
+from widths import NARROW, has_wider, narrowed
 
 import tauforge as tf
 
 WORLDS, STEPS, STEP = 4096, 1000, 1e-3
+PLATFORM_WORLDS, PLATFORM_STEPS = 1024, 100
 THEIR_WORLDS = 16  # a step costs them the same, whatever the number
 REQUIRED = 30
 EQUAL = 1e-8  # after a quarter of a second of free fall
@@ -20,29 +23,54 @@ CHECKED_STEPS = 250
 
 
 def rollouts(arm: tf.SerialArm, seconds: float) -> dict[str, Any]:
-    """Steps of fourth-order Runge-Kutta, one core; computed torque is asked at every step."""
+    """Steps of an arm by fourth-order Runge-Kutta, one core; computed torque is asked at every step."""
     rng = np.random.default_rng(0)
     states = rng.normal(size=(2, WORLDS, arm.n)) * 0.3
     move = tf.motion.JointMove(np.zeros(arm.n), np.full(arm.n, 0.3), STEPS * STEP)
-    law = tf.control.ComputedTorque(arm)
-    ours = partial(
-        tf.rollout, arm, law, move, initial=tuple(states), step=STEP, control_period=STEP, record_every=STEPS
-    )
-    tasks = [Task("tauforge", ours, WORLDS * STEPS)]
+    tasks = own_tasks(arm, move, states, STEPS)
     if not missing("MuJoCo rollout", "mujoco"):
         tasks.append(mujoco_rollout(arm, states[:, :THEIR_WORLDS]))
+    return measured_steps("rollout", WORLDS, STEPS, REQUIRED, tasks, seconds)
+
+
+def platform_rollouts(seconds: float) -> dict[str, Any]:
+    """The same of a platform, whose law and dynamics are not one kernel."""
+    platform = tf.load("dasgupta1998")
+    start, end = np.array([0, 0, 1.5, 0, 0, 0]), np.array([0.1, 0.1, 1.6, 0.1, 0, 0])
+    move = tf.motion.PoseMotion(tf.motion.JointMove(start, end, PLATFORM_STEPS * STEP))
+    rng = np.random.default_rng(0)
+    states = np.stack([start + rng.normal(size=(PLATFORM_WORLDS, 6)) * 0.01, np.zeros((PLATFORM_WORLDS, 6))])
+    tasks = own_tasks(platform, move, states, PLATFORM_STEPS)
+    return measured_steps("platform: rollout", PLATFORM_WORLDS, PLATFORM_STEPS, None, tasks, seconds)
+
+
+def own_tasks(robot: Any, move: tf.motion.Motion, states: np.ndarray, steps: int) -> list[Task]:
+    def ours(one: Any) -> Callable[[], Any]:
+        law = tf.control.ComputedTorque(one)
+        sampled = {"step": STEP, "control_period": STEP, "record_every": steps}
+        return partial(tf.rollout, one, law, move, initial=tuple(states), **sampled)
+
+    pieces = states.shape[1] * steps
+    tasks = [Task("tauforge", ours(robot), pieces)]
+    if has_wider():
+        tasks.append(Task(NARROW, narrowed(ours(robot.replace())), pieces))
+    return tasks
+
+
+def measured_steps(
+    function: str, worlds: int, steps: int, required: float | None, tasks: list[Task], seconds: float
+) -> dict[str, Any]:
     turns = take_turns(tasks, seconds)
     row = {
-        "function": "rollout",
-        "states": WORLDS,
-        "steps": STEPS,
-        "required": REQUIRED,
+        "function": function,
+        "states": worlds,
+        "steps": steps,
+        "required": required,
         "ns": nanoseconds(turns),
         "ratios": ratios(turns, "tauforge"),
     }
-    print(
-        f"rollout of {WORLDS} worlds, {STEPS} steps: {row['ns']['tauforge']['fastest']:.0f} ns a step, {row['ratios']}"
-    )
+    took = row["ns"]["tauforge"]["fastest"]
+    print(f"{function} of {worlds} worlds, {steps} steps: {took:.0f} ns a step, {row['ratios']}", flush=True)
     return row
 
 

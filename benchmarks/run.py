@@ -16,10 +16,11 @@ from pathlib import Path
 from typing import Any
 
 import plots
+import widths
 from candidates import SKIPPED
 from cases import batch_sizes, batches, long_arms, single_call, single_precision
 from compiled import CACHE
-from rollout_cases import rollouts
+from rollout_cases import platform_rollouts, rollouts
 from startup import first_use
 from stewart_cases import assembly_modes, platform_cases
 from threads import threads
@@ -56,6 +57,7 @@ def environment() -> dict[str, Any]:
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "cpu": host().cpu,
         "vector_bits": host().vector_bits,
+        "narrow_vector_bits": widths.BITS if widths.has_wider() else None,
         "level_2_cache": LEVEL_2.read_text().strip() if LEVEL_2.exists() else None,
         "python": platform.python_version(),
         "versions": {name: installed(name) for name in PACKAGES},
@@ -84,6 +86,7 @@ def main() -> None:
     report["platforms"] = platform_cases(seconds)
     report["assembly_modes"] = assembly_modes()
     report["rollouts"] = rollouts(arm, seconds)
+    report["platform_rollouts"] = platform_rollouts(seconds)
     report["batch_sizes"] = batch_sizes(arm, seconds, largest=100_000 if given.quick else 1_000_000)
     report["long_arms"] = long_arms(seconds)
     report["first_use"] = first_use(processes=2 if given.quick else 9)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -11,6 +10,7 @@ import numpy as np
 from candidates import missing
 from cases import difference, measured
 from measure import Task
+from widths import NARROW, has_wider, narrow
 
 import tauforge as tf
 
@@ -139,17 +139,22 @@ def platform_cases(seconds: float) -> list[dict[str, Any]]:
     near = pose + rng.uniform(-1, 1, pose.shape) * ([0.006] * 3 + [0.01] * 3)  # a centimetre and a degree
     lengths = platform.inverse_kinematics(pose)
     H = platform.force_matrix(pose)
-    calls: dict[str, Callable[[], Any]] = {
-        "inverse_dynamics": lambda: platform.inverse_dynamics(pose, twist, acceleration),
-        "forward_dynamics": lambda: platform.forward_dynamics(pose, twist, forces),
-        "inverse_kinematics": lambda: platform.inverse_kinematics(pose),
-        "forward_kinematics": lambda: platform.forward_kinematics(lengths, near),
-        "condition_number": lambda: platform.condition_number(pose),
+    arguments: dict[str, tuple[np.ndarray, ...]] = {
+        "inverse_dynamics": (pose, twist, acceleration),
+        "forward_dynamics": (pose, twist, forces),
+        "inverse_kinematics": (pose,),
+        "forward_kinematics": (lengths, near),
+        "condition_number": (pose,),
     }
     rows = []
-    for function, call in calls.items():
-        call()  # from the second call on the method is the kernel
-        tasks = [Task("tauforge", call, STATES)]
+    for function, given in arguments.items():
+        getattr(platform, function)(*given)  # from the second call on the method is the kernel
+        tasks = [Task("tauforge", partial(getattr(platform, function), *given), STATES)]
+        if has_wider() and function != "condition_number":  # whose kernel is one for all robots
+            twin = platform.replace()
+            with narrow():
+                getattr(twin, function)(*given)
+            tasks.append(Task(NARROW, partial(getattr(twin, function), *given), STATES))
         if function in REQUIRED and other is not None:
             tasks.append(other)
         if function == "condition_number":

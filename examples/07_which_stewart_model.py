@@ -13,7 +13,8 @@ import tauforge as tf
 from tauforge.analysis.power import power_balance
 
 platform = tf.load("dasgupta1998")
-path = tf.motion.StraightLine([0.1, 0, 0.4, 0, 0, -0.2], [0.3, 0, 0.6, 0, 0, 0.2], 0.6, 0.8, 0.8)  # the paper's path II
+ends = [0.1, 0, 0.4, 0, 0, -0.2], [0.3, 0, 0.6, 0, 0, 0.2]
+path = tf.motion.StraightLine(*ends, 0.6, 0.8, 0.8, orientation="angles")  # the paper's path II
 t = np.linspace(0, 0.6, 601)
 state = path.sample(t)
 exact = platform.inverse_dynamics(*state)

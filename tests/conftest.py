@@ -79,6 +79,16 @@ def kernels_on(switch, request):
 
 
 @pytest.fixture
+def own_cache(kernels_on, monkeypatch, tmp_path):
+    """Methods run on kernels, and the cache is a folder of this test alone, not made yet."""
+    from tauforge.kernels.numpy_binding import trampoline
+
+    trampoline()  # an entry of its own, made once in a process: not in the tests' folders
+    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path / "kernels"))
+    return tmp_path / "kernels"
+
+
+@pytest.fixture
 def written(tmp_path: Path) -> Any:
     """Writes a text as robot.urdf and gives its path."""
 

@@ -33,3 +33,11 @@ def agree(got, expected, batch, tolerance):
 
 def arm_of(kinds, seed=1, convention="modified"):
     return random_arm(np.random.default_rng(seed), kinds, convention, drives=True)
+
+
+def forget_kernels():
+    """The next kernel comes from the disk or is compiled, though an equal robot lives."""
+    from tauforge.kernels import kernel  # most of the tests that import this module need no compiler
+
+    kernel._shared.clear()
+    kernel._recent.clear()

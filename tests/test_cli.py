@@ -46,7 +46,9 @@ def test_every_command_has_help_and_json(command):
 
 def test_version_and_bare_call():
     assert run("--version").stdout == f"tauforge {tf.__version__}\n"
-    assert "Usage" in run(code=2).output
+    bare = run(code=2)
+    assert bare.stdout == run("--help").stdout
+    assert bare.stderr == ""
 
 
 @pytest.mark.parametrize(
@@ -89,13 +91,36 @@ def by_bash(line, **env):
     return subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False, env=environment)
 
 
-def test_a_closed_or_full_stdout_is_told():
-    closed = by_bash("$TAUFORGE robots >&-")
+@pytest.mark.parametrize("unbuffered", ["", "1"])  # an empty one is as none
+def test_a_closed_or_full_stdout_is_told(unbuffered):
+    closed = by_bash("$TAUFORGE robots >&-", PYTHONUNBUFFERED=unbuffered)
     assert (closed.returncode, closed.stderr) == (1, "error: stdout is closed, the result went nowhere\n")
-    assert by_bash("$TAUFORGE robots >&- 2>&-").returncode == 1
-    for option in ("", "--json"):
-        full = by_bash(f"$TAUFORGE robots {option} >/dev/full")
+    assert by_bash("$TAUFORGE robots >&- 2>&-", PYTHONUNBUFFERED=unbuffered).returncode == 1
+    for what in ("robots", "robots --json", "--help", "--version"):
+        full = by_bash(f"$TAUFORGE {what} >/dev/full", PYTHONUNBUFFERED=unbuffered)
         assert (full.returncode, full.stderr) == (1, "error: stdout: No space left on device\n")
+    nobody = by_bash("$TAUFORGE show puma >/dev/full 2>/dev/full", PYTHONUNBUFFERED=unbuffered)
+    assert nobody.returncode == 2
+
+
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("arguments", ["--help", "--version", "robots", "robots --json", "complexity --papers"])
+def test_a_pipe_that_is_closed_ends_the_command_quietly(arguments, unbuffered):
+    """As the shell tells it of cat and grep: 128 + SIGPIPE."""
+    reading, writing = os.pipe()
+    os.close(reading)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "tauforge", *arguments.split()],
+            stdout=writing,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+            env={**os.environ, "TAUFORGE_KERNELS": "0", "PYTHONUNBUFFERED": unbuffered},
+        )
+    finally:
+        os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
 
 
 def test_headers_break_between_words_alone():

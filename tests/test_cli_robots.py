@@ -13,11 +13,13 @@ from command_line import error_of, parsed, run
 from tauforge.analysis.assumptions import assess
 from tauforge.analysis.comparison import compare, random_states
 from tauforge.analysis.complexity import general_cost, operation_count
+from tauforge.analysis.fitting_pose import SLIGHT, fitting_pose
 from tauforge.analysis.papers_beside import papers_beside, steps_beside
 from tauforge.analysis.platform_states import random_platform_states
 from tauforge.analysis.published_counts import BREAKDOWNS
 from tauforge.cli import output
 from tauforge.motion import CsvMotion
+from urdf_texts import TREE
 
 CATALOGUE = Path(tf.__file__).parent / "robots" / "catalogue"
 
@@ -63,6 +65,15 @@ def test_show_says_what_is_odd(tmp_path):
     assert again.n == 2
 
 
+def test_show_names_the_link_of_the_tool(tmp_path):
+    path = tmp_path / "tree.urdf"
+    path.write_text(TREE)
+    text = run("show", path, "--lock", "slide=0", "--lock", "pan=0").stdout
+    assert "tool: the frame of link 'finger' of the URDF" in text
+    assert "the only last link of the chain; tip chooses another" in text
+    assert "link 'flange'" in run("show", path, "--lock", "slide=0", "--tip", "flange").stdout
+
+
 def test_show_draws_general_joints():
     frame = np.eye(4)
     frame[:3, 3] = 0.1, 0.2, 0.3
@@ -81,6 +92,46 @@ def test_the_catalogue_is_good(name):
     found = parsed("check", CATALOGUE / f"{name}.toml")
     assert found["good"]
     assert found["problems"] == []
+    assert not [warning for warning in found["warnings"] if "stroke" in warning or "limits" in warning]
+
+
+TRAVEL = "stroke is the range of a leg's length between its joints, not of its travel"
+
+
+@pytest.mark.parametrize(
+    ("changes", "warning"),
+    [
+        ({"stroke": (0.0, 0.5)}, f"stroke: the shortest leg has length 0; {TRAVEL}"),
+        ({"stroke": (0.0, 0.75)}, f"stroke: the shortest leg has length 0; {TRAVEL}"),
+        ({"stroke": (0.05, 0.5)}, f"no pose was found that keeps all limits; {TRAVEL}"),
+        ({"stroke": [(0.95, 1.45)] * 5 + [(3.0, 3.5)]}, f"no pose was found that keeps all limits; {TRAVEL}"),
+        ({"stroke": None, "leg_radius": 2.0}, "no pose was found that keeps all limits"),
+        ({"stroke": (0.6, 0.9)}, None),
+        ({"stroke": None, "cone_angles": None, "leg_radius": None}, None),
+    ],
+    ids=["travel", "long-travel", "nearly-travel", "one-leg", "thick-legs", "short", "none"],
+)
+def test_limits_that_no_pose_keeps(tmp_path, changes, warning):
+    tf.load("motion-rig").replace(**changes).save(tmp_path / "rig.toml")
+    found = parsed("check", tmp_path / "rig.toml")
+    assert found["good"]
+    assert found["warnings"] == ([] if warning is None else [warning])
+    run("check", tmp_path / "rig.toml", "--strict", code=0 if warning is None else 1)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_pose_within_narrow_limits_is_found(seed):
+    """Strokes of a few millimetres about the lengths of a random pose."""
+    rig, rng = tf.load("motion-rig"), np.random.default_rng(seed)
+    pose = np.array([0, 0, 1, 0, 0, 0]) + rng.uniform(-1, 1, 6) * [0.05, 0.05, 0.04, 0.06, 0.06, 0.06]
+    assert rig.within_limits(pose).hold
+    lengths = rig.inverse_kinematics(pose)
+    narrow = rig.replace(stroke=np.stack([lengths - 0.003 * rng.random(6), lengths + 0.003 * rng.random(6)], axis=1))
+    found = fitting_pose(narrow)
+    assert found is not None
+    limits = narrow.within_limits(found)
+    assert limits.stroke.min() > -SLIGHT * 2  # beside legs of less than 2 m
+    assert min(limits.base_cone.min(), limits.platform_cone.min()) > -SLIGHT
 
 
 BAD_ARM = """

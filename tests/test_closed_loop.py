@@ -19,7 +19,9 @@ ARM = random_arm(np.random.default_rng(3), "RPR")
 MOVE = JointMove([0, 0, 0], [0.4, 0.1, -0.3], 0.2)
 RIG = tf.load("motion-rig")
 HOME = np.array([0, 0, 1.0, 0.1, -0.05, 0.2])
-PATH_III = StraightLine([0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08)
+PATH_III = StraightLine(
+    [0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08, orientation="angles"
+)
 EXACT = 1e-12  # the same arithmetic
 
 
@@ -149,7 +151,7 @@ def test_the_last_row_is_still_on_the_motion(duration):
     run = tf.simulate(ARM, ComputedTorque(ARM), sine, step=0.01, control_period=0.01)
     assert np.abs(run.target_velocity[-1] - sine.sample(duration).velocity).max() < 1e-9
     assert np.abs(run.target_velocity[-1]).max() > 0
-    world = tf.rollout(ARM, ComputedTorque(ARM), sine, step=0.01)
+    world = tf.rollout(ARM, ComputedTorque(ARM), sine, step=0.01, control_period=0.01)
     assert np.abs(world.force[0, -1] - run.force[-1]).max() < 1e-9 * np.abs(run.force).max()
 
 
@@ -288,4 +290,4 @@ def test_what_a_law_may_not_answer():
     gains[0, 0] = -5
     assert law.kp[0, 0] == 100
     with pytest.raises(tf.ModelError, match="coulomb_speed"):
-        tf.rollout(ARM, PD(ARM, 1.0, 1.0), MOVE, varying={"coulomb": np.ones((2, 3, 2))})
+        tf.rollout(ARM, PD(ARM, 1.0, 1.0), MOVE, control_period=0.01, varying={"coulomb": np.ones((2, 3, 2))})

@@ -157,7 +157,9 @@ def test_pd_in_leg_space():
 def test_forward_kinematics_in_the_loop():
     """Dasgupta's path I with leg lengths in steps of a micrometre: the steps cost less than the held forces do."""
     platform = tf.load("dasgupta1998")
-    path = tf.motion.StraightLine([0.1, 0.0, 0.4, 0, 0, -0.2], [0.3, 0.0, 0.6, 0, 0, 0.2], 6.0, 0.08, 0.08)
+    path = tf.motion.StraightLine(
+        [0.1, 0.0, 0.4, 0, 0, -0.2], [0.3, 0.0, 0.6, 0, 0, 0.2], 6.0, 0.08, 0.08
+    )  # about z alone
     errors = {}
     for resolution in (0.0, 1e-6, 1e-4):
         law = LegSpaceComputedTorque(platform, resolution=resolution)
@@ -213,11 +215,19 @@ def test_gains_of_nothing_and_turning_gains_are_taken():
 
 def test_gains_that_couple():
     """Condition (c) may hold although one joint has no damping of its own: the stiffness passes it on."""
+
+    def slowest(law):
+        """The largest real part of the roots of e'' + Kv e' + Kp e = 0."""
+        system = np.block([[np.zeros((6, 6)), np.eye(6)], [-law.kp, -law.kv]])
+        return np.linalg.eigvals(system).real.max()
+
     kp = 100 * np.eye(6)
     kp[4, 5] = kp[5, 4] = 30
     kv = np.diag([20.0, 20, 20, 20, 20, 0])
-    ComputedTorque(PUMA, kp, kv)
-    ComputedTorque(PUMA, 100.0, kv, check=False)
+    assert slowest(ComputedTorque(PUMA, kp, kv)) < -0.1
+    with pytest.raises(tf.ModelError, match=r"kv: condition \(c\) of stability: some error is never damped"):
+        ComputedTorque(PUMA, 100.0, kv)
+    assert abs(slowest(ComputedTorque(PUMA, 100.0, kv, check=False))) < 1e-12
 
 
 def test_adaptive_control_is_asked_as_often_as_it_learns():

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
 import io
 import os
+import tracemalloc
+import warnings
 
 import numpy as np
 import pytest
@@ -35,6 +38,11 @@ def test_numbers_come_out_in_si_units(tmp_path):
     assert np.array_equal(found.take_times(TIME), [0, 0.5])
     wanted = [[np.pi / 2, 0.02, np.pi], [-np.pi, 1.0, 2 * np.pi]]
     assert np.allclose(found.take([Q, Column("x", "m"), Column("w", "rad/s")]), wanted, rtol=ROUNDING)
+
+
+@pytest.mark.parametrize("header", ["q (deg)", "q(deg)", "q ( deg )", "q [deg]"])
+def test_units_may_stand_in_parentheses(tmp_path, header):
+    assert table(tmp_path, f"{header},f (left),f (right)\n180,1,2\n").take([Q]).tolist() == [[np.pi]]
 
 
 @pytest.mark.parametrize("written", ["rad/s2", "rad/s²", "rad/s**2", "rad/s^2"])
@@ -107,7 +115,8 @@ def test_files_that_are_refused(tmp_path, text, message):
     ("text", "message"),
     [
         ("time [s],p [rad]\n0,1\n", "row 1: no column 'q [rad]'. There are: time, p"),
-        ("time [s],Q [rad]\n0,1\n", "no column 'q [rad]'. Did you mean 'Q'? There are: time, Q"),
+        ("time [s],Q (furlong)\n0,1\n", "no column 'q [rad]'. Units stand in brackets: write q [rad], say, for 'Q (fu"),
+        ("time [s],Q [rad]\n0,1\n", "no column 'q [rad]'. Did you mean 'Q'? There are: time, Q. Upper and lower"),
         ("time [s],q\n0,1\n", "row 1, column q: no unit. Write q [rad], say; known: rad, mrad, deg, rev"),
         ("time [s],q [m]\n0,1\n", "row 1, column q: unit [m] does not measure this column. Use one of rad"),
     ],
@@ -238,7 +247,8 @@ def test_a_start_from_rest_has_no_sign_that_friction_could_act_on(tmp_path):
 def test_rounded_and_noisy_positions_are_noticed(tmp_path, make, rough):
     arm, t = tf.load("planar-2r"), np.linspace(0, 2, 201)
     path = saved(tmp_path / "m.csv", [TIME, *columns_of(arm).position], np.column_stack([t, make(t), np.sin(t)]))
-    assert CsvMotion(path, arm).rough == (("q1",) if rough else ())
+    with warnings.catch_warnings(action="ignore", category=tf.RoundedMotionWarning):  # of digits: its own tests
+        assert CsvMotion(path, arm).rough == (("q1",) if rough else ())
 
 
 def test_poses_carry_twists(tmp_path):
@@ -343,6 +353,79 @@ def test_motions_that_are_refused(tmp_path, text, message):
     path.write_text(text)
     with pytest.raises(ModelError) as caught:
         CsvMotion(path, tf.load("planar-2r"))
+    assert message in str(caught.value)
+
+
+def planar(*names):
+    """The planar arm with joints of these names."""
+    arm = tf.load("planar-2r")
+    return arm.replace(
+        joints=[dataclasses.replace(joint, name=name) for joint, name in zip(arm.joints, names, strict=True)]
+    )
+
+
+ARM = planar("shoulder", "elbow")
+
+
+@pytest.mark.parametrize(
+    ("header", "derived"),
+    [
+        ("time [s],shoulder [deg],elbow [rad]", ("velocity", "acceleration")),
+        ("time (s),shoulder (deg),q2(rad)", ("velocity", "acceleration")),
+        ("time [s],q1 [deg],elbow [rad],shoulder_velocity [deg/s],elbow_velocity [rad/s]", ("acceleration",)),
+        (
+            "time [s],shoulder [deg],q2 [rad],qd1 [deg/s],elbow_velocity [rad/s],shoulder_acceleration [deg/s^2],"
+            "elbow_acceleration [rad/s^2]",
+            (),
+        ),
+    ],
+)
+def test_columns_may_be_called_after_joints(tmp_path, header, derived):
+    t = np.linspace(0, 1, 11)
+    numbers = np.column_stack([t, 90 * t**2, t, 180 * t, 1 + 0 * t, 180 + 0 * t, 0 * t])[:, : header.count(",") + 1]
+    np.savetxt(tmp_path / "m.csv", numbers, delimiter=",", header=header, comments="", fmt="%.17g")
+    motion = CsvMotion(tmp_path / "m.csv", ARM)
+    assert (motion.derived, motion.unused) == (derived, ())
+    wanted = [np.column_stack([np.pi / 2 * t**2, t]), np.column_stack([np.pi * t, 1 + 0 * t]), [[np.pi, 0]] * 11]
+    for found, exact in zip(motion.samples, wanted, strict=True):
+        assert np.abs(found - exact).max() < 1e-11  # of a spline through 11 samples of a parabola
+
+
+def test_our_names_count_before_those_of_joints(tmp_path):
+    """A column after a joint beside our own is not used; a name that could be two columns is none."""
+    t = np.arange(8.0)
+    header = [TIME, *columns_of(ARM).position, Column("shoulder", "rad")]
+    motion = CsvMotion(saved(tmp_path / "m.csv", header, np.column_stack([t, t, t, 5 * t])), ARM)
+    assert np.array_equal(motion.samples.position[:, 0], t)
+    assert motion.unused == ("shoulder",)
+    swapped = planar("q2", "q1")
+    motion = CsvMotion(saved(tmp_path / "m.csv", header[:3], np.column_stack([t, t, 2 * t])), swapped)
+    assert np.array_equal(motion.samples.position[:, 1], 2 * t)
+    assert columns.joint_names(planar("a", "a_velocity")) == {
+        "a": "q1",
+        "a_velocity_velocity": "qd2",
+        "a_acceleration": "qdd1",
+        "a_velocity_acceleration": "qdd2",
+    }
+
+
+@pytest.mark.parametrize(
+    ("header", "message"),
+    [
+        ("time [s],shoulder [deg]", "row 1: no column 'q2 [rad]' or 'elbow [rad]'. There are: time, shoulder"),
+        ("time [s],shoulder [deg],elbow", "row 1, column elbow: no unit. Write elbow [rad], say"),
+        ("time [s],shoulder [deg],elbow [mm]", "row 1, column elbow: unit [mm] does not measure this column"),
+        ("time [s],Q1 (turns),q2 [rad]", "no column 'q1 [rad]' or 'shoulder [rad]'. Units stand in brackets: write q1"),
+        (
+            "time [s],q1 [rad],q2 [rad],shoulder_velocity [rad/s]",
+            "no column 'qd2 [rad/s]' beside qd1. Give all of qd1 to qd2 or none of them",
+        ),
+    ],
+)
+def test_columns_after_joints_that_are_refused(tmp_path, header, message):
+    (tmp_path / "m.csv").write_text(header + "\n" + ",".join(["1"] * (header.count(",") + 1)) + "\n")
+    with pytest.raises(ModelError) as caught:
+        CsvMotion(tmp_path / "m.csv", ARM)
     assert message in str(caught.value)
 
 
@@ -470,3 +553,27 @@ def test_whatever_the_text_there_are_numbers_or_a_reason(tmp_path_factory, text)
         strange = {int(place) for place in np.nonzero(~np.isfinite(found.numbers))[1]}
         assert strange == set(found.faults)
         assert found.numbers.shape == (len(found.rows), len(found.names))
+
+
+@pytest.mark.parametrize(
+    ("bad", "message", "most"),
+    [
+        ("0.1,0.12,0.12,0.12,x\n", "row 20002, column d: expected a number, got 'x'", 6),
+        ("," * 500_000 + "\n", "row 20002: more than 100000 columns", 6),
+        ("0.1,0.1,0.1,0.1," + "x" * 500_000 + "\n", "field larger than field limit", 13),  # NumPy's own copies
+    ],
+)
+def test_one_bad_cell_does_not_multiply_the_memory(tmp_path, monkeypatch, bad, message, most):
+    path = tmp_path / "file.csv"
+    path.write_text("time [s],a [m],b [m],c [m],d [m]\n" + "0.1,0.12,0.12,0.12,0.12\n" * 20_000 + bad)
+    size = path.stat().st_size
+    monkeypatch.setattr(csv_table, "MAX_BYTES", size)  # what is reserved for reading, whatever the file holds
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelError) as caught:
+            read_csv(path).take([Column("d", "m")])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert message in str(caught.value)
+    assert peak < most * size

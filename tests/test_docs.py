@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import os
+import pydoc
 import re
 import shutil
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 import tauforge as tf
 from browser import chromium
 from tauforge.formulations import serial, stewart
+from tauforge.robots.stewart_platform import JointReactions
 from tauforge.simulation.integrators import METHODS
 
 ROOT = Path(__file__).parent.parent
@@ -122,6 +124,29 @@ def test_lists_of_names_are_complete():
     for name, wanted in lists.items():
         page = (ROOT / f"docs/{name}.md").read_text()
         assert not [word for word in wanted if word not in page]
+
+
+def test_fields_of_results_say_what_they_are():
+    """help() of a result has a line for each field: "Alias for field number 0" tells nobody anything."""
+    pages = "".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("api-*.md")))
+    found = []
+    for name in re.findall(r"autoclass:: (\S+)", pages):
+        places = [
+            pydoc.locate(f"{module}{name}") for module in ("", "tauforge.", "tauforge.motion.", "tauforge.control.")
+        ]
+        documented = next(place for place in places if place is not None)
+        if issubclass(documented, tuple):
+            found.append(documented.__name__)
+            texts = [getattr(documented, field).__doc__ for field in documented._fields]
+            assert not [text for text in texts if text.startswith("Alias for")], name
+    assert {"JointReactions", "LegMotions", "Limits", "Rollout"} <= set(found)
+    assert "of the base on the lower part" in JointReactions.universal.__doc__
+
+
+def test_results_need_no_docstrings():
+    code = "import tauforge as tf\nprint(tf.load('box').leg_motion([0, 0, 1, 0, 0, 0]).lengths.shape)"
+    done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "(6,)\n"
 
 
 @needs_sphinx

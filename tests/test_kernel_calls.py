@@ -13,8 +13,10 @@ import pytest
 
 import tauforge as tf
 from kernel_checks import agree, arm_of, reference
-from strategies import random_arm, random_state
-from tolerances import ROUNDING, error
+from strategies import random_arm, random_payload, random_state
+from tauforge.kernels import kernel
+from tauforge.robots import evaluate
+from tolerances import ROUNDING, SINGLE, error, solve_tolerance
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
 
@@ -185,10 +187,57 @@ def test_too_many_operations_fall_back_to_the_reference():
     assert error(got, arm.inverse_dynamics(*state)) < 10 * ROUNDING
 
 
-def test_derivatives_of_eight_general_joints_are_not_compiled():
+def test_derivatives_of_eight_general_joints_are_not_one_kernel():
     """As the README says."""
     with pytest.raises(tf.UnsupportedFeatureError, match="more than 10000 operations"):
         arm_of("R" * 8).kernel("forward_dynamics_derivatives")
+
+
+@pytest.mark.parametrize("limit", [1200, 2150])  # inverse dynamics' own derivatives are beyond it, and within it
+@pytest.mark.parametrize("loaded", [False, True])
+@pytest.mark.parametrize("batch", [(), (21,), (2, 3)])
+def test_derivatives_beyond_the_limit_come_from_smaller_kernels(monkeypatch, limit, loaded, batch):
+    """As accurate as the whole, friction, rotors and payload included."""
+    arm = arm_of("RPRR", seed=limit + loaded)
+    state = [x.reshape(*batch, 4) for x in random_state(np.random.default_rng(20), 4, int(np.prod(batch)))]
+    loads = {"payload": random_payload(np.random.default_rng(21))} if loaded else {}
+    solving = solve_tolerance(arm.mass_matrix(state[0], **loads))
+    monkeypatch.setattr(kernel, "MAX_NODES", limit)
+    with pytest.raises(tf.UnsupportedFeatureError, match="operations"):
+        arm.kernel("forward_dynamics_derivatives")
+    for method, tolerance in (("inverse_dynamics_derivatives", ROUNDING), ("forward_dynamics_derivatives", solving)):
+        expected = reference(arm, method, *state, **loads)
+        with monkeypatch.context() as patch:
+            patch.setattr(evaluate, "evaluate", None)  # not the reference
+            got = getattr(arm, method)(*state, **loads)
+        agree(got, expected, batch, max(ROUNDING, tolerance))
+    assert np.array_equal(got[2], np.swapaxes(got[2], -1, -2))
+
+
+def test_wrong_shapes_beyond_the_limit(monkeypatch):
+    arm = arm_of("RPR", seed=78)
+    monkeypatch.setattr(kernel, "MAX_NODES", 700)
+    for method in ("inverse_dynamics_derivatives", "forward_dynamics_derivatives"):
+        with pytest.raises(tf.ShapeError, match=r"leading shapes that broadcast together, got q \(2, 3\), qd \(4, 3\)"):
+            getattr(arm, method)(np.zeros((2, 3)), np.zeros((4, 3)), np.zeros(3))
+
+
+def test_single_precision_beyond_the_limit(monkeypatch):
+    arm = arm_of("RPR", seed=77)
+    state = [x.astype(np.float32) for x in random_state(np.random.default_rng(22), 3, 9)]
+    monkeypatch.setattr(kernel, "MAX_NODES", 700)
+    got = arm.inverse_dynamics_derivatives(*state)
+    assert {x.dtype for x in got} == {np.dtype(np.float32)}
+    agree(got, reference(arm, "inverse_dynamics_derivatives", *(x.astype(float) for x in state)), (9,), SINGLE)
+
+
+def test_nine_general_joints_are_differentiated_by_kernels(monkeypatch):
+    arm = arm_of("R" * 9)
+    state = random_state(np.random.default_rng(23), 9, 3)
+    expected = reference(arm, "forward_dynamics_derivatives", *state)
+    monkeypatch.setattr(evaluate, "evaluate", None)  # not the reference
+    got = arm.forward_dynamics_derivatives(*state)
+    agree(got, expected, (3,), solve_tolerance(arm.mass_matrix(state[0])))
 
 
 def test_long_arms_are_cut_into_parts():

@@ -1,4 +1,4 @@
-"""Kernels under faults: threads, forks, pickles, damaged and hostile caches, no executable memory."""
+"""Kernels under faults: threads, forks, pickles, damaged caches, no executable memory."""
 
 from __future__ import annotations
 
@@ -16,24 +16,20 @@ import pytest
 
 import tauforge as tf
 from conftest import SOAK
+from kernel_checks import forget_kernels
 from strategies import random_arm, random_state
 from tauforge.kernels import cache, kernel
 from tauforge.kernels.host import VECTOR_BITS, host
-from tauforge.kernels.numpy_binding import trampoline
 
 STATE = random_state(np.random.default_rng(0), 3, 40)
 
 
-@pytest.fixture(autouse=True)
-def own_cache(kernels_on, monkeypatch, tmp_path):
-    trampoline()  # an entry of its own, made once in a process: not in the tests' folders
-    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path / "kernels"))
-    return tmp_path / "kernels"
+pytestmark = pytest.mark.usefixtures("own_cache")
 
 
 def arm_of(seed=1):
     """An arm that finds no kernel of an equal one in this process."""
-    kernel._shared.clear()
+    forget_kernels()
     return random_arm(np.random.default_rng(seed), "RPR", drives=True)
 
 
@@ -53,7 +49,7 @@ def in_a_child(code: str, **environment: str) -> subprocess.CompletedProcess[str
         capture_output=True,
         text=True,
         check=False,
-        timeout=300,
+        timeout=300 * SOAK,
     )
 
 
@@ -98,6 +94,56 @@ def test_a_fork_while_another_thread_compiles():
         """
     )
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.fault(10)
+@pytest.mark.parametrize("first", ["imported", "not imported"])
+def test_forks_while_another_thread_compiles_all_the_time(first):
+    """Whatever that thread holds when the child is made, the child must not wait for it."""
+    done = in_a_child(
+        f"""
+        import itertools, os, signal, threading, time
+        base = tf.load("planar-2r")
+
+        def call(k):
+            return base.replace(mass=[1 + 1e-6 * k, 2.0]).gravity_forces(np.zeros(2))
+
+        if {first == "imported"}:
+            call(0)
+        over = threading.Event()
+
+        def compiling():
+            for k in itertools.count(1):
+                if over.is_set():
+                    return
+                call(k)
+
+        thread = threading.Thread(target=compiling)
+        thread.start()
+        hung = 0
+        for k in range({20 * SOAK if first == "imported" else 1}):
+            time.sleep(0.001 * (k % 7))
+            child = os.fork()
+            if child == 0:
+                call(-1 - k)
+                os._exit(0)
+            patience = time.monotonic() + 60
+            while os.waitpid(child, os.WNOHANG)[0] == 0:
+                time.sleep(0.005)
+                if time.monotonic() > patience:
+                    hung += 1
+                    os.kill(child, signal.SIGKILL)
+                    os.waitpid(child, 0)
+                    break
+            if hung == 2:
+                break
+        over.set()
+        thread.join()
+        print("hung:", hung)
+        """,
+        TAUFORGE_CACHE="off",
+    )
+    assert done.stdout == "hung: 0\n", done.stderr
 
 
 def test_the_cache_leaves_other_files_alone(own_cache, monkeypatch):
@@ -260,7 +306,7 @@ def test_a_disk_that_takes_nothing_costs_only_the_saving(own_cache, monkeypatch,
     def full(*_arguments):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Path, "write_bytes", full)
+    monkeypatch.setattr(cache, "_private", full)
     assert np.array_equal(arm_of().inverse_dynamics(*STATE), expected)
     assert not list(own_cache.iterdir())
 

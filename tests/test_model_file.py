@@ -15,6 +15,8 @@ from model_texts import IGNORE_UNPHYSICAL, VALID, mutant, refused_at_once, writt
 from tauforge.errors import ModelError
 from tauforge.robots.arm_description import Source
 from tauforge.robots.load import load, read_robot
+from tauforge.robots.readers.toml_guard import TOKEN
+from tauforge.robots.readers.toml_table import MULTIPLE_OF_PI
 from tauforge.robots.serial_arm import SerialArm
 
 SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))  # multiplies random counts
@@ -142,6 +144,29 @@ def test_files_of_other_editors_load(tmp_path: Path, encode: object) -> None:
     assert read_robot(written(tmp_path, encode(VALID))) == expected  # type: ignore[operator]
 
 
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('"""elbow"""', "elbow"),
+        ('"""\nelbow\narm"""', "elbow\narm"),
+        ('"""a "quoted" ""arm\\""""', 'a "quoted" ""arm"'),
+        ('"""arm"""""', 'arm""'),
+        ("'''it''s an arm'''", "it''s an arm"),
+        ("'''elbow\narm'''", "elbow\narm"),
+    ],
+)
+def test_multi_line_strings(tmp_path: Path, text: str, name: str) -> None:
+    assert read_robot(written(tmp_path, changed('name = "arm"', f"name = {text}"))).name == name
+
+
+@pytest.mark.parametrize("pattern", [TOKEN, MULTIPLE_OF_PI], ids=["token", "multiple-of-pi"])
+def test_no_pattern_needs_possessive_groups(pattern: re.Pattern[str]) -> None:
+    """Python 3.11.2, Debian 12's own, does not match them: it refused every multi-line string."""
+    parsed = re._parser.parse(pattern.pattern, pattern.flags)  # type: ignore[attr-defined]
+    assert "MAX_REPEAT" in str(parsed)
+    assert "POSSESSIVE" not in str(parsed)
+
+
 # ------------------------------------------------------------------------------------------------- what is refused
 
 BAD: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
@@ -169,6 +194,8 @@ BAD: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "joint a number": (VALID.partition("[tool]")[0] + "joint = [1, 2]", ("joint[1]", "expected a table")),
     "misspelt arm key": (changed("coulomb_speed", "coulombspeed"), ("'coulombspeed'", "Did you mean coulomb_speed?")),
     "misspelt joint key": (changed("mass = 2", "Mass = 2"), ("joint[2]", "'Mass'", "Did you mean mass?")),
+    "rotor": (changed("mass = 2", "mass = 2\nrotor_inertia = 3"), ("joint[2]", "Did you mean motor_inertia?")),
+    "force limit": (changed("mass = 2", "mass = 2\nforce_limit = 3"), ("joint[2]", "Did you mean max_force?")),
     "unknown key": (changed("mass = 2", "mass = 2\npaint_job = 3"), ("joint[2]", "'paint_job'", "Known:", "max_force")),
     "key below its table": (VALID + "gravity = [0, 0, -9.81]", ("joint[2]", "'gravity'", "top of the file")),
     "mixed conventions": (VALID + 'convention = "modified"', ("joint[2]", "'convention'", "top of the file")),

@@ -29,22 +29,24 @@ START, END = [0.1, 0.0, 0.4, 0.0, 0.3, -0.2], [0.3, 0.1, 0.6, 0.1, 0.0, 0.2]
 seeds = st.integers(0, 2**32 - 1).map(np.random.default_rng)
 
 
-def test_it_starts_and_ends_at_rest_and_keeps_its_speeds():
-    line = StraightLine(START, END, 2.0, 0.2, 0.4)
+@pytest.mark.parametrize("orientation", ["rotation", "angles"])
+def test_it_starts_and_ends_at_rest_and_keeps_its_speeds(orientation):
+    line = StraightLine(START, END, 2.0, 0.2, 0.4, orientation=orientation)
     t = np.linspace(0, 2, 4001)
     pose, twist, _ = line.sample(t)
     assert np.allclose(pose[0], START, atol=ROUNDING)
     assert np.allclose(pose[-1], END, atol=ROUNDING)
     assert not twist[[0, -1]].any()
     assert abs(np.linalg.norm(twist[:, :3], axis=1).max() - 0.2) < ROUNDING
-    rates, _ = pose_rates(pose, twist)
+    rates = pose_rates(pose, twist)[0] if orientation == "angles" else twist
     assert abs(np.linalg.norm(rates[:, 3:], axis=1).max() - 0.4) < 1e-12
     along = np.diff(pose[:, :3], axis=0)
     assert np.abs(np.cross(along, np.subtract(END, START)[:3])).max() < ROUNDING
 
 
-def test_velocities_and_accelerations_are_derivatives():
-    line = StraightLine(START, END, 2.0, 0.2, 0.4)
+@pytest.mark.parametrize("orientation", ["rotation", "angles"])
+def test_velocities_and_accelerations_are_derivatives(orientation):
+    line = StraightLine(START, END, 2.0, 0.2, 0.4, orientation=orientation)
     h = 1e-5
     for t in (0.1, 0.45, 1.0, 1.4, 1.9):  # not where the acceleration jumps
         (before, *_), (pose, twist, acceleration), (after, *_) = (line.sample(t + k * h) for k in (-1, 0, 1))
@@ -78,7 +80,7 @@ def test_blends_meet_and_parts_may_stand_still():
     [
         (0.1, 0.4, r"max_speed: expected a value above 0.15, the mean, and at most 0.3.*got 0.1.*at least 3 s"),
         (0.31, 0.4, r"max_speed: .*at most 0.3, .*got 0.31"),
-        (0.2, 0.2, r"max_rate: expected a value above 0.25"),
+        (0.2, 0.2, r"max_rate: expected a value above 0.248289"),  # half the angle of the rotation
         (0.0, 0.4, "max_speed: expected a number > 0, got 0.0"),
         (0.2, np.nan, "max_rate: expected a number > 0"),
         (True, 0.4, "max_speed"),
@@ -90,6 +92,10 @@ def test_impossible_speeds_say_what_is_possible(speed, rate, match):
 
 
 def test_bad_ends():
+    with pytest.raises(tf.ShapeError, match=r"max_rate: expected a value above 0\.254951, the mean"):
+        StraightLine(START, END, 2.0, 0.2, 0.2, orientation="angles")
+    with pytest.raises(tf.ShapeError, match="orientation: expected one of rotation, angles, got 'euler'"):
+        StraightLine(START, END, 2.0, 0.2, 0.4, orientation="euler")
     with pytest.raises(tf.ShapeError, match="start: expected 6 numbers"):
         StraightLine([0, 0, 0], END, 2.0, 0.2, 0.4)
     with pytest.raises(tf.ShapeError, match="end"):

@@ -257,6 +257,7 @@ BAD = {
     "misspelt key": (changed("base_points", "base_point"), ("'base_point'", "Did you mean base_points?")),
     "capital key": (changed("lower_mass", "Lower_mass"), ("'Lower_mass'", "Did you mean lower_mass?")),
     "unknown key": (VALID + "paint_job = 3", ("unknown key 'paint_job'", "Known:", "leg_radius")),
+    "rotors of an arm": (VALID + "rotor_inertia = 3", ("unknown key 'rotor_inertia'. Did you mean reflected_mass?",)),
     "key of an arm": (VALID + 'convention = "standard"', ("unknown key 'convention'", "Known:")),
     "key below a table": (
         VALID + '[[source]]\nfields = ["gravity"]\nsource = "x"\nlower_mass = 3',

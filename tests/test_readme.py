@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -94,3 +95,32 @@ def test_the_catalogue_is_named_in_full():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     for name in tf.catalogue():
         assert f"`{name}`" in text
+
+
+def test_the_speed_table_has_a_column_for_every_vector_width(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    import generated_docs
+
+    def case(function, **ns):
+        return {"function": function, "states": 4, "ns": {name: {"fastest": x} for name, x in ns.items()}}
+
+    narrow = {"tauforge, 256-bit vectors": 20.0}
+    report = {
+        "environment": {"cpu": "lake", "vector_bits": 512, "narrow_vector_bits": 256, "date": "2026", "commit": "c"},
+        "batches": [case("mass_matrix", tauforge=10.0, **narrow, other=200.0)],
+        "platforms": [case("platform: condition_number", tauforge=10.0, other=50.0)],
+        "rollouts": case("rollout", tauforge=1.0, **narrow),
+        "platform_rollouts": case("platform: rollout", tauforge=2.0, **narrow),
+    }
+    (tmp_path / "benchmarks" / "results").mkdir(parents=True)
+    (tmp_path / "benchmarks" / "results" / "day.json").write_text(json.dumps(report))
+    monkeypatch.setattr(generated_docs, "ROOT", tmp_path)
+    head, _, *rows, _, note = generated_docs.speed_table().splitlines()
+    assert head == "| function | states | tauforge, 512-bit | tauforge, 256-bit | others |"
+    assert rows == [
+        "| mass matrix | 4 | 10.0 ns | 20.0 ns | other 20 x / 10 x |",
+        "| platform: condition number | 4 | 10.0 ns |  | other 5 x |",
+        "| step of an arm's rollout under computed torque | 4 | 1.0 ns | 20.0 ns |  |",
+        "| step of a platform's rollout under computed torque | 4 | 2.0 ns | 20.0 ns |  |",
+    ]
+    assert "one core of lake with 512-bit and with 256-bit vectors" in note

@@ -62,16 +62,67 @@ def test_recordings_as_xarray():
     assert "limit of joint1" in data.attrs["events"][0]
 
 
+def drawn(figure):
+    """Label and legend of each panel."""
+    return {axes.get_ylabel(): [text.get_text() for text in axes.get_legend().get_texts()] for axes in figure.axes}
+
+
+def made_up(n, **texts):
+    rows = np.ones((3, n)) * np.arange(1, n + 1)
+    return Recording(np.arange(3.0), *[rows] * 6, **{name: tuple(value) for name, value in texts.items()})
+
+
 def test_recordings_are_drawn(tmp_path):
     arm = tf.load("planar-2r")
     recording = tf.simulate(arm, tf.control.ComputedTorque(arm), tf.motion.JointMove([0, 0], [0.2, -0.1], 0.1))
     figure = recording.plot(["position", "error", "force"])
-    assert [axes.get_ylabel() for axes in figure.axes] == ["position, rad", "error, rad", "force, N m"]
-    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["joint1", "joint2"]
+    names = ["joint1", "joint2"]
+    assert drawn(figure) == {"position, rad": names, "error, rad": names, "force, N m": names}
+    assert not figure.legends
+    assert figure.axes[-1].get_xlabel() == "time, s"
     assert recording.plot(["velocity"]).axes[0].get_ylabel() == "velocity, rad/s"
     assert all(len(axes.lines) == 2 for axes in figure.axes)
+    assert np.array_equal(figure.axes[2].lines[1].get_ydata(), recording.force[:, 1])
     figure.savefig(tmp_path / "run.png")
     assert (tmp_path / "run.png").stat().st_size > 10_000
+
+
+def test_no_panel_mixes_units_or_names():
+    platform = made_up(
+        6,
+        names=["x", "y", "z", "theta_x", "theta_y", "theta_z"],
+        units=["m"] * 3 + ["rad"] * 3,
+        force_names=[f"leg{k}" for k in range(1, 7)],
+        force_units=["N"] * 6,
+    )
+    places, angles = ["x", "y", "z"], ["theta_x", "theta_y", "theta_z"]
+    assert drawn(platform.plot()) == {
+        "position, m": places,
+        "position, rad": angles,
+        "error, m": places,
+        "error, rad": angles,
+        "force, N": [f"leg{k}" for k in range(1, 7)],
+    }
+    names = ["shoulder", "quill", "wrist"]
+    sliding = made_up(3, names=names, force_names=names, units=["rad", "m", "rad"], force_units=["N m", "N", "N m"])
+    figure = sliding.plot(["acceleration", "force"])
+    assert drawn(figure) == {
+        "acceleration, rad/s^2": ["shoulder", "wrist"],
+        "acceleration, m/s^2": ["quill"],
+        "force, N m": ["shoulder", "wrist"],
+        "force, N": ["quill"],
+    }
+    shown = {axes.get_ylabel(): [line.get_ydata()[0] for line in axes.lines] for axes in figure.axes}
+    assert shown["force, N m"] == [1, 3]
+    assert shown["force, N"] == [2]
+
+
+def test_names_are_drawn_as_they_are(tmp_path):
+    odd = made_up(2, names=["_left", "$x"], force_names=["_left", "$x"], units=["rad"] * 2, force_units=["N m"] * 2)
+    figure = replace(odd, robot="$1_{").plot(["position"])
+    assert drawn(figure) == {"position, rad": ["_left", "$x"]}
+    figure.savefig(tmp_path / "odd.png")
+    assert drawn(made_up(2).plot(["force"])) == {"force": ["1", "2"]}  # neither names nor units
 
 
 def test_thinned_recordings():

@@ -21,7 +21,7 @@ from tauforge.studies.study import Claim
 ROOT = Path(__file__).parent.parent
 PAPERS = ("dasgupta1998", "pedrammehr2012", "turney1980", "lee1982", "angeles")
 ENDS = [0.1, 0.0, 0.4, 0.0, 0.0, -0.2], [0.3, 0.0, 0.6, 0.0, 0.0, 0.2]
-PATH_II = tf.motion.StraightLine(*ENDS, 0.6, 0.8, 0.8)
+PATH_II = tf.motion.StraightLine(*ENDS, 0.6, 0.8, 0.8, orientation="angles")
 SAME = 1e-9  # relative: kernels there, the reference here
 
 
@@ -102,7 +102,9 @@ def test_claims_say_what_the_library_says(report: Path) -> None:
     texts = [" ".join(row) for row in claims[1:]]
     assert {row[0] for row in claims[1:]} == set(PAPERS)
     platform = tf.load("dasgupta1998")
-    path_III = tf.motion.StraightLine([0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08)
+    path_III = tf.motion.StraightLine(
+        [0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08, orientation="angles"
+    )
     crossing = crossings(platform, lambda t: path_III.sample(t).position, 3.0, 4.0)[0].time
     assert any(f"{crossing:.4f}"[:6] in text for text in texts)
     states = PATH_II.sample(np.linspace(0, 0.6, 601))

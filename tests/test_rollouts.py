@@ -41,7 +41,9 @@ def test_rows_are_single_simulations():
         "gravity": rng.normal(size=(rows, 3)) * 5,
     }
     shares = []
-    got = tf.rollout(ARM, law, MOVE, initial=tuple(start), step=2e-3, varying=varying, progress=shares.append)
+    got = tf.rollout(
+        ARM, law, MOVE, initial=tuple(start), step=2e-3, control_period=0.01, varying=varying, progress=shares.append
+    )
     assert got.position.shape == (rows, 21, 3)
     assert shares[-1] == 1.0
     assert shares == sorted(shares)
@@ -75,7 +77,7 @@ def test_without_anything_varying():
 )
 def test_what_does_not_fit_is_said(options, match):
     with pytest.raises(tf.TauforgeError, match=match):
-        tf.rollout(ARM, ComputedTorque(ARM), MOVE, **options)
+        tf.rollout(ARM, ComputedTorque(ARM), MOVE, **{"control_period": 0.01} | options)
 
 
 ARM_LAWS = {
@@ -92,7 +94,7 @@ def test_every_law_of_an_arm(name):
     rng = np.random.default_rng(2)
     law = ARM_LAWS[name]
     payload = tf.Payload(rng.uniform(0, 2, 4), rng.normal(size=(4, 3)) * 0.1, np.stack([np.eye(3) * 0.01] * 4))
-    got = tf.rollout(ARM, law, MOVE, step=2e-3, payload=payload)
+    got = tf.rollout(ARM, law, MOVE, step=2e-3, control_period=0.01, payload=payload)
     for k in range(4):
         held = ARM.carrying(tf.Payload(payload.mass[k], payload.com[k], payload.inertia[k]))
         one = tf.simulate(ARM, law, MOVE, plant=held, step=2e-3, control_period=0.01)
@@ -105,7 +107,9 @@ def test_payloads_on_top_of_varying_masses():
     """One row has both, and equals the arm that carries it."""
     masses = np.array([[j.mass for j in ARM.joints], [2 * j.mass for j in ARM.joints]])
     payload = tf.Payload(1.5, (0.1, 0.2, -0.1))
-    got = tf.rollout(ARM, ComputedTorque(ARM), MOVE, step=2e-3, varying={"mass": masses}, payload=payload)
+    got = tf.rollout(
+        ARM, ComputedTorque(ARM), MOVE, step=2e-3, control_period=0.01, varying={"mass": masses}, payload=payload
+    )
     for k in range(2):
         plant = ARM.replace(mass=masses[k]).carrying(payload)
         one = tf.simulate(ARM, ComputedTorque(ARM), MOVE, plant=plant, step=2e-3, control_period=0.01)
@@ -121,7 +125,7 @@ def test_a_tool_that_follows_a_line():
     line = tf.motion.PoseMotion(tf.motion.JointMove(start, start + [0.02, -0.01, 0.03, 0, 0, 0.05], 0.2))
     starts = (q + np.random.default_rng(3).normal(size=(3, 6)) * 0.01, np.zeros((3, 6)))
     law = ResolvedRate(arm)
-    got = tf.rollout(arm, law, line, initial=starts, step=2e-3)
+    got = tf.rollout(arm, law, line, initial=starts, step=2e-3, control_period=0.01)
     assert np.isnan(got.target_position).all()  # the target is of the tool
     for k in range(3):
         one = tf.simulate(arm, law, line, initial=(starts[0][k], starts[1][k]), step=2e-3, control_period=0.01)
@@ -144,7 +148,7 @@ def test_platforms(name):
     law = RIG_LAWS[name]
     start = RIG_MOVE.sample(0.0).position + rng.normal(size=(3, 6)) * 2e-3
     varying = {"platform_mass": RIG.platform_mass * rng.uniform(0.8, 1.2, 3), "gravity": rng.normal(size=(3, 3)) * 3}
-    got = tf.rollout(RIG, law, RIG_MOVE, initial=(start, np.zeros(6)), step=5e-3, varying=varying)
+    got = tf.rollout(RIG, law, RIG_MOVE, initial=(start, np.zeros(6)), step=5e-3, control_period=0.01, varying=varying)
     for k in range(3):
         plant = RIG.replace(**{field: value[k] for field, value in varying.items()})
         one = tf.simulate(
@@ -158,13 +162,13 @@ def test_platforms(name):
 def test_a_row_that_runs_away_spoils_no_other():
     law = PD(ARM, 1e9, 1e9)  # far too stiff for its sampling
     rows = np.array([[0.0, 0, 0], [0.3, 0.1, 0.2]])
-    got = tf.rollout(ARM, law, tf.motion.JointMove(rows[0], rows[0] + 1e-12, 0.2), initial=(rows, np.zeros(3)))
+    still = tf.motion.JointMove(rows[0], rows[0] + 1e-12, 0.2)
+    got = tf.rollout(ARM, law, still, initial=(rows, np.zeros(3)), control_period=0.01)
     assert not got.finite[1]
-    quiet = tf.rollout(
-        RIG, ComputedTorque(RIG), RIG_MOVE, initial=(np.array([[0, 0, 1.0, 0, 0, 0], [np.nan] * 6]), np.zeros(6))
-    )
+    starts = np.array([[0, 0, 1.0, 0, 0, 0], [np.nan] * 6])
+    quiet = tf.rollout(RIG, ComputedTorque(RIG), RIG_MOVE, initial=(starts, np.zeros(6)), control_period=0.01)
     assert quiet.finite.tolist() == [True, False]
-    alone = tf.rollout(RIG, ComputedTorque(RIG), RIG_MOVE)
+    alone = tf.rollout(RIG, ComputedTorque(RIG), RIG_MOVE, control_period=0.01)
     assert np.array_equal(quiet.position[0], alone.position[0])
 
 
@@ -172,17 +176,30 @@ def test_without_kernels(monkeypatch):
     """The reference answers, and what needs a kernel says so."""
     law = ComputedTorque(ARM)
     starts = (np.random.default_rng(5).normal(size=(3, 3)) * 0.1, np.zeros(3))
-    compiled = tf.rollout(ARM, law, MOVE, initial=starts, step=2e-3)
+    compiled = tf.rollout(ARM, law, MOVE, initial=starts, step=2e-3, control_period=0.01)
     monkeypatch.setenv("TAUFORGE_KERNELS", "0")
-    plain = tf.rollout(ARM.replace(), ComputedTorque(ARM.replace()), MOVE, initial=starts, step=2e-3)
+    plain = tf.rollout(
+        ARM.replace(), ComputedTorque(ARM.replace()), MOVE, initial=starts, step=2e-3, control_period=0.01
+    )
     assert np.abs(plain.position - compiled.position).max() < SAME
     with pytest.raises(tf.UnsupportedFeatureError, match="TAUFORGE_KERNELS=0 switches kernels off"):
-        tf.rollout(ARM.replace(), law, MOVE, varying={"mass": np.ones((2, 3))})
+        tf.rollout(ARM.replace(), law, MOVE, control_period=0.01, varying={"mass": np.ones((2, 3))})
+
+
+@pytest.mark.parametrize("most", [1, 600])
+def test_arms_too_large_to_be_compiled(monkeypatch, most):
+    """The law, the dynamics and the step together, or the dynamics alone: both are asked one after the other."""
+    monkeypatch.setattr("tauforge.kernels.kernel.MAX_NODES", most)
+    arm = random_arm(np.random.default_rng(most), "RRR")
+    law = ComputedTorque(arm)
+    got = tf.rollout(arm, law, MOVE, step=5e-3, control_period=0.01)
+    one = tf.simulate(arm, law, MOVE, step=5e-3, control_period=0.01)
+    assert np.abs(got.position[0] - one.position[::2]).max() < SAME
 
 
 def test_rows_are_thinned_and_progress_is_shown(capsys):
-    whole = tf.rollout(ARM, ComputedTorque(ARM), MOVE)
-    thin = tf.rollout(ARM, ComputedTorque(ARM), MOVE, record_every=7, progress=True)
+    whole = tf.rollout(ARM, ComputedTorque(ARM), MOVE, control_period=0.01)
+    thin = tf.rollout(ARM, ComputedTorque(ARM), MOVE, control_period=0.01, record_every=7, progress=True)
     kept = [0, 7, 14, 20]
     assert np.array_equal(thin.time, whole.time[kept])
     for quantity in ("position", "velocity", "force"):
@@ -192,16 +209,18 @@ def test_rows_are_thinned_and_progress_is_shown(capsys):
 
 
 def test_what_rollouts_do_not_take():
+    with pytest.raises(TypeError, match=r"rollout\(\) missing 1 required keyword-only argument: 'control_period'"):
+        tf.rollout(ARM, ComputedTorque(ARM), MOVE)
     with pytest.raises(tf.UnsupportedFeatureError, match="rollouts need a Controller"):
-        tf.rollout(ARM, lambda *_: np.zeros(3), MOVE)
+        tf.rollout(ARM, lambda *_: np.zeros(3), MOVE, control_period=0.01)
     with pytest.raises(tf.UnsupportedFeatureError, match="payloads are held by arms"):
-        tf.rollout(RIG, ComputedTorque(RIG), RIG_MOVE, payload=tf.Payload(1.0))
+        tf.rollout(RIG, ComputedTorque(RIG), RIG_MOVE, control_period=0.01, payload=tf.Payload(1.0))
     with pytest.raises(tf.ModelError, match="motion-rig needs a motion of poses"):
-        tf.rollout(RIG, ComputedTorque(RIG), MOVE)
+        tf.rollout(RIG, ComputedTorque(RIG), MOVE, control_period=0.01)
     with pytest.raises(tf.ShapeError, match="record_every: expected a whole number >= 1, got 0"):
-        tf.rollout(ARM, ComputedTorque(ARM), MOVE, record_every=0)
+        tf.rollout(ARM, ComputedTorque(ARM), MOVE, control_period=0.01, record_every=0)
     with pytest.raises(tf.ShapeError, match="initial: expected at least one row"):
-        tf.rollout(ARM, ComputedTorque(ARM), MOVE, initial=(np.zeros((0, 3)), np.zeros(3)))
+        tf.rollout(ARM, ComputedTorque(ARM), MOVE, control_period=0.01, initial=(np.zeros((0, 3)), np.zeros(3)))
 
 
 @pytest.mark.parametrize(
@@ -213,6 +232,7 @@ def test_what_rollouts_do_not_take():
         (ARM, "viscous", [[0.1, 0.1, -1e-9]], "viscous: expected numbers >= 0, got -1e-09"),
         (ARM, "gear_ratio", [[1.0, 0.0, 1.0]], "gear_ratio: expected numbers other than 0, got 0.0"),
         (RIG, "platform_mass", [3.0, -1.0], "platform_mass: expected numbers >= 0, got -1.0"),
+        (RIG, "universal_axes", np.zeros((1, 6, 3)), "universal_axes: expected axes other than zero, got"),
         (RIG, "friction", [[0, -1.0, 0]], "friction: expected numbers >= 0, got -1.0"),
     ],
 )
@@ -220,7 +240,7 @@ def test_numbers_that_no_robot_has(robot, field, value, match):
     """What a description refuses a rollout refuses too, before anything runs; gravity and centres may be negative."""
     move = MOVE if robot is ARM else RIG_MOVE
     with pytest.raises(tf.ShapeError, match=match):
-        tf.rollout(robot, ComputedTorque(robot), move, varying={field: np.array(value)})
+        tf.rollout(robot, ComputedTorque(robot), move, control_period=0.01, varying={field: np.array(value)})
 
 
 def test_leg_space():

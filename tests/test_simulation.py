@@ -159,11 +159,37 @@ def test_a_motion_that_runs_away_keeps_its_recording():
         assert np.abs(error.recording.position[:11] - whole.position).max() < 1e-8
 
 
+FLYWHEEL = tf.SerialArm.from_dh(
+    joints="R", alpha=[0], a=[0], d=[0], mass=[1.0], com=[(0, 0, 0)], inertia=[(1, 1, 1)], name="flywheel"
+)
+
+
+@pytest.mark.parametrize("method", ["rk4", "dormand-prince"])
+def test_a_joint_that_nothing_depends_on_runs_away_too(method):
+    """Its angle enters no equation, so that the numbers stay finite to the end."""
+    with pytest.raises(tf.DivergenceError, match="ran away") as caught:
+        tf.simulate(FLYWHEEL, lambda *_: [-1e14], initial=([0.0], [0.0]), duration=0.1, step=0.01, method=method)
+    assert caught.value.time == 0.0
+
+
+def test_a_start_beyond_all_numbers_is_refused():
+    with pytest.raises(tf.ShapeError, match=r"initial position: expected numbers of at most 1e\+09 in size, got"):
+        tf.simulate(FLYWHEEL, initial=([-2e288], [0.0]), duration=0.01)
+
+
+def test_rows_that_ran_away_are_no_numbers():
+    law, still = tf.control.PD(FLYWHEEL, 0.0, 0.0), tf.motion.JointMove([0], [0], 0.02)
+    for start in (([[-2e288], [0.1]], [0.0]), ([0.0], [[1e12], [0.1]])):
+        run = tf.rollout(FLYWHEEL, law, still, initial=start, control_period=0.01)
+        assert run.finite.tolist() == [False, True]
+        assert np.isnan(run.position[0]).all()
+
+
 def test_a_singular_pose_ends_a_run_with_an_event():
     """Dasgupta's path III: det H changes its sign at t = 3.6705041 s; the run ends there, not with nonsense."""
     platform = tf.load("dasgupta1998")
     ends = [0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0]
-    path = tf.motion.StraightLine(*ends, 6.0, 0.2, 0.08)
+    path = tf.motion.StraightLine(*ends, 6.0, 0.2, 0.08, orientation="angles")
     law = tf.control.ComputedTorque(platform)
     start = path.sample(3.4)
     later = tf.motion.Sampled(np.linspace(0, 1, 401), path.sample(3.4 + np.linspace(0, 1, 401)).position)
@@ -185,7 +211,9 @@ def test_a_singular_pose_ends_a_run_with_an_event():
 
 def test_a_singular_start_is_refused():
     box = tf.load("dasgupta1998")
-    path = tf.motion.StraightLine([0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08)
+    path = tf.motion.StraightLine(
+        [0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08, orientation="angles"
+    )
     from tauforge.analysis.singularity import crossings
 
     pose = path.sample(crossings(box, lambda t: path.sample(t).position, 3.0, 4.0)[0].time).position

@@ -33,7 +33,7 @@ FORCES = {
 def line(name):
     path = DATA["paths"][name]
     ends = [[*path[t], *path[theta]] for t, theta in (("t0", "th0"), ("t1", "th1"))]
-    return StraightLine(*ends, path["tf"], path["V"], path["Om"])
+    return StraightLine(*ends, path["tf"], path["V"], path["Om"], orientation="angles")
 
 
 def cases():

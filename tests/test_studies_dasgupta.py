@@ -313,9 +313,8 @@ def test_the_singular_path(dasgupta):
     told = claim(dasgupta, "10^5 N")
     assert f"{DATA['path_III_singularity_time']:.7f}" in told.measured
     path = DATA["paths"]["III"]
-    motion = tf.motion.StraightLine(
-        [*path["t0"], *path["th0"]], [*path["t1"], *path["th1"]], path["tf"], path["V"], path["Om"]
-    )
+    ends = [*path["t0"], *path["th0"]], [*path["t1"], *path["th1"]]
+    motion = tf.motion.StraightLine(*ends, path["tf"], path["V"], path["Om"], orientation="angles")
     F = np.abs(ROBOT.inverse_dynamics(*motion.sample(np.arange(61) / 10), model="dasgupta1998")).max(axis=1)
     printed(told.measured, F.max(), F.argmax() / 10)
     assert 1e5 < F.max() < 1e6

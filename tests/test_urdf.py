@@ -13,6 +13,7 @@ import numpy as np
 import pinocchio as pin
 import pytest
 
+import tauforge as tf
 from tauforge.errors import ModelError, UnphysicalInertiaWarning, UnsupportedFeatureError
 from tauforge.robots.readers.urdf import read_urdf
 from tauforge.robots.serial_arm import SerialArm
@@ -93,7 +94,7 @@ class Robot(NamedTuple):
 
 
 WRIST = {"wrist_1_joint": -2.0, "wrist_2_joint": 0.4, "wrist_3_joint": -1.0}
-FINGERS = {"panda_finger_joint1": 0.02, "panda_finger_joint2": 0.03}
+FINGERS = {"panda_finger_joint1": 0.02, "panda_finger_joint2": 0.02}
 LEFT_FINGERS = {"l_gripper_l_finger_joint": 0.01, "l_gripper_r_finger_joint": -0.01}
 ROBOTS = [
     Robot("ur_ur5", "RRRRRR", "wrist_3_link"),
@@ -120,6 +121,7 @@ def test_real_robot_agrees_with_pinocchio(robot: Robot) -> None:
     path = DATA / f"{robot.file}.urdf"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnphysicalInertiaWarning)
+        warnings.filterwarnings("ignore", ".*unknown, and ignored: attribute 'D' of <dynamics>")  # of the panda
         arm = read_urdf(path, tip=robot.tip, lock=robot.lock)
         assert arm.kinds == robot.kinds
         assert_agrees(path, arm, robot.tool, robot.lock)
@@ -133,7 +135,7 @@ def test_real_robot_agrees_with_pinocchio(robot: Robot) -> None:
         ("finger", {"grip": 0.03}, "RPR", "finger"),
         (None, {"grip": 0.03, "pan": 0.0}, "RPR", "finger"),
         (None, {"grip": 0.0, "pan": 1.0, "spin": -2.5}, "RP", "finger"),
-        ("finger", {"grip": 0.01, "slide": -0.2, "spin": 0.3}, "R", "finger"),
+        ("finger", {"grip": -0.2, "slide": -0.2, "spin": 0.3}, "R", "finger"),
         ("c", {"grip": 0.01, "turn": 0.9}, "PR", "c"),
         ("eye", {}, "R", "eye"),
     ],
@@ -151,6 +153,73 @@ def test_tree_agrees_with_pinocchio(
         np.testing.assert_allclose(arm.forward_kinematics([1.0]), reference["T"], atol=1e-14)
     else:
         assert_agrees(path, arm, tool, lock)
+
+
+# ------------------------------------------------------------------------------------------------ mimics
+
+
+@pytest.mark.parametrize(
+    ("file", "tip", "given", "held"),
+    [
+        ("franka_panda_hand", "panda_hand_tcp", "panda_finger_joint1", {"panda_finger_joint2": 0.02}),
+        ("rethink_baxter", "left_gripper", "l_gripper_l_finger_joint", {"l_gripper_r_finger_joint": -0.02}),
+    ],
+)
+@pytest.mark.filterwarnings("ignore:.*unknown, and ignored")
+@pytest.mark.filterwarnings("ignore::tauforge.errors.UnphysicalInertiaWarning")
+def test_locking_a_joint_locks_its_mimics(file: str, tip: str, given: str, held: dict[str, float]) -> None:
+    path = DATA / f"{file}.urdf"
+    arm = read_urdf(path, tip=tip, lock={given: 0.02})
+    assert arm.n == 7
+    assert_agrees(path, arm, tip, {given: 0.02, **held})
+
+
+def test_mimics_of_mimics_are_locked(written: Any) -> None:
+    """grip = -0.5 slide + 0.01, and turn = 3 grip."""
+    text = TREE.replace('<mimic joint="slide"/>', '<mimic joint="slide" multiplier="-0.5" offset="0.01"/>')
+    text = text.replace('<dynamics damping="0.3" friction="0.7"/>', '<mimic joint="grip" multiplier="3"/>')
+    path = written(text)
+    arm = read_urdf(path, tip="finger", lock={"slide": 0.2})
+    assert arm.kinds == "R"
+    assert_agrees(path, arm, "finger", {"slide": 0.2, "grip": -0.09, "turn": -0.27})
+    again = read_urdf(path, tip="finger", lock={"turn": -0.27, "grip": 0.01 - 0.1, "slide": 0.2})  # rounded otherwise
+    np.testing.assert_allclose(again.forward_kinematics([0.4]), arm.forward_kinematics([0.4]), atol=1e-14)
+
+
+@pytest.mark.parametrize(
+    ("mimic", "lock", "message"),
+    [
+        (
+            "",
+            {"slide": 0.2, "grip": 0.1},
+            "lock: joint 'grip' cannot be at 0.1: it mimics 'slide', which holds it at 0.2. ",
+        ),
+        ('<mimic joint="grip" multiplier="2"/>', {"slide": 0.2}, "'slide' cannot be at 0.2: it mimics 'grip', which"),
+        (
+            '<mimic joint="slide" multiplier="-1"/>',
+            {"slide": 0.2},
+            "'slide' cannot be at 0.2: it mimics 'slide', which",
+        ),
+    ],
+    ids=["explicit", "loop", "itself"],
+)
+def test_a_mimic_cannot_be_elsewhere(written: Any, mimic: str, lock: dict[str, float], message: str) -> None:
+    text = TREE.replace('<limit upper="0.5" effort="9" velocity="1"/>', '<limit upper="0.5"/>' + mimic)
+    with pytest.raises(ModelError) as caught:
+        read_urdf(written(text), lock=lock)
+    assert message in str(caught.value)
+
+
+def test_a_moving_mimic_is_refused_with_the_joint_to_hold() -> None:
+    with pytest.raises(UnsupportedFeatureError) as caught, pytest.warns(UserWarning, match="unknown, and ignored"):
+        read_urdf(DATA / "franka_panda_hand.urdf", tip="panda_hand_tcp")
+    assert "mimic joint 'panda_finger_joint2'. Hold the joint that leads, and its mimics are held too: " in str(
+        caught.value
+    )
+    assert "lock={'panda_finger_joint1': 0.0}" in str(caught.value)
+
+
+# ------------------------------------------------------------------------------------------------ what is kept
 
 
 def test_everything_but_the_dynamics_is_kept(written: Any) -> None:
@@ -200,6 +269,14 @@ def test_the_tool_is_the_only_leaf_or_the_last_moving_link(written: Any) -> None
     assert np.array_equal(read_urdf(written(two)).forward_kinematics(np.zeros(2)), here)
     chosen = read_urdf(written(two), tip="gripper").forward_kinematics(np.zeros(2))
     assert np.allclose((np.linalg.inv(here) @ chosen)[:3, 3], [0.5, 0, 0])
+    for text, tip, link, reason in (
+        (one, None, "camera", "the only last link"),
+        (two, None, "lower", "several links end the chain"),
+        (two, "gripper", "gripper", "chosen by tip"),
+    ):
+        (source,) = read_urdf(written(text), tip=tip).sources
+        assert (source.fields, source.source) == (("tool",), f"the frame of link '{link}' of the URDF")
+        assert reason in source.note
 
 
 def test_one_body_keeps_its_numbers(written: Any) -> None:
@@ -236,6 +313,42 @@ def test_misspellings_are_not_passed_over(written: Any, old: str, new: str, mess
     assert message in str(caught.value)
 
 
+def test_the_documented_message_is_the_message(written: Any) -> None:
+    page = Path(__file__).parents[1] / "docs" / "model-file.md"
+    path = written(changed('lower="-2"', 'lowr="-2"'))
+    with pytest.raises(ModelError) as caught:
+        read_urdf(path)
+    assert str(caught.value).replace(f"{path.parent}{os.sep}", "    ") in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('effort="50"', 'effort="50" command_effort="40"', "attribute 'command_effort' of <limit> on line 22"),
+        ('effort="50"', 'command_effort="40"', "attribute 'command_effort' of <limit> on line 22"),
+        ('xyz="0 0 0.3"', 'xyz="0 0 0.3" xzy="0 0 1"', "'xzy' of <origin> on line 20 (did you mean xyz?)"),
+        ('lower="-2"', 'lower="-2" D="7" k_p="1"', "attribute 'D' of <limit> on line 22, attribute 'k_p' of <limit>"),
+        ('<axis xyz="0 0 1"/>', '<axis xyz="0 0 1"/><Axis/>', "tag 'Axis' of <joint> on line 17 (did you mean axis?)"),
+        (
+            'damping="0.1"',
+            'damping="0.1" a="" b="" c="" d="" e="" f="" g=""',
+            "'e' of <dynamics> on line 23 and 2 more",
+        ),
+    ],
+)
+def test_attributes_of_other_tools_warn(written: Any, old: str, new: str, message: str) -> None:
+    with pytest.warns(UserWarning, match="unknown, and ignored") as caught:
+        arm = read_urdf(written(changed(old, new)))
+    assert [message in str(warning.message) for warning in caught] == [True]
+    assert arm.joints[1] == read_urdf(written(VALID)).joints[1]
+
+
+@pytest.mark.parametrize("tag", ["collision_checking", "collisions", "visuals", "hardware"])
+def test_tags_of_other_tools_are_passed_over(written: Any, tag: str) -> None:
+    text = changed('<link name="upper">', f'<link name="upper"><{tag}><origin xzy="1"/></{tag}>')
+    assert read_urdf(written(text)) == read_urdf(written(VALID))
+
+
 def test_a_real_file_with_quaternions_is_refused() -> None:
     """Plain URDF parsers drop its rotations without a word."""
     with pytest.raises(UnsupportedFeatureError, match="quat is not URDF"):
@@ -261,6 +374,53 @@ def test_unphysical_inertia_warns_by_name(written: Any) -> None:
     path = written(changed('ixx="0.1"', 'ixx="0.9"'))
     with pytest.warns(UnphysicalInertiaWarning, match="two: link of shoulder: .* triangle inequality"):
         assert read_urdf(path).n == 2
+
+
+# ------------------------------------------------------------------------------------------------ texts
+
+
+def test_a_text_is_read_as_its_file(written: Any) -> None:
+    for text, options in ((VALID, {}), ("\ufeff" + VALID, {}), (TREE, {"tip": "flange", "lock": {"grip": 0.03}})):
+        assert tf.loads(text, **options) == tf.load(written(text), **options)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (changed('"2.5"', '"nan"'), "<text>:7: mass value: expected a finite number, got 'nan'"),
+        (VALID + "\udc80", "<text>:32: half a surrogate pair"),
+        ("<robot " + "x" * (4 << 20) + "/>", "<text>: larger than 4 MiB"),
+        ("puma560", "loads: expected the text of a model file, got 'puma560'. tauforge.load(name_or_path) reads files"),
+        ("", "<text>: the file is empty"),
+        (7, "loads: expected the text of a model file, got 7"),
+    ],
+    ids=["fault", "surrogate", "large", "name", "empty", "number"],
+)
+def test_a_bad_text_is_refused(text: Any, message: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        tf.loads(text)
+    assert message in str(caught.value)
+
+
+TAKEN_FOR_A_TEXT = "load: expected a catalogue name or a path, got a text of {} characters. tauforge.loads(text) reads"
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (VALID, TAKEN_FOR_A_TEXT),
+        (" <robot/>", TAKEN_FOR_A_TEXT),
+        ('format = "tauforge-arm-1"\n', TAKEN_FOR_A_TEXT),
+        ("x" * 5000, "no robot named 'xxx"),
+        ("x/" * 5000, "unknown suffix ''"),
+        ("a\0.urdf", "cannot be read: embedded null byte"),
+    ],
+    ids=["urdf", "short", "toml", "long-name", "long-path", "null"],
+)
+def test_what_is_no_name_or_path_is_refused(text: str, message: str) -> None:
+    with pytest.raises(ModelError) as caught:
+        tf.load(text)
+    assert message.format(len(text)) in str(caught.value)
 
 
 # ------------------------------------------------------------------------------------------------ bad files

@@ -228,6 +228,9 @@ HOSTILE = {
     "long-bad-number": (changed('"2.5"', f'"{"1" * MEGABYTE}x"'), "mass value"),
     "long-fraction": (changed('"2.5"', f'"0.{"0" * MEGABYTE}1"'), "mass value"),
     "many-numbers": (changed('xyz="0 0 0.1"', f'xyz="{"0 " * (MEGABYTE // 2)}"'), "3 numbers"),
+    "unknown-tags": (changed("</joint>", "".join(f"<cimymnad_{i}/>" for i in range(49_000)) + "</joint>"), None),
+    "near-tags": (changed("</joint>", "<Limit/>" * 49_000 + "</joint>"), None),
+    "unknown-attributes": (changed("<axis", "<axis " + " ".join(f'xyz{i}=""' for i in range(80_000))), None),
     "many-links": ("<robot>" + "".join(f'<link name="{i}"/>' for i in range(40_000)) + END, "more than 500 links"),
     "long-names": (chain_of(400, "fixed", "n" * 400), None),
     "long-fixed-chain": (chain_of(499, "fixed"), None),
@@ -247,6 +250,7 @@ def read_or_refuse(path: Path) -> SerialArm | ModelError:
 
 @pytest.mark.fault(2)
 @pytest.mark.parametrize("name", HOSTILE)
+@pytest.mark.filterwarnings("ignore:.*unknown, and ignored")
 def test_hostile_file_is_cheap(written: Any, name: str) -> None:
     text, says = HOSTILE[name]
     path = written(text)
@@ -312,6 +316,7 @@ def test_mutants_give_an_arm_or_a_model_error(written: Any, valid: str) -> None:
             warnings.simplefilter("error")
             warnings.simplefilter("ignore", UnphysicalInertiaWarning)
             warnings.filterwarnings("ignore", ".*no moving link has mass", UserWarning)
+            warnings.filterwarnings("ignore", ".*unknown, and ignored", UserWarning)
             result = read_or_refuse(path)
         if isinstance(result, SerialArm):
             arms += 1

@@ -101,7 +101,13 @@ PLATFORM_FIELDS = ("base_points", "platform_points", "lower_mass", "upper_com", 
 
 
 @pytest.mark.parametrize(
-    "fields", [("platform_mass", "gravity"), ("platform_com", "platform_inertia", "friction"), PLATFORM_FIELDS]
+    "fields",
+    [
+        ("platform_mass", "gravity"),
+        ("platform_com", "platform_inertia", "friction"),
+        PLATFORM_FIELDS,
+        ("universal_axes", "base_points"),
+    ],
 )
 @pytest.mark.parametrize("function", ["inverse_dynamics", "forward_dynamics", "mass_matrix"])
 @pytest.mark.filterwarnings("ignore::tauforge.errors.UnphysicalInertiaWarning")
@@ -117,12 +123,27 @@ def test_equals_the_changed_platforms(function, fields):
     got = kernel(*state, *values.values())
     for row in range(4):
         changes = {field: value[row] for field, value in values.items()}
-        changed = platform.replace(universal_axes=platform.universal_axes, **changes)
+        changed = platform.replace(**changes)
         want = getattr(changed, function)(*(x[row] for x in state))
         allowed = ROUNDING if function == "mass_matrix" else solve_tolerance(changed.mass_matrix(state[0][row]))
         if function == "inverse_dynamics":
             allowed = solve_tolerance(changed.force_matrix(state[0][row]))
         assert error(got[row], want, core=want.ndim) < allowed
+
+
+@pytest.mark.parametrize("function", ["inverse_dynamics", "joint_reactions"])
+def test_default_axes_follow_base_points_that_vary(function):
+    """The motion-rig, whose axes are the default, in a turned pose."""
+    rig = tf.load("motion-rig")
+    rng = np.random.default_rng(12)
+    points = np.array(rig.base_points) + rng.uniform(-0.05, 0.05, (3, 6, 3))
+    state = np.array([0.05, -0.02, 1.02, 0.15, -0.1, 0.3]), rng.normal(size=6), rng.normal(size=6)
+    got = several(rig.kernel(function, varying=["base_points"])(*state, points))
+    for row, moved in enumerate(points):
+        changed = rig.replace(base_points=moved)
+        allowed = solve_tolerance(changed.force_matrix(state[0]))
+        for mine, theirs in zip(got, several(getattr(changed, function)(*state)), strict=True):
+            assert error(mine[row], theirs, core=theirs.ndim) < allowed
 
 
 def test_a_platform_says_what_cannot_vary():

@@ -55,24 +55,29 @@ def readme_table() -> str:
 
 
 def speed_table() -> str:
-    """From the newest result of `make bench`."""
+    """From the newest result of `make bench`; with a column for narrower vectors if they were measured."""
     report = json.loads(max((ROOT / "benchmarks" / "results").glob("*.json")).read_text(encoding="utf-8"))
-    rows = []
-    step = (
-        {**report["rollouts"], "function": "step of a rollout under computed torque"} if "rollouts" in report else None
-    )
-    for case in (*report["batches"], *report["platforms"], *([step] if step else [])):
-        ns = {name: times["fastest"] for name, times in case["ns"].items()}
-        own = ns.pop("tauforge")
-        others = ", ".join(f"{name} {value / own:.0f} x" for name, value in ns.items())
-        rows.append((case["function"].replace("_", " "), f"{case['states']:,}", f"{own:.1f} ns", others))
     where = report["environment"]
+    wide, narrow = where["vector_bits"], where.get("narrow_vector_bits")
+    steps = [
+        {**report[key], "function": f"step of {whose} rollout under computed torque"}
+        for key, whose in (("rollouts", "an arm's"), ("platform_rollouts", "a platform's"))
+        if key in report
+    ]
+    rows = []
+    for case in (*report["batches"], *report["platforms"], *steps):
+        ns = {name: times["fastest"] for name, times in case["ns"].items()}
+        own = [ns.pop("tauforge"), *([ns.pop(f"tauforge, {narrow}-bit vectors", None)] if narrow else [])]
+        others = (f"{name} {' / '.join(f'{value / x:.0f} x' for x in own if x)}" for name, value in ns.items())
+        times = ("" if x is None else f"{x:.1f} ns" for x in own)
+        rows.append((case["function"].replace("_", " "), f"{case['states']:,}", *times, ", ".join(others)))
     note = (
         "\nPUMA 560 without friction, and the platform of Dasgupta 1998; one core of "
-        f"{where['cpu']} with {where['vector_bits']}-bit vectors, ordinary "
+        f"{where['cpu']} with {f'{wide}-bit and with {narrow}' if narrow else wide}-bit vectors, ordinary "
         f"row-major arrays, {where['date'][:10]}, commit {where['commit']}; how many times longer the others take.\n"
     )
-    return markdown(("function", "states", "tauforge, per state", "others"), rows) + note
+    columns = [f"tauforge, {bits}-bit" for bits in (wide, narrow)] if narrow else ["tauforge, per state"]
+    return markdown(("function", "states", *columns, "others"), rows) + note
 
 
 def verdict_table() -> str:

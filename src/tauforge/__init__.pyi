@@ -7,16 +7,19 @@ from .errors import (
     DivergenceError,
     EnergyDriftWarning,
     ModelError,
+    RoundedMotionWarning,
+    SettingError,
     ShapeError,
     SingularityError,
     SingularityWarning,
+    StiffFrictionWarning,
     TauforgeError,
     UnphysicalInertiaWarning,
     UnsupportedFeatureError,
 )
 from .kernels.threads import get_threads, set_threads
 from .robots.joint import Joint
-from .robots.load import catalogue, load
+from .robots.load import catalogue, load, loads
 from .robots.loads import BaseMotion, Payload
 from .robots.models import FORMULATIONS, STEWART_MODELS
 from .robots.serial_arm import SerialArm
@@ -38,12 +41,15 @@ __all__ = [
     "Payload",
     "Recording",
     "Rollout",
+    "RoundedMotionWarning",
     "Sensors",
     "SerialArm",
+    "SettingError",
     "ShapeError",
     "SingularityError",
     "SingularityWarning",
     "StewartPlatform",
+    "StiffFrictionWarning",
     "TauforgeError",
     "UnphysicalInertiaWarning",
     "UnsupportedFeatureError",
@@ -52,6 +58,7 @@ __all__ = [
     "get_threads",
     "linearise",
     "load",
+    "loads",
     "motion",
     "operation_count",
     "rollout",

@@ -1,12 +1,21 @@
-"""The error tree: every error the package raises on purpose is a `TauforgeError`."""
+"""The error tree: every error the package raises on purpose is a `TauforgeError`.
+
+Messages quote names and texts of model files, which anyone may have written. They end on terminals, so errors and
+warnings escape what could command one.
+"""
 
 from __future__ import annotations
 
 from pathlib import Path
 
+from tauforge.terminal import printable
+
 
 class TauforgeError(Exception):
     """Root of all errors raised by tauforge."""
+
+    def __init__(self, message: str = "") -> None:
+        super().__init__(printable(message))
 
 
 class ModelError(TauforgeError, ValueError):
@@ -21,6 +30,8 @@ class ModelError(TauforgeError, ValueError):
         field: str | None = None,
         remedy: str | None = None,
     ) -> None:
+        problem = printable(problem)
+        field, remedy = (None if text is None else printable(text) for text in (field, remedy))
         self.problem, self.file, self.line, self.field, self.remedy = problem, file, line, field, remedy
         place = [] if file is None else [str(file) if line is None else f"{file}:{line}"]
         place += [] if field is None else [field]
@@ -47,6 +58,14 @@ class ShapeError(TauforgeError, ValueError):
         super().__init__(text if hint is None else f"{text}. {hint}")
 
 
+class SettingError(TauforgeError, ValueError):
+    """An environment variable with a value that cannot be: names it, what was expected and what came."""
+
+    def __init__(self, name: str, *, expected: str, got: str) -> None:
+        self.name, self.expected, self.got = name, expected, got
+        super().__init__(f"{name}={got!r}: expected {expected}. Change the environment variable, or unset it")
+
+
 class SingularityError(TauforgeError, ArithmeticError):
     """A pose at which the mechanism has no unique answer: carries the pose and the condition number."""
 
@@ -71,13 +90,28 @@ class DivergenceError(TauforgeError, ArithmeticError):
         super().__init__(f"{message} after t = {time:.6g} s, at {position}; `recording` holds what came before")
 
 
-class EnergyDriftWarning(UserWarning):
+class TauforgeWarning(UserWarning):
+    """Root of the warnings about robots and motions."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
+
+
+class EnergyDriftWarning(TauforgeWarning):
     """A motion without friction and forces whose energy drifts: the step is too long."""
 
 
-class SingularityWarning(UserWarning):
+class RoundedMotionWarning(TauforgeWarning):
+    """Samples with too few digits for the accelerations that are derived from them; the numbers are still given."""
+
+
+class StiffFrictionWarning(TauforgeWarning):
+    """Smoothed Coulomb friction that is too stiff for the integrator's step: a joint at rest moves by itself."""
+
+
+class SingularityWarning(TauforgeWarning):
     """A motion that comes near a singularity; the numbers are still given."""
 
 
-class UnphysicalInertiaWarning(UserWarning):
+class UnphysicalInertiaWarning(TauforgeWarning):
     """A body whose inertia no real body can have; the numbers are still used as given."""

@@ -17,8 +17,8 @@ from tauforge.errors import ModelError
 def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """A file to write into, which takes the place of `path` when the block ends well and vanishes when it does not.
 
-    Of a link the file it leads to is replaced; a file that is replaced keeps its mode. ModelError where the folder does
-    not exist or the system refuses.
+    If the path is a symbolic link, its target is replaced. A file that is replaced keeps its mode, and until then only
+    its owner can read the new one. ModelError where the folder does not exist or the system refuses.
     """
     target = Path(os.path.realpath(path))
     temporary = target.with_name(f".{secrets.token_hex(8)}.tmp")
@@ -29,7 +29,8 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             )
         if target.is_dir():
             raise ModelError("cannot be written: it is a folder", file=Path(path))
-        with temporary.open("xb") as file:
+        mode = 0o600 if target.exists() else 0o666  # less the umask
+        with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             yield file
             file.flush()
             os.fsync(file.fileno())

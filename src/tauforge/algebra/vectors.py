@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar, cos_sin
+from tauforge.algebra.scalars import Scalar, cos_sin, sqrt
 
 
 class Vector:
@@ -49,6 +49,11 @@ def dot(a: Vector, b: Vector) -> Scalar:
 
 def cross(a: Vector, b: Vector) -> Vector:
     return Vector(a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x)
+
+
+def unit(a: Vector) -> Vector:
+    scale = 1.0 / sqrt(dot(a, a))
+    return Vector(a.x * scale, a.y * scale, a.z * scale)
 
 
 class Matrix:

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.errors import ShapeError
+from tauforge.field_docs import with_field_docs
 from tauforge.robots.stewart_platform import StewartPlatform
 
 Array = NDArray[Any]
@@ -64,13 +65,20 @@ SIMPLIFICATIONS = (
 )
 
 
+@with_field_docs
 class Verdict(NamedTuple):
-    """Errors of one simplification along a motion, each (6,), one for each leg."""
+    """Errors of one simplification along a motion, for each leg.
+
+    simplification: what is wrong in it
+    largest:        (6,) N
+    rms:            (6,) N
+    percent:        (6,) the largest, of the leg's largest exact force
+    """
 
     simplification: Simplification
-    largest: Array  # N
-    rms: Array  # N
-    percent: Array  # largest, of the leg's largest exact force
+    largest: Array
+    rms: Array
+    percent: Array
 
     @property
     def worst(self) -> float:

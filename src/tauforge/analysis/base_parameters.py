@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
 from tauforge.analysis.comparison import random_states
+from tauforge.field_docs import with_field_docs
 from tauforge.formulations.serial.regressor import PARAMETER_NAMES
 from tauforge.robots.serial_arm import SerialArm
 
@@ -16,6 +17,7 @@ Array = NDArray[Any]
 RANK_TOLERANCE = 1e-9  # relative to the largest diagonal entry of R, columns scaled to one length
 
 
+@with_field_docs
 class BaseParameters(NamedTuple):
     """Y pi = Y[:, columns] (combination pi) for every motion.
 

@@ -7,16 +7,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tauforge.field_docs import with_field_docs
 from tauforge.formulations.serial import FIXED_BASE_ONLY, FORMULATIONS
 from tauforge.robots.serial_arm import SerialArm
 
 Array = NDArray[Any]
 
 
+@with_field_docs
 class Comparison(NamedTuple):
-    """Torques by formulation, and each formulation's largest disagreement with any other."""
+    """Torques by formulation, and how far the formulations disagree.
 
-    torques: dict[str, Array]  # each (..., n)
+    torques:      formulation -> (..., n)
+    disagreement: formulation -> its largest disagreement with any other
+    """
+
+    torques: dict[str, Array]
     disagreement: dict[str, float]
 
     @property

@@ -22,6 +22,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector, rotation_x
 from tauforge.analysis.polynomial import Polynomial, interpolated
 from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.field_docs import with_field_docs
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
@@ -37,8 +38,18 @@ from tauforge.tracing.graph import Graph, Output, Recorder, trace, without_dead_
 ROBOT = "robot."  # prefix of the inputs that are numbers of the robot
 
 
+@with_field_docs
 class OperationCount(NamedTuple):
-    """Operations of one evaluation of inverse dynamics: traced, and `as_written`."""
+    """Operations of one evaluation of inverse dynamics.
+
+    multiplications: traced
+    additions:       and subtractions, traced
+    sincos:          pairs of a sine and a cosine
+    as_written:      the counts of the text without simplification
+    critical_path:   those of the longest chain of dependent operations
+    divisions:       traced
+    roots:           square roots, traced
+    """
 
     multiplications: int
     additions: int

@@ -16,6 +16,7 @@ from tauforge.algebra.rotations import angle_rates
 from tauforge.algebra.vectors import Vector
 from tauforge.control.controller import Robot, coordinate_count
 from tauforge.errors import ModelError, ShapeError
+from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.robots.stewart_formulas import PlatformModel, forward_dynamics
@@ -24,8 +25,13 @@ from tauforge.robots.stewart_platform import StewartPlatform
 Array = NDArray[Any]
 
 
+@with_field_docs
 class Linearisation(NamedTuple):
-    """x' = A x + B u about a state: A (2n, 2n), B (2n, n)."""
+    """x' = A x + B u about a state, x being small changes of position and velocity, u of the actuator forces.
+
+    A: (2n, 2n)
+    B: (2n, n)
+    """
 
     A: Array
     B: Array

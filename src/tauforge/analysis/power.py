@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.algebra.dual import Dual, derivative
+from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.energy import energies
 from tauforge.motion.poses import pose_rates
 from tauforge.robots.stewart_formulas import motion
@@ -19,14 +20,22 @@ from tauforge.robots.stewart_platform import StewartPlatform
 Array = NDArray[Any]
 
 
+@with_field_docs
 class PowerBalance(NamedTuple):
-    """W, each (...)."""
+    """Powers on the robot, W, each (...).
+
+    actuators: of the actuator forces
+    external:  of the wrench on the tool or the platform
+    gravity:   of the weights
+    friction:  never positive
+    kinetic:   the rate of the kinetic energy
+    """
 
     actuators: Array
     external: Array
     gravity: Array
-    friction: Array  # never positive
-    kinetic: Array  # the rate of the kinetic energy
+    friction: Array
+    kinetic: Array
 
     @property
     def imbalance(self) -> Array:

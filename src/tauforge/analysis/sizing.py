@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.errors import ShapeError
+from tauforge.field_docs import with_field_docs
 from tauforge.robots.platform_limits import Limits
 from tauforge.robots.stewart_platform import StewartPlatform
 
@@ -17,8 +18,13 @@ LEGS = 6
 SAME = 1e-6  # relative: sizes that differ by less are the same; near singular poses rounding grows to that
 
 
+@with_field_docs
 class Peak(NamedTuple):
-    """The largest size of something over a motion: for each leg or joint (n,) with its sign, and when (n,) s."""
+    """The largest size of something over a motion.
+
+    value: (n,) for each leg or joint, with its sign
+    time:  (n,) s, when each is reached
+    """
 
     value: Array
     time: Array
@@ -35,17 +41,22 @@ class Peak(NamedTuple):
         return float(self.value[i]), self.leg, float(self.time[i])
 
 
+@with_field_docs
 class Margin(NamedTuple):
-    """How near a limit comes: the smallest margin of all, negative where it is broken.
+    """How near a limit comes.
 
-    leg: from 1, or None for limits that no single leg has
+    limit: which limit
+    unit:  of the value
+    value: the smallest margin of all, negative where the limit is broken
+    leg:   from 1, or None for limits that no single leg has
+    time:  s, when the margin is smallest
     """
 
     limit: str
     unit: str
     value: float
     leg: int | None
-    time: float  # s
+    time: float
 
 
 @dataclass(frozen=True)

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from tauforge import settings
 from tauforge.cli import benchmarking, catalogue, comparing, dynamics, reproducing, simulating, sizing
 from tauforge.cli.shell import Command, Commands
 
@@ -14,7 +15,6 @@ app = typer.Typer(
     cls=Commands,
     help="The dynamics of serial arms and Stewart platforms. SI units and radians, unless a column says otherwise.",
     epilog="Exit codes: 0 well, 1 a check failed or there is no answer, 2 bad use or bad input, 130 interrupted.",
-    no_args_is_help=True,
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -37,6 +37,7 @@ def main(
     debug: Annotated[bool, typer.Option("--debug", help="Tracebacks instead of error messages.")] = False,
 ) -> None:
     """The dynamics of serial arms and Stewart platforms. SI units and radians, unless a column says otherwise."""
+    settings.check()
 
 
 for room, commands in (

@@ -54,10 +54,15 @@ Platform = Annotated[
         metavar="PLATFORM", help="A platform of the catalogue, or a .toml file.", autocompletion=complete_platform
     ),
 ]
-Tip = Annotated[str | None, typer.Option(metavar="LINK", help="Of a URDF: the link whose frame is the tool's.")]
+Tip = Annotated[
+    str | None,
+    typer.Option(metavar="LINK", help="Of a URDF: the link whose frame is the tool's. Default: the last of the chain."),
+]
 Lock = Annotated[
     list[str] | None,
-    typer.Option(metavar="JOINT=VALUE", help="Of a URDF: hold a joint at a coordinate, rad or m. May be repeated."),
+    typer.Option(
+        metavar="JOINT=VALUE", help="Of a URDF: hold a joint and its mimics at a coordinate, rad or m. May be repeated."
+    ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="The result as JSON, and nothing else on stdout.")]
 PayloadOption = Annotated[
@@ -74,6 +79,14 @@ Wrench = Annotated[
         "--wrench",
         metavar="FX,FY,FZ,MX,MY,MZ",
         help="N and N m on the tool (world axes) or on the platform (base axes), at its origin.",
+    ),
+]
+Smooth = Annotated[
+    float | None,
+    typer.Option(
+        "--smooth",
+        metavar="HZ",
+        help="Smooth what is differentiated, without delay: -3 dB at this frequency. Good: 4 to 5 times the motion's.",
     ),
 ]
 Output = Annotated[

@@ -118,8 +118,20 @@ def _worries(robot: Any) -> list[str]:
     from tauforge.robots.serial_arm import SINGULAR, SerialArm
 
     if not isinstance(robot, SerialArm):
-        return [] if robot.has_masses else ["no masses: kinematics only, dynamics has no answer"]
+        masses = [] if robot.has_masses else ["no masses: kinematics only, dynamics has no answer"]
+        return masses + _worries_about_limits(robot)
     q, _, _ = random_states(robot, 20)
     if (np.linalg.cond(robot.mass_matrix(q)) > SINGULAR).any():
         return ["the mass matrix has no inverse: a link without mass or inertia moves freely; it cannot be simulated"]
+    return []
+
+
+def _worries_about_limits(platform: Any) -> list[str]:
+    from tauforge.analysis.fitting_pose import fitting_pose
+
+    hint = "stroke is the range of a leg's length between its joints, not of its travel"
+    if platform.stroke is not None and min(shortest for shortest, _ in platform.stroke) == 0:
+        return [f"stroke: the shortest leg has length 0; {hint}"]
+    if fitting_pose(platform) is None:
+        return ["no pose was found that keeps all limits" + (f"; {hint}" if platform.stroke is not None else "")]
     return []

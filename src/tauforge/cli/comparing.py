@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Robot, Tip, load_robot
+from tauforge.cli.arguments import Json, Lock, Robot, Smooth, Tip, bad, load_robot
 from tauforge.cli.csv_files import read_motion, rows_of
 from tauforge.cli.output import number, result, table, working
 
@@ -20,6 +20,7 @@ def compare(
     ] = None,
     states: Annotated[int, typer.Option(min=1, help="How many random states.")] = 1000,
     seed: Annotated[int, typer.Option(min=0, help="Of the random states.")] = 0,
+    smooth: Smooth = None,
     tip: Tip = None,
     lock: Lock = None,
     as_json: Json = False,
@@ -27,10 +28,12 @@ def compare(
     """How far the formulations of an arm disagree, or the published models of a platform are off."""
     from tauforge.robots.serial_arm import SerialArm
 
+    if smooth is not None and motion is None:
+        raise bad("--smooth", "there is no --motion to smooth")
     mine = load_robot(robot, tip, lock)
     given: Any = None
     if motion is not None:
-        moves = read_motion(motion, mine)
+        moves = read_motion(motion, mine, smooth)
         given, where = moves.samples, f"along {motion}"
     elif isinstance(mine, SerialArm):
         from tauforge.analysis.comparison import random_states

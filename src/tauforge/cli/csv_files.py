@@ -23,19 +23,21 @@ STDOUT = "-"
 ROW = re.compile(r"\brow (\d+)\b")
 
 
-def read_motion(path: Path, robot: Any) -> CsvMotion:
+def read_motion(path: Path, robot: Any, smooth: float | None = None) -> CsvMotion:
     """The motion of a file, with notes on what it does not say."""
     from tauforge.motion.csv_motion import CsvMotion
 
-    motion = CsvMotion(path, robot)
+    motion = CsvMotion(path, robot, smooth=smooth)
     if motion.derived:
-        note(f"{path}: {' and '.join(motion.derived)} from a spline, no columns give them")
+        spline = "a spline" if smooth is None else f"a spline that smooths above {smooth:g} Hz"
+        note(f"{path}: {' and '.join(motion.derived)} from {spline}, no columns give them")
     if motion.turned:
         note(f"{path}: jumps by a turn from row to row are taken out of {', '.join(motion.turned)}")
-    if motion.rough:
+    noisy = [name for name in motion.rough if name not in motion.coarse]  # of the others a warning says more
+    if noisy:
         warn(
-            f"{path}: accelerations of {', '.join(motion.rough)} jump from sample to sample, positions are rounded or "
-            "noisy; so will the forces. Give accelerations, or more digits"
+            f"{path}: accelerations of {', '.join(noisy)} jump from sample to sample, positions are rounded or noisy; "
+            "so will the forces. Give accelerations or more digits, or use --smooth HZ"
         )
     if not motion.even:
         least, most = motion.steps

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -14,6 +13,7 @@ from tauforge.cli.arguments import (
     Output,
     PayloadOption,
     Robot,
+    Smooth,
     Tip,
     Wrench,
     bad,
@@ -26,7 +26,8 @@ from tauforge.cli.arguments import (
     quantities,
 )
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, rows_of, write_output
-from tauforge.cli.output import number, result, seconds, table, warn
+from tauforge.cli.limits import warn_of_forces, warn_of_motion
+from tauforge.cli.output import number, result, seconds, table
 from tauforge.errors import ConvergenceError
 
 Motion = Annotated[
@@ -48,6 +49,7 @@ def inverse_dynamics(
     ] = None,
     payload: PayloadOption = None,
     wrench: Wrench = None,
+    smooth: Smooth = None,
     tip: Tip = None,
     lock: Lock = None,
     as_json: Json = False,
@@ -74,17 +76,18 @@ def inverse_dynamics(
         mine = loaded(mine, body)
         loads |= {} if model is None else {"model": model}
     loads["tip_wrench" if isinstance(mine, SerialArm) else "external_wrench"] = parse_wrench(wrench)
-    moves = read_motion(motion, mine)
+    moves = read_motion(motion, mine, smooth)
     with rows_of(motion, moves.rows):
         forces = mine.inverse_dynamics(*moves.samples, **loads)
     columns = columns_of(mine).force
+    peaks, rms = peak_of(moves.times, forces), rms_of(moves.times, forces)
+    warn_of_motion(mine, moves)
+    warn_of_forces(mine, peaks.value.tolist())
     if output is not None:
         rows = np.column_stack([moves.times, forces])
         write_output(output, lambda file: write_csv(file, [TIME, *columns], rows))
         if output == STDOUT:
             return
-    peaks, rms = peak_of(moves.times, forces), rms_of(moves.times, forces)
-    warn_of_limits(mine, peaks.value.tolist())
     names = [joint.name for joint in mine.joints] if isinstance(mine, SerialArm) else [f"leg {k}" for k in range(1, 7)]
     rows_shown: list[dict[str, Any]] = [
         {
@@ -136,7 +139,7 @@ def forward_kinematics(
     """The pose of an arm's tool from its joints, or of a platform from its leg lengths, followed row by row."""
     import numpy as np
 
-    from tauforge.motion.columns import LENGTHS, POSE, TIME, columns_of
+    from tauforge.motion.columns import LENGTHS, POSE, TIME, columns_of, joint_names
     from tauforge.motion.csv_table import read_csv, write_csv
     from tauforge.motion.poses import pose_of
     from tauforge.robots.pose_search import default_guess
@@ -144,7 +147,7 @@ def forward_kinematics(
 
     check_output(output, [file, robot], (".csv",), as_json)
     mine = load_robot(robot, tip, lock)
-    given = read_csv(file)
+    given = read_csv(file, joint_names(mine))
     times = given.take_times(TIME) if given.has([TIME]) else None
     if isinstance(mine, SerialArm):
         if guess is not None:
@@ -189,19 +192,6 @@ def _tracked(platform: Any, lengths: Any, start: Any) -> Any:
             "a --guess near the first row",
         )
         raise
-
-
-def warn_of_limits(robot: Any, peaks: Sequence[float]) -> None:
-    """One warning for each actuator that is asked for more than it can give."""
-    from tauforge.robots.serial_arm import SerialArm
-
-    if isinstance(robot, SerialArm):
-        limits = [(joint.name, joint.max_force, "N m" if joint.kind == "R" else "N") for joint in robot.joints]
-    else:
-        limits = [(f"leg {k}", limit, "N") for k, limit in enumerate(robot.force_limit or (), 1)]
-    for (name, limit, unit), peak in zip(limits, peaks, strict=False):
-        if limit is not None and abs(peak) > limit:
-            warn(f"{name} is asked for {number(abs(peak))} {unit}, more than its limit of {number(limit)} {unit}")
 
 
 COMMANDS = (("inverse-dynamics", inverse_dynamics), ("forward-kinematics", forward_kinematics))

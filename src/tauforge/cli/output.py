@@ -9,8 +9,10 @@ import os
 import sys
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
+
+from tauforge.terminal import printable
 
 if TYPE_CHECKING:
     from rich.console import Console, Group, RenderableType
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 UNBOUNDED = 10_000  # columns of a pipe: nothing is cut or folded there
 NARROWEST = 30
 WHOLE_WORDS: dict[str, Any] = {"break_long_words": False, "break_on_hyphens": False}  # paths, names of options
+GAP = 2  # spaces before a column of a table, beside the one of the line between them
 WHOLE = 24  # characters of a first cell that are never folded
 
 
@@ -39,21 +42,25 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
     """The first `texts` columns hold texts, the others numbers, which stay whole."""
     from rich import box
     from rich.console import Group
+    from rich.padding import Padding
     from rich.table import Table
     from rich.text import Text
 
-    cells = list(rows)
-    made = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False)
+    cells = [[cell if isinstance(cell, Text) else Text(printable(str(cell))) for cell in row] for row in rows]
+    # The cells bring their own padding: rich before 14.3 miscounts that of the outer columns.
+    made = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
+    padding = [(0, 0, 0, GAP if place else 0) for place, _ in enumerate(columns)]
     for place, name in enumerate(columns):
         number = place >= texts
         longest = max((len(str(row[place])) for row in cells), default=0)
         least = max(map(len, name.split()), default=0)  # may be folded no further
         if number or (place == 0 and longest <= WHOLE):
             least = max(least, longest)
-        made.add_column(Text(name), justify="right" if number else "left", overflow="fold", min_width=least)
+        head, wide = Padding(Text(printable(name)), padding[place]), least + padding[place][-1]
+        made.add_column(head, justify="right" if number else "left", overflow="fold", min_width=wide)
     for row in cells:
-        made.add_row(*(cell if isinstance(cell, Text) else Text(str(cell)) for cell in row))
-    return Group(*([Text(title, "bold")] if title else []), made, "")
+        made.add_row(*map(Padding, row, padding))
+    return Group(*([Text(printable(title), "bold")] if title else []), made, "")
 
 
 def result(as_json: bool, data: dict[str, Any], shown: Callable[[], Iterable[RenderableType]]) -> None:
@@ -64,7 +71,7 @@ def result(as_json: bool, data: dict[str, Any], shown: Callable[[], Iterable[Ren
     screen = console()
     for part in shown():
         if isinstance(part, str):
-            wrapped = (textwrap.fill(line, screen.width, **WHOLE_WORDS) for line in part.split("\n"))
+            wrapped = (textwrap.fill(line, screen.width, **WHOLE_WORDS) for line in printable(part).split("\n"))
             screen.print("\n".join(wrapped), markup=False, soft_wrap=True)
         else:
             least = screen.measure(part, options=screen.options.update(width=UNBOUNDED)).minimum
@@ -110,9 +117,9 @@ def item(text: str, remark: str = "", mark: str = "-") -> Table:
     from rich.text import Text
 
     made = Table.grid(padding=(0, 1))
-    whole = Text(text)
+    whole = Text(printable(text))
     if remark:
-        whole.append(f"\n{remark}", "dim")
+        whole.append(f"\n{printable(remark)}", "dim")
     made.add_row(mark, whole)
     return made
 
@@ -138,7 +145,7 @@ def _block(kind: str, text: str, remedy: str) -> None:
     """One readable block: the kind, the text, and below it, set in, what to do."""
     width = max(NARROWEST, _terminal_width()) if sys.stderr.isatty() else UNBOUNDED
     lines: list[str] = []
-    for paragraph in (*f"{kind}: {text}".splitlines(), *remedy.splitlines()):
+    for paragraph in (*printable(f"{kind}: {text}").splitlines(), *printable(remedy).splitlines()):
         first = "  " if lines else ""
         lines += textwrap.wrap(
             paragraph,
@@ -152,8 +159,10 @@ def _block(kind: str, text: str, remedy: str) -> None:
     if _live() and not os.environ.get("NO_COLOR"):
         colour = {"error": "31", "warning": "33", "note": "36"}[kind]
         whole = f"\x1b[1;{colour}m{kind}:\x1b[0m" + whole[len(kind) + 1 :]
-    sys.stdout.flush()
-    print(whole, file=sys.stderr, flush=True)
+    with suppress(OSError):  # what cannot be written yet stays in the buffer, and is told of at the end
+        sys.stdout.flush()
+    with suppress(OSError):  # there is nobody to tell
+        print(whole, file=sys.stderr, flush=True)
 
 
 def _live() -> bool:

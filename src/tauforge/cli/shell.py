@@ -14,6 +14,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from tauforge.cli import interrupts
 from tauforge.cli.output import error, seconds, warn
 from tauforge.errors import DivergenceError, ModelError, TauforgeError
 
@@ -40,6 +41,12 @@ class Commands(TyperGroup):
     def get_params(self, ctx: Any) -> list[Any]:
         return _bare_flags(super().get_params(ctx))
 
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:  # for which some versions of typer print an empty line
+            raise typer.Exit(INTERRUPTED) from None
+
     def main(  # type: ignore[override]
         self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **extra: Any
     ) -> NoReturn:
@@ -57,10 +64,16 @@ class Commands(TyperGroup):
             if not debug:
                 warnings.simplefilter("always", UserWarning)
                 warnings.showwarning = lambda message, *_, **__: warn(str(message))
-            code = self._code(given, extra, debug)
+            code = self._code(given or ["--help"], extra, debug)
+        if code == 0 and not given:
+            code = BAD_USE  # a command was expected
         if code == 0 and nowhere.getvalue():
             error("stdout is closed, the result went nowhere")
             code = FAILED
+        try:
+            sys.stderr.flush()
+        except OSError:  # nobody was told, but the exit code is right
+            _give_up(sys.stderr)
         sys.exit(code)
 
     def _code(self, args: list[str], extra: dict[str, Any], debug: bool) -> int:
@@ -68,24 +81,29 @@ class Commands(TyperGroup):
         try:
             returned = super().main(args, standalone_mode=False, **extra)
             sys.stdout.flush()
-        except SystemExit as end:  # of completion; and of typer, which has met a broken pipe
-            return BROKEN_PIPE if type(sys.stdout).__name__ == "PacifyFlushWrapper" else int(end.code or 0)
+        except SystemExit as end:
+            if not isinstance(end.__context__, BrokenPipeError):  # of completion
+                return int(end.code or 0)
+            _give_up(sys.stdout)  # of typer or rich, who met a closed pipe
+            return BROKEN_PIPE
         except BrokenPipeError:  # whoever read us has enough
-            _give_up_stdout()
+            _give_up(sys.stdout)
             return BROKEN_PIPE
         except (KeyboardInterrupt, typer.Abort):
             returned = INTERRUPTED
         except Exception as fault:
-            if debug and not hasattr(fault, "format_message"):
-                traceback.print_exc()
-            else:
-                _tell(fault)
-            if isinstance(fault, OSError) and not fault.filename:
-                _give_up_stdout()
-            return _code_of(fault)
-        if returned == INTERRUPTED:
-            error("interrupted; files are as they were")
-        return returned if isinstance(returned, int) else 0
+            if not interrupts.came():
+                return _code_told(fault, debug)
+            returned = INTERRUPTED
+        if returned != INTERRUPTED:
+            return returned if isinstance(returned, int) else 0
+        code = interrupts.end()
+        tell_interrupted()
+        return code
+
+
+def tell_interrupted() -> None:
+    error("interrupted; files are as they were")
 
 
 def _without_debug(args: list[str]) -> tuple[bool, list[str]]:
@@ -101,10 +119,20 @@ def _bare_flags(parameters: list[Any]) -> list[Any]:
     return parameters
 
 
-def _give_up_stdout() -> None:
+def _give_up(stream: Any) -> None:
     """What cannot be written may not be flushed again when Python ends."""
     with suppress(OSError):  # in tests it is no file
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+
+
+def _code_told(fault: Exception, debug: bool) -> int:
+    if isinstance(fault, OSError) and not fault.filename:
+        _give_up(sys.stdout)
+    if debug and not hasattr(fault, "format_message"):
+        traceback.print_exc()
+    else:
+        _tell(fault)
+    return _code_of(fault)
 
 
 def _code_of(fault: Exception) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -13,6 +14,7 @@ from tauforge.cli.arguments import (
     Lock,
     PayloadOption,
     Robot,
+    Smooth,
     Tip,
     bad,
     load_robot,
@@ -22,7 +24,7 @@ from tauforge.cli.arguments import (
     quantity,
 )
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
-from tauforge.cli.dynamics import warn_of_limits
+from tauforge.cli.limits import warn_of_forces
 from tauforge.cli.output import note, number, result, seconds, table, working
 
 if TYPE_CHECKING:
@@ -70,13 +72,15 @@ def simulate(
     ] = None,
     method: Annotated[str, typer.Option(help=" | ".join(METHODS), autocompletion=complete_method)] = "rk4",
     payload: PayloadOption = None,
+    smooth: Smooth = None,
     coulomb_speed: Annotated[
         float | None,
         typer.Option(metavar="SPEED", help="rad/s over which Coulomb friction is smoothed; default 0.01."),
     ] = None,
     force_limits: Annotated[bool, typer.Option("--force-limits", help="Actuators give no more than they can.")] = False,
     plot: Annotated[
-        Path | None, typer.Option(metavar="FILE.png", help="Position, error and force; .svg, .pdf too.")
+        Path | None,
+        typer.Option(metavar="FILE.png", help="Position, error and force, a panel for each unit; .svg, .pdf too."),
     ] = None,
     output: Annotated[
         str | None,
@@ -101,7 +105,7 @@ def simulate(
         raise bad("--method", f"expected one of {', '.join(METHODS)}, got {method!r}")
     limits = _own_limits(mine) if force_limits else None
     law = _law(controller, mine, kp, kv)
-    wanted = _motion(motion, mine)
+    wanted = _motion(motion, mine, smooth)
     with working(f"simulating {mine.name}"):
         recording = run(
             mine,
@@ -122,7 +126,7 @@ def simulate(
     if output is not None:
         recording.save(output)
     summary = _summary(recording)
-    warn_of_limits(mine, [entry["peak_force"] for entry in summary])
+    warn_of_forces(mine, [entry["peak_force"] for entry in summary])
 
     def shown() -> Any:
         length = f"{seconds(recording.time[-1])} s in steps of {seconds(step)} s"
@@ -217,7 +221,7 @@ def _law(name: str, robot: Any, kp: str | None, kv: str | None) -> Any:
     return (control.PD if name == "pd" else control.GravityPD)(robot, **gains)
 
 
-def _motion(text: str, robot: Any) -> Any:
+def _motion(text: str, robot: Any, smooth: float | None) -> Any:
     from tauforge.motion import JointMove, PoseMotion
     from tauforge.motion.columns import columns_of
     from tauforge.robots.serial_arm import SerialArm
@@ -226,7 +230,9 @@ def _motion(text: str, robot: Any) -> Any:
     if not colon or kind not in MOVES:
         if Path(text).suffix.lower() != ".csv":
             raise bad("--motion", f"expected a .csv file, joint-move:... or pose-move:..., got {text!r}")
-        return read_motion(Path(text), robot)
+        return read_motion(Path(text), robot, smooth)
+    if smooth is not None:
+        raise bad("--smooth", f"is for files, {kind} is smooth")
     arm = isinstance(robot, SerialArm)
     if arm != (kind == "joint-move"):
         raise bad("--motion", f"{kind} is for {MOVES[kind]}; {robot.name} needs {'joint' if arm else 'pose'}-move")
@@ -235,6 +241,8 @@ def _motion(text: str, robot: Any) -> Any:
         raise bad("--motion", f"expected {kind}:FROM:TO:SECONDS[:PROFILE], got {text!r}")
     kinds = [column.unit for column in columns_of(robot).position]
     start, end = (quantities("--motion", part, kinds) for part in parts[:2])
+    if not arm:  # the short way round
+        end[3:] = [b + 2 * math.pi * round((a - b) / (2 * math.pi)) for a, b in zip(start[3:], end[3:], strict=True)]
     move = JointMove(start, end, quantity("--motion", parts[2], "s"), *parts[3:])
     return move if arm else PoseMotion(move)
 

@@ -10,6 +10,7 @@ from tauforge.cli.arguments import (
     Json,
     PayloadOption,
     Platform,
+    Smooth,
     Wrench,
     load_platform,
     loaded,
@@ -29,6 +30,7 @@ def sizing(
     motion: Motion,
     payload: PayloadOption = None,
     wrench: Wrench = None,
+    smooth: Smooth = None,
     check: Annotated[
         bool, typer.Option("--check", help="Exit code 1 where a limit is broken or a singular pose is crossed.")
     ] = False,
@@ -38,7 +40,7 @@ def sizing(
     from tauforge.analysis.sizing import size
 
     mine = loaded(load_platform(platform, "sizing"), parse_payload(payload))
-    moves = read_motion(motion, mine)
+    moves = read_motion(motion, mine, smooth)
     with rows_of(motion, moves.rows):
         found = size(mine, moves.times, *moves.samples, external_wrench=parse_wrench(wrench))
 

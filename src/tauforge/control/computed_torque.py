@@ -26,10 +26,12 @@ from tauforge.control.controller import (
 )
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
+from tauforge.robots.own_classes import recorded
 
 Array = NDArray[Any]
 
 
+@recorded
 class ComputedTorque(Controller):
     """robot: the controller's own model, which may differ from the plant's.
 

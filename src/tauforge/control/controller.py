@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
 from tauforge.motion.poses import pose_rates, twists
+from tauforge.robots.own_classes import recorded
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.robots.stewart_platform import StewartPlatform
 
@@ -19,6 +20,7 @@ SYMMETRIC = 1e-12  # of gain matrices, relative to the largest entry: what round
 Robot = SerialArm | StewartPlatform
 
 
+@recorded
 class Controller(ABC):
     """Actuator forces from time, measured position and velocity, and the motion's sample at that time.
 
@@ -29,7 +31,9 @@ class Controller(ABC):
     robot: Robot
     task_space = False  # whether an arm's target is a pose of its tool
     period: float | None = None  # s, between two calls, for laws that keep a memory
-    compiles = False  # whether the force of an arm is arithmetic on its inverse dynamics and gravity forces alone
+    # whether the force of an arm is arithmetic on the state, the target, arrays among the attributes, and the arm's
+    # inverse dynamics and gravity forces alone, the same at any time; counts for our own classes only
+    compiles = False
 
     @abstractmethod
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:

@@ -17,11 +17,13 @@ from tauforge.control.controller import (
     times,
 )
 from tauforge.motion.motion import MotionSample
+from tauforge.robots.own_classes import recorded
 from tauforge.robots.stewart_platform import StewartPlatform
 
 Array = NDArray[Any]
 
 
+@recorded
 class PD(Controller):
     """Kp e + Kv e' of each actuator's own coordinate: joints of an arm, leg lengths of a platform.
 
@@ -46,6 +48,7 @@ class PD(Controller):
         return times(self.kp, e) + times(self.kv, e_dot)
 
 
+@recorded
 class GravityPD(PD):
     """PD and what holds the robot up where it is."""
 
@@ -57,6 +60,7 @@ class GravityPD(PD):
         return super().force(t, position, velocity, target) + hold
 
 
+@recorded
 class FeedforwardPD(PD):
     """PD and the forces that the motion itself needs, by the model."""
 

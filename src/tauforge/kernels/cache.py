@@ -1,14 +1,15 @@
 """Compiled objects on disk, so that a kernel is made once per machine and not once per process.
 
-An entry is a digest and the object; it is loaded only if the digest is right. The folder is made private (0700) and
-used only if no one else can write to it; it is never a shared temporary folder. Writers race harmlessly: each writes
-its own file and renames it into place. TAUFORGE_CACHE names another folder, or switches the cache off with 0, off or an
-empty text.
+An entry is a digest and the object; it is loaded only if the digest is right and nobody else could have written it. The
+folder is made private (0700) and used only if no one else can write to it; it is never a shared temporary folder.
+Writers race harmlessly: each writes its own file and renames it into place. TAUFORGE_CACHE names another folder or
+switches the cache off.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -18,26 +19,32 @@ import warnings
 from functools import cache
 from pathlib import Path
 
+from tauforge import settings
+
 MAGIC = b"tauforge-kernel-1\n"
 DIGEST_BYTES = 32
-MAX_BYTES = 256 * 2**20  # of all entries together; the oldest go first
-VARIABLE = "TAUFORGE_CACHE"
+MAX_BYTES = 256 * 2**20  # of all entries together, or a little more; the oldest go first
+TRIMS = 16  # times that the folder is looked through while MAX_BYTES are saved, on average
 OURS = re.compile(r"[0-9a-f]{64}(\.[0-9a-f]{16}\.tmp)?")  # names of entries, and of entries being written
 
 
 class KernelCacheWarning(RuntimeWarning):
-    """The kernel cache cannot be used, or an entry was damaged; everything still works, only slower to start."""
+    """The kernel cache, or an entry of it, cannot be used; everything still works, only slower to start."""
 
 
 def folder() -> Path | None:
     """Where entries go; None if the cache is switched off or the folder is not ours alone."""
-    wanted = os.environ.get(VARIABLE)
-    if wanted is not None and wanted.strip().lower() in ("", "0", "off", "none"):
+    wanted = settings.cache_folder()
+    if wanted is False:
         return None
-    if wanted is not None:
+    if isinstance(wanted, str):
         return _checked(wanted)
-    base = os.environ.get("XDG_CACHE_HOME") or (Path.home() / ".cache" if _has_home() else None)
-    return None if base is None else _checked(str(Path(base) / "tauforge" / "kernels"))
+    base = Path(os.environ.get("XDG_CACHE_HOME", ""))
+    if not base.is_absolute():  # the XDG specification: others are ignored
+        if not _has_home():
+            return None
+        base = Path.home() / ".cache"
+    return _checked(str(base / "tauforge" / "kernels"))
 
 
 def _has_home() -> bool:
@@ -49,21 +56,35 @@ def _has_home() -> bool:
 
 @cache
 def _checked(name: str) -> Path | None:
-    """Made if missing; refused, with one warning, if others could plant files in it."""
-    path = Path(name)
+    """Made if missing; refused, with one warning, if others could plant files in it.
+
+    A relative name means a folder in the directory that is current when it is first asked for, also later.
+    """
     try:
+        path = Path(name).absolute()
         path.mkdir(parents=True, exist_ok=True, mode=0o700)
         status = path.stat()
     except OSError as error:
-        _warn(f"the kernel cache {path} cannot be used: {error.strerror}")
+        _warn(f"the kernel cache {name} cannot be used: {error.strerror}")
         return None
-    if hasattr(os, "getuid") and status.st_uid != os.getuid():
-        _warn(f"the kernel cache {path} belongs to another user and is not used")
-        return None
-    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
-        _warn(f"the kernel cache {path} can be written by others and is not used. Make it private: chmod 700")
+    if fault := _open_to_others(status):
+        _warn(f"the kernel cache {path} {fault} and is not used. Make it private: chmod 700, or name another folder")
         return None
     return path
+
+
+def _open_to_others(status: os.stat_result) -> str | None:
+    """How somebody else could have written there; None if nobody could.
+
+    Windows has neither owners nor modes in this sense; its folders of users are private.
+    """
+    if not hasattr(os, "geteuid"):
+        return None
+    if status.st_uid != os.geteuid():
+        return "belongs to another user"
+    if status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
+        return "can be written by others"
+    return None
 
 
 def _warn(text: str) -> None:
@@ -80,22 +101,40 @@ def key(*parts: str) -> str:
 
 
 def load(name: str) -> bytes | None:
-    """The object, or None if there is none or it is damaged (then it is removed, with one warning)."""
+    """The object, or None if there is none or it cannot be trusted (then it is removed, with one warning)."""
     place = folder()
     if place is None:
         return None
     path = place / name
     try:
-        entry = path.read_bytes()
-    except OSError:
-        return None
+        fault, entry = _read(path)
+    except OSError as error:
+        if error.errno not in (errno.ELOOP, errno.EMLINK):
+            return None
+        fault, entry = "is a link", b""
     head, digest, code = entry[: len(MAGIC)], entry[len(MAGIC) :][:DIGEST_BYTES], entry[len(MAGIC) + DIGEST_BYTES :]
-    if head == MAGIC and digest == _digest(name, code):
+    if fault is None and head == MAGIC and digest == _digest(name, code):
         return code
-    _warn(f"the kernel cache entry {path} is damaged and is made again")
+    _warn(f"the kernel cache entry {path} {fault or 'is damaged'} and is made again")
     with contextlib.suppress(OSError):
         path.unlink(missing_ok=True)
     return None
+
+
+def _read(path: Path) -> tuple[str | None, bytes]:
+    """What is wrong with the file, and its content. The open file is judged: its name may lead elsewhere meanwhile."""
+    with open(path, "rb", opener=_directly) as file:
+        status = os.fstat(file.fileno())
+        if not stat.S_ISREG(status.st_mode):
+            return "is not a file", b""
+        if fault := _open_to_others(status):
+            return fault, b""
+        return None, file.read()
+
+
+def _directly(path: str, flags: int) -> int:
+    """Opens it without following a link, and without waiting for the other end of a pipe."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
 def save(name: str, code: bytes) -> None:
@@ -103,14 +142,22 @@ def save(name: str, code: bytes) -> None:
     place = folder()
     if place is None:
         return
+    entry = MAGIC + _digest(name, code) + code
     temporary = place / f"{name}.{secrets.token_hex(8)}.tmp"
     try:
-        temporary.write_bytes(MAGIC + _digest(name, code) + code)
+        with open(temporary, "xb", opener=_private) as file:
+            file.write(entry)
         temporary.replace(place / name)
-        _trim(place)
+        if _trim_is_due(name, len(entry)):
+            _trim(place)
     except OSError:
         with contextlib.suppress(OSError):
             temporary.unlink(missing_ok=True)
+
+
+def _private(path: str, flags: int) -> int:
+    """Opens it for us alone, whatever the umask."""
+    return os.open(path, flags, 0o600)
 
 
 def _digest(name: str, code: bytes) -> bytes:
@@ -118,20 +165,31 @@ def _digest(name: str, code: bytes) -> bytes:
     return hashlib.sha256(name.encode() + b"\0" + code).digest()
 
 
+def _trim_is_due(name: str, size: int) -> bool:
+    """Of many entries together TRIMS times for every MAX_BYTES, however many processes save them.
+
+    To look through the folder takes as long as there are entries: not with every one of them. Names are digests, so
+    they decide as a die would.
+    """
+    return int(name[:8], 16) / 16**8 < TRIMS * size / MAX_BYTES
+
+
 def _trim(place: Path) -> None:
     """Only our own files: the folder may be one that the user has other things in."""
     entries = []
-    for path in place.iterdir():
-        if not OURS.fullmatch(path.name):
-            continue
-        try:
-            status = path.stat()
-        except OSError:
-            continue
-        entries.append((status.st_mtime, status.st_size, path))
+    with os.scandir(place) as found:
+        for item in found:
+            if not OURS.fullmatch(item.name):
+                continue
+            try:
+                status = item.stat(follow_symlinks=False)
+            except OSError:
+                continue
+            entries.append((status.st_mtime, status.st_size, item.path))
     total = sum(size for _, size, _ in entries)
-    for _, size, path in sorted(entries, key=lambda entry: entry[0]):
+    for _, size, path in sorted(entries):
         if total <= MAX_BYTES:
             break
-        path.unlink(missing_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # another process trims too
+            os.unlink(path)
         total -= size

@@ -32,7 +32,6 @@ FUNCTIONS = {  # of Python, that the machine code calls
     "save_thread": "PyEval_SaveThread",
     "restore_thread": "PyEval_RestoreThread",
 }
-_kept: list[Any] = []
 
 
 class MethodDefinition(ctypes.Structure):
@@ -83,17 +82,24 @@ def _fields_are_where_assumed(array: np.ndarray) -> bool:
 class Handed:
     """What a builtin hands calls on to. It is pickled as the robot whose method it stands for.
 
-    A builtin is pickled by its owner and its name: as `getattr(robot, name)`.
+    A builtin is pickled by its owner and its name: as `getattr(robot, name)`. The builtin keeps this object alive, and
+    by it what it has raw pointers to.
+
+    robot: gives the robot; call: takes the calls
     """
 
-    def __init__(self, robot: Any, call: Callable[..., Any]) -> None:
+    def __init__(self, robot: Callable[[], Any], call: Callable[..., Any]) -> None:
         self._robot, self._call = robot, call
+        self._kept: tuple[Any, ...] = ()
+
+    def keep(self, *objects: Any) -> None:
+        self._kept = objects
 
     def __call__(self, *arguments: Any, **more: Any) -> Any:
         return self._call(*arguments, **more)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return itself, (self._robot,)
+        return itself, (self._robot(),)
 
     def documentation(self) -> str:
         """With the signature where `help` and `inspect` look for a builtin's."""
@@ -121,7 +127,7 @@ def builtin(loaded: Loaded, name: str, handed: Handed) -> Callable[..., Any] | N
             getattr(ctypes.pythonapi, function), ctypes.c_void_p
         ).value
     definition = MethodDefinition(name.encode(), address, FASTCALL_WITH_KEYWORDS, handed.documentation().encode())
-    _kept.append(definition)
+    handed.keep(loaded, definition)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]

@@ -1,53 +1,19 @@
-"""Text to machine code in memory. Compilation runs under one lock; what is loaded stays loaded."""
+"""Text to machine code in memory, which is freed when nothing refers to it any more."""
 
 from __future__ import annotations
 
-import ctypes
-import mmap
-import os
-import sys
-import threading
-import warnings
-from functools import cache
+import weakref
+from collections import deque
 from typing import Any
 
 import llvmlite.binding as llvm
+import numpy as np
 
+from tauforge.kernels.code_memory import NoKernelError, executable, need_memory
 from tauforge.kernels.host import Host, initialise
+from tauforge.kernels.lock import LOCK
 
-LOCK = threading.RLock()
-if hasattr(os, "register_at_fork"):  # a child must not inherit a lock that another thread holds
-    os.register_at_fork(before=LOCK.acquire, after_in_parent=LOCK.release, after_in_child=LOCK.release)
-_engines: list[Any] = []  # NumPy keeps raw pointers into them: never freed
-
-
-class NoExecutableMemoryWarning(RuntimeWarning):
-    """The system allows no new machine code; the NumPy reference answers instead."""
-
-
-@cache
-def executable_memory() -> bool:
-    """Whether memory that was written may become code. A hardened service forbids it, and calling it then crashes."""
-    if sys.platform != "linux":
-        return True
-    library = ctypes.CDLL(None, use_errno=True)
-    library.mmap.restype = ctypes.c_void_p
-    library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
-    library.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
-    library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
-    size = mmap.PAGESIZE
-    page = library.mmap(None, size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, -1, 0)
-    if page in (None, ctypes.c_void_p(-1).value):
-        return False
-    allowed: bool = library.mprotect(page, size, mmap.PROT_READ | mmap.PROT_EXEC) == 0
-    library.munmap(page, size)
-    if not allowed:
-        warnings.warn(
-            "this process may not make executable memory: kernels are off, the NumPy reference answers",
-            NoExecutableMemoryWarning,
-            stacklevel=2,
-        )
-    return allowed
+_unused: deque[Any] = deque()  # engines to be closed
 
 
 def target_machine(host: Host) -> Any:
@@ -60,22 +26,59 @@ def target_machine(host: Host) -> Any:
 
 def compile_text(text: str, host: Host) -> bytes:
     """An object file."""
-    with LOCK:
-        module = llvm.parse_assembly(text)
+    # A context of its own: LLVM's global one keeps every constant and type it has ever seen.
+    with (
+        LOCK,
+        llvm.create_context() as context,
+        llvm.parse_assembly(text, context) as module,
+        target_machine(host) as machine,
+    ):
         module.triple = host.triple
-        return bytes(target_machine(host).emit_object(module))
+        return bytes(machine.emit_object(module))
 
 
 class Loaded:
-    """Machine code in memory, by the names of its functions."""
+    """Machine code in memory, by the names of its functions. It is freed with this object.
 
-    def __init__(self, code: bytes, host: Host) -> None:
+    So whatever keeps an address of it (a ufunc, a builtin) must refer to this object. NoKernelError where there is no
+    memory for it. entry: the function by which it is verified that the code can be executed
+    """
+
+    def __init__(self, code: bytes, host: Host, entry: str) -> None:
         with LOCK:
+            _close_unused()
+            need_memory()
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(host))
+            # Freed by the death of an array, not by a finalizer of this object: of objects that refer to each other in
+            # a circle, the garbage collector runs all finalizers first, and others among them may still call the code.
+            # An array is no concern of the collector; it dies when the circle is taken apart.
+            self._life = np.empty(0)
+            weakref.finalize(self._life, _close, self._engine).atexit = False
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self._engine.finalize_object()
-            _engines.append(self._engine)
+            if not executable(self.address(entry)):
+                raise NoKernelError("the system did not make the machine code executable")
 
     def address(self, name: str) -> int:
         """Of a function or a global; 0 if there is none."""
-        return int(self._engine.get_function_address(name) or self._engine.get_global_value_address(name))
+        with LOCK:
+            return int(self._engine.get_function_address(name) or self._engine.get_global_value_address(name))
+
+
+def _close(engine: Any) -> None:
+    """Called wherever the last reference is dropped, so it waits for nobody: if it must, the next load closes it."""
+    _unused.append(engine)
+    if LOCK.acquire(blocking=False):
+        try:
+            _close_unused()
+        finally:
+            LOCK.release()
+
+
+def _close_unused() -> None:
+    while True:
+        try:
+            engine = _unused.popleft()
+        except IndexError:
+            return
+        engine.close()

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from functools import cache
 from typing import NamedTuple
 
 import llvmlite
 import llvmlite.binding as llvm
 
-VECTOR_BITS = "TAUFORGE_VECTOR_BITS"  # forces narrower vectors: 128, 256 or 512
+from tauforge.kernels.lock import LOCK
+from tauforge.settings import VECTOR_BITS as VECTOR_BITS
+from tauforge.settings import vector_bits
 
 
 class Host(NamedTuple):
@@ -36,28 +37,27 @@ class Host(NamedTuple):
 
 @cache
 def initialise() -> None:
-    llvm.initialize_native_target()
-    llvm.initialize_native_asmprinter()
+    with LOCK:
+        llvm.initialize_native_target()
+        llvm.initialize_native_asmprinter()
 
 
 @cache
 def _native() -> Host:
-    initialise()
-    features = llvm.get_host_cpu_features()
-    widest = 512 if features.get("avx512f") and features.get("avx512dq") else 256 if features.get("avx2") else 128
-    return Host(
-        llvm.get_process_triple(),
-        llvm.get_host_cpu_name(),
-        features.flatten(),
-        widest,
-        f"{llvmlite.__version__}/{'.'.join(map(str, llvm.llvm_version_info))}",
-    )
+    with LOCK:
+        initialise()
+        features = llvm.get_host_cpu_features()
+        widest = 512 if features.get("avx512f") and features.get("avx512dq") else 256 if features.get("avx2") else 128
+        return Host(
+            llvm.get_process_triple(),
+            llvm.get_host_cpu_name(),
+            features.flatten(),
+            widest,
+            f"{llvmlite.__version__}/{'.'.join(map(str, llvm.llvm_version_info))}",
+        )
 
 
 def host() -> Host:
     """This machine, with vectors no wider than TAUFORGE_VECTOR_BITS."""
     native = _native()
-    wanted = os.environ.get(VECTOR_BITS, "")
-    if wanted not in ("", "128", "256", "512"):
-        raise ValueError(f"{VECTOR_BITS}={wanted!r}: expected 128, 256 or 512")
-    return native._replace(vector_bits=min(native.vector_bits, int(wanted or 512)))
+    return native._replace(vector_bits=min(native.vector_bits, vector_bits() or native.vector_bits))

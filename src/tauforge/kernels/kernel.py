@@ -5,26 +5,32 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import os
+import secrets
 import time
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import cache
 from typing import Any
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.kernels import cache as disk
 from tauforge.kernels import direct_call, engine, threads
+from tauforge.kernels.code_memory import NoKernelError, need_memory
 from tauforge.kernels.direct_call import Handed
 from tauforge.kernels.host import host
 from tauforge.kernels.llvm_module import emit_module
-from tauforge.kernels.numpy_binding import generalized_ufunc
+from tauforge.kernels.lock import LOCK
+from tauforge.kernels.numpy_binding import TYPE_NUMBERS, generalized_ufunc
 from tauforge.tracing.graph import Graph
 
 MAX_NODES = 10_000  # above, the NumPy reference runs instead
+RECENT = 32  # kernels that stay for a while although nobody refers to them
 
 
-class TooLargeError(RuntimeError):
+class TooLargeError(NoKernelError):
     """A graph of more operations than are compiled; the NumPy reference runs instead."""
 
 
@@ -51,15 +57,14 @@ class Kernel:
         self.name, self.doc, self.arguments, self.results = name, doc, arguments, results
         self._graph, self._identity, self._limit = graph, identity, limit
         self._cores = [len(core) for _, core in arguments]
-        self._loaded: dict[int, engine.Loaded] = {}
         self._suspects = ctypes.c_int64(0)
         self.seconds: dict[str, float] = {}  # spent tracing, compiling and loading
-        self._ufunc, self._slots = generalized_ufunc(name, doc, [core for _, core in arguments], results)
+        self._ufunc, self._loops = generalized_ufunc(name, doc, [core for _, core in arguments], results)
 
     @property
     def ufunc(self) -> np.ufunc:
         """NumPy's own object, with `where=`, `axes=` and the rest; both its loops are compiled by asking for it."""
-        for bits in self._slots:
+        for bits in TYPE_NUMBERS:
             self.loaded(bits)
         return self._ufunc
 
@@ -73,24 +78,24 @@ class Kernel:
         return threads.call(self._ufunc, arrays, self._cores, self.results, out)
 
     def loaded(self, bits: int) -> engine.Loaded:
-        """The machine code for float64 or float32, from the cache or made now."""
-        found = self._loaded.get(bits)
+        """The machine code for float64 or float32, from the cache or made now; NoKernelError where it cannot be had."""
+        found = self._loops.loaded.get(bits)
         if found is not None:
             return found
-        with engine.LOCK:
-            if bits not in self._loaded:
+        with LOCK:
+            if bits not in self._loops.loaded:
                 made = self._load(bits)
-                self._slots[bits].loop = made.address("loop")
                 if bits == 64:
                     self._suspects = ctypes.c_int64.from_address(made.address("suspects"))
-                self._loaded[bits] = made
-            return self._loaded[bits]
+                self._loops.put(bits, made)
+            return self._loops.loaded[bits]
 
     def _load(self, bits: int) -> engine.Loaded:
         machine = host()
         name = disk.key(self._identity, self.name, str(bits), str(self._limit), *map(str, machine), emitter_version())
         code = disk.load(name)
         if code is None:
+            need_memory()
             start = time.perf_counter()
             graph = self._graph()
             traced = time.perf_counter()
@@ -102,7 +107,7 @@ class Kernel:
             self.seconds |= {"trace": traced - start, f"compile{bits}": time.perf_counter() - traced}
             disk.save(name, code)
         start = time.perf_counter()
-        loaded = engine.Loaded(code, machine)
+        loaded = engine.Loaded(code, machine, "loop")
         self.seconds[f"load{bits}"] = time.perf_counter() - start
         return loaded
 
@@ -120,7 +125,8 @@ class Kernel:
         return direct_call.builtin(self.loaded(64), self.name, handed)
 
 
-_shared: dict[tuple[str, ...], Kernel] = {}  # code is never freed, so that of an equal robot is used again
+_shared: WeakValueDictionary[str, Kernel] = WeakValueDictionary()  # equal robots use the same code while one lives
+_recent: OrderedDict[str, Kernel] = OrderedDict()  # so that a robot made, called and dropped in a loop finds its code
 
 
 def kernel_of(
@@ -133,11 +139,16 @@ def kernel_of(
     limit: float | None = None,
 ) -> Kernel:
     """As `Kernel`, but the same one for the same identity."""
-    key = (identity, name, str(limit), *map(str, host()))
-    with engine.LOCK:
-        if key not in _shared:
-            _shared[key] = Kernel(name, doc, graph, arguments, results, identity, limit)
-        return _shared[key]
+    key = disk.key(identity, name, str(limit), *map(str, host()))
+    with LOCK:
+        found = _shared.get(key)
+        if found is None:
+            found = _shared[key] = Kernel(name, doc, graph, arguments, results, identity, limit)
+        _recent[key] = found
+        _recent.move_to_end(key)
+        if len(_recent) > RECENT:
+            _recent.popitem(last=False)
+        return found
 
 
 @cache
@@ -145,11 +156,22 @@ def emitter_version() -> str:
     """Changes whenever any text changes that a kernel is made from."""
     package = os.path.dirname(os.path.dirname(__file__))  # not pathlib: this is part of every first call
     digest = hashlib.sha256()
-    for folder in ("algebra", "formulations", "tracing", "kernels", "robots"):
+    empty = True
+    for folder in ("algebra", "formulations", "tracing", "kernels", "robots", "control", "simulation"):
         for place, _, files in sorted(os.walk(f"{package}/{folder}")):
             for name in sorted(files):
-                if name.endswith(".py"):
+                if _is_source(place, name):
                     with open(f"{place}/{name}", "rb") as file:
                         text = file.read()
                     digest.update(f"{place.removeprefix(package)}/{name} {len(text)} ".encode() + text)
+                    empty = False
+    if empty:  # in an archive, for example: then entries serve this process alone
+        digest.update(secrets.token_bytes())
     return digest.hexdigest()
+
+
+def _is_source(place: str, name: str) -> bool:
+    """A module's text, or its bytecode where it was installed without the text."""
+    if name.endswith(".pyc"):
+        return os.path.basename(place) != "__pycache__"
+    return name.endswith(".py")

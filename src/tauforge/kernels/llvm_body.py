@@ -20,9 +20,9 @@ from tauforge.kernels.llvm_text import Code, Vectors
 from tauforge.kernels.llvm_turns import NO_TURNS, turning, turns_function
 from tauforge.tracing.graph import FREE, Graph, Node
 from tauforge.tracing.ordering import is_crowded, least_crowded
+from tauforge.tracing.witnesses import witnesses
 
 PART_NODES = 3000  # operations in one part, at most
-SWALLOWING = ("select", "sign", "tanh", "atan2")  # may make something finite of an infinity or of no number
 
 
 class Operand(NamedTuple):
@@ -38,12 +38,16 @@ class Operand(NamedTuple):
 
 
 class Body(NamedTuple):
-    """Text of the parts, named body0, body1, ..., and how many vectors of scratch memory a block needs."""
+    """Text of the parts, named body0, body1, ..., and how many vectors of scratch memory a block needs.
+
+    taint: which of those vectors is, after the last part, finite only if all inputs of the block are
+    """
 
     text: str
     declarations: frozenset[str]
     parts: int
     scratch: int
+    taint: int
     watched: bool
 
 
@@ -83,7 +87,7 @@ def emit_body(
         code = Code()
         suspect = PartEmitter(plan, code, Vectors(code, bits, lanes, avx512=avx512), limit).emit(part)
         function(f"i1 @body{part}(ptr noalias %table, ptr noalias %scratch)", code, f"ret i1 {suspect}")
-    return Body("".join(texts), frozenset(declarations), plan.parts, plan.scratch, limit is not None)
+    return Body("".join(texts), frozenset(declarations), plan.parts, plan.scratch, plan.taint, limit is not None)
 
 
 class Plan:
@@ -96,10 +100,6 @@ class Plan:
             self.turns = turning(graph)
         self.graph, self.ins, self.outs = graph, ins, outs
         self.columns = {f"{operand.name}{k}": (operand.number, k) for operand in ins for k in range(operand.size)}
-        # infinities become not a number on the way in or on the way out, wherever there are fewer; on the way out where
-        # an operation could turn them into something finite
-        swallows = any(node.op in SWALLOWING for node in graph.nodes)
-        self.guard_inputs = len(self.columns) < len(graph.outputs) and not swallows
         nodes = len(graph.nodes)
         self.parts = max(1, math.ceil(nodes / PART_NODES))
         self.part_of = [k * self.parts // nodes for k in range(nodes)]
@@ -111,11 +111,18 @@ class Plan:
                 complete = max(graph.outputs[k].node for k in outputs)
                 self.pieces.setdefault(complete, []).append(Piece(operand.number, start, outputs))
             first += operand.size
+        self.witnesses = witnesses(graph, list(self.columns))
+        self.taint = self.turns.vectors
         self.slots, self.scratch = self._scratch_slots()
 
+    def told(self, part: int) -> set[int]:
+        """The outputs among the witnesses that this part stores."""
+        pieces = [piece for k, found in self.pieces.items() if self.part_of[k] == part for piece in found]
+        return {output for piece in pieces for output in piece.outputs} & set(self.witnesses.outputs)
+
     def _scratch_slots(self) -> tuple[dict[int, int], int]:
-        """A slot is used again once its value is dead. The first ones are those of the angles."""
-        count = self.turns.vectors
+        """A slot is used again once its value is dead. The first ones are those of the angles, then the taint's."""
+        count = self.taint + 1
         if self.parts == 1:
             return {}, count
         last_part: dict[int, int] = {}
@@ -166,6 +173,10 @@ class PartEmitter:
         self.part = part
         last = self.plan.outs[-1].number
         watched: dict[str, None] = {}
+        awaited = self.plan.told(part)
+        told = [self.argument(*self.plan.columns[name]) for name in self.plan.witnesses.inputs] if part == 0 else []
+        if part == 0 and not awaited:
+            self.leave_taint(told)
         if part == 0 and self.plan.turns.angles:
             self.turn()
         for k, node in enumerate(self.graph.nodes):
@@ -177,10 +188,29 @@ class PartEmitter:
                 self.v.store(self.value(k), self.slot(self.plan.slots[k]), aligned=True)
             for piece in self.plan.pieces.get(k, ()):
                 values = [self.result(output) for output in piece.outputs]
+                new = awaited.intersection(piece.outputs)
+                told += [self.result(output) for output in sorted(new)]
+                awaited -= new
+                if new and not awaited:
+                    self.leave_taint(told)
                 self.rows[piece.operand].store(piece.start, values)
                 if self.limit is not None and piece.operand == last:
                     watched |= dict.fromkeys(values)
-        return self.any_beyond(list(watched))
+        return self.v.any_beyond(list(watched), self.limit or 0.0)
+
+    def leave_taint(self, told: list[str]) -> None:
+        """The sum of these and of what the parts before left.
+
+        It is stored as soon as it can be: at the end, the compiler puts off all other stores until then. Returning it,
+        or making it of the inputs alone, costs more.
+        """
+        place = self.slot(self.plan.taint)
+        if self.part:
+            told = [*told, self.v.load(place, aligned=True)]
+        total = told[0] if told else self.v.constant(0.0)
+        for value in told[1:]:
+            total = self.v.operation("add", total, value)
+        self.v.store(total, place, aligned=True)
 
     def turn(self) -> None:
         """Angles to scratch memory, and the loop over them. The values made on the way are made again where needed."""
@@ -189,17 +219,6 @@ class PartEmitter:
             value = self.value(angle) if node.op in FREE else self.computed(node)
             self.v.store(value, self.slot(2 * place), aligned=True)
         self.code.do("call void @turns(ptr %scratch)")
-
-    def any_beyond(self, values: list[str]) -> str:
-        found = ""
-        for value in values:
-            size = self.v.intrinsic("fabs", value)
-            beyond = self.v.compare("uge", size, self.v.constant(self.limit or 0.0))
-            found = self.code.emit(f"or {self.v.mask} {found}, {beyond}") if found else beyond
-        if not found:
-            return "false"
-        bits = self.code.emit(f"bitcast {self.v.mask} {found} to i{self.v.lanes}")
-        return self.code.emit(f"icmp ne i{self.v.lanes} {bits}, 0")
 
     def slot(self, number: int) -> str:
         return self.code.at("%scratch", number * self.v.bytes)
@@ -220,20 +239,14 @@ class PartEmitter:
         if (operand, column) not in self.loaded:
             start, values = self.rows[operand].load(column)
             for k, value in enumerate(values, start):
-                self.loaded[operand, k] = self.finite_or_nan(value) if self.plan.guard_inputs else value
+                self.loaded[operand, k] = value
         return self.loaded[operand, column]
 
     def result(self, output: int) -> str:
         node, negative = self.graph.outputs[output]
         if (node, negative) not in self.finished:
-            value = self.v.negated(self.value(node)) if negative else self.value(node)
-            free = self.plan.guard_inputs or self.graph.nodes[node].op == "constant"
-            self.finished[node, negative] = value if free else self.finite_or_nan(value)
+            self.finished[node, negative] = self.v.negated(self.value(node)) if negative else self.value(node)
         return self.finished[node, negative]
-
-    def finite_or_nan(self, value: str) -> str:
-        """What is not finite becomes not a number: 0 x + x."""
-        return self.v.fma(value, self.v.constant(0.0), value)
 
     def computed(self, node: Node) -> str:
         a = node.args[0]

@@ -6,6 +6,8 @@ import math
 
 from tauforge.kernels.host import Host
 from tauforge.kernels.llvm_body import Body, Operand
+from tauforge.kernels.llvm_finite import run_body
+from tauforge.kernels.llvm_text import Vectors
 from tauforge.kernels.llvm_writer import ALIGNMENT, Writer, restore_status, save_status
 
 DOUBLE = 12  # NumPy's number of the type float64
@@ -40,7 +42,7 @@ def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: H
     dims = code.emit(f"alloca [{rank} x i64], align 8")
     pointers = code.emit(f"alloca [{len(operands)} x ptr], align 8")
     steps = code.emit(f"alloca [{len(operands) + sum(len(o.core) for o in operands)} x i64], align 8")
-    scratch = code.emit(f"alloca [{max(1, body.scratch) * host.vector_bits // 8} x i8], align {ALIGNMENT}")
+    scratch = code.emit(f"alloca [{body.scratch * host.vector_bits // 8} x i8], align {ALIGNMENT}")
 
     def address(name: str) -> str:
         return code.emit(f"load ptr, ptr {code.at('@addresses', 8 * ADDRESSES.index(name))}, align 8")
@@ -118,11 +120,8 @@ def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: H
         pointer = code.emit(f"load ptr, ptr {code.at(pointers, 8 * operand.number)}, align 8")
         code.do(f"store ptr {pointer}, ptr {code.at(table, 16 * operand.number)}, align 8")
         code.do(f"store i64 0, ptr {code.at(table, 16 * operand.number + 8)}, align 8")
-    for part in range(body.parts):
-        suspect = code.emit(f"call i1 @body{part}(ptr {table}, ptr {scratch})")
-        if body.watched:
-            with code.when(suspect):
-                code.emit("atomicrmw add ptr @suspects, i64 1 monotonic")
+    v = Vectors(code, 64, host.lanes(64), avx512=host.has_avx512)
+    run_body(code, body, v, table, scratch)
     restore_status(code, host, status)
     code.do("br label %computed")
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tauforge.kernels.host import Host
 from tauforge.kernels.llvm_body import Body, Operand
+from tauforge.kernels.llvm_finite import run_body
+from tauforge.kernels.llvm_text import Vectors
 from tauforge.kernels.llvm_writer import ALIGNMENT, Writer, restore_status, save_status
 
 STACK_BYTES = 64 * 1024  # larger blocks come from the heap
@@ -128,11 +130,8 @@ def loop_function(
             stride = code.emit(f"select i1 {plain}, i64 {strides[a]}, i64 {operand.size * size}")
             code.do(f"store ptr {pointer}, ptr {code.at(memory, 16 * a)}, align 8")
             code.do(f"store i64 {stride}, ptr {code.at(memory, 16 * a + 8)}, align 8")
-        for part in range(body.parts):
-            suspect = code.emit(f"call i1 @body{part}(ptr {memory}, ptr {code.at(memory, table_bytes)})")
-            if body.watched:
-                with code.when(suspect):
-                    code.emit("atomicrmw add ptr @suspects, i64 1 monotonic")
+        v = Vectors(code, bits, lanes, avx512=host.has_avx512)
+        run_body(code, body, v, memory, code.at(memory, table_bytes))
         for a in range(len(ins), len(operands)):
             with code.when(copied[a]):
                 copy("out", a, count)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from tauforge.kernels.host import Host
 from tauforge.kernels.llvm_body import Operand, emit_body
 from tauforge.kernels.llvm_direct import ADDRESSES, direct_function
+from tauforge.kernels.llvm_finite import spoil_function
 from tauforge.kernels.llvm_loop import OFFSETS, loop_function
 from tauforge.kernels.llvm_rows import copies
 from tauforge.tracing.graph import Graph
@@ -36,7 +37,7 @@ def emit_module(
     number = "double" if bits == 64 else "float"
     texts, declarations = [body.text, OFFSETS, copies(number, bits // 8)], set(body.declarations)
     texts.append("@suspects = global i64 0\n")
-    writers = [loop_function(body, ins, outs, bits, lanes, host)]
+    writers = [spoil_function(ins, outs, bits, lanes), loop_function(body, ins, outs, bits, lanes, host)]
     if bits == 64:
         texts.append(f"@addresses = global [{len(ADDRESSES)} x ptr] zeroinitializer\n")
         writers.append(direct_function(body, ins, outs, host))

@@ -119,6 +119,17 @@ class Vectors:
     def compare(self, how: str, a: str, b: str) -> str:
         return self.code.emit(f"fcmp {how} {self.type} {a}, {b}")
 
+    def any_beyond(self, values: Sequence[str], limit: float) -> str:
+        """A truth value: is a number in any lane not below the limit in size?"""
+        found = ""
+        for value in values:
+            beyond = self.compare("uge", self.intrinsic("fabs", value), self.constant(limit))
+            found = self.code.emit(f"or {self.mask} {found}, {beyond}") if found else beyond
+        if not found:
+            return "false"
+        bits = self.code.emit(f"bitcast {self.mask} {found} to i{self.lanes}")
+        return self.code.emit(f"icmp ne i{self.lanes} {bits}, 0")
+
     def select(self, mask: str, a: str, b: str) -> str:
         return self.code.emit(f"select {self.mask} {mask}, {self.type} {a}, {self.type} {b}")
 

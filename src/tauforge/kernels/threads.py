@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-VARIABLE = "TAUFORGE_THREADS"
+from tauforge import settings
+
 SMALLEST_SHARE = 16_384  # rows for which a thread is worth waking
 SHARES = 8  # of every thread: one that is held up leaves its share to the others
 _count: int | None = None
@@ -32,11 +33,9 @@ def set_threads(count: int | None) -> None:
 def get_threads() -> int:
     if _count is not None:
         return _count
-    wanted = os.environ.get(VARIABLE, "")
-    if wanted and not (wanted.isdecimal() and int(wanted) > 0):
-        raise ValueError(f"{VARIABLE}={wanted!r}: expected a whole number >= 1")
-    if wanted:
-        return int(wanted)
+    wanted = settings.threads()
+    if wanted is not None:
+        return wanted
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 

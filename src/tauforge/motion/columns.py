@@ -10,7 +10,8 @@ of a platform
     v_x, v_y, v_z [m/s], omega_x, omega_y, omega_z [rad/s]                twist
     a_x, a_y, a_z [m/s^2], alpha_x, alpha_y, alpha_z [rad/s^2]            acceleration
     l1 [m] ... l6, f1 [N] ... f6                                          leg lengths and forces
-and of what was wanted the same with `target_` before it.
+and of what was wanted the same with `target_` before it. A file that is read may call the columns of an arm after its
+joints: `shoulder [deg]`, `shoulder_velocity [deg/s]`, `shoulder_acceleration [deg/s^2]`.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from tauforge.robots.stewart_platform import StewartPlatform
 TIME = Column("time", "s")
 AXES = ("x", "y", "z")
 POSE = tuple(Column(*c) for c in zip((*AXES, *(f"theta_{a}" for a in AXES)), ["m"] * 3 + ["rad"] * 3, strict=True))
+ENDINGS = ("", "_velocity", "_acceleration")  # of columns that are called after a joint
 LENGTHS = tuple(Column(f"l{i}", "m") for i in range(1, 7))
 
 
@@ -66,6 +68,25 @@ PLATFORM = Columns(
     _vector("a", "alpha", "/s^2"),
     tuple(Column(f"f{i}", "N") for i in range(1, 7)),
 )
+
+
+def joint_names(robot: SerialArm | StewartPlatform) -> dict[str, str]:
+    """What columns may be called after an arm's joints, and our names of them: shoulder is q2, shoulder_velocity qd2.
+
+    A name that could mean two columns is none of them.
+    """
+    if isinstance(robot, StewartPlatform):
+        return {}
+    columns = columns_of(robot)
+    ours = {TIME.name, *(column.name for group in columns for column in group)}
+    ours |= {column.name for column in (*columns.target_position, *columns.target_velocity)}
+    pairs = [
+        (joint.name + ending, column.name)
+        for ending, group in zip(ENDINGS, columns[:3], strict=True)
+        for joint, column in zip(robot.joints, group, strict=True)
+    ]
+    names = [name for name, _ in pairs]
+    return {name: column for name, column in pairs if name not in ours and names.count(name) == 1}
 
 
 def columns_of(robot: SerialArm | StewartPlatform) -> Columns:

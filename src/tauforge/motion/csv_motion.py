@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tauforge.errors import ModelError
-from tauforge.motion.columns import TIME, columns_of
+from tauforge.errors import ModelError, RoundedMotionWarning, ShapeError
+from tauforge.motion.columns import TIME, Columns, columns_of, joint_names
 from tauforge.motion.csv_table import Column, CsvTable, read_csv
+from tauforge.motion.derivatives import FEWEST, derivatives
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.motion.poses import pose_rates, twists
 from tauforge.robots.serial_arm import SerialArm
@@ -24,33 +26,46 @@ EVEN = 1e-6  # relative: steps that differ by less are the same
 STILL = 1e-14  # relative: a coordinate that moves by less stands still
 LEVEL = 1e-6  # cosine of theta_y below which twists say nothing of the angles' rates
 TURN = 2 * np.pi
-FEWEST = 6  # samples that a spline of fifth degree needs
+MATTERS = 0.05  # of the largest acceleration: what rounding may do to it without a warning
 
 
 class CsvMotion(Motion):
     """What a file says at its times, and between them the quintics that join position, rate and acceleration.
 
     Rates that the file does not give are those of a spline of fifth degree through the positions; accelerations those
-    of such a spline through the rates if these are given, else of the one through the positions. A rate so small that
-    the samples cannot tell its sign is taken as rest: friction would act on the sign.
+    of such a spline through the rates if these are given, else of the one through the positions. Given accelerations
+    are used as they are. A rate so small that the samples cannot tell its sign is taken as rest: friction would act on
+    the sign. RoundedMotionWarning where the digits of the file leave more than 5 per cent of a coordinate's largest
+    acceleration open.
 
-    rows:    (k,) of the file, whose header is row 1
-    times:   (k,) s, as in the file; the motion itself starts at 0
-    samples: position, velocity, acceleration at the times, (k, n); of a platform pose, twist and acceleration
-    derived: which of "velocity", "acceleration" come from a spline
-    turned:  columns of angles that jumped by a turn between two rows: the same place, but not the same motion
-    rough:   columns whose accelerations, from a spline, jump from sample to sample: rounded or noisy positions
-    unused:  columns of the file that were not read
+    smooth:    Hz; what is differentiated is smoothed first, without delay: a sine of this frequency keeps 0.71 of its
+               amplitude, one of a quarter of it all but 6e-6. Four to five times the highest frequency of the motion
+               is a good choice; the largest errors are left at the two ends
+    rows:      (k,) of the file, whose header is row 1
+    times:     (k,) s, as in the file; the motion itself starts at 0
+    samples:   position, velocity, acceleration at the times, (k, n); of a platform pose, twist and acceleration
+    derived:   which of "velocity", "acceleration" come from a spline
+    turned:    columns of angles that jumped by a turn between two rows: the same place, but not the same motion
+    rough:     columns whose accelerations, from a spline, jump from sample to sample: rounded or noisy positions
+    coarse:    columns with too few digits for the accelerations, the worst first
+    uncertain: (n,) by how much the rounding of digits may move the second derivatives of the coordinates; 0 where
+               accelerations are given
+    unused:    columns of the file that were not read
     """
 
-    def __init__(self, path: str | os.PathLike[str], robot: SerialArm | StewartPlatform) -> None:
+    def __init__(
+        self, path: str | os.PathLike[str], robot: SerialArm | StewartPlatform, *, smooth: float | None = None
+    ) -> None:
+        self.smooth = smooth
         self.of_poses = isinstance(robot, StewartPlatform)
-        table, columns = read_csv(path), columns_of(robot)
+        table, columns = read_csv(path, joint_names(robot)), columns_of(robot)
         self.rows, self.times = table.rows, table.take_times(TIME)
         position = table.take(columns.position)
         given = {name: getattr(columns, name) for name in ("velocity", "acceleration")}
         found = {name: _all_or_none(table, own) for name, own in given.items()}
         self.derived = tuple(name for name, values in found.items() if values is None)
+        if smooth is not None and not self.derived:
+            raise ShapeError("smooth", expected="None: the file gives velocity and acceleration", got=repr(smooth))
         if len(self.times) < (FEWEST if self.derived else 2):
             several = "rows" if len(self.times) > 1 else "row"
             others = f", or {' and '.join(self.derived)} too" if self.derived else ""
@@ -66,37 +81,68 @@ class CsvMotion(Motion):
             if steep.any():
                 where = f"row {table.rows[steep.argmax()]}, column theta_y"
                 table.fail("at a quarter turn the angles have no rates", where, "Leave out twists and accelerations")
-        rates, seconds = self._completed(position, found["velocity"], found["acceleration"])
+        position, rates, seconds = self._completed(table, columns, position, found)
         self.duration = float(self.times[-1] - self.times[0])
         self._numbers = position, rates, seconds
         self._curve: Any = None
         self.samples = self._sample_of(position, rates, seconds)
+        self.coarse = self._warn_of_digits(table, columns, seconds)
         jumps = _jumps(position, seconds) if "acceleration" in self.derived else np.zeros(position.shape[1], bool)
         self.rough = tuple(column.name for column, jump in zip(columns.position, jumps, strict=True) if jump)
         known = {column.name for group in columns for column in group} | {TIME.name}
         known |= {column.name for column in (*columns.target_position, *columns.target_velocity)}
-        self.unused = tuple(name for name in table.names if name not in known)
+        self.unused = tuple(table.unread(known))
 
-    def _completed(self, position: Array, velocity: Array | None, acceleration: Array | None) -> tuple[Array, Array]:
-        """First and second time derivatives of the coordinates, (k, n) each."""
-        from scipy.interpolate import make_interp_spline  # slow to import
-
+    def _completed(
+        self, table: CsvTable, columns: Columns, position: Array, found: dict[str, Array | None]
+    ) -> tuple[Array, Array, Array]:
+        """Position and its first and second time derivatives, (k, n) each."""
+        velocity, acceleration = found["velocity"], found["acceleration"]
+        time_steps = np.zeros(len(self.times)) if self.even else table.steps([TIME])[:, 0]
+        rates: Array
+        seconds: Array
         if velocity is None:
-            spline = make_interp_spline(self.times, position, k=5)
-            rates, seconds = spline(self.times, 1), spline(self.times, 2)
-            unsure = np.abs(rates - make_interp_spline(self.times, position, k=3)(self.times, 1))
-            rates[np.abs(rates) <= unsure] = 0.0
+            order = 2 if acceleration is None else 1
+            own = derivatives(self.times, position, table.steps(columns.position), time_steps, self.smooth, order)
+            position, rates, seconds = own.values, own.first, own.second
+            rates[np.abs(rates) <= own.unsure] = 0.0
             still = np.ptp(position, axis=0) <= STILL * np.abs(position).max(axis=0)
             rates[:, still] = seconds[:, still] = 0.0
+            self.uncertain = np.where(still, 0.0, own.uncertain[1])
         else:
             rates = pose_rates(position, velocity)[0] if self.of_poses else velocity
-            given = acceleration is not None
-            seconds = None if given else make_interp_spline(self.times, rates, k=5)(self.times, 1)
-        if acceleration is None:
-            return rates, seconds
-        if self.of_poses:
-            return rates, pose_rates(position, twists(position, rates)[0], acceleration)[1]
-        return rates, acceleration
+            if acceleration is None:
+                own = derivatives(self.times, rates, table.steps(columns.velocity), time_steps, self.smooth, order=1)
+                rates, seconds, self.uncertain = own.values, own.first, own.uncertain[0]
+        if acceleration is not None:
+            self.uncertain = np.zeros(position.shape[1])
+            seconds = acceleration
+            if self.of_poses:
+                seconds = pose_rates(position, twists(position, rates)[0], acceleration)[1]
+        return position, rates, seconds
+
+    def _warn_of_digits(self, table: CsvTable, columns: Columns, seconds: Array) -> tuple[str, ...]:
+        """One warning for all columns whose digits are too few; returns their names, the worst first."""
+        share = self.uncertain / np.maximum(np.abs(seconds).max(axis=0), np.finfo(float).tiny)
+        coarse = [int(k) for k in np.argsort(-share, kind="stable") if share[k] > MATTERS]
+        if not coarse:
+            return ()
+        differentiated = columns.position if "velocity" in self.derived else columns.velocity
+        names = [differentiated[k].name for k in coarse]
+        k = coarse[0]
+        written = table.step_as_written(differentiated[k])
+        written += "" if self.even else f" and the times in steps of {table.step_as_written(TIME)}"
+        unit = f"{columns.position[k].unit}/s^2"
+        warnings.warn(
+            f"{table.path}: {names[0]} is written in steps of {written}, so that accelerations from it may be off by "
+            f"{self.uncertain[k]:.2g} {unit} where the largest is {np.abs(seconds[:, k]).max():.2g} {unit}"
+            + (f"; likewise {', '.join(names[1:])}" if names[1:] else "")
+            + ". Give accelerations or more digits, or smooth the motion"
+            + (f" below {self.smooth:g} Hz" if self.smooth else " (smooth=, --smooth HZ)"),
+            RoundedMotionWarning,
+            stacklevel=3,
+        )
+        return tuple(names)
 
     def _sample_of(self, position: Array, rates: Array, seconds: Array) -> MotionSample:
         return MotionSample(position, *(twists(position, rates, seconds) if self.of_poses else (rates, seconds)))
@@ -125,7 +171,7 @@ class CsvMotion(Motion):
 
 
 def _all_or_none(table: CsvTable, columns: Sequence[Column]) -> Array | None:
-    missing = [column for column in columns if column.name not in table.names]
+    missing = [column for column in columns if not table.has([column])]
     if len(missing) == len(columns):
         return None
     if missing:

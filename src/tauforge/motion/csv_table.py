@@ -8,20 +8,25 @@ import io
 import math
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from array import array
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import IO, Any, NamedTuple, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tauforge.errors import ModelError
+from tauforge.motion.digits import quanta
 
 Array = NDArray[Any]
 MAX_BYTES = 256 * 2**20
 MAX_HEADER = 100_000  # characters of the first line
+PIECE = 2**16  # characters that are split into lines at a time
 SHOWN = 40  # characters of a cell in a message
 HEADER = re.compile(r"(?P<name>[^\[\]]+?)\s*(?:\[(?P<unit>[^\[\]]*)\])?")
+PARENTHESES = re.compile(r"(?P<name>.*\S)\s*\((?P<unit>[^()]*)\)")
 
 # What a unit measures, and how many SI units one of it is.
 UNITS: dict[str, tuple[str, float]] = {
@@ -73,9 +78,10 @@ class Column(NamedTuple):
 class CsvTable:
     """Numbers of a file under their names, with the places they came from.
 
-    units:   as written, None where there is none; known or not, which matters only for columns that are taken
-    numbers: (k, columns); NaN where something else stands
-    faults:  of columns that hold more than numbers: the first place, and what is wrong there
+    units:    as written, None where there is none; known or not, which matters only for columns that are taken
+    numbers:  (k, columns); NaN where something else stands
+    faults:   of columns that hold more than numbers: the first place, and what is wrong there
+    synonyms: other names that columns of the file may have, and ours; ours counts where a file has both
     """
 
     def __init__(
@@ -86,29 +92,43 @@ class CsvTable:
         numbers: Array,
         rows: Array,
         faults: dict[int, ModelError],
+        synonyms: Mapping[str, str],
     ) -> None:
         self.path, self.names, self.units = path, names, units
         self.numbers, self.rows, self.faults = numbers, rows, faults
+        self._synonyms = {ours: name for name, ours in synonyms.items()}
+        self._place_of = {synonyms.get(name, name): place for place, name in enumerate(names)}
+        self._place_of |= {name: place for place, name in enumerate(names)}
 
     def has(self, columns: Iterable[Column]) -> bool:
         """Whether any of them is there."""
-        return any(column.name in self.names for column in columns)
+        return any(column.name in self._place_of for column in columns)
+
+    def unread(self, known: Collection[str]) -> list[str]:
+        """Columns of the file that are none of the known ones."""
+        places = {self._place_of[name] for name in known if name in self._place_of}
+        return [name for place, name in enumerate(self.names) if place not in places]
 
     def take(self, columns: Sequence[Column]) -> Array:
         """(k, len(columns)) in SI units. ModelError where a column is missing or its unit does not fit."""
         for column in columns:
-            if column.name not in self.names:
-                alike = {name.lower(): name for name in self.names}
-                near = difflib.get_close_matches(column.name.lower(), alike, n=1, cutoff=0.75)
-                hint = f"Did you mean {alike[near[0]]!r}? " if near else ""
-                there = ", ".join(self.names[:SHOWN]) + (", ..." if len(self.names) > SHOWN else "")
-                self.fail(f"no column {str(column)!r}", "row 1", f"{hint}There are: {there}")
-        places = [self.names.index(column.name) for column in columns]
-        scales = [self._scale(place, column) for place, column in zip(places, columns, strict=True)]
+            if column.name not in self._place_of:
+                self._missing(column)
+        places, scales = self._places(columns)
         faulty = [self.faults[place] for place in places if place in self.faults]
         if faulty:
             raise faulty[0].located(self.path)
-        return np.asarray(self.numbers[:, places] * np.array(scales))
+        return np.asarray(self.numbers[:, places] * scales)
+
+    def steps(self, columns: Sequence[Column]) -> Array:
+        """(k, len(columns)) in SI units: the step in which each number was rounded, as its digits show."""
+        places, scales = self._places(columns)
+        return np.asarray(quanta(self.numbers[:, places]) * scales)
+
+    def step_as_written(self, column: Column) -> str:
+        """A column's usual step with the unit of the file, for messages."""
+        place = self._place_of[column.name]
+        return f"{np.median(quanta(self.numbers[:, [place]])):g} {self.units[place]}"
 
     def take_times(self, column: Column) -> Array:
         """(k,) s, ever later."""
@@ -121,8 +141,28 @@ class CsvTable:
             self.fail(f"times must increase, {times[k + 1]:g} s is {what}", where, "Sort the rows, drop repeated ones")
         return times
 
+    def _places(self, columns: Sequence[Column]) -> tuple[list[int], Array]:
+        """Of the columns among all, and how many SI units their units are."""
+        places = [self._place_of[column.name] for column in columns]
+        return places, np.array([self._scale(place, column) for place, column in zip(places, columns, strict=True)])
+
+    def _missing(self, column: Column) -> NoReturn:
+        alike = {name.lower(): name for name in self.names}
+        near = difflib.get_close_matches(column.name.lower(), alike, n=1, cutoff=0.75)
+        hint = f"Did you mean {alike[near[0]]!r}? " if near else ""
+        for name in self.names:
+            found = PARENTHESES.fullmatch(name)
+            if found and found["name"].lower() == column.name.lower():
+                hint = f"Units stand in brackets: write {column}, say, for {name!r}. "
+        there = ", ".join(self.names[:SHOWN]) + (", ..." if len(self.names) > SHOWN else "")
+        synonym = self._synonyms.get(column.name)
+        other = "" if synonym is None else f" or {str(column._replace(name=synonym))!r}"
+        case = ". Upper and lower case differ" if column.name.lower() in alike else ""
+        self.fail(f"no column {str(column)!r}{other}", "row 1", f"{hint}There are: {there}{case}")
+
     def _scale(self, place: int, column: Column) -> float:
-        unit, where = self.units[place], f"row 1, column {column.name}"
+        unit, where = self.units[place], f"row 1, column {self.names[place]}"
+        column = column._replace(name=self.names[place])
         fitting = [name for name, (kind, _) in UNITS.items() if column.unit in ("", kind)]
         if unit is None:
             example = column._replace(unit=column.unit or "m")
@@ -137,8 +177,10 @@ class CsvTable:
         raise ModelError(problem, file=self.path, field=where, remedy=remedy)
 
 
-def read_csv(path: str | os.PathLike[str]) -> CsvTable:
+def read_csv(path: str | os.PathLike[str], synonyms: Mapping[str, str] = MappingProxyType({})) -> CsvTable:
     """A UTF-8 file: one header row of names with units, then rows of finite numbers, commas between them.
+
+    synonyms: other names that columns may have, and ours
 
     ModelError names the row (the header is row 1, empty rows count) and the column of what cannot be read. Units and
     cells are judged when their column is taken: others may hold anything.
@@ -151,7 +193,7 @@ def read_csv(path: str | os.PathLike[str]) -> CsvTable:
         raise error.located(Path(path)) from None
     except csv.Error as error:
         raise ModelError(f"is not a CSV file: {error}", file=path if isinstance(path, str) else str(path)) from None
-    return CsvTable(Path(path), names, units, numbers, rows, faults)
+    return CsvTable(Path(path), names, units, numbers, rows, faults, synonyms)
 
 
 def write_csv(file: IO[str], columns: Iterable[object], rows: Iterable[Sequence[float]]) -> None:
@@ -214,6 +256,9 @@ def _header(text: str) -> tuple[list[str], list[str | None], int]:
                 remedy="As in: time [s], q1 [rad]",
             )
         name, unit = found["name"].strip(), found["unit"]
+        rounded = PARENTHESES.fullmatch(name)
+        if unit is None and rounded and _unit(rounded["unit"].strip()) in UNITS:
+            name, unit = rounded["name"], rounded["unit"]
         if _is_number(name) and unit is None:
             raise ModelError(
                 f"expected the name of a column, got the number {name}",
@@ -237,42 +282,53 @@ def _unit(text: str) -> str:
 
 def _numbers(text: str, names: list[str], start: int) -> tuple[Array, Array, dict[int, ModelError]]:
     """(k, columns), the row of each, and the faults of columns; NumPy reads, and where it cannot a slow one."""
-    body = io.StringIO(text[start:], newline="")
-    if not text[start:].strip():
+    if not re.compile(r"\S").search(text, start):
         raise ModelError("no numbers", field="row 2", remedy="After the header comes a row of numbers for each time")
     try:
-        numbers = np.loadtxt(body, delimiter=",", ndmin=2, comments=None, quotechar='"')
+        numbers = np.loadtxt(_lines(text, start), delimiter=",", ndmin=2, comments=None, quotechar='"')
     except ValueError:
         numbers = None
     if numbers is None or numbers.shape[1] != len(names) or not np.isfinite(numbers).all():
-        return _cells(text[start:], names)
+        return _cells(text, names, start)
     count = text.count("\n", start) + (not text.endswith("\n"))
     rows = np.arange(2, 2 + len(numbers))
     if count != len(numbers):  # empty rows, or line ends that are not "\n"
-        rows = np.array([row for row, _ in _rows(text[start:])])
+        rows = np.array([row for row, _ in _rows(text, start)])
     return numbers, rows, {}
 
 
-def _cells(body: str, names: list[str]) -> tuple[Array, Array, dict[int, ModelError]]:
-    """As `_numbers`, one by one."""
-    numbers: list[list[float]] = []
-    rows: list[int] = []
+def _cells(text: str, names: list[str], start: int) -> tuple[Array, Array, dict[int, ModelError]]:
+    """As `_numbers`, one by one; numbers are kept as eight bytes each, not as objects."""
+    numbers, rows = array("d"), array("q")
     faults: dict[int, ModelError] = {}
-    for row, cells in _rows(body):
+    for row, cells in _rows(text, start):
         if len(cells) != len(names):
             remedy = "Write decimal numbers with a point, not a comma" if len(cells) == 2 * len(names) else None
             where = f"row {row}" + (f", column {names[len(cells)]}" if len(cells) < len(names) else "")
             raise ModelError(f"expected {len(names)} numbers, got {len(cells)}", field=where, remedy=remedy)
         rows.append(row)
-        numbers.append([float(cell) if _is_number(cell) else math.nan for cell in cells])
-        for place, number in enumerate(numbers[-1]):
+        found = [float(cell) if _is_number(cell) else math.nan for cell in cells]
+        numbers.extend(found)
+        for place, number in enumerate(found):
             if place not in faults and not math.isfinite(number):
                 faults[place] = _fault(cells[place], f"row {row}, column {names[place]}")
-    return np.array(numbers, float).reshape(-1, len(names)), np.array(rows), faults
+    return np.frombuffer(numbers).reshape(-1, len(names)), np.frombuffer(rows, np.int64), faults
 
 
-def _rows(body: str) -> Iterator[tuple[int, list[str]]]:
-    for row, cells in enumerate(csv.reader(io.StringIO(body, newline="")), 2):
+def _lines(text: str, start: int) -> Iterator[str]:
+    """With their ends, one after the other: a copy of the text would cost several times its size."""
+    while start < len(text):
+        end = text.find("\n", start + PIECE) + 1 or len(text)
+        for k, line in enumerate(io.StringIO(text[start:end], newline="")):
+            if len(line) > MAX_HEADER and line.count(",") > MAX_HEADER:
+                row = text.count("\n", 0, start) + k + 1
+                raise ModelError(f"more than {MAX_HEADER} columns", field=f"row {row}")
+            yield line
+        start = end
+
+
+def _rows(text: str, start: int) -> Iterator[tuple[int, list[str]]]:
+    for row, cells in enumerate(csv.reader(_lines(text, start)), 2):
         if cells and any(cell.strip() for cell in cells):
             yield row, cells
         elif len(cells) > 1:

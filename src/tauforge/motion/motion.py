@@ -9,14 +9,21 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.errors import ShapeError
+from tauforge.field_docs import with_field_docs
 from tauforge.motion.poses import twists
 
 Array = NDArray[Any]
 ROUNDING = 1e-12  # relative, of times
 
 
+@with_field_docs
 class MotionSample(NamedTuple):
-    """Position, velocity and acceleration at every time, (..., n); of a platform a pose, its twist and acceleration."""
+    """The state at every time, each (..., n).
+
+    position:     rad or m; of a platform poses
+    velocity:     rad/s or m/s; of a platform twists: velocity and angular velocity
+    acceleration: rad/s^2 or m/s^2; of a platform acceleration and angular acceleration
+    """
 
     position: Array
     velocity: Array

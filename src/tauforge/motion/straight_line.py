@@ -10,17 +10,26 @@ from numpy.typing import ArrayLike, NDArray
 from tauforge.errors import ShapeError
 from tauforge.motion.motion import Motion, coordinates, positive
 from tauforge.motion.poses import twists
+from tauforge.motion.turn import Turn
 
 Array = NDArray[Any]
+ORIENTATIONS = ("rotation", "angles")
 
 
 class StraightLine(Motion):
-    """From one pose to another in a given time: position and angles each along a line, with a top speed of its own.
+    """From one pose to another in a given time: along a line, while it turns; each with a top speed of its own.
 
-    start, end: (6,) x, y, z, theta_x, theta_y, theta_z
-    duration:   s
-    max_speed:  m/s, of the position
-    max_rate:   rad/s, of the vector of angle rates (not of omega)
+    start, end:  (6,) x, y, z, theta_x, theta_y, theta_z
+    duration:    s
+    max_speed:   m/s, of the position
+    max_rate:    rad/s, of the turn
+    orientation: "rotation": the short way round, about one axis; max_rate is the angular speed |omega|
+                 "angles": each of the three angles from number to number, as the paper has it; max_rate is the size of
+                 the vector of their rates (not of omega)
+
+    By "rotation" the angles of `position` go on from those of `start`, also past pi and through theta_y = pi/2, so that
+    at the end they may differ from `end` by whole turns, or be other angles of the same orientation. After half a turn
+    both ways round are equally short: the axis is taken whose first component that is not 0 is positive.
 
     Constant acceleration, constant speed, constant deceleration: tau_t = duration - distance / speed (39), and
     a_t = speed / tau_t along the line (40). At a switching instant the acceleration is that of the right side, at the
@@ -29,14 +38,28 @@ class StraightLine(Motion):
 
     of_poses = True
 
-    def __init__(self, start: ArrayLike, end: ArrayLike, duration: float, max_speed: float, max_rate: float) -> None:
+    def __init__(
+        self,
+        start: ArrayLike,
+        end: ArrayLike,
+        duration: float,
+        max_speed: float,
+        max_rate: float,
+        *,
+        orientation: str = "rotation",
+    ) -> None:
         self.start, self.end = _pose("start", start), _pose("end", end)
         self.duration = positive("duration", duration)
         self.max_speed, self.max_rate = positive("max_speed", max_speed), positive("max_rate", max_rate)
+        if orientation not in ORIENTATIONS:
+            raise ShapeError("orientation", expected=f"one of {', '.join(ORIENTATIONS)}", got=repr(orientation))
+        self.orientation = orientation
         way = self.end - self.start
+        self._turn = Turn(self.start[3:], self.end[3:]) if orientation == "rotation" else None
+        turned = way[3:] if self._turn is None else self._turn.vector
         self._parts = (
             _Blend.planned("max_speed", way[:3], self.max_speed, self.duration),
-            _Blend.planned("max_rate", way[3:], self.max_rate, self.duration),
+            _Blend.planned("max_rate", turned, self.max_rate, self.duration),
         )
 
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
@@ -45,12 +68,15 @@ class StraightLine(Motion):
             np.concatenate([np.multiply.outer(part[k], way) for part, way in planned], axis=-1) for k in range(3)
         )
         pose = self.start + position
-        return (pose, *twists(pose, rates, accelerations))
+        if self._turn is None:
+            return (pose, *twists(pose, rates, accelerations))
+        pose[..., 3:] = self._turn.angles(planned[1][0][0])
+        return pose, rates, accelerations  # about an axis that stays, omega is the rate of the turn
 
     def __repr__(self) -> str:
         return (
             f"StraightLine({self.start.tolist()}, {self.end.tolist()}, duration={self.duration}, "
-            f"max_speed={self.max_speed}, max_rate={self.max_rate})"
+            f"max_speed={self.max_speed}, max_rate={self.max_rate}, orientation={self.orientation!r})"
         )
 
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from tauforge.errors import ModelError, ShapeError
 from tauforge.motion.csv_table import Column, read_csv
 from tauforge.motion.motion import Motion, coordinates
+from tauforge.motion.smoothing import smoothing_spline
 
 Array = NDArray[Any]
 
@@ -36,17 +37,30 @@ class Sampled(Motion):
 
     Between the samples a cubic runs: with velocities Hermite's, without them a spline's. Times may start anywhere: the
     motion starts at the first.
+
+    smooth: Hz; the positions are smoothed without delay, as `CsvMotion` does, instead of interpolated
     """
 
-    def __init__(self, times: ArrayLike, positions: ArrayLike, velocities: ArrayLike | None = None) -> None:
+    def __init__(
+        self,
+        times: ArrayLike,
+        positions: ArrayLike,
+        velocities: ArrayLike | None = None,
+        *,
+        smooth: float | None = None,
+    ) -> None:
         times_, positions_ = coordinates("times", times), coordinates("positions", positions, 2)
         times_ = times_ - times_[0]
         _check_times(times_, len(positions_))
         self.duration = float(times_[-1])
         from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
-        if velocities is None:
-            self._curve: Any = CubicSpline(times_, positions_)
+        if smooth is not None and velocities is not None:
+            raise ShapeError("smooth", expected="None where velocities are given", got=repr(smooth))
+        if smooth is not None:
+            self._curve: Any = smoothing_spline(times_, positions_, smooth)
+        elif velocities is None:
+            self._curve = CubicSpline(times_, positions_)
         else:
             rates = coordinates("velocities", velocities, 2)
             if rates.shape != positions_.shape:
@@ -57,7 +71,9 @@ class Sampled(Motion):
         return self._curve(t), self._curve(t, 1), self._curve(t, 2)
 
     @classmethod
-    def from_csv(cls, path: str | Path, columns: Sequence[str], time: str = "time") -> Sampled:
+    def from_csv(
+        cls, path: str | Path, columns: Sequence[str], time: str = "time", *, smooth: float | None = None
+    ) -> Sampled:
         """From a file with a header of names and units: the named columns, in SI units, against the column of times.
 
         ModelError names the row (the header is row 1) and the column of what cannot be read. `CsvMotion` knows the
@@ -67,7 +83,7 @@ class Sampled(Motion):
         times, positions = table.take_times(Column(time, "s")), table.take([Column(name) for name in columns])
         if len(times) < 2:
             raise ModelError("expected at least two rows of numbers", file=path)
-        return cls(times, positions)
+        return cls(times, positions, smooth=smooth)
 
 
 def _check_times(times: Array, count: int) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
 
@@ -19,9 +18,11 @@ from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial.parameters import heavier
 from tauforge.robots import numbers, physical
 from tauforge.robots.arm_model import ArmModel, ArmNumbers, arm_model
+from tauforge.robots.computed_once import computed_once
 from tauforge.robots.joint import CONVENTIONS, JOINT_FIELDS, Joint
 from tauforge.robots.loads import Payload
 from tauforge.robots.numbers import IDENTITY_ROWS, Floats, Rows, to_transform
+from tauforge.robots.own_classes import recorded
 
 if TYPE_CHECKING:
     from tauforge.robots.serial_arm import SerialArm
@@ -46,6 +47,7 @@ class Source(NamedTuple):
     note: str = ""
 
 
+@recorded
 @dataclass(frozen=True, kw_only=True)
 class ArmDescription:
     """A chain of revolute and prismatic joints from a base to a tool. SI units, radians.
@@ -257,7 +259,7 @@ class ArmDescription:
         """(n, 2) lower and upper; infinite where there is none."""
         return np.array([joint.limits or (-np.inf, np.inf) for joint in self.joints])
 
-    @cached_property
+    @computed_once
     def inertial_parameters(self) -> Array:
         """(10 n,) m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz for each link, about and in its own frame."""
         values = []
@@ -282,7 +284,7 @@ class ArmDescription:
             self.convention,
         )
 
-    @cached_property
+    @computed_once
     def model(self) -> ArmModel:
         """The arm as the formulas see it."""
         return arm_model(self.as_numbers)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any
@@ -10,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tauforge import settings
 from tauforge.algebra.jacobi import extreme_lengths, skewness, sweep
 from tauforge.algebra.scalars import Scalar
-from tauforge.robots.evaluate import SWITCH
+from tauforge.kernels.code_memory import NoKernelError, need_memory
+from tauforge.kernels.lock import LOCK
 from tauforge.tracing.graph import Graph, trace
 
 if TYPE_CHECKING:
@@ -56,23 +57,30 @@ def by_singular_values(H: Array) -> Array:
 
 
 def jacobi_kernel() -> Kernel | None:
-    return None if os.environ.get(SWITCH, "1") == "0" else _jacobi_kernel()
+    if not settings.kernels():
+        return None
+    try:
+        return _jacobi_kernel()
+    except NoKernelError:  # not remembered: there may be memory for it later
+        return None
 
 
 @cache
-def _jacobi_kernel() -> Kernel | None:
-    from tauforge.kernels.engine import executable_memory
-    from tauforge.kernels.kernel import kernel_of
+def _jacobi_kernel() -> Kernel:
+    need_memory()
+    with LOCK:
+        from tauforge.kernels.kernel import kernel_of  # the compiler is slow to import: not before it is needed
 
-    if not executable_memory():
-        return None
     core = (SIZE * SIZE,)
     doc = "columns one after another, turned; how far they are from right angles; shortest and longest"
 
     def graph() -> Graph:
         return trace(_sweeps, {"columns": SIZE * SIZE})
 
-    return kernel_of("jacobi_sweeps", doc, graph, [("columns", core)], [core, (), (2,)], f"{SWEEPS} sweeps of {SIZE}")
+    identity = f"{SWEEPS} sweeps of {SIZE}"
+    made = kernel_of("jacobi_sweeps", doc, graph, [("columns", core)], [core, (), (2,)], identity)
+    made.loaded(64)
+    return made
 
 
 def _sweeps(flat: Sequence[Scalar]) -> list[Scalar]:

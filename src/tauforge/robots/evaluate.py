@@ -9,25 +9,26 @@ from __future__ import annotations
 
 import itertools
 import math
-import os
 import sys
 from collections.abc import Callable, Mapping
-from functools import partial
+from functools import partial, reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tauforge import settings
 from tauforge.algebra.scalars import Column, FoldingScalar, Scalar
 from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.kernels.code_memory import NoKernelError, executable_memory
+from tauforge.kernels.lock import LOCK
 from tauforge.tracing.graph import Graph, cheapest_trace
 
 if TYPE_CHECKING:
     from tauforge.kernels.kernel import Kernel
 
 Array = NDArray[Any]
-SWITCH = "TAUFORGE_KERNELS"  # 0: no kernels, the reference alone
 BLOCK = 8192  # rows at a time: bounds the memory of the temporaries, and keeps them in the cache
 
 
@@ -55,6 +56,11 @@ def batch_shape(arguments: Mapping[str, Array]) -> tuple[int, ...]:
         raise ShapeError("arguments", expected="leading shapes that broadcast together", got=shapes) from None
 
 
+def finite_rows(arguments: Mapping[str, Array]) -> Array:
+    """Which rows of the batch (...) are finite in every argument."""
+    return reduce(np.logical_and, (np.asarray(np.isfinite(value).all(axis=-1)) for value in arguments.values()))
+
+
 Shape = tuple[int, ...]
 Formula = Callable[..., Any]
 
@@ -71,7 +77,8 @@ class Evaluator:
         self, model: Callable[[], Any], identity: str, limits: Mapping[str, float] = MappingProxyType({})
     ) -> None:
         self._model, self._identity, self._limits = model, identity, limits
-        self._kernels: dict[tuple[Any, ...], Kernel | None] = {}
+        self._kernels: dict[tuple[Any, ...], Kernel] = {}
+        self._too_large: set[tuple[Any, ...]] = set()
 
     def __call__(
         self, name: str, formula: Formula, arguments: Mapping[str, Array], results: list[Shape], **options: Any
@@ -93,6 +100,8 @@ class Evaluator:
         except ValueError:
             batch_shape(arguments)  # says what does not fit
             raise
+        except NoKernelError:  # in float32, for which there was no memory left
+            return evaluate(partial(formula, self._model(), **choices(options)[0]), arguments, results)
         return out if isinstance(out, tuple) else (out,)
 
     def kernel(
@@ -100,9 +109,25 @@ class Evaluator:
     ) -> Kernel | None:
         """The kernel for arguments of these core shapes, made on first use; None where the reference must do."""
         key = (name, *shapes.items(), *options.items())
-        if key not in self._kernels:
-            self._kernels[key] = self._make(name, formula, shapes, results, key, options)
-        return self._kernels[key]
+        found = self._kernels.get(key)
+        if found is not None or key in self._too_large or not kernels_allowed():
+            return found
+        with LOCK:
+            from tauforge.kernels.kernel import TooLargeError  # the compiler is slow to import: not before it is needed
+        try:
+            return self._kernels.setdefault(key, self._make(name, formula, shapes, results, key, options))
+        except TooLargeError:
+            self._too_large.add(key)
+            return None
+        except NoKernelError:  # not remembered: there may be memory for it later
+            return None
+
+    def too_large(
+        self, name: str, formula: Formula, shapes: dict[str, Shape], results: list[Shape], **options: Any
+    ) -> bool:
+        """Whether the function, described as for `kernel`, has more operations than are compiled."""
+        made = self.kernel(name, formula, shapes, results, **options)
+        return made is None and (name, *shapes.items(), *options.items()) in self._too_large
 
     def _make(
         self,
@@ -112,15 +137,15 @@ class Evaluator:
         results: list[Shape],
         key: tuple[Any, ...],
         options: dict[str, Any],
-    ) -> Kernel | None:
-        from tauforge.kernels.kernel import TooLargeError, kernel_of  # slow to import, as above
+    ) -> Kernel:
+        with LOCK:
+            from tauforge.kernels.kernel import kernel_of
 
-        if not kernels_allowed():
-            return None
+        model = self._model  # the kernel must not refer to this evaluator, which refers to the kernel
 
         def graph() -> Graph:
             def recorded(chosen: dict[str, Any], *columns: Any) -> list[Scalar]:
-                return flat(formula(self._model(), **dict(zip(shapes, columns, strict=True)), **chosen))
+                return flat(formula(model(), **dict(zip(shapes, columns, strict=True)), **chosen))
 
             sizes = {argument: math.prod(core) for argument, core in shapes.items()}
             return cheapest_trace([partial(recorded, chosen) for chosen in choices(options)], sizes)
@@ -134,18 +159,13 @@ class Evaluator:
             f"{key} {self._identity}",
             self._limits.get(name),
         )
-        try:
-            kernel.loaded(64)
-        except TooLargeError:
-            return None
+        kernel.loaded(64)
         return kernel
 
 
 def kernels_allowed() -> bool:
     """Whether machine code may be made: switched on, and the system lets us."""
-    from tauforge.kernels.engine import executable_memory  # the compiler is slow to import: not before it is needed
-
-    return os.environ.get(SWITCH, "1") != "0" and executable_memory()
+    return settings.kernels() and executable_memory()
 
 
 def precision(dtype: Any) -> int:
@@ -177,13 +197,26 @@ def check_options(function: str, given: Mapping[str, Any], known: Mapping[str, A
         )
 
 
-def no_kernel(function: str) -> UnsupportedFeatureError:
-    from tauforge.kernels.kernel import MAX_NODES
+def loaded(kernel: Kernel | None, function: str, bits: int) -> Kernel:
+    """The kernel with its machine code in this precision; UnsupportedFeatureError where there is none."""
+    try:
+        if kernel is not None:
+            kernel.loaded(bits)
+            return kernel
+    except NoKernelError:
+        pass
+    raise no_kernel(function)
 
-    if os.environ.get(SWITCH, "1") == "0":
-        why = f"{SWITCH}=0 switches kernels off"
+
+def no_kernel(function: str) -> UnsupportedFeatureError:
+    if not settings.kernels():
+        why = f"{settings.shown(settings.KERNELS)} switches kernels off"
+    elif not executable_memory():
+        why = "no executable memory left"
     else:
-        why = f"more than {MAX_NODES} operations, or no executable memory"
+        from tauforge.kernels.kernel import MAX_NODES
+
+        why = f"more than {MAX_NODES} operations, or no executable memory left"
     return UnsupportedFeatureError(
         f"{function} has no kernel: {why}", field="kernel", remedy="The method itself answers by the NumPy reference"
     )
@@ -227,13 +260,14 @@ def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Ma
     columns = {
         name: [Column(value[..., k].copy()) for k in range(value.shape[-1])] for name, value in arguments.items()
     }
+    spoilt = ~finite_rows(arguments)
     scalars = iter(flat(formula(**columns)))
     for out in outs:
         for index in np.ndindex(*out.shape[len(batch) :]):
             scalar = next(scalars)
-            # what is not finite becomes not a number: 0 x + x. Kernels do so with infinite inputs; a result that
-            # overflows from finite ones may stay infinite there
+            # a result that overflows becomes NaN: 0 x + x; in kernels it may stay infinite
             out[(..., *index)] = scalar.value * 0.0 + scalar.value if isinstance(scalar, Column) else scalar
+        out[spoilt] = np.nan
 
 
 def flat(nested: Any) -> list[Scalar]:

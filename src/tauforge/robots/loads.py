@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.errors import ShapeError
+from tauforge.field_docs import with_field_docs
 from tauforge.robots.numbers import SYMMETRY_TOLERANCE, rows
 from tauforge.robots.physical import warn_of_faults
 
@@ -53,8 +54,14 @@ class Payload:
         return f"Payload(mass={self.mass!r}, com={self.com!r}, inertia={self.inertia!r})"
 
 
+@with_field_docs
 class BaseMotion(NamedTuple):
-    """Motion of the base frame, world axes: each (..., 3), rad/s, rad/s^2, m/s^2 (of the base frame's origin)."""
+    """Motion of the base frame, world axes, each (..., 3).
+
+    angular_velocity:     rad/s, of the base frame
+    angular_acceleration: rad/s^2, of the base frame
+    linear_acceleration:  m/s^2, of the base frame's origin
+    """
 
     angular_velocity: ArrayLike = (0.0, 0.0, 0.0)
     angular_acceleration: ArrayLike = (0.0, 0.0, 0.0)

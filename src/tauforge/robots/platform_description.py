@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
 
@@ -14,10 +13,18 @@ from numpy.typing import NDArray
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.formulations.bodies import BodyParameters
-from tauforge.formulations.stewart.parameters import LEGS, Friction, LegParameters, PlatformParameters
+from tauforge.formulations.stewart.parameters import (
+    LEGS,
+    Friction,
+    LegParameters,
+    PlatformParameters,
+    default_axes,
+)
 from tauforge.robots import numbers, physical
 from tauforge.robots.arm_description import KnownException, Source
+from tauforge.robots.computed_once import computed_once
 from tauforge.robots.numbers import Floats, Rows
+from tauforge.robots.own_classes import recorded
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart_platform import StewartPlatform
@@ -38,6 +45,7 @@ MASSES = (
 )
 
 
+@recorded
 @dataclass(frozen=True, kw_only=True)
 class PlatformDescription:
     """Six extensible legs between universal joints on a base and spherical joints on a platform. SI units, radians.
@@ -45,7 +53,8 @@ class PlatformDescription:
     base_points:     (6, 3) m, base joints, base frame
     platform_points: (6, 3) m, platform joints, platform frame
     universal_axes:  (6, 3) fixed axes of the universal joints, base frame, made unit vectors; the sign counts, for it
-                     turns the leg's axes by half a turn. Default z x (b_i - mean b)
+                     turns the leg's axes by half a turn. Default z x (b_i - mean b), which follows base points that are
+                     changed or vary
     lower_mass, upper_mass:       kg, one for all legs or (6,)
     lower_com, upper_com:         m, (3,) or (6, 3), in leg axes (x along the leg, y along k x leg), the lower part's
                                   from the base joint, the upper part's from the platform joint
@@ -54,7 +63,7 @@ class PlatformDescription:
     platform_mass, platform_com, platform_inertia: of platform and payload, platform frame
     friction:        viscous, of universal (N m s), prismatic (N s/m) and spherical joints (N m s)
     gravity:         (3,) m/s^2, acceleration of free fall, base frame
-    stroke:          (2,) or (6, 2) m, shortest and longest leg
+    stroke:          (2,) or (6, 2) m, shortest and longest length of a leg between its joints
     force_limit:     N, largest size of a leg force, one or (6,)
     base_joint_axes, platform_joint_axes: (6, 3) axes of the joints' cones, from base to platform, in the base's and the
                      platform's frame
@@ -120,10 +129,9 @@ class PlatformDescription:
         self._check_bodies()
 
     def _axes(self) -> Array:
-        b = np.array(self.base_points)
         if self.universal_axes is None:
-            k = np.cross((0.0, 0.0, 1.0), b - b.mean(axis=0))
-            if (np.linalg.norm(k, axis=1) < COINCIDENT * np.ptp(b, axis=0).max()).any():
+            k = self._default_axes()
+            if (np.linalg.norm(k, axis=1) < COINCIDENT * np.ptp(self.base_points, axis=0).max()).any():
                 raise ModelError(
                     "no default for a base point above the middle of the others",
                     field="universal_axes",
@@ -206,7 +214,7 @@ class PlatformDescription:
     def has_masses(self) -> bool:
         return self.platform_mass is not None
 
-    @cached_property
+    @computed_once
     def parameters(self) -> PlatformParameters:
         """The platform as the formulations see it; without masses all of them are 0."""
         nothing = BodyParameters(0.0, Vector(0.0, 0.0, 0.0), Matrix.diagonal(0.0, 0.0, 0.0))
@@ -238,13 +246,13 @@ class PlatformDescription:
     # ------------------------------------------------------------------------------------------------------ changes
 
     def replace(self, **changes: Any) -> Self:
-        """A changed copy."""
+        """A changed copy. Universal axes that are the default of the base points follow those that are changed."""
         known = {field.name for field in dataclasses.fields(self)}
         if unknown := sorted(set(changes) - known):
             raise ModelError(
                 f"unknown field {unknown[0]!r}", field="replace", remedy=f"Known: {', '.join(sorted(known))}"
             )
-        if "base_points" in changes and "universal_axes" not in changes and self._axes_are_default():
+        if "base_points" in changes and "universal_axes" not in changes and self.axes_are_default:
             changes["universal_axes"] = None
         changed = {part for part in ("lower", "upper", "platform") if f"{part}_inertia" in changes}
         if changed and "known_exceptions" not in changes:
@@ -253,8 +261,13 @@ class PlatformDescription:
             )
         return dataclasses.replace(self, **changes)
 
-    def _axes_are_default(self) -> bool:
-        bare = np.cross((0.0, 0.0, 1.0), np.array(self.base_points) - np.mean(self.base_points, axis=0))
+    def _default_axes(self) -> Array:
+        return np.array([list(k) for k in default_axes([Vector(*b) for b in self.base_points])])
+
+    @property
+    def axes_are_default(self) -> bool:
+        """Whether the universal axes are those that follow from the base points, whether they were given or not."""
+        bare = self._default_axes()
         size = np.linalg.norm(bare, axis=1, keepdims=True)
         return bool((size > 0).all() and np.abs(bare / size - np.array(self.universal_axes)).max() < ALONG)
 

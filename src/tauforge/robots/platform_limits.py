@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.robots.evaluate import as_argument
+from tauforge.robots.evaluate import as_argument, finite_rows
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart_platform import StewartPlatform
@@ -18,16 +19,28 @@ Array = NDArray[Any]
 PARALLEL = 1e-12  # sine squared of the angle of two legs that are taken to be parallel
 
 
+@with_field_docs
 class Limits(NamedTuple):
-    """Margins, positive where a limit holds; None where it was not given."""
+    """Margins, positive where a limit holds; None where it was not given.
 
-    stroke: Array | None  # (..., 6) m, to the nearer end of the stroke
-    base_cone: Array | None  # (..., 6) rad
-    platform_cone: Array | None  # (..., 6) rad
-    clearance: Array | None  # (...) m, between the surfaces of the nearest two legs
-    nearest_legs: Array | None  # (..., 2), their numbers from 1
-    force: Array | None  # (..., 6) N
-    hold: Array  # (...) whether all that were given hold
+    Margins of a row that is not finite are NaN, and it does not hold.
+
+    stroke:        (..., 6) m, from the leg's length to the nearer end of its stroke
+    base_cone:     (..., 6) rad, from the leg to the cone of its base joint
+    platform_cone: (..., 6) rad, from the leg to the cone of its platform joint
+    clearance:     (...) m, between the surfaces of the nearest two legs
+    nearest_legs:  (..., 2) the numbers of these two, from 1; 0 where there is no clearance
+    force:         (..., 6) N, from the size of the leg's force to its limit
+    hold:          (...) whether all limits that were given hold
+    """
+
+    stroke: Array | None
+    base_cone: Array | None
+    platform_cone: Array | None
+    clearance: Array | None
+    nearest_legs: Array | None
+    force: Array | None
+    hold: Array
 
 
 def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike | None) -> Limits:
@@ -44,14 +57,19 @@ def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike 
         lower = np.array(platform.base_points)
         upper = lower + legs.directions * legs.lengths[..., None]
         apart, nearest = nearest_segments(np.broadcast_to(lower, upper.shape), upper)
+        nearest = np.where(np.isnan(apart)[..., None], 0, nearest)
         clearance = apart - 2 * platform.leg_radius
+    hold = finite_rows({"lengths": legs.lengths})  # a row that is not finite is within no limits
     force = None
-    if forces is not None and platform.force_limit is not None:
-        force = np.array(platform.force_limit) - np.abs(as_argument("forces", forces, LEGS, "one for each leg"))
-    hold = np.ones(np.broadcast_shapes(*(m.shape[:-1] for m in (legs.lengths, force) if m is not None)), bool)
+    if forces is not None:
+        given = as_argument("forces", forces, LEGS, "one for each leg")
+        known = finite_rows({"forces": given})
+        hold = hold & known
+        if platform.force_limit is not None:
+            force = np.where(known[..., None], np.array(platform.force_limit) - np.abs(given), np.nan)
     for margin in (stroke, base, top, force):
-        hold &= True if margin is None else (margin >= 0).all(axis=-1)
-    hold &= True if clearance is None else clearance >= 0
+        hold = hold if margin is None else hold & (margin >= 0).all(axis=-1)
+    hold = hold if clearance is None else hold & (clearance >= 0)
     return Limits(stroke, base, top, clearance, nearest, force, hold)
 
 

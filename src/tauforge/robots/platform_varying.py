@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import Matrix, Vector
+from tauforge.algebra.vectors import Matrix, Vector, unit
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.stewart.lumping import lumped
-from tauforge.formulations.stewart.parameters import LEGS, Friction, LegParameters, PlatformParameters
+from tauforge.formulations.stewart.parameters import (
+    LEGS,
+    Friction,
+    LegParameters,
+    PlatformParameters,
+    default_axes,
+)
 from tauforge.robots.stewart_formulas import PlatformModel
 
 Scalars = Sequence[Scalar]
@@ -17,6 +23,7 @@ BODY: dict[str, tuple[int, ...]] = {"mass": (), "com": (3,), "inertia": (3, 3)}
 SHAPES: dict[str, tuple[int, ...]] = {
     "base_points": (LEGS, 3),
     "platform_points": (LEGS, 3),
+    "universal_axes": (LEGS, 3),
     **{f"{part}_{field}": (LEGS, *shape) for part in PARTS for field, shape in BODY.items()},
     "reflected_mass": (LEGS,),
     **{f"platform_{field}": shape for field, shape in BODY.items()},
@@ -25,9 +32,15 @@ SHAPES: dict[str, tuple[int, ...]] = {
 }
 
 
-def varied_model(own: PlatformParameters, values: dict[str, Scalars]) -> PlatformModel:
-    """The platform with these fields, each a flat list of scalars, instead of its own."""
+def varied_model(own: PlatformParameters, values: dict[str, Scalars], *, axes_follow: bool) -> PlatformModel:
+    """The platform with these fields, each a flat list of scalars, instead of its own.
+
+    axes_follow: whether the universal axes are the default of the base points, and so follow those that vary
+    """
     legs = tuple(_leg(leg, i, values) for i, leg in enumerate(own.legs))
+    if axes_follow and "base_points" in values and "universal_axes" not in values:
+        axes = default_axes([leg.b for leg in legs])
+        legs = tuple(leg._replace(k=unit(k)) for leg, k in zip(legs, axes, strict=True))
     body = _body(own.body, {field: values[f"platform_{field}"] for field in BODY if f"platform_{field}" in values})
     friction = Friction(*values["friction"]) if "friction" in values else own.friction
     gravity = Vector(*values["gravity"]) if "gravity" in values else own.gravity
@@ -44,6 +57,8 @@ def _leg(leg: LegParameters, i: int, values: dict[str, Scalars]) -> LegParameter
         leg = leg._replace(b=Vector(*share("base_points")))
     if "platform_points" in values:
         leg = leg._replace(p=Vector(*share("platform_points")))
+    if "universal_axes" in values:
+        leg = leg._replace(k=unit(Vector(*share("universal_axes"))))
     if "reflected_mass" in values:
         leg = leg._replace(reflected_mass=share("reflected_mass")[0])
     lower, upper = (
@@ -64,12 +79,12 @@ def _body(body: BodyParameters, given: dict[str, Scalars]) -> BodyParameters:
 
 
 def formula_of(
-    parameters: PlatformParameters, formula: Callable[..., object], fields: Sequence[str]
+    parameters: PlatformParameters, formula: Callable[..., object], fields: Sequence[str], *, axes_follow: bool
 ) -> Callable[..., object]:
     """The formula with the fields among its arguments."""
 
     def of_family(_: PlatformModel, **given: object) -> object:
         values: dict[str, Scalars] = {field: given.pop(field) for field in fields}  # type: ignore[misc]
-        return formula(varied_model(parameters, values), **given)
+        return formula(varied_model(parameters, values, axes_follow=axes_follow), **given)
 
     return of_family

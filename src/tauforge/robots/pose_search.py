@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauforge.algebra.rotations import Quaternion, angles_of
 from tauforge.errors import ConvergenceError, ShapeError, SingularityWarning
+from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.evaluate import as_argument
@@ -57,19 +58,22 @@ def tolerance(platform: StewartPlatform, lengths: Array) -> float:
 def forward_kinematics(
     platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike, on_failure: str = "raise"
 ) -> Array:
-    pose, residual = platform._evaluate("tracked_pose", {"lengths": lengths, "guess": guess})
+    wanted = as_argument("lengths", lengths, LEGS, "one for each leg")
+    start = as_argument("guess", guess, 6, "a pose")
+    pose, residual = platform._evaluate("tracked_pose", {"lengths": wanted, "guess": start})
     if residual.size and residual.max() <= TOLERANCE:
         return pose
-    enough = tolerance(platform, np.asarray(lengths, float))
-    residual, steps = continued(platform, lengths, guess, pose, residual, enough)
+    enough = tolerance(platform, wanted.astype(float))
+    residual, steps = continued(platform, wanted, start, pose, residual, enough)
     bad = residual > enough
     if bad.any() and on_failure == "nan":
         return np.where(bad[..., None], np.array(np.nan, pose.dtype), pose)
     if bad.any():
+        refuse_negative(np.asarray(lengths, float))
         where = tuple(np.argwhere(bad)[0])
         row = f" in row {', '.join(map(str, where))}" if where else ""
-        wanted = np.broadcast_to(np.asarray(lengths, float), pose.shape)[where]
-        apart = np.linalg.norm(platform.inverse_kinematics(pose[where]) - wanted)
+        row_wanted = np.broadcast_to(wanted.astype(float), pose.shape)[where]
+        apart = np.linalg.norm(platform.inverse_kinematics(pose[where]) - row_wanted)
         raise ConvergenceError(
             f"{platform.name}: no pose with these leg lengths was reached{row}. Give another guess, or ask"
             " assembly_modes whether there is one",
@@ -79,8 +83,20 @@ def forward_kinematics(
     return pose
 
 
+def refuse_negative(lengths: Array) -> None:
+    negative = np.argwhere(lengths < 0)
+    if len(negative):
+        *row, leg = negative[0].tolist()
+        where = f" in row {', '.join(map(str, row))}" if row else ""
+        raise ShapeError(
+            "lengths",
+            expected="lengths of the legs between their joints, m, none below 0",
+            got=f"{lengths[tuple(negative[0])]:.6g} of leg {leg + 1}{where}",
+        )
+
+
 def continued(
-    platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike, pose: Array, residual: Array, enough: float
+    platform: StewartPlatform, lengths: Array, guess: Array, pose: Array, residual: Array, enough: float
 ) -> tuple[Array, int]:
     """More steps for the rows that need them, into `pose`. Residuals are NaN only where the input is not finite."""
     poses, residuals = pose.reshape(-1, 6), np.array(residual, float).reshape(-1)
@@ -106,6 +122,7 @@ def track(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> Ar
     pose = as_argument("guess", guess, 6, "a pose").astype(float)
     if pose.ndim != 1:
         raise ShapeError("guess", expected="(6,), one pose", got=str(pose.shape))
+    refuse_negative(wanted)
     poses = np.empty((len(wanted), 6))
     for k, row in enumerate(wanted):
         if not np.isfinite(row).all():
@@ -134,19 +151,25 @@ def track(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> Ar
     return poses
 
 
+@with_field_docs
 class AssemblyModes(NamedTuple):
     """All poses that were met, and how sure it is that these are all.
 
+    poses:            (m, 6) each once
+    residual:         the largest error of the lengths, relative to them
+    starts:           how many starts were made
+    converged:        how many of them reached a pose
     starts_since_new: starts that were made after the last new pose; the chance that another one as easy to reach as
-    the rarest met was missed falls with exp(-starts_since_new * times_rarest / starts)
+                      the rarest met was missed falls with exp(-starts_since_new * times_rarest / starts)
+    times_met:        (m,) how many starts reached each pose
     """
 
-    poses: Array  # (m, 6)
-    residual: float  # of the lengths, relative to them
+    poses: Array
+    residual: float
     starts: int
     converged: int
     starts_since_new: int
-    times_met: Array  # (m,)
+    times_met: Array
 
     @property
     def confidence(self) -> float:

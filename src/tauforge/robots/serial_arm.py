@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,14 +13,16 @@ from numpy.typing import ArrayLike
 from tauforge.errors import ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
 from tauforge.robots import inverse_kinematics as ik
-from tauforge.robots import numbers
+from tauforge.robots import large_arms, numbers
 from tauforge.robots import serial_formulas as formulas
 from tauforge.robots import varying as families
 from tauforge.robots.arm_description import ArmDescription, Array
 from tauforge.robots.arm_model import arm_model
+from tauforge.robots.computed_once import computed_once
 from tauforge.robots.direct import install
-from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, no_kernel
+from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, finite_rows, loaded
 from tauforge.robots.loads import BaseMotion, Payload
+from tauforge.robots.own_classes import method_is_as_written, recorded
 from tauforge.robots.serial_formulas import FUNCTIONS
 
 if TYPE_CHECKING:
@@ -31,6 +34,7 @@ SUSPICIOUS = 1e10  # an acceleration (or its slope) that large, or none, has the
 SINGULAR = 1e15  # condition number of a mass matrix without an inverse in double precision
 
 
+@recorded
 class SerialArm(ArmDescription):
     """A chain of revolute and prismatic joints from a base to a tool. SI units, radians.
 
@@ -68,15 +72,11 @@ class SerialArm(ArmDescription):
                 field="formulation",
                 remedy=f"Use one of {', '.join(FORMULATIONS)}",
             )
-        made = self._kernel(function, options, fields)
-        if made is None:
-            raise no_kernel(function)
-        made.loaded(bits)
-        return made
+        return loaded(self._kernel(function, options, fields), function, bits)
 
-    @cached_property
+    @computed_once
     def _evaluator(self) -> Evaluator:
-        numbers = self.as_numbers  # kernels live for ever and must not keep the arm alive
+        numbers = self.as_numbers  # kernels may outlive the arm and must not keep it alive
         return Evaluator(cache(lambda: arm_model(numbers)), repr(numbers), dict.fromkeys(CAN_BE_SINGULAR, SUSPICIOUS))
 
     def _kernel(self, method: str, options: dict[str, Any], varying: tuple[str, ...] = ()) -> Kernel | None:
@@ -87,7 +87,7 @@ class SerialArm(ArmDescription):
         shapes |= {field: families.core_shape(field, self.n) for field in varying}
         defaults = dict(function.options)
         if varying:
-            formula = families.formula_of(self, formula, varying)
+            formula = families.formula_of(copy.copy(self), formula, varying)  # kernels must not refer to the arm itself
             defaults |= families.without_choices(defaults)
         return self._evaluator.kernel(
             method,
@@ -106,7 +106,10 @@ class SerialArm(ArmDescription):
         results = function.results(self.n)
         checked = self._checked(arguments)
         options = {**function.options, **options}
-        outs = self._evaluator(method, getattr(formulas, method), checked, results, **options)
+        if method in large_arms.IN_PARTS:
+            outs = large_arms.derivatives(self._evaluator, self.n, method, checked)
+        else:
+            outs = self._evaluator(method, getattr(formulas, method), checked, results, **options)
         if method not in vars(self) and len(checked) == len(function.arguments) and options == function.options:
             self._install(method)
         return outs
@@ -116,7 +119,7 @@ class SerialArm(ArmDescription):
 
         Each hands on what it does not take, the last to the method itself.
         """
-        if getattr(type(self), method) is not getattr(SerialArm, method):
+        if not method_is_as_written(type(self), method):
             return  # somebody's own version
         kernel = self._kernel(method, {})
         if kernel is not None:
@@ -215,18 +218,20 @@ class SerialArm(ArmDescription):
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "tau": tau, **loads}
         result = self._evaluate_one("forward_dynamics", arguments, tool_axes=tool_axes)
-        self._refuse_singular(result, q, payload)
+        self._refuse_singular(result, arguments)
         return result
 
-    def _refuse_singular(self, result: Array, q: ArrayLike, payload: Payload | None, core: int = 1) -> None:
+    def _refuse_singular(self, result: Array, arguments: dict[str, Any], core: int = 1) -> None:
         """Rows whose answer is huge or none at all are looked into: is the mass matrix singular there?
 
+        Rows with an argument that is not finite are left out: they are NaN for that reason.
         core: number of core dimensions of the result.
         """
         if np.vdot(result, result) < SUSPICIOUS**2:  # the sum of squares: one pass, and no entry is larger
             return
         suspicious = ~(np.abs(result) < SUSPICIOUS).all(axis=tuple(range(-core, 0)))
-        batch = suspicious.shape
+        suspicious &= finite_rows(self._checked(arguments))
+        q, payload, batch = arguments["q"], arguments["payload"], suspicious.shape
         poses = np.broadcast_to(np.asarray(q, float), (*batch, self.n))[suspicious]
         if payload is None:
             matrices = self.mass_matrix(poses)
@@ -312,7 +317,7 @@ class SerialArm(ArmDescription):
         """
         arguments = {"q": q, "qd": qd, "tau": tau, "payload": payload}
         three = self._evaluate("forward_dynamics_derivatives", arguments)
-        self._refuse_singular(three[2], q, payload, core=2)
+        self._refuse_singular(three[2], arguments, core=2)
         return three[0], three[1], three[2]
 
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qd_ref: ArrayLike | None = None) -> Array:

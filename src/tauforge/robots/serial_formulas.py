@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from tauforge.algebra.dual import derivative, seeded
+from tauforge.algebra.dual import Dual, derivative, seeded
 from tauforge.algebra.linear import factored, inverse, solved
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Transform, Vector, cross
@@ -175,6 +175,26 @@ def state_derivatives(
         tau = inverse_dynamics(model, seeded(q), seeded(qd, n), qdd, payload=payload)
         rows = [[derivative(t, k) for k in range(2 * n)] for t in tau]
     return [row[:n] for row in rows], [row[n:] for row in rows]
+
+
+def inverse_dynamics_slope(
+    model: ArmModel,
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    dq: Scalars,
+    dqd: Scalars,
+    payload: Scalars | None = None,
+) -> list[Scalar]:
+    """The derivative of inverse dynamics in one direction: dtau/dq dq + dtau/dqd dqd."""
+    moved, faster = ([Dual(x, {0: dx}) for x, dx in zip(*pair, strict=True)] for pair in ((q, dq), (qd, dqd)))
+    return [derivative(t, 0) for t in inverse_dynamics(model, moved, faster, qdd, payload=payload)]
+
+
+def solution(model: ArmModel, matrix: Scalars, right: Scalars) -> list[Scalar]:
+    """x with A x = right, for a symmetric positive definite A, row after row."""
+    n = len(right)
+    return solved(factored([matrix[i * n : (i + 1) * n] for i in range(n)]), right)
 
 
 def inverse_dynamics_derivatives(

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cache, cached_property
+from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.errors import ModelError, ShapeError, SingularityError, UnsupportedFeatureError
+from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.universal_coordinates import ALONG_AXIS
 from tauforge.robots import platform_limits as limits
@@ -17,9 +18,11 @@ from tauforge.robots import platform_varying as families_of_platforms
 from tauforge.robots import pose_search as search
 from tauforge.robots import stewart_formulas as formulas
 from tauforge.robots import varying as families
+from tauforge.robots.computed_once import computed_once
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.direct import install
-from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, no_kernel
+from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, finite_rows, loaded
+from tauforge.robots.own_classes import method_is_as_written, recorded
 from tauforge.robots.platform_description import Array, PlatformDescription
 from tauforge.robots.stewart_formulas import EXACT, FUNCTIONS, MASSLESS, MODELS, PlatformModel
 
@@ -51,29 +54,49 @@ MEANINGS = {
 }
 
 
+@with_field_docs
 class LegMotions(NamedTuple):
-    """Of every leg, each (..., 6) or (..., 6, 3); vectors in base axes."""
+    """How each of the six legs moves; vectors in base axes.
 
-    lengths: Array  # m
-    rates: Array  # m/s
-    accelerations: Array  # m/s^2
-    spins: Array  # rad/s, about the leg itself
-    spin_rates: Array  # rad/s^2
+    lengths:               (..., 6) m, between the joints of a leg
+    rates:                 (..., 6) m/s, of the lengths
+    accelerations:         (..., 6) m/s^2, of the lengths
+    spins:                 (..., 6) rad/s, of the leg about itself
+    spin_rates:            (..., 6) rad/s^2, of the leg about itself
+    angular_velocities:    (..., 6, 3) rad/s, of the leg
+    angular_accelerations: (..., 6, 3) rad/s^2, of the leg
+    directions:            (..., 6, 3) unit vectors from the base joint to the platform joint
+    universal_angles:      (..., 6, 2) rad, about the fixed axis, from the base's z; and out of the plane across it
+    spherical_angles:      (..., 6) rad, between the leg and the platform joint's axis (default the platform's z)
+    """
+
+    lengths: Array
+    rates: Array
+    accelerations: Array
+    spins: Array
+    spin_rates: Array
     angular_velocities: Array
     angular_accelerations: Array
-    directions: Array  # unit vectors, base to platform
-    universal_angles: Array  # (..., 6, 2) rad: about the fixed axis, from the base's z; and out of the plane across it
-    spherical_angles: Array  # (..., 6) rad, between the leg and the platform joint's axis (default the platform's z)
+    directions: Array
+    universal_angles: Array
+    spherical_angles: Array
 
 
+@with_field_docs
 class JointReactions(NamedTuple):
-    """Force and moment at every joint, each (..., 6 legs, 6), base axes."""
+    """What one body exerts on the next at every joint: force (N) and moment (N m), each (..., 6 legs, 6), base axes.
 
-    universal: Array  # of the base on the lower part, at the base joint
-    prismatic: Array  # of the lower part on the upper part, about the base joint; actuator and friction included
-    spherical: Array  # of the platform on the leg, at the platform joint
+    universal: of the base on the lower part of the leg, at the base joint
+    prismatic: of the lower part on the upper part of the leg, about the base joint; actuator and friction included
+    spherical: of the platform on the upper part of the leg, at the platform joint
+    """
+
+    universal: Array
+    prismatic: Array
+    spherical: Array
 
 
+@recorded
 class StewartPlatform(PlatformDescription):
     __doc__ = PlatformDescription.__doc__
 
@@ -90,7 +113,9 @@ class StewartPlatform(PlatformDescription):
 
         options: such as which="dasgupta1998" for inverse_dynamics
         varying: fields of the platform that become arguments after the state, an array each, such as "platform_mass"
-                 (...,), "lower_inertia" (..., 6, 3, 3), "gravity" (..., 3)
+                 (...,), "lower_inertia" (..., 6, 3, 3), "gravity" (..., 3). Universal axes that are the default of the
+                 base points follow varying ones; "universal_axes" (..., 6, 3) may vary themselves
+        Identity: equals the method of platforms changed by `replace`; it does not look for singular poses.
         """
         bits = checked_request(function, FUNCTIONS, target, dtype, options)
         fields = families.named(varying)
@@ -101,14 +126,11 @@ class StewartPlatform(PlatformDescription):
             options = {**options, "corrections": " ".join(sorted(set(names)))}
         self._need_masses(function)
         made = self._kernel(function, {"trapped": False, **options} if function in TRAPPED else options, fields)
-        if made is None:
-            raise no_kernel(function)
-        made.loaded(bits)
-        return made
+        return loaded(made, function, bits)
 
-    @cached_property
+    @computed_once
     def _evaluator(self) -> Evaluator:
-        parameters = self.parameters  # kernels live for ever and must not keep the platform alive
+        parameters = self.parameters  # kernels may outlive the platform and must not keep it alive
         return Evaluator(
             cache(lambda: PlatformModel(parameters, lumped(parameters))),
             repr(parameters),
@@ -120,7 +142,8 @@ class StewartPlatform(PlatformDescription):
         shapes: dict[str, tuple[int, ...]] = {name: (size,) for name, size in function.arguments.items()}
         shapes |= {field: families_of_platforms.SHAPES[field] for field in varying}
         if varying:
-            formula = families_of_platforms.formula_of(self.parameters, formula, varying)
+            follow = self.axes_are_default
+            formula = families_of_platforms.formula_of(self.parameters, formula, varying, axes_follow=follow)
         chosen = {**function.options, **options}
         return self._evaluator.kernel(method, formula, shapes, function.results, **chosen)
 
@@ -141,7 +164,7 @@ class StewartPlatform(PlatformDescription):
 
     def _install(self, method: str) -> None:
         """The next plain calls go straight to machine code; what it does not take comes back to the method."""
-        if method not in DIRECT or getattr(type(self), method) is not getattr(StewartPlatform, method):
+        if method not in DIRECT or not method_is_as_written(type(self), method):
             return
         kernel = self._kernel(method, {})
         if kernel is not None:
@@ -207,7 +230,8 @@ class StewartPlatform(PlatformDescription):
         """The pose (..., 6) with these leg lengths that Newton's method reaches from the guess.
 
         lengths:    (..., 6) m; guess: (..., 6) pose, default above the base with no turn
-        on_failure: "raise" ConvergenceError, with the residual (m) of the first row where none is reached, or "nan"
+        on_failure: "raise" ConvergenceError, with the residual (m) of the first row where none is reached, and
+                    ShapeError where a length is negative; or "nan" for such rows
         Identity: inverse_kinematics(result) = lengths. A platform has up to 40 such poses (`assembly_modes`).
         """
         if on_failure not in ("raise", "nan"):
@@ -238,7 +262,9 @@ class StewartPlatform(PlatformDescription):
         if accelerations is None:
             return twist
         arguments = {"pose": pose, "twist": twist, "accelerations": accelerations}
-        return twist, self._evaluate("acceleration_of", arguments)[0]
+        (acceleration,) = self._evaluate("acceleration_of", arguments)
+        sound = finite_rows({"accelerations": as_argument("accelerations", accelerations, 6, "one for each leg")})
+        return np.where(sound[..., None], twist, np.array(np.nan, twist.dtype)), acceleration
 
     def assembly_modes(self, lengths: ArrayLike, *, starts: int = 6000, seed: int = 0) -> search.AssemblyModes:
         """All real poses with these leg lengths (6,), by Newton's method from many starts.
@@ -318,7 +344,7 @@ class StewartPlatform(PlatformDescription):
 
         rows: which of the batch they are, for the message; legs_turn: a leg along its joint's axis has none
         """
-        finite = np.all([np.isfinite(value).all(axis=-1) for value in arguments.values()], axis=0)
+        finite = finite_rows(arguments)
         poses = np.where(np.isfinite(arguments["pose"]).all(axis=-1, keepdims=True), arguments["pose"], 0.0).astype(
             float
         )
@@ -360,7 +386,7 @@ class StewartPlatform(PlatformDescription):
             return result
         again = _rows(arguments, rows)
         (closer,) = self._evaluate("forward_dynamics", again, platform_axes=axes, trapped=False)
-        finite = np.all([np.isfinite(value).all(axis=-1) for value in again.values()], axis=0)
+        finite = finite_rows(again)
         poses = np.where(np.isfinite(again["pose"]).all(axis=-1, keepdims=True), again["pose"], 0.0).astype(float)
         conditions = condition_numbers(self.mass_matrix(poses))
         conditions = np.where(np.isnan(conditions), np.inf, conditions)
@@ -424,7 +450,7 @@ class StewartPlatform(PlatformDescription):
 
 def _rows(arguments: dict[str, Any], rows: Array) -> dict[str, Array]:
     """These rows of the batch (...) of every argument, (k, 6)."""
-    given = {name: np.asarray(value) for name, value in arguments.items() if value is not None}
+    given = {name: as_argument(name, value, 6, "") for name, value in arguments.items() if value is not None}
     return {name: np.broadcast_to(value, (*rows.shape, 6))[rows] for name, value in given.items()}
 
 

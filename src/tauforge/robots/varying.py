@@ -65,11 +65,15 @@ def check_names(fields: Sequence[str], known: Collection[str]) -> None:
 
 
 def check_numbers(field: str, value: Array) -> None:
-    """As the descriptions of robots have them: finite, none below zero where that makes no sense, no gear ratio 0."""
+    """As the descriptions of robots have them: finite, none below zero where that makes no sense, no axis or gear
+    ratio 0.
+    """
     if not np.isfinite(value).all():
         raise ShapeError(field, expected="finite numbers", got=str(value[~np.isfinite(value)][0]))
     if field.endswith(NEVER_NEGATIVE) and (value < 0).any():
         raise ShapeError(field, expected="numbers >= 0", got=str(value.min()))
+    if field == "universal_axes" and not value.any(axis=-1).all():
+        raise ShapeError(field, expected="axes other than zero", got="[0.0, 0.0, 0.0]")
     if field == "gear_ratio" and (value == 0).any():
         raise ShapeError(field, expected="numbers other than 0", got="0.0")
 

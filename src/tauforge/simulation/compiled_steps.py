@@ -1,12 +1,14 @@
 """Controller, dynamics and Runge-Kutta step of an arm traced together into one kernel.
 
 The law's own text is recorded: its robot is replaced by one whose dynamics are those of the formulas, over whatever
-scalars come.
+scalars come. Only laws and arms of exactly our own classes are compiled (`can_compile`): a kernel is found again by its
+identity, and of a user's class no text says all that it does.
 """
 
 from __future__ import annotations
 
 import copy
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -14,12 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.control.controller import Controller
+from tauforge.control.controller import Controller, Robot
 from tauforge.kernels.kernel import Kernel, kernel_of
 from tauforge.motion.motion import MotionSample
 from tauforge.robots import serial_formulas as formulas
 from tauforge.robots import varying
 from tauforge.robots.arm_model import ArmModel
+from tauforge.robots.own_classes import is_as_written
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.simulation.integrators import rk4
 from tauforge.tracing.graph import Graph, trace
@@ -29,6 +32,16 @@ Scalars = Sequence[Scalar]
 Fields = Mapping[str, Array]
 Formula = Callable[..., list[Scalar]]
 STATE, TARGET = ("q", "qd"), ("target", "target_rate", "target_acceleration")
+NO_TIME = math.nan  # laws that are compiled do not look at the time
+
+
+def can_compile(controller: Controller, plant: Robot) -> bool:
+    """Whether class, arrays and numbers tell all about the law, its model and the plant."""
+    ours = all(is_as_written(x) for x in (controller, controller.robot, plant))
+    if not (ours and controller.compiles and isinstance(plant, SerialArm)):
+        return False
+    gains = {name: value for name, value in vars(controller).items() if name != "robot"}
+    return all(type(gain) is np.ndarray and gain.dtype == np.float64 for gain in gains.values())
 
 
 class AnyScalarArm:
@@ -45,7 +58,10 @@ class AnyScalarArm:
 
 
 class CompiledSteps:
-    """Steps of all rows by two kernels: one that asks the law, one that holds its forces."""
+    """Steps of all rows by two kernels: one that asks the law, one that holds its forces.
+
+    NoKernelError where there is no machine code to be had: too many operations, or no memory for it.
+    """
 
     def __init__(self, controller: Controller, plant: SerialArm, fields: Fields, h: float) -> None:
         self.values = tuple(fields.values())
@@ -53,9 +69,10 @@ class CompiledSteps:
         identity = f"{h!r} {plant.as_numbers!r}"
         own = controller.robot
         assert isinstance(own, SerialArm)
-        gains = {key: value.tolist() for key, value in vars(controller).items() if isinstance(value, np.ndarray)}
-        law = f"{type(controller).__module__}.{type(controller).__qualname__} {gains} {own.as_numbers!r}"
-        first = _controlled_step(controller, own, plant, names, h)
+        gains = {name: np.array(value) for name, value in vars(controller).items() if name != "robot"}
+        listed = {name: value.tolist() for name, value in gains.items()}
+        law = f"{type(controller).__module__}.{type(controller).__qualname__} {listed} {own.as_numbers!r}"
+        first = _controlled_step(controller, gains, own, plant, names, h)
         self._first = _kernel("controlled_step", first, plant.n, names, TARGET, f"{identity} {law}")
         self._later = _kernel("held_step", _held_step(plant, names, h), plant.n, names, ("force",), identity)
 
@@ -79,7 +96,9 @@ def _kernel(
         return trace(lambda *columns: formula(**dict(zip(shapes, columns, strict=True))), sizes)
 
     results: list[tuple[int, ...]] = [(n,)] * (3 if name == "controlled_step" else 2)
-    return kernel_of(name, f"{name} of a rollout", graph, list(shapes.items()), results, f"{identity} {shapes}")
+    made = kernel_of(name, f"{name} of a rollout", graph, list(shapes.items()), results, f"{identity} {shapes}")
+    made.loaded(64)
+    return made
 
 
 def _plant(arm: SerialArm, values: dict[str, Scalars]) -> ArmModel:
@@ -87,9 +106,10 @@ def _plant(arm: SerialArm, values: dict[str, Scalars]) -> ArmModel:
 
 
 def _controlled_step(
-    controller: Controller, own: SerialArm, plant: SerialArm, fields: tuple[str, ...], h: float
+    controller: Controller, gains: Fields, own: SerialArm, plant: SerialArm, fields: tuple[str, ...], h: float
 ) -> Formula:
     law: Any = copy.copy(controller)
+    vars(law).update(gains)  # of its own: the kernel may be traced when the user's have been changed
     law.robot = AnyScalarArm(own.model, own.n)
 
     def controlled_step(
@@ -98,7 +118,7 @@ def _controlled_step(
         position, velocity, *wanted = (
             np.array(x, dtype=object) for x in (q, qd, target, target_rate, target_acceleration)
         )
-        tau = list(law.force(0.0, position, velocity, MotionSample(*wanted)))
+        tau = list(law.force(NO_TIME, position, velocity, MotionSample(*wanted)))
         return [*_step(_plant(plant, {name: more[name] for name in fields}), q, qd, tau, h), *tau]
 
     return controlled_step

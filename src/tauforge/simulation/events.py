@@ -9,14 +9,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauforge.control.controller import Robot
+from tauforge.field_docs import with_field_docs
 from tauforge.robots.serial_arm import SerialArm
 
 Array = NDArray[Any]
 SINGULAR = "singular pose"
 
 
+@with_field_docs
 class Event(NamedTuple):
-    """Something that happened: a limit that was left, an actuator that gave all it has, a singular pose."""
+    """Something that happened: a limit that was left, an actuator that gave all it has, a singular pose.
+
+    time:  s
+    what:  what happened, in a few words
+    which: the joint, leg or coordinate it happened to, or why it happened
+    """
 
     time: float
     what: str

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from tauforge.errors import ConvergenceError, SingularityError, TauforgeError, UnsupportedFeatureError
 from tauforge.robots.serial_arm import SerialArm
-from tauforge.simulation.state import StateSpace
+from tauforge.simulation.state import StateSpace, ran_away
 
 Array = NDArray[Any]
 Rates = Callable[[float, Array], Array]
@@ -96,7 +96,7 @@ class DormandPrince:
 
         span = (times[0], times[-1])
         found = solve_ivp(counted, span, y, method="DOP853", t_eval=times, rtol=RELATIVE, atol=ABSOLUTE)
-        if not found.success or not np.isfinite(found.y).all():
+        if not found.success or ran_away(found.y.T).any():
             why = found.message if not found.success else "the motion ran away"
             raise ConvergenceError(f"the integrator stopped: {why}", residual=np.nan, iterations=found.nfev)
         return np.asarray(found.y.T)
@@ -146,7 +146,7 @@ def step_by_step(step: Callable[[float, Array, float], Array], times: Array, y: 
             reached = step(t, rows[-1], following - t)
         except LOST as error:
             return np.array(rows), Stop(str(error), error)
-        if not np.isfinite(reached).all():
+        if ran_away(reached):
             return np.array(rows), Stop("the motion ran away")
         rows.append(reached)
     return np.array(rows), None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
 from typing import IO, Any
@@ -17,11 +17,14 @@ from tauforge.files import written_whole
 from tauforge.motion.columns import PLATFORM, TIME, arm_columns
 from tauforge.motion.csv_table import UNITS, CsvTable, read_csv, write_csv
 from tauforge.simulation.events import Event
+from tauforge.simulation.npz_file import Header, open_plain, read_npz
 
 Array = NDArray[Any]
 POSE_NAMES = tuple(column.name for column in PLATFORM.position)
 TEXTS = ("names", "force_names", "units", "force_units")
 RATES = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
+EVENTS = ("event_time", "event_what", "event_which")
+MAX_BYTES = 2**30
 ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "target_velocity")
 
 
@@ -93,25 +96,28 @@ class Recording:
         write_csv(file, header, np.hstack([self.time[:, None], *(getattr(self, name) for name in present)]))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Recording:
+    def load(cls, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Recording:
         """Of a file that `save` wrote.
 
-        Identity: equal to what was saved; of a .csv without the robot's own names and the events.
+        max_bytes: that the arrays of an .npz file may take; 1 GiB, an hour of six joints at 1 kHz, unless you say more
+
+        Identity: equal to what was saved; of a .csv without the robot's own names and the events. ModelError where the
+        file is anything else: other types and shapes, times that do not increase, numbers that are not finite.
         """
-        if Path(path).suffix.lower() == ".csv":
-            return cls._of_table(read_csv(path))
-        try:
-            with Path(path).open("rb") as file, np.load(file, allow_pickle=False) as data:
-                arrays = {name: data[name] for name in ("time", *ARRAYS)}
-                texts: dict[str, Any] = {key: tuple(map(str, data[key])) for key in TEXTS}
-                columns = [data[f"event_{key}"].tolist() for key in ("time", "what", "which")]
-                robot = str(data["robot"])
-            events = tuple(Event(*event) for event in zip(*columns, strict=True))
-        except Exception as error:  # a damaged file may raise anything at all
-            raise ModelError(f"is not a recording: {error}", file=str(path)) from None
-        if any(values.shape[:1] != arrays["time"].shape for values in arrays.values()):
-            raise ModelError("is not a recording: its arrays differ in length", file=str(path))
-        return cls(**arrays, **texts, robot=robot, events=events)
+        path = Path(path)
+        with open_plain(path) as file:
+            if path.suffix.lower() == ".csv":
+                return cls._of_table(read_csv(path))
+            try:
+                found = read_npz(file, ("time", *ARRAYS, *TEXTS, "robot", *EVENTS), _check_headers, max_bytes)
+                _check_numbers(found)
+            except ModelError as error:
+                raise error.located(path) from None
+        arrays: dict[str, Any] = {name: np.ascontiguousarray(found[name], float) for name in ("time", *ARRAYS)}
+        arrays |= {name: tuple(map(str, found[name])) for name in TEXTS}
+        happened = zip(*(found[name].tolist() for name in EVENTS), strict=True)
+        events = tuple(Event(float(time), str(what), str(which)) for time, what, which in happened)
+        return cls(**arrays, robot=str(found["robot"]), events=events)
 
     @classmethod
     def _of_table(cls, table: CsvTable) -> Recording:
@@ -159,7 +165,10 @@ class Recording:
     __hash__ = None  # type: ignore[assignment]
 
     def plot(self, quantities: Sequence[str] = ("position", "error", "force")) -> Any:
-        """A matplotlib figure, one panel for each quantity: any array of the recording, or "error"."""
+        """A matplotlib figure with a panel for each quantity and each of its units, and a legend beside each.
+
+        quantities: names of arrays of the recording, or "error". Metres and radians, N and N m never share an axis.
+        """
         try:
             from matplotlib.figure import Figure
         except ImportError:
@@ -169,18 +178,64 @@ class Recording:
             raise ModelError(
                 f"expected names of arrays, got {quantities!r}", field="quantities", remedy=f"Known: {', '.join(known)}"
             )
-        figure = Figure(figsize=(8, 2.6 * len(quantities)), layout="constrained")
-        for axes, name in zip(np.atleast_1d(figure.subplots(len(quantities), sharex=True)), quantities, strict=True):
-            axes.plot(self.time, getattr(self, name))
-            axes.set_ylabel(f"{name.replace('_', ' ')}{self._unit(name)}")
+        panels = [panel for name in quantities for panel in self._panels(name)]
+        figure = Figure(figsize=(8, 0.6 + 2.2 * len(panels)), layout="constrained")
+        figure.suptitle(self.robot, parse_math=False)
+        every = figure.subplots(len(panels), sharex=True, squeeze=False)[:, 0]
+        beside: dict[str, Any] = {"loc": "upper left", "bbox_to_anchor": (1.0, 1.0), "frameon": False}
+        for axes, (label, names, values) in zip(every, panels, strict=True):
+            for place, column in values.items():
+                axes.plot(self.time, column, color=f"C{place}", label=str(place))
+            # Names come in afterwards: matplotlib leaves out those that begin with an underscore, and reads formulas.
+            for text, name in zip(axes.legend(fontsize="small", **beside).get_texts(), names, strict=True):
+                text.set(text=name, parse_math=False)
+            axes.set_ylabel(label)
             axes.grid(alpha=0.3)
-        axes.set_xlabel("time, s")
-        labels = self.force_names if quantities[0] == "force" else self.names
-        place: dict[str, Any] = {"loc": "outside upper center", "ncols": min(6, len(labels)), "fontsize": "small"}
-        figure.legend(figure.axes[0].lines, labels, title=self.robot, **place)
+        every[-1].set_xlabel("time, s")
         return figure
 
-    def _unit(self, quantity: str) -> str:
-        """Of all coordinates alike, as part of a label; nothing where they differ."""
-        own = set(self.force_units if quantity == "force" else self.units)
-        return f", {own.pop()}{RATES.get(quantity, '')}" if len(own) == 1 else ""
+    def _panels(self, quantity: str) -> list[tuple[str, list[str], dict[int, Array]]]:
+        """Label, names and columns by their places, of the columns that share a unit, for each unit of a quantity."""
+        values = getattr(self, quantity)
+        of_forces = quantity == "force"
+        names, units = (self.force_names, self.force_units) if of_forces else (self.names, self.units)
+        names = names or tuple(str(k) for k in range(1, values.shape[1] + 1))
+        units = units or ("",) * values.shape[1]
+        panels = []
+        for unit in dict.fromkeys(units):
+            own = [k for k, other in enumerate(units) if other == unit]
+            label = quantity.replace("_", " ") + (f", {unit}{RATES.get(quantity, '')}" if unit else "")
+            panels.append((label, [names[k] for k in own], {k: values[:, k] for k in own}))
+        return panels
+
+
+def _check_headers(headers: Mapping[str, Header]) -> None:
+    """Types and shapes of the arrays of a recording."""
+    rows, columns = headers["time"].shape[:1], headers["position"].shape[1:]
+    actuators = headers["force"].shape[1:]
+    shapes = dict.fromkeys(ARRAYS, (*rows, *columns)) | {"time": rows, "force": (*rows, *actuators), "robot": ()}
+    shapes |= dict.fromkeys(("names", "units"), columns) | dict.fromkeys(("force_names", "force_units"), actuators)
+    shapes |= dict.fromkeys(EVENTS, headers["event_time"].shape[:1])
+    if len(rows) != 1 or rows[0] < 1 or len(columns) != 1 or len(actuators) != 1:
+        got = ", ".join(f"{name} {headers[name].shape}" for name in ("time", "position", "force"))
+        raise ModelError(f"is not a recording: expected rows of coordinates over time, got {got}")
+    for name, header in headers.items():
+        numbers = name in ("time", "event_time", *ARRAYS)
+        empty = not numbers and header.shape == (0,)  # NumPy makes numbers of no texts
+        if header.shape != shapes[name] and not (empty and name in TEXTS):
+            raise ModelError(f"is not a recording: expected shape {shapes[name]}, got {header.shape}", field=name)
+        if header.dtype.kind not in ("fiu" if numbers else "U") and not empty:
+            kind = "real numbers" if numbers else "text"
+            raise ModelError(f"is not a recording: expected {kind}, got {header.dtype}", field=name)
+
+
+def _check_numbers(arrays: Mapping[str, Array]) -> None:
+    """Of targets there may be none at all."""
+    for name in ("time", "event_time", *ARRAYS):
+        values = arrays[name]
+        if not np.isfinite(values).all() and not (name.startswith("target_") and np.isnan(values).all()):
+            row = int(np.argwhere(~np.isfinite(values))[0][0])
+            raise ModelError(f"is not a recording: expected finite numbers, row {row} has others", field=name)
+    late = np.flatnonzero(np.diff(arrays["time"]) <= 0)
+    if len(late):
+        raise ModelError(f"is not a recording: times must increase, row {late[0] + 1} does not", field="time")

@@ -13,8 +13,10 @@ from tauforge.control.computed_torque import ComputedTorque
 from tauforge.control.controller import Controller, Robot, coordinate_count
 from tauforge.errors import ModelError, ShapeError
 from tauforge.motion.motion import Motion, positive
+from tauforge.robots.own_classes import honour_changes
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.simulation.state import FAR, ran_away
 
 Array = NDArray[Any]
 Law = Controller | Callable[[float, Array, Array], ArrayLike] | None
@@ -27,13 +29,19 @@ LOOKS = 201  # instants at which the angles of a motion are looked at
 def check_robot(name: str, robot: object) -> None:
     if not isinstance(robot, SerialArm | StewartPlatform):
         raise ModelError(f"expected a SerialArm or a StewartPlatform, got {robot!r}", field=name)
+    honour_changes(robot)
+
+
+def alike(a: Robot, b: Robot) -> bool:
+    """Both arms or both platforms, of as many coordinates."""
+    return isinstance(a, SerialArm) == isinstance(b, SerialArm) and coordinate_count(a) == coordinate_count(b)
 
 
 def check_plant(robot: Robot, plant: Robot) -> None:
     """The robot that really moves: of the same kind, with friction that an integrator gets past."""
     check_robot("robot", robot)
     check_robot("plant", plant)
-    if type(plant) is not type(robot) or coordinate_count(plant) != coordinate_count(robot):
+    if not alike(plant, robot):
         raise ModelError(f"{plant.name} is no robot of the kind of {robot.name}", field="plant")
     check_friction(plant, any(any(j.coulomb) for j in plant.joints) if isinstance(plant, SerialArm) else False)
 
@@ -73,7 +81,8 @@ def _check_controller(
     controller: Controller, motion: Motion | None, initial: State | None, control_period: float | None, real: Robot
 ) -> None:
     own = controller.robot
-    if type(own) is not type(real) or coordinate_count(own) != coordinate_count(real):
+    check_robot("controller", own)
+    if not alike(own, real):
         raise ModelError(f"the controller is made for {own.name}, not for {real.name}", field="controller")
     if motion is None:
         raise ModelError("a controller needs a motion to follow", field="motion")
@@ -113,6 +122,8 @@ def initial_state(initial: State | None, motion: Motion | None, n: int) -> tuple
         array = numbers(value)
         if array.shape != (n,) or not np.isfinite(array).all():
             raise ShapeError(name, expected=f"{n} finite numbers", got=f"{value!r}")
+        if ran_away(array):
+            raise ShapeError(name, expected=f"numbers of at most {FAR:g} in size", got=f"{value!r}")
         values.append(array)
     return values[0], values[1]
 

@@ -2,27 +2,31 @@
 
 Of an arm under a law that is arithmetic on its dynamics (computed torque and the proportional ones) the controller, the
 dynamics and the integrator's step are traced together into one kernel (`compiled_steps`). Every other law, and every
-platform, is asked for all rows at once between steps of the same Runge-Kutta.
+platform, is asked for all rows at once between steps of the same Runge-Kutta. A robot with dynamics of its own is asked
+row by row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from tauforge.control.controller import Controller, Robot
+from tauforge.control.controller import Controller, Robot, coordinate_count
 from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.field_docs import with_field_docs
+from tauforge.kernels.code_memory import NoKernelError
 from tauforge.motion.motion import Motion, MotionSample, positive
 from tauforge.robots import platform_varying, varying
 from tauforge.robots.evaluate import kernels_allowed
 from tauforge.robots.loads import Payload
+from tauforge.robots.own_classes import has_own_methods, is_as_written
 from tauforge.robots.serial_arm import SerialArm
-from tauforge.simulation.compiled_steps import CompiledSteps
-from tauforge.simulation.integrators import rk4
+from tauforge.simulation.compiled_steps import CompiledSteps, can_compile
+from tauforge.simulation.integrators import LOST, rk4
 from tauforge.simulation.request import (
     check_friction,
     check_law,
@@ -32,17 +36,24 @@ from tauforge.simulation.request import (
     whole_number,
     whole_steps,
 )
-from tauforge.simulation.state import state_space
+from tauforge.simulation.state import FAR, StateSpace, ran_away, state_space
+from tauforge.simulation.stiffness import warn_of_stiffness
 
 Array = NDArray[Any]
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]
+Acceleration = Callable[[Array, Array, Array], Array]  # of positions, velocities and forces
 
 
+@with_field_docs
 class Rollout(NamedTuple):
-    """At the recorded control instants: time (k,), position, velocity and force (N, k, n); target_position (k, n).
+    """N runs at the k recorded control instants. A row that ran away, beyond 1e9 rad, m or a rate, is NaN from then on.
 
-    Rows that ran away are not numbers from there on.
+    time:            (k,) s
+    position:        (N, k, n) rad or m; of a platform poses
+    velocity:        (N, k, n) rad/s or m/s; of a platform twists
+    force:           (N, k, n) N m or N, of the actuators on the robot
+    target_position: (k, n) of the motion to follow
     """
 
     time: Array
@@ -78,7 +89,7 @@ def rollout(
     initial: tuple[ArrayLike, ArrayLike] | None = None,
     duration: float | None = None,
     step: float = 1e-3,
-    control_period: float = 0.01,
+    control_period: float,
     plant: Robot | None = None,
     varying: Mapping[str, ArrayLike] | None = None,
     payload: Payload | None = None,
@@ -87,12 +98,18 @@ def rollout(
 ) -> Rollout:
     """One simulation for each row of the initial states, of the varying numbers and of the payloads.
 
-    initial:      (positions, velocities), each (N, n) or (n,); default the motion's start
-    plant:        the robot that really moves, default `robot`
-    varying:      fields of the plant, an array with a leading N each, as in its `kernel`: {"mass": (N, n)}
-    payload:      what the tool of an arm really holds, one or a batch of N; the controller does not know of it
-    record_every: keeps one control instant in so many; the last is always kept
-    progress:     True for a bar on the terminal, or a callable given the share done, from 0 to 1
+    initial:        (positions, velocities), each (N, n) or (n,); default the motion's start
+    step:           s, of the integrator
+    control_period: s, a whole number of steps, required: the controller is asked that often and its forces are held in
+                    between. `simulate` asks it continuously unless given a control period
+    plant:          the robot that really moves, default `robot`
+    varying:        fields of the plant, an array with a leading N each, as in its `kernel`: {"mass": (N, n)}
+    payload:        what the tool of an arm really holds, one or a batch of N; the controller does not know of it
+    record_every:   keeps one control instant in so many; the last is always kept
+    progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1
+
+    Our own laws run compiled with our own arms. Controllers and robots of other classes are asked by their own methods.
+    StiffFrictionWarning as in `simulate`.
     Identity: every row equals `simulate` with method="rk4" and the same control period.
     """
     real = robot if plant is None else plant
@@ -109,11 +126,7 @@ def rollout(
     start = motion.sample(0.0)
     q, qd = _batch((start.position, start.velocity) if initial is None else initial, fields, real)
     controller.reset()
-    steps: Steps
-    if isinstance(real, SerialArm) and controller.compiles and kernels_allowed():
-        steps = CompiledSteps(controller, real, fields, h)
-    else:
-        steps = BatchSteps(controller, real, fields, h)
+    steps = _steps(controller, real, fields, h, len(q))
     kept = [*range(0, periods, every), periods]
     position, velocity, force = (np.empty((len(q), len(kept), q.shape[1])) for _ in range(3))
     place = 0
@@ -130,6 +143,9 @@ def rollout(
             for i in range(1, substeps):
                 q, qd = steps.held(t + i * h, q, qd, forces)
             report((k + 1) / periods)
+        _without_lost(position, velocity, force)
+    ends = {name: np.concatenate([value] * 2) for name, value in _rows_of(fields, real, len(q)).items()}
+    warn_of_stiffness(real, np.concatenate([position[:, 0], position[:, -1]]), h, fields=ends)
     times = control_period * np.array(kept)
     targets = motion.sample(times).position
     if controller.task_space:  # of the tool, not of the joints
@@ -137,15 +153,28 @@ def rollout(
     return Rollout(times, position, velocity, force, targets)
 
 
+def _without_lost(position: Array, velocity: Array, force: Array) -> None:
+    """Rows (N, k, n) are no numbers from the instant on at which they have run away."""
+    if all(x.min() >= -FAR and x.max() <= FAR for x in (position, velocity)):
+        return  # most often, and this is quicker
+    lost = np.logical_or.accumulate(ran_away(position) | ran_away(velocity), axis=1)
+    for x in (position, velocity, force):
+        x[lost] = np.nan
+
+
+def _steps(controller: Controller, plant: Robot, fields: Fields, h: float, rows: int) -> Steps:
+    """The quickest that give the right answer."""
+    if isinstance(plant, SerialArm) and can_compile(controller, plant) and kernels_allowed():
+        with suppress(NoKernelError):
+            return CompiledSteps(controller, plant, fields, h)
+    return BatchSteps(controller, state_space(plant), accelerations(plant, fields, rows), h)
+
+
 class BatchSteps:
     """The law and the dynamics one after the other, each for all rows at once."""
 
-    def __init__(self, controller: Controller, plant: Robot, fields: Fields, h: float) -> None:
-        self.controller, self.h, self.space = controller, h, state_space(plant)
-        self.values = tuple(fields.values())
-        # the kernel gives no numbers where the method would raise: one row must not stop the others
-        wanted = fields or kernels_allowed()
-        self.kernel = plant.kernel("forward_dynamics", varying=tuple(fields)) if wanted else None
+    def __init__(self, controller: Controller, space: StateSpace, acceleration: Acceleration, h: float) -> None:
+        self.controller, self.space, self.acceleration, self.h = controller, space, acceleration, h
 
     def controlled(self, t: float, q: Array, qd: Array, target: MotionSample) -> tuple[Array, Array, Array]:
         force = np.broadcast_to(self.controller.force(t, q, qd, target), q.shape)
@@ -155,15 +184,61 @@ class BatchSteps:
         space = self.space
 
         def rates(_: float, y: Array) -> Array:
-            position, velocity = space.position(y), space.velocity(y)
-            if self.kernel is None:
-                acceleration = space.acceleration(position, velocity, force, None)
-            else:
-                acceleration = self.kernel(position, velocity, force, *self.values)
-            return space.rates(y, acceleration)
+            return space.rates(y, self.acceleration(space.position(y), space.velocity(y), force))
 
         y = space.renewed(rk4(rates, t, space.pack(q, qd), self.h))
         return space.position(y), space.velocity(y)
+
+
+def accelerations(plant: Robot, fields: Fields, rows: int) -> Acceleration:
+    """Forward dynamics of all rows. A row without an answer is no number and does not stop the others."""
+    if not is_as_written(plant):
+        return _row_by_row(plant, fields, rows)
+    try:
+        kernel = plant.kernel("forward_dynamics", varying=tuple(fields))
+    except UnsupportedFeatureError:
+        if fields:
+            raise
+        return plant.forward_dynamics
+    values = tuple(fields.values())
+    return lambda q, qd, force: np.asarray(kernel(q, qd, force, *values))
+
+
+def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
+    """By the plant's own method, which need not know of batches; of a changed copy for each row where fields vary."""
+    plants = [plant] * rows
+    if fields:
+        if has_own_methods(plant):
+            raise UnsupportedFeatureError(
+                f"{plant.name} has methods of its own, which its changed copies would lose",
+                field="varying",
+                remedy="Give the methods to a subclass, or simulate each row",
+            )
+        whole = _rows_of(fields, plant, rows)
+        plants = [plant.replace(**{name: value[k] for name, value in whole.items()}) for k in range(rows)]
+
+    def acceleration(q: Array, qd: Array, force: Array) -> Array:
+        result = np.full(q.shape, np.nan)
+        for k, robot in enumerate(plants):
+            if np.isfinite([q[k], qd[k], force[k]]).all():
+                with suppress(*LOST):
+                    result[k] = robot.forward_dynamics(q[k], qd[k], force[k])
+        return result
+
+    return acceleration
+
+
+def _rows_of(fields: Fields, robot: Robot, rows: int) -> Fields:
+    """A share for every row, (rows, ...)."""
+    cores = core_shapes(robot, fields)
+    return {name: np.broadcast_to(value, (rows, *cores[name])) for name, value in fields.items()}
+
+
+def core_shapes(robot: Robot, fields: Iterable[str]) -> dict[str, tuple[int, ...]]:
+    """Of one robot's share of each varying field."""
+    if isinstance(robot, SerialArm):
+        return {name: varying.core_shape(name, robot.n) for name in fields}
+    return {name: platform_varying.SHAPES[name] for name in fields}
 
 
 def _fields(real: Robot, given: Mapping[str, ArrayLike] | None, payload: Payload | None) -> Fields:
@@ -171,10 +246,9 @@ def _fields(real: Robot, given: Mapping[str, ArrayLike] | None, payload: Payload
     fields = {name: numbers(value) for name, value in (given or {}).items()}
     if isinstance(real, SerialArm):
         varying.check(real, tuple(fields))
-        shapes = {name: varying.core_shape(name, real.n) for name in fields}
     else:
         varying.check_names(tuple(fields), platform_varying.SHAPES)
-        shapes = {name: platform_varying.SHAPES[name] for name in fields}
+    shapes = core_shapes(real, fields)
     for name, value in fields.items():
         if value.shape[value.ndim - len(shapes[name]) :] != shapes[name]:
             raise ShapeError(name, expected=f"(N, {', '.join(map(str, shapes[name]))})", got=str(value.shape))
@@ -191,11 +265,10 @@ def _fields(real: Robot, given: Mapping[str, ArrayLike] | None, payload: Payload
 
 def _batch(given: tuple[ArrayLike, ArrayLike], fields: Fields, robot: Robot) -> tuple[Array, Array]:
     """Initial states (N, n)."""
-    arm = isinstance(robot, SerialArm)
-    n = robot.n if isinstance(robot, SerialArm) else 6
+    n = coordinate_count(robot)
     states = [numbers(x) for x in pair_of(given)]
-    cores = {name: len(varying.core_shape(name, n) if arm else platform_varying.SHAPES[name]) for name in fields}
-    leading = [x.shape[:-1] for x in states] + [x.shape[: x.ndim - cores[name]] for name, x in fields.items()]
+    cores = core_shapes(robot, fields)
+    leading = [x.shape[:-1] for x in states] + [x.shape[: x.ndim - len(cores[name])] for name, x in fields.items()]
     if any(x.shape[-1:] != (n,) for x in states):
         raise ShapeError("initial", expected=f"(N, {n}) or ({n},)", got=str([x.shape for x in states]))
     try:

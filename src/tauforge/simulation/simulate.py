@@ -38,6 +38,7 @@ from tauforge.simulation.request import (
 from tauforge.simulation.request import force_limits as force_limits_of
 from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.state import state_space
+from tauforge.simulation.stiffness import warn_of_stiffness
 
 BLOCK = 512  # steps of a free motion at a time
 DRIFT = 1e-6  # of the energy of a free motion: above, a warning
@@ -67,19 +68,22 @@ def simulate(
     step:           s, between two rows of the recording, and of the fixed-step methods
     method:         "rk4", "dormand-prince" (SciPy's DOP853; rows of a free motion by its dense output) or "symplectic"
                     (the free motion of an arm)
-    control_period: s, a whole number of steps: the controller is asked that often and its forces are held in between;
-                    None asks it whenever the integrator does
+    control_period: s, a whole number of steps: the controller is asked that often and its forces are held in between.
+                    None asks it whenever the integrator does, as if it were continuous; `rollout` requires a period
     plant:          the robot that really moves, where it differs from `robot`
     disturbance:    t -> (6,) wrench on the tool (world axes) or on the platform (base axes)
     sensors:        what the controller sees
     force_limits:   (n,) largest sizes of the actuator forces, or "robot" for the robot's own; None for no limit
     record_every:   keeps one row in so many steps, which bounds the memory of long runs
 
-    Coulomb friction must be smoothed: replace(coulomb_speed=0.01), say; a joint at rest then creeps by less than that
-    speed. Limits of the coordinates never alter the motion; leaving one is an event of the recording. A platform under
-    control that crosses a singular pose ends there, with an event and a SingularityWarning. A motion that runs away
-    raises DivergenceError, which holds the recording so far. Energy that drifts by more than 1e-6 in a motion without
-    forces and friction gives an EnergyDriftWarning.
+    Coulomb friction must be smoothed: replace(coulomb_speed=v), with v = 0.01, say. A joint that friction F holds
+    against a load then creeps at v atanh(load / F), below v for loads below 0.76 F. Where the steps of rk4 are too long
+    for that, a StiffFrictionWarning says which speed can be promised, and which step or coulomb_speed would do.
+
+    Limits of the coordinates never alter the motion; leaving one is an event of the recording. A platform under control
+    that crosses a singular pose ends there, with an event and a SingularityWarning. A motion that runs away, beyond 1e9
+    rad or m or their rates, raises DivergenceError, which holds the recording so far. Energy that drifts by more than
+    1e-6 in a motion without forces and friction gives an EnergyDriftWarning.
     """
     real = robot if plant is None else plant
     check_plant(robot, real)
@@ -139,6 +143,8 @@ def simulate(
             EnergyDriftWarning,
             stacklevel=2,
         )
+    if method == "rk4":
+        warn_of_stiffness(real, recording.position, h, law=None if hold else controller)
     return recording
 
 

@@ -18,6 +18,12 @@ from tauforge.robots.serial_arm import SerialArm
 from tauforge.robots.stewart_platform import StewartPlatform
 
 Array = NDArray[Any]
+FAR = 1e9  # rad, m and their rates: beyond, angles have lost their digits, kernels know no sines, a motion has run away
+
+
+def ran_away(states: Array) -> Array:
+    """Which of the states (..., m) are beyond FAR or no numbers, (...)."""
+    return np.asarray(~(np.abs(states) <= FAR).all(axis=-1))
 
 
 class StateSpace(Protocol):

@@ -36,9 +36,11 @@ def sampled(name: str, motion: Motion, samples: int = SAMPLES) -> Path:
 
 
 _ENDS = ([0.1, 0.0, 0.4, 0.0, 0.0, -0.2], [0.3, 0.0, 0.6, 0.0, 0.0, 0.2])
-SLOW = StraightLine(*_ENDS, 6.0, 0.08, 0.08)  # Dasgupta's path I, Pedrammehr's path 2
-FAST = StraightLine(*_ENDS, 0.6, 0.8, 0.8)  # path II, and 3: ten times the speed
-SINGULAR = StraightLine([0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08)  # path III
+SLOW = StraightLine(*_ENDS, 6.0, 0.08, 0.08, orientation="angles")  # Dasgupta's path I, Pedrammehr's path 2
+FAST = StraightLine(*_ENDS, 0.6, 0.8, 0.8, orientation="angles")  # path II, and 3: ten times the speed
+SINGULAR = StraightLine(
+    [0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08, orientation="angles"
+)  # path III
 
 
 def constant_velocity(name: str, speed: float, duration: float, samples: int = SAMPLES) -> Path:

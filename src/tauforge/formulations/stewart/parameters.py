@@ -10,13 +10,20 @@ the platform joint.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import Matrix, Vector
+from tauforge.algebra.vectors import E_Z, ZERO, Matrix, Vector, cross
 from tauforge.formulations.bodies import BodyParameters
 
 LEGS = 6
+
+
+def default_axes(base_points: Sequence[Vector]) -> list[Vector]:
+    """Fixed axes of the universal joints where none are given: z x (b_i - mean b), not yet of length 1."""
+    middle = sum(base_points, ZERO) * (1.0 / len(base_points))
+    return [cross(E_Z, b - middle) for b in base_points]
 
 
 class LegParameters(NamedTuple):

@@ -12,15 +12,28 @@ from tauforge.errors import ModelError
 from tauforge.robots import numbers
 from tauforge.robots.numbers import Floats, Rows, shown
 
-MULTIPLE_OF_PI = re.compile(
+MULTIPLE_OF_PI = re.compile(  # of a text without blanks at its ends
     r"""
-    [ ]*+ (?P<sign> [+-]?) [ ]*+
-    (?: (?P<times> [0-9]{1,12} (?: \.[0-9]{1,12} )? ) [ ]*+ \* [ ]*+ )?
-    pi [ ]*+
-    (?: / [ ]*+ (?P<over> [0-9]{1,12} ) [ ]*+ )?
+    (?P<sign> [+-]?) [ ]*
+    (?: (?P<times> [0-9]{1,12} (?: \.[0-9]{1,12} )? ) [ ]* \* [ ]* )?
+    pi
+    (?: [ ]* / [ ]* (?P<over> [0-9]{1,12} ) )?
     """,
     re.VERBOSE,
 )
+
+
+# other names for keys of arms and of platforms
+MEANT = {
+    "rotor_inertia": ("motor_inertia", "reflected_mass"),
+    "motor_inertia": ("reflected_mass",),
+    "max_force": ("force_limit",),
+    "max_torque": ("max_force",),
+    "force_limit": ("max_force",),
+    "travel": ("stroke",),
+    "damping": ("viscous", "friction"),
+}
+NEAR = 0.8  # similarity of a misspelt key to the one that was meant: "rotor_inertia" and "lower_inertia" have 0.77
 
 
 class Table:
@@ -42,7 +55,8 @@ class Table:
                 raise self._unknown(key, outer or {})
 
     def _unknown(self, key: str, outer: Mapping[str, str]) -> ModelError:
-        near = difflib.get_close_matches(key, self.examples, n=1)
+        meant = [name for name in MEANT.get(key, ()) if name in self.examples]
+        near = meant or difflib.get_close_matches(key.lower(), self.examples, n=1, cutoff=NEAR)
         remedy = f"Did you mean {near[0]}? " if near else ""
         remedy += f"Known: {', '.join(self.examples)}"
         if key in outer:
@@ -118,7 +132,7 @@ class Table:
             raise self.fault(key, error.problem) from None
 
     def _multiple_of_pi(self, key: str, text: str) -> float:
-        match = MULTIPLE_OF_PI.fullmatch(text)
+        match = MULTIPLE_OF_PI.fullmatch(text.strip(" "))
         over = 1.0 if match is None or match["over"] is None else float(match["over"])
         if match is None or over == 0:
             raise self.fault(key, f"expected radians as a number or a multiple of pi, got {shown(text)}")

@@ -12,12 +12,16 @@ from typing import NamedTuple
 from tauforge.algebra.inertias import point_mass_inertia
 from tauforge.algebra.scalars import cos_sin_of_constant
 from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector, outer, skew
-from tauforge.errors import ModelError
+from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.robots import numbers
+from tauforge.robots.arm_description import Source
 from tauforge.robots.joint import Joint
-from tauforge.robots.readers.urdf_tree import LETTERS, NO_BODY, Body, Tree, UrdfJoint, listed, near, read_tree
-from tauforge.robots.readers.xml_lines import read_xml, shown
+from tauforge.robots.physical import levels_to_the_caller
+from tauforge.robots.readers.urdf_tree import LETTERS, NO_BODY, Body, Mimic, Tree, UrdfJoint, listed, near, read_tree
+from tauforge.robots.readers.xml_lines import Element, read_xml, shown
 from tauforge.robots.serial_arm import SerialArm
+
+SAME = 1e-9  # of two coordinates of one joint, rad or m, and relative to them
 
 
 class Seat(NamedTuple):
@@ -28,42 +32,59 @@ class Seat(NamedTuple):
 
 
 def read_urdf(path: Path, *, tip: str | None = None, lock: Mapping[str, float] | None = None) -> SerialArm:
-    """The serial arm of a URDF file; links that fixed or locked joints hold are merged into the link they hang on.
+    """The serial arm of a URDF file."""
+    return arm_of(read_xml(path), tip=tip, lock=lock)
+
+
+def arm_of(robot: Element, *, tip: str | None = None, lock: Mapping[str, float] | None = None) -> SerialArm:
+    """The serial arm of a <robot>; links that fixed or locked joints hold are merged into the link they hang on.
 
     tip:  name of the link whose frame is the tool frame; the chain leads from the root to it, and moving joints that
           hang on the fixed base beside the chain are left out
-    lock: joint names and the coordinates (rad or m) they are held at
+    lock: joint names and the coordinates (rad or m) they are held at; joints that mimic them are held too
     Without tip the moving joints must form one chain. The tool frame is then that of the only leaf link beyond the
-    last moving joint, or of the last moving link if there are several leaves.
+    last moving joint, or of the last moving link if there are several leaves; `sources` of the arm says which.
     """
-    tree = _with_locked_joints(read_tree(read_xml(path)), lock or {})
+    tree = _with_locked_joints(read_tree(robot), lock or {})
     seats = _seats(tree)
     chain = _chain(tree, seats, tip)
     composites = [_composite(tree, seats, joint) for joint in chain]
+    tool = _tool_link(tree, seats, chain[-1], tip)
     try:
         arm = SerialArm(
             joints=tuple(_arm_joint(joint, seats, body) for joint, body in zip(chain, composites, strict=True)),
-            tool=numbers.from_transform(_tool(tree, seats, chain[-1], tip)),
+            tool=numbers.from_transform(seats[tool.link].placement),
             name=tree.robot.text("name"),
+            sources=(Source(("tool",), f"the frame of link {shown(tool.link)} of the URDF", tool.reason),),
         )
     except ModelError as error:
-        raise error.located(path) from None
+        raise error.located(robot.file) from None
     if all(body.is_massless for body in composites):
-        warnings.warn(f"{path}: no moving link has mass or inertia; its dynamics are singular", stacklevel=2)
+        text = f"{robot.file}: no moving link has mass or inertia; its dynamics are singular"
+        warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
     return arm
 
 
 def _with_locked_joints(tree: Tree, lock: Mapping[str, float]) -> Tree:
     joints = dict(tree.joints)
+    for name, coordinate in _with_mimics(tree, _checked_lock(tree, lock)).items():
+        joint = joints[name]
+        origin = joint.origin.then(_displacement(joint, coordinate))
+        joints[name] = replace(joint, type="fixed", origin=origin, mimic=None)
+    return replace(tree, joints=joints)
+
+
+def _checked_lock(tree: Tree, lock: Mapping[str, float]) -> dict[str, float]:
+    coordinates: dict[str, float] = {}
     for name, value in lock.items():
-        if name not in joints:
-            known = [joint.name for joint in joints.values() if joint.type in LETTERS]
+        if name not in tree.joints:
+            known = [joint.name for joint in tree.joints.values() if joint.type in LETTERS]
             raise tree.robot.fault(
                 f"there is no joint named {shown(str(name))} to lock",
                 field="lock",
                 remedy=f"Joints that can be locked: {near(name, known) or 'none'}",
             )
-        joint = joints[name]
+        joint = tree.joints[name]
         if joint.type == "fixed":
             raise joint.element.fault(
                 f"joint {shown(name)} is fixed and takes no coordinate", field="lock", remedy="Leave it out of lock="
@@ -72,13 +93,38 @@ def _with_locked_joints(tree: Tree, lock: Mapping[str, float]) -> Tree:
             raise joint.element.unsupported(
                 f"a {joint.type} joint cannot be locked by one number", field=f"joint {shown(name)}"
             )
-        try:
-            coordinate = numbers.real(value, f"lock[{name!r}]")
-        except ModelError as error:
-            raise error.located(tree.robot.file) from None
-        origin = joint.origin.then(_displacement(joint, coordinate))
-        joints[name] = replace(joint, type="fixed", origin=origin, mimics=False)
-    return replace(tree, joints=joints)
+        coordinates[name] = _coordinate(tree, name, value)
+    return coordinates
+
+
+def _coordinate(tree: Tree, name: str, value: float) -> float:
+    try:
+        return numbers.real(value, f"lock[{name!r}]")
+    except ModelError as error:
+        raise error.located(tree.robot.file) from None
+
+
+def _with_mimics(tree: Tree, held: dict[str, float]) -> dict[str, float]:
+    """The coordinates of the held joints and of those that mimic them, directly or by way of others."""
+    followers: dict[str, list[tuple[UrdfJoint, Mimic]]] = {}
+    for joint in tree.joints.values():
+        if joint.mimic is not None:
+            followers.setdefault(joint.mimic.joint, []).append((joint, joint.mimic))
+    coordinates, order = dict(held), list(held)
+    for leader in order:  # grows while it is read
+        for joint, mimic in followers.get(leader, []):
+            followed = _coordinate(tree, joint.name, mimic.multiplier * coordinates[leader] + mimic.offset)
+            if joint.name not in coordinates:
+                coordinates[joint.name] = followed
+                order.append(joint.name)
+            elif not math.isclose(coordinates[joint.name], followed, rel_tol=SAME, abs_tol=SAME):
+                raise joint.element.fault(
+                    f"joint {shown(joint.name)} cannot be at {coordinates[joint.name]:.9g}: it mimics "
+                    f"{shown(leader)}, which holds it at {followed:.9g}",
+                    field="lock",
+                    remedy=f"Leave {shown(joint.name)} out of lock=",
+                )
+    return coordinates
 
 
 def _displacement(joint: UrdfJoint, q: float) -> Transform:
@@ -113,7 +159,7 @@ def _chain(tree: Tree, seats: dict[str, Seat], tip: str | None) -> list[UrdfJoin
         chain = _way_up(carriers, seats[tip].carrier)
         # a branch that leaves from the world-fixed base neither moves with the arm nor loads it
         counted = [name for name in carriers if _way_up(carriers, name)[:1] == chain[:1]]
-    _refuse_unsupported([tree.joints[name] for name in counted])
+    _refuse_unsupported(tree, [tree.joints[name] for name in counted])
     aside = [name for name in counted if name not in chain]
     if aside:
         first = tree.joints[aside[0]]
@@ -152,15 +198,32 @@ def _way_up(carriers: dict[str, str | None], name: str | None) -> list[str]:
     return way[::-1]
 
 
-def _refuse_unsupported(joints: Sequence[UrdfJoint]) -> None:
+def _refuse_unsupported(tree: Tree, joints: Sequence[UrdfJoint]) -> None:
     refused = [joint for joint in joints if joint.unsupported]
-    if refused:
-        held = [joint.name for joint in refused if joint.type in LETTERS]
-        raise refused[0].element.unsupported(
-            "not supported: " + ", ".join(f"{joint.unsupported} joint {shown(joint.name)}" for joint in refused[:8]),
-            field=f"joint {shown(refused[0].name)}",
-            remedy=f"Hold it at a value: {_lock_example(held)}" if held else None,
+    if not refused:
+        return
+    alone = [joint.name for joint in refused if joint.type in LETTERS]
+    leaders = list(dict.fromkeys(_leader(tree, tree.joints[name]) for name in alone))
+    remedy = None
+    if alone:
+        remedy = (
+            f"Hold the joint that leads, and its mimics are held too: {_lock_example(leaders)}; or hold the mimic and "
+            f"let the other move: {_lock_example(alone)}"
         )
+    raise refused[0].element.unsupported(
+        "not supported: " + ", ".join(f"{joint.unsupported} joint {shown(joint.name)}" for joint in refused[:8]),
+        field=f"joint {shown(refused[0].name)}",
+        remedy=remedy,
+    )
+
+
+def _leader(tree: Tree, joint: UrdfJoint) -> str:
+    """The joint at the head of a chain of mimics."""
+    met = {joint.name}
+    while joint.mimic is not None and joint.mimic.joint in tree.joints and joint.mimic.joint not in met:
+        joint = tree.joints[joint.mimic.joint]
+        met.add(joint.name)
+    return joint.name
 
 
 def _lock_example(names: Sequence[str], most: int = 4) -> str:
@@ -168,12 +231,21 @@ def _lock_example(names: Sequence[str], most: int = 4) -> str:
     return "lock={" + ", ".join(entries) + "}"
 
 
-def _tool(tree: Tree, seats: dict[str, Seat], last: UrdfJoint, tip: str | None) -> Transform:
+class ToolLink(NamedTuple):
+    """The link whose frame is the tool frame, and why it is."""
+
+    link: str
+    reason: str
+
+
+def _tool_link(tree: Tree, seats: dict[str, Seat], last: UrdfJoint, tip: str | None) -> ToolLink:
     if tip is not None:
-        return seats[tip].placement
+        return ToolLink(tip, "chosen by tip")
     parents = {joint.parent for joint in tree.joints.values()}
-    leaves = [seat.placement for link, seat in seats.items() if seat.carrier == last.name and link not in parents]
-    return leaves[0] if len(leaves) == 1 else NO_DISPLACEMENT
+    leaves = [link for link, seat in seats.items() if seat.carrier == last.name and link not in parents]
+    if len(leaves) == 1:
+        return ToolLink(leaves[0], "the only last link of the chain; tip chooses another")
+    return ToolLink(last.child, "the last moving link, for several links end the chain; tip chooses one of them")
 
 
 # ------------------------------------------------------------------------------------------------- building the arm

@@ -7,37 +7,23 @@ from __future__ import annotations
 
 import difflib
 import math
+import warnings
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import E_X, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
+from tauforge.errors import TauforgeWarning
 from tauforge.robots import numbers
+from tauforge.robots.physical import levels_to_the_caller
+from tauforge.robots.readers.urdf_spelling import MOMENTS, unknown_names
 from tauforge.robots.readers.xml_lines import XACRO_REMEDY, Element, shown
 
 LETTERS = {"revolute": "R", "continuous": "R", "prismatic": "P"}
 TYPES = (*LETTERS, "fixed")
 UNSUPPORTED_TYPES = ("floating", "planar")
 MAX_LINKS = 500  # and joints; far above any robot, and read in a fraction of a second
-MOMENTS = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-# what the reader takes its numbers from
-ATTRIBUTES = {
-    "origin": ("xyz", "rpy"),
-    "mass": ("value",),
-    "inertia": MOMENTS,
-    "axis": ("xyz",),
-    "limit": ("lower", "upper", "effort", "velocity"),
-    "dynamics": ("damping", "friction"),
-    "parent": ("link",),
-    "child": ("link",),
-    "mimic": ("joint", "multiplier", "offset"),
-}
-CHILDREN = {
-    "link": ("inertial", "visual", "collision"),
-    "inertial": ("origin", "mass", "inertia"),
-    "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic", "calibration", "safety_controller"),
-}
 
 
 class Body(NamedTuple):
@@ -60,6 +46,14 @@ class Body(NamedTuple):
 NO_BODY = Body(0.0, ZERO, Matrix((ZERO, ZERO, ZERO)))
 
 
+class Mimic(NamedTuple):
+    """The coordinate is multiplier * q + offset, q being that of the other joint."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
 @dataclass(frozen=True, kw_only=True)
 class UrdfJoint:
     """A <joint> as read; `origin` is parent link <- joint frame, `axis` a unit vector of the joint frame."""
@@ -76,7 +70,7 @@ class UrdfJoint:
     max_speed: float | None = None
     damping: float = 0.0
     friction: float = 0.0
-    mimics: bool = False
+    mimic: Mimic | None = None
 
     @property
     def moves(self) -> bool:
@@ -85,7 +79,7 @@ class UrdfJoint:
     @property
     def unsupported(self) -> str | None:
         """Why no arm can have this joint, in a word."""
-        return self.type if self.type in UNSUPPORTED_TYPES else "mimic" if self.mimics else None
+        return self.type if self.type in UNSUPPORTED_TYPES else "mimic" if self.mimic else None
 
 
 @dataclass(frozen=True)
@@ -106,38 +100,14 @@ def read_tree(robot: Element) -> Tree:
             raise element.unsupported(f"{shown(element.tag)} is not URDF", remedy=XACRO_REMEDY)
     links = _by_name(robot, "link")
     elements = _by_name(robot, "joint")
-    for element in (*links.values(), *elements.values()):
-        _refuse_misspellings(element)
+    unknown = unknown_names((*links.values(), *elements.values()))
     bodies = {name: _read_body(link) for name, link in links.items()}
     joints = {name: _read_joint(element) for name, element in elements.items()}
-    return _rooted(robot, links, bodies, joints)
-
-
-def _refuse_misspellings(element: Element) -> None:
-    """In what the numbers come from: tags and attributes that are nearly a known one, and rotations by quaternion.
-
-    Other unknown ones are some tool's own and are passed over.
-    """
-    known = CHILDREN.get(element.tag, ())
-    for child in element.children:
-        if child.tag not in known:
-            _refuse_near(child, "tag", child.tag, known, element.tag)
-            continue
-        if child.tag == "origin" and "rpy" not in child.attributes:
-            for name in child.attributes:
-                if name.startswith("quat"):
-                    raise child.unsupported(f"{name} is not URDF", field="origin", remedy="Give the rotation as rpy")
-        for name in child.attributes:
-            if name not in ATTRIBUTES.get(child.tag, (name,)):
-                _refuse_near(child, "attribute", name, ATTRIBUTES[child.tag], child.tag)
-        if child.tag == "inertial":
-            _refuse_misspellings(child)
-
-
-def _refuse_near(element: Element, what: str, name: str, known: Sequence[str], where: str) -> None:
-    near = difflib.get_close_matches(name.lower(), known, n=1)
-    if near:
-        raise element.fault(f"unknown {what} {shown(name)}", field=where, remedy=f"Did you mean {near[0]}?")
+    tree = _rooted(robot, links, bodies, joints)
+    if unknown is not None:
+        text = f"{robot.file}: unknown, and ignored: {unknown}"
+        warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
+    return tree
 
 
 def _by_name(robot: Element, tag: str) -> dict[str, Element]:
@@ -202,8 +172,15 @@ def _read_joint(joint: Element) -> UrdfJoint:
         max_speed=max_speed,
         damping=0.0 if dynamics is None else _non_negative(dynamics, "damping", 0.0),
         friction=0.0 if dynamics is None else _non_negative(dynamics, "friction", 0.0),
-        mimics=joint.optional_child("mimic") is not None,
+        mimic=_read_mimic(joint),
     )
+
+
+def _read_mimic(joint: Element) -> Mimic | None:
+    mimic = joint.optional_child("mimic")
+    if mimic is None:
+        return None
+    return Mimic(mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
 
 
 def _read_axis(joint: Element) -> Vector:

@@ -30,7 +30,7 @@ class Element:
 
     tag: str
     attributes: dict[str, str]
-    file: Path
+    file: str | Path
     line: int
     children: list[Element] = field(default_factory=list)
 
@@ -97,14 +97,19 @@ def shown(text: str) -> str:
 
 def read_xml(path: Path) -> Element:
     """The root element of a file; ModelError with file and line for anything but plain, modest XML."""
-    text = _read_text(path)
+    return parse_xml(_read_bytes(path), path)
+
+
+def parse_xml(data: bytes, file: str | Path) -> Element:
+    """file: what messages call it"""
+    text = _decoded(data, file)
     parser = expat.ParserCreate()
     roots: list[Element] = []
     open_elements: list[Element] = []
     count = 0
 
     def fault(problem: str, remedy: str | None = None) -> ModelError:
-        return ModelError(problem, file=path, line=parser.CurrentLineNumber, remedy=remedy)
+        return ModelError(problem, file=file, line=parser.CurrentLineNumber, remedy=remedy)
 
     def start(tag: str, attributes: dict[str, str]) -> None:
         nonlocal count
@@ -113,7 +118,7 @@ def read_xml(path: Path) -> Element:
             raise fault(f"more than {MAX_ELEMENTS} elements")
         if len(open_elements) >= MAX_DEPTH:
             raise fault(f"elements nested more than {MAX_DEPTH} deep")
-        element = Element(tag, attributes, path, parser.CurrentLineNumber)
+        element = Element(tag, attributes, file, parser.CurrentLineNumber)
         (open_elements[-1].children if open_elements else roots).append(element)
         open_elements.append(element)
 
@@ -130,22 +135,27 @@ def read_xml(path: Path) -> Element:
         parser.Parse(text, True)  # a str, so that an encoding named in the file is never looked up
     except expat.ExpatError as error:
         problem = f"not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}"
-        raise ModelError(problem, file=path, line=error.lineno) from None
+        raise ModelError(problem, file=file, line=error.lineno) from None
     return roots[0]
 
 
-def _read_text(path: Path) -> str:
+def _read_bytes(path: Path) -> bytes:
     try:
         if path.exists() and not path.is_file():  # a pipe would block, a device never end
             raise ModelError("not a regular file", file=path)
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)
+            return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", file=path) from error
+    except ValueError as error:  # a null character in the name
+        raise ModelError(f"cannot be read: {error}", file=path) from None
+
+
+def _decoded(data: bytes, file: str | Path) -> str:
     if len(data) > MAX_BYTES:
-        raise ModelError(f"larger than {MAX_BYTES // 2**20} MiB", file=path)
+        raise ModelError(f"larger than {MAX_BYTES // 2**20} MiB", file=file)
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ModelError("not UTF-8 text", file=path, line=line, remedy="Save the file as UTF-8") from None
+        raise ModelError("not UTF-8 text", file=file, line=line, remedy="Save the file as UTF-8") from None

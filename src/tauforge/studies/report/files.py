@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 
 from tauforge.errors import ModelError
 from tauforge.plots.figure import Figure
@@ -13,6 +14,7 @@ FIGURES = "figures"
 DATA = "data"
 CLAIMS_FILE = "claims.csv"
 NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+LINK = re.compile(rf'href="((?:{DATA}|{FIGURES})/[^"/]+)"')
 
 
 def stem(study: Study, thing: Figure | Table) -> str:
@@ -25,6 +27,11 @@ def panel_stems(study: Study, figure: Figure) -> list[str]:
     """Of the CSV of each panel."""
     own = stem(study, figure)
     return [own] if len(figure.panels) == 1 else [f"{own}-panel-{k}" for k in range(1, len(figure.panels) + 1)]
+
+
+def files_of(report: Path) -> set[str]:
+    """Names of the files that were written into a report, relative to it: the page, and what it links to."""
+    return {PAGE, *LINK.findall((report / PAGE).read_text(encoding="utf-8", errors="replace"))}
 
 
 def check_names(study: Study) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from tauforge.errors import ModelError
 from tauforge.studies.registry import chosen, run
 from tauforge.studies.report.csv_files import write_claims, write_panel, write_table
-from tauforge.studies.report.files import CLAIMS_FILE, DATA, FIGURES, PAGE, check_names, panel_stems, stem
+from tauforge.studies.report.files import CLAIMS_FILE, DATA, FIGURES, PAGE, check_names, files_of, panel_stems, stem
 from tauforge.studies.report.page import GENERATOR, page
 from tauforge.studies.report.whole_folder import not_writable, whole_folder
 from tauforge.studies.study import Progress, Study, nothing
@@ -19,11 +19,12 @@ def reproduce(papers: Sequence[str] | None, out: Path, progress: Progress = noth
     """Computes the studies (None: all) and writes OUT/index.html, OUT/figures and OUT/data; returns the page's path.
 
     progress: told, line by line, what is going on
-    An earlier report in OUT is replaced when the new one is complete, and stays as it is if anything fails.
+    An earlier report in OUT is replaced when the new one is complete, and stays as it is if anything fails. Other files
+    in OUT are kept.
     """
     names = chosen(papers)
     _need_drawing()
-    with whole_folder(Path(out), holds=(PAGE, FIGURES, DATA), mark=(PAGE, GENERATOR)) as folder:
+    with whole_folder(Path(out), mark=(PAGE, GENERATOR), own=files_of) as folder:
         studies = []
         for name in names:
             progress(f"{name}: computing")

@@ -1,0 +1,83 @@
+"""Is there any pose in which a platform keeps its own limits? Limits that no pose keeps are a mistake in the model."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauforge.robots.pose_search import default_guess
+from tauforge.robots.stewart_platform import StewartPlatform
+
+Array = NDArray[Any]
+HEIGHTS = 21  # level poses between the shortest and the longest legs
+RANDOM = 2000  # poses about those
+TURN = 0.5  # rad, standard deviation of their angles
+SHIFT = 0.3  # of their places, beside the height
+DESCENTS = 40  # from the best of them
+ROUNDS = 40  # steps of a descent
+DIFFERENCE = 1e-7  # of slopes
+LOST = 1e3  # of a violation that is not a number
+SLIGHT = 1e-6  # violation at which a descent, which ends on the edge of what fits, has arrived
+
+
+def fitting_pose(platform: StewartPlatform, seed: int = 0) -> Array | None:
+    """A pose (6,) in which all limits but forces hold, or None where the search finds none.
+
+    First level poses above the base, then random ones about those, then descents from the best of them.
+    """
+    shortest, longest = _leg_range(platform)
+    legs = np.linspace(shortest, longest, HEIGHTS)
+    level = default_guess(platform, legs)
+    rng = np.random.default_rng(seed)
+    about = level[rng.integers(HEIGHTS, size=RANDOM)]
+    about[:, 3:] += TURN * rng.normal(size=(RANDOM, 3))
+    about[:, :3] += SHIFT * np.abs(about[:, 2:3]) * rng.normal(size=(RANDOM, 3))
+    for poses in (level, about):
+        holds = platform.within_limits(poses).hold
+        if holds.any():
+            return np.asarray(poses[np.argmax(holds)])
+    starts = np.concatenate([level, about])
+    order = np.argsort((_violations(platform, starts) ** 2).sum(axis=-1))
+    return _descended(platform, starts[order[:DESCENTS]])
+
+
+def _leg_range(platform: StewartPlatform) -> Array:
+    """(2, 6) m: the shortest and the longest legs; where there is no stroke, from a fraction to a few of the sizes."""
+    if platform.stroke is not None:
+        return np.array(platform.stroke).T
+    size = max(np.ptp(platform.base_points, axis=0).max(), np.ptp(platform.platform_points, axis=0).max())
+    return np.outer((0.3, 3.0), np.full(6, size))
+
+
+def _violations(platform: StewartPlatform, poses: Array) -> Array:
+    """(..., k) how far each limit is broken, lengths beside the longest leg, angles in rad; 0 where it holds."""
+    size = _leg_range(platform).max()
+    found = platform.within_limits(poses)
+    columns = [np.zeros((*poses.shape[:-1], 1))]
+    columns += [margin / size for margin in (found.stroke,) if margin is not None]
+    columns += [margin for margin in (found.base_cone, found.platform_cone) if margin is not None]
+    columns += [margin[..., None] / size for margin in (found.clearance,) if margin is not None]
+    broken = np.concatenate(columns, axis=-1)
+    return np.asarray(np.where(np.isnan(broken), LOST, np.maximum(-broken, 0.0)))
+
+
+def _descended(platform: StewartPlatform, poses: Array) -> Array | None:
+    """Where the first of these poses (k, 6) gets to that loses its violations, by Levenberg-Marquardt steps."""
+    scale = np.array([_leg_range(platform).max()] * 3 + [1.0] * 3)
+    broken, damping = _violations(platform, poses), np.full((len(poses), 1), 1e-3)
+    for _ in range(ROUNDS):
+        arrived = broken.max(axis=-1) < SLIGHT
+        if arrived.any():
+            return np.asarray(poses[np.argmax(arrived)])
+        aside = poses[:, None] + DIFFERENCE * np.diag(scale)
+        slopes = (_violations(platform, aside) - broken[:, None]) / DIFFERENCE  # (k, 6, limits)
+        normal = np.einsum("kil,kjl->kij", slopes, slopes) + damping[..., None] * np.eye(6)
+        step = np.linalg.solve(normal, -np.einsum("kil,kl->ki", slopes, broken)[..., None])[..., 0]
+        tried = poses + step * scale
+        then = _violations(platform, tried)
+        better = (then**2).sum(axis=-1, keepdims=True) < (broken**2).sum(axis=-1, keepdims=True)
+        poses, broken = np.where(better, tried, poses), np.where(better, then, broken)
+        damping = np.where(better, damping / 4, damping * 4)
+    return None

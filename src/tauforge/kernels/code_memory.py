@@ -1,0 +1,103 @@
+"""Whether the system lets this process make machine code: by permission, and by the memory maps that are left."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+import sys
+import warnings
+from functools import cache
+from typing import Any
+
+SPARE_MAPS = 16  # an object takes three; the rest is left to the compiler, the interpreter and other libraries
+
+
+class NoExecutableMemoryWarning(RuntimeWarning):
+    """The system allows no new machine code; the NumPy reference answers instead."""
+
+
+class NoKernelError(RuntimeError):
+    """There is no machine code to be had; the NumPy reference answers instead."""
+
+
+@cache
+def _library() -> Any:
+    """The calls are short, so they keep the GIL: to give it up and wait for it can take milliseconds."""
+    library = ctypes.PyDLL(None)
+    library.mmap.restype = ctypes.c_void_p
+    library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    library.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+    library.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+    return library
+
+
+def _pages(count: int) -> int | None:
+    """The address of new pages that can be read and written."""
+    kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+    address = _library().mmap(None, count * mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_WRITE, kind, -1, 0)
+    return None if address in (None, ctypes.c_void_p(-1).value) else address
+
+
+def executable_memory() -> bool:
+    """Whether this process can make machine code now; one warning if it cannot."""
+    return sys.platform != "linux" or (_room() and _permitted())
+
+
+def need_memory() -> None:
+    """NoKernelError if there is none. To be asked before the compiler is imported, which needs memory maps itself."""
+    if not executable_memory():
+        raise NoKernelError("this process can have no more memory for machine code")
+
+
+@cache
+def _permitted() -> bool:
+    """Whether memory that was written may become code. A hardened service forbids it, and calling it then crashes."""
+    page = _pages(1)
+    if page is None:
+        return False
+    allowed = executable(page)
+    _library().munmap(page, mmap.PAGESIZE)
+    if not allowed:
+        warnings.warn(
+            "this process may not make executable memory: kernels are off, the NumPy reference answers",
+            NoExecutableMemoryWarning,
+            stacklevel=3,
+        )
+    return allowed
+
+
+def executable(address: int) -> bool:
+    """Makes the page of this address executable, if it is not yet; whether it is now."""
+    if sys.platform != "linux":
+        return True
+    page = address & ~(mmap.PAGESIZE - 1)
+    done: int = _library().mprotect(page, mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_EXEC)
+    return done == 0
+
+
+def _room() -> bool:
+    """Whether the process may have more memory maps.
+
+    Linux limits their number (vm.max_map_count). LLVM does not look: beyond the limit it aborts the process, or leaves
+    code that is not executable. Pages that are protected in turn take a map each, so they tell how many are left.
+    """
+    library = _library()
+    start = _pages(SPARE_MAPS)
+    if start is not None:
+        every_second = range(start + mmap.PAGESIZE, start + SPARE_MAPS * mmap.PAGESIZE, 2 * mmap.PAGESIZE)
+        enough = all(library.mprotect(page, mmap.PAGESIZE, mmap.PROT_READ) == 0 for page in every_second)
+        library.munmap(start, SPARE_MAPS * mmap.PAGESIZE)
+        if enough:
+            return True
+    _warn_of_no_room()
+    return False
+
+
+@cache
+def _warn_of_no_room() -> None:
+    warnings.warn(
+        "this process has no memory maps left (vm.max_map_count): no more kernels are made, the NumPy reference "
+        "answers. Drop robots and kernels that are not needed, or make one kernel for many robots with `varying`",
+        NoExecutableMemoryWarning,
+        stacklevel=4,
+    )

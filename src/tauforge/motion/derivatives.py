@@ -1,0 +1,121 @@
+"""Derivatives of samples: by a spline of fifth degree through them or a smoothing one, and what rounding does to them.
+
+Rounding of the values in steps of q moves the second derivative of the spline by 4.80 q / (sqrt(12) h^2) in the root
+mean square, at even times a step h apart, and by 5 q / h^2 at most; at the two ends by nine times as much.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauforge.motion.smoothing import smoothing_spline
+
+Array = NDArray[Any]
+DEGREE = 5
+FEWEST = DEGREE + 1  # samples that the spline needs
+ROOMIER = np.sqrt(2)  # each stretch at an end beside the one before
+NOTHING = 1e-9  # differences, relative to the range of the values, that are rounding of exact numbers
+DOUBLES = 1e-14  # the same relative to the values themselves
+SURELY = 4.0  # roundings of a slow motion go together: their bound is not below this times their estimate
+QUIETER = 11  # samples from which on a polynomial's second derivative at the end is quieter than the spline's inside
+
+
+class Derivatives(NamedTuple):
+    """values: (k, n) as given, or smoothed; first, second: (k, n) their derivatives.
+
+    unsure:    (k, n) by how much `first` differs when it is found in another way
+    uncertain: (2, n) by how much rounding may move the first and the second derivative anywhere
+    """
+
+    values: Array
+    first: Array
+    second: Array
+    unsure: Array
+    uncertain: Array
+
+
+def derivatives(
+    times: Array, values: Array, steps: Array, time_steps: Array, smooth: float | None, order: int
+) -> Derivatives:
+    """At the times (k,) of values (k, n).
+
+    steps, time_steps: (k, n) and (k,) in which the values and times were rounded
+    smooth:            Hz, see `smoothing_spline`; None: the spline passes through the values
+    order:             of the derivative that is wanted, 1 or 2: the ends are settled for it
+    """
+    from scipy.interpolate import make_interp_spline  # slow to import
+
+    through = make_interp_spline(times, values, k=DEGREE)
+    found = [through(times, 1), through(times, 2)]
+    late = time_steps[:, None] * np.abs(found[0])  # a wrong time moves a value by its rate
+    draws = np.random.default_rng(0).uniform(-0.5, 0.5, (2, *values.shape))
+    errors = draws[0] * steps + draws[1][:, :1] * late  # a row has one time
+    noise = make_interp_spline(times, errors, k=DEGREE)
+    wrong = [noise(times, 1), noise(times, 2)]
+    share = _share(found[order - 1], wrong[order - 1])
+    if smooth is None:
+        settled = _settle_ends(times, values, np.minimum(SURELY * share, 1.0) * (steps + late) / 2, found, order)
+        for error in wrong:
+            error[[0, -1]] = np.where(settled, 0.0, error[[0, -1]])
+        other = make_interp_spline(times, values, k=3)(times, 1)
+    else:
+        curve, noise = smoothing_spline(times, values, smooth), smoothing_spline(times, errors, smooth)
+        values, found = curve(times), [curve(times, 1), curve(times, 2)]
+        wrong = [noise(times, 1), noise(times, 2)]
+        other = smoothing_spline(times, values, max(smooth / 2, 1 / (times[-1] - times[0])))(times, 1)
+    uncertain = share * np.array([np.abs(error).max(axis=0) for error in wrong])
+    step = float(np.median(np.diff(times)))
+    size = NOTHING * np.ptp(values, axis=0) + DOUBLES * np.abs(values).max(axis=0)
+    least = size / np.array([[step], [step**2]])
+    uncertain[uncertain <= least] = 0.0
+    return Derivatives(values, found[0], found[1], np.abs(found[0] - other), uncertain)
+
+
+def _share(seen: Array, drawn: Array) -> Array:
+    """(n,) from 0 to 1: how rough derivatives (k, n) are beside those of roundings that were drawn at random.
+
+    Numbers that are exact in their few digits, such as 0.5 and 1.5, give smoother derivatives than rounded ones.
+    """
+    rough, expected = (np.abs(np.diff(x, n=3, axis=0)).mean(axis=0) for x in (seen, drawn))
+    return np.asarray(np.where(rough < expected, rough / np.where(expected > 0, expected, 1.0), 1.0))
+
+
+def _settle_ends(times: Array, values: Array, bounds: Array, found: list[Array], order: int) -> Array:
+    """Puts better derivatives into the first and last row of `found`, where rounding decides them; (2, n) which.
+
+    A polynomial of fifth degree is fitted to ever longer stretches from the end. `bounds` (k, n) of the roundings give
+    an interval for the derivative from each; the longest stretch counts whose interval meets all those before it
+    (Goldenshluger & Nemirovski 1997). Exact values end the search at once, and the spline's derivatives stay.
+    """
+    settled = np.zeros((2, values.shape[1]), bool)
+    for end, direction in ((0, 1), (-1, -1)):
+        t, x = direction * (times - times[end])[::direction], (values - values[end])[::direction]
+        slack = bounds[::direction]
+        low, high = np.full(x.shape[1], -np.inf), np.full(x.shape[1], np.inf)
+        size = float(FEWEST)
+        while round(size) <= len(t):
+            m = round(size)
+            rows = _end_rows(t[:m])
+            best = rows @ x[:m]
+            width = np.abs(rows[order - 1]) @ slack[:m]
+            low, high = np.maximum(low, best[order - 1] - width), np.minimum(high, best[order - 1] + width)
+            agree = low <= high
+            if not agree.any():
+                break
+            if m >= QUIETER:
+                found[0][end, agree], found[1][end, agree] = direction * best[0, agree], best[1, agree]
+                settled[end, agree] = True
+            size *= ROOMIER
+    return settled
+
+
+def _end_rows(t: Array) -> Array:
+    """(2, m): what times values at t (m,) gives the first and second derivative at t[0] of the polynomial fitted."""
+    from numpy.polynomial import legendre
+
+    fitted = np.linalg.pinv(legendre.legvander(2 * t / t[-1] - 1, DEGREE))
+    slopes = [legendre.legval(-1.0, legendre.legder(np.eye(DEGREE + 1), nu)) * (2 / t[-1]) ** nu for nu in (1, 2)]
+    return np.asarray(np.stack(slopes) @ fitted)

@@ -1,0 +1,18 @@
+"""Texts from files and from other people, made safe to show on a terminal."""
+
+from __future__ import annotations
+
+import re
+
+# control characters but tabs and line ends; marks that turn the direction of writing; line separators; half surrogates
+UNSAFE = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+
+
+def printable(text: str) -> str:
+    r"""The text with every character that could command a terminal, or reorder a line, written as \x1b or \u202e."""
+    return UNSAFE.sub(_escaped, text)
+
+
+def _escaped(found: re.Match[str]) -> str:
+    code = ord(found[0])
+    return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

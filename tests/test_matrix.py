@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from matrix import CONFIGURATIONS, ROOT, UNUSUAL, copied, counts
+from matrix import CONFIGURATIONS, ROOT, UNUSUAL, combined, copied, counts
 
 
 @pytest.mark.parametrize(
@@ -28,6 +28,16 @@ def test_counts_of_a_run(output, expected):
 def test_every_configuration_is_documented():
     page = (ROOT / "docs" / "tests.md").read_text(encoding="utf-8")
     assert not [name for name in CONFIGURATIONS if f"`{name}`" not in page]
+
+
+def test_configurations_joined_are_all_there():
+    both = combined("width-128+shuffled+nobody")
+    assert both.variables == CONFIGURATIONS["width-128"].variables
+    assert both.options == CONFIGURATIONS["shuffled"].options
+    assert both.as_nobody
+    assert (both.kept, both.folder) == (("PATH",), "readable")
+    with pytest.raises(KeyError, match="windy"):
+        combined("width-128+windy")
 
 
 @pytest.mark.skipif(not (ROOT / ".git").exists(), reason="a copy of the checkout is made from git's list of files")

@@ -1,7 +1,7 @@
 """`make matrix`: the whole suite in every surrounding that a machine or a user may bring, and a table of how it went.
 
-One configuration after the other, each with its output under build/matrix. Names choose some of them, what follows `--`
-goes to pytest: `tools/matrix.py width-128 clean -- tests/test_cli.py`.
+One configuration after the other, each with its output under build/matrix. Names choose some of them, and several that
+are joined by + make one run: `tools/matrix.py width-128+shuffled clean`. What follows `--` goes to pytest.
 """
 
 from __future__ import annotations
@@ -76,6 +76,20 @@ CONFIGURATIONS = {
         kept=("PATH",), folder="readable", as_nobody=True, why_not=lambda: "" if os.geteuid() == 0 else "needs root"
     ),
 }
+
+
+def combined(names: str) -> Configuration:
+    """All of these at once: width-128+shuffled. KeyError for a name that there is none of."""
+    parts = [CONFIGURATIONS[name] for name in names.split("+")]
+    limited = [part.kept for part in parts if part.kept is not None]
+    return Configuration(
+        {name: value for part in parts for name, value in part.variables.items()},
+        tuple(option for part in parts for option in part.options),
+        min(limited, key=len, default=None),
+        next((part.folder for part in parts if part.folder), ""),
+        any(part.as_nobody for part in parts),
+        lambda: next(filter(None, (part.why_not() for part in parts)), ""),
+    )
 
 
 def _widest() -> int:
@@ -182,12 +196,13 @@ def main() -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"of {', '.join(CONFIGURATIONS)}; default all")
     parser.add_argument("-n", default="2", dest="workers", help="processes of pytest, default 2")
     chosen = parser.parse_args(given[:cut])
-    for name in chosen.names:
-        if name not in CONFIGURATIONS:
-            parser.error(f"no configuration {name!r}; known: {', '.join(CONFIGURATIONS)}")
+    try:
+        configurations = {name: combined(name) for name in chosen.names or CONFIGURATIONS}
+    except KeyError as unknown:
+        parser.error(f"no configuration {unknown}; known: {', '.join(CONFIGURATIONS)}")
     rows = []
-    for name in chosen.names or CONFIGURATIONS:
-        rows.append(run(name, CONFIGURATIONS[name], chosen.workers, given[cut + 1 :]))
+    for name, configuration in configurations.items():
+        rows.append(run(name, configuration, chosen.workers, given[cut + 1 :]))
         print(" ".join(rows[-1]), file=sys.stderr, flush=True)
     print("| configuration | passed | failed | skipped | seconds | |\n|---|---|---|---|---|---|")
     for row in rows:

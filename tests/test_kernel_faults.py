@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import tauforge as tf
 from conftest import SOAK
 from kernel_checks import forget_kernels
 from strategies import random_arm, random_state
-from tauforge.kernels import cache, kernel
+from tauforge.kernels import cache, engine, kernel
 from tauforge.kernels.host import VECTOR_BITS, host
 
 STATE = random_state(np.random.default_rng(0), 3, 40)
@@ -204,6 +205,33 @@ def test_threads_compiling_at_once():
         results = list(pool.map(lambda arm: arm.inverse_dynamics(*STATE), arms))
     for arm, result in zip(arms, results, strict=True):
         assert np.array_equal(arm.replace().inverse_dynamics(*STATE), result)
+
+
+def test_code_is_in_place_before_another_thread_may_call_it(monkeypatch):
+    """A ufunc whose loop is missing does nothing, and its results would be whatever was in the memory."""
+    arm = arm_of()
+    made = arm.kernel("gravity_forces")
+    q = STATE[0].astype(np.float32)
+    at_work, go = threading.Event(), threading.Event()
+    address = engine.Loaded.address
+
+    def slowly(loaded, name):
+        if threading.current_thread().name == "first" and sys._getframe(1).f_code.co_name == "put":
+            at_work.set()
+            assert go.wait(60)
+        return address(loaded, name)
+
+    monkeypatch.setattr(engine.Loaded, "address", slowly)
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(made(q)), name=name) for name in ("first", "second")]
+    threads[0].start()
+    assert at_work.wait(60)
+    threads[1].start()
+    threads[1].join(0.5)  # it ought to wait for the first
+    go.set()
+    for thread in threads:
+        thread.join()
+    assert np.array_equal(*results)
 
 
 @pytest.mark.fault(10)

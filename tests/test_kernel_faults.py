@@ -41,11 +41,12 @@ def expected():
         return arm_of().inverse_dynamics(*STATE)
 
 
-def in_a_child(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    here = str(Path(__file__).parent)
-    head = f"import sys; sys.path.insert(0, {here!r})\nfrom test_kernel_faults import *\n"
+THIS_FILE = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\nfrom test_kernel_faults import *"
+
+
+def in_a_child(code: str, head: str = THIS_FILE, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", head + textwrap.dedent(code)],
+        [sys.executable, "-c", f"{head}\n{textwrap.dedent(code)}"],
         env=os.environ | environment,
         capture_output=True,
         text=True,
@@ -145,6 +146,39 @@ def test_forks_while_another_thread_compiles_all_the_time(first):
         TAUFORGE_CACHE="off",
     )
     assert done.stdout == "hung: 0\n", done.stderr
+
+
+@pytest.mark.fault(10)
+def test_a_fork_while_another_thread_imports():
+    """A child that needs the same module must not wait for that thread, which it does not have."""
+    done = in_a_child(
+        """
+        import importlib.abc, os, signal, sys, threading
+        assert "llvmlite" not in sys.modules
+        arm, importing = tf.load("planar-2r"), threading.Event()
+
+        class Slow(importlib.abc.MetaPathFinder):
+            def find_spec(self, name, *_):
+                if name.partition(".")[0] == "llvmlite":
+                    importing.set()
+                    threading.Event().wait(0.3)
+
+        sys.meta_path.insert(0, Slow())
+        thread = threading.Thread(target=lambda: tf.rollout)
+        thread.start()
+        assert importing.wait(60)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            arm.gravity_forces(np.zeros(2))
+            tf.rollout
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        thread.join()
+        """,
+        head="import numpy as np, tauforge as tf",
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_the_cache_leaves_other_files_alone(own_cache, monkeypatch):

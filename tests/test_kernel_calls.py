@@ -231,6 +231,18 @@ def test_single_precision_beyond_the_limit(monkeypatch):
     agree(got, reference(arm, "inverse_dynamics_derivatives", *(x.astype(float) for x in state)), (9,), SINGLE)
 
 
+def test_arguments_of_both_precisions_beyond_the_limit(monkeypatch):
+    """They are computed in double, the mass matrix too, which depends on one of them alone."""
+    arm = arm_of("RPR", seed=79)
+    q, qd, last = random_state(np.random.default_rng(24), 3, 9)
+    monkeypatch.setattr(kernel, "MAX_NODES", 700)
+    q = q.astype(np.float32)
+    solving = solve_tolerance(arm.mass_matrix(q.astype(float)))
+    for method, tolerance in (("inverse_dynamics_derivatives", ROUNDING), ("forward_dynamics_derivatives", solving)):
+        expected = reference(arm, method, q.astype(float), qd, last)
+        agree(getattr(arm, method)(q, qd, last), expected, (9,), max(ROUNDING, tolerance))
+
+
 def test_nine_general_joints_are_differentiated_by_kernels(monkeypatch):
     arm = arm_of("R" * 9)
     state = random_state(np.random.default_rng(23), 9, 3)

@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 import textwrap
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -18,7 +19,7 @@ import tauforge as tf
 from conftest import SOAK
 from kernel_checks import forget_kernels
 from strategies import random_arm, random_state
-from tauforge.kernels import cache, kernel
+from tauforge.kernels import cache, engine, kernel
 from tauforge.kernels.host import VECTOR_BITS, host
 
 STATE = random_state(np.random.default_rng(0), 3, 40)
@@ -40,11 +41,12 @@ def expected():
         return arm_of().inverse_dynamics(*STATE)
 
 
-def in_a_child(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    here = str(Path(__file__).parent)
-    head = f"import sys; sys.path.insert(0, {here!r})\nfrom test_kernel_faults import *\n"
+THIS_FILE = f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\nfrom test_kernel_faults import *"
+
+
+def in_a_child(code: str, head: str = THIS_FILE, **environment: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-c", head + textwrap.dedent(code)],
+        [sys.executable, "-c", f"{head}\n{textwrap.dedent(code)}"],
         env=os.environ | environment,
         capture_output=True,
         text=True,
@@ -146,6 +148,39 @@ def test_forks_while_another_thread_compiles_all_the_time(first):
     assert done.stdout == "hung: 0\n", done.stderr
 
 
+@pytest.mark.fault(10)
+def test_a_fork_while_another_thread_imports():
+    """A child that needs the same module must not wait for that thread, which it does not have."""
+    done = in_a_child(
+        """
+        import importlib.abc, os, signal, sys, threading
+        assert "llvmlite" not in sys.modules
+        arm, importing = tf.load("planar-2r"), threading.Event()
+
+        class Slow(importlib.abc.MetaPathFinder):
+            def find_spec(self, name, *_):
+                if name.partition(".")[0] == "llvmlite":
+                    importing.set()
+                    threading.Event().wait(0.3)
+
+        sys.meta_path.insert(0, Slow())
+        thread = threading.Thread(target=lambda: tf.rollout)
+        thread.start()
+        assert importing.wait(60)
+        child = os.fork()
+        if child == 0:
+            signal.alarm(60)
+            arm.gravity_forces(np.zeros(2))
+            tf.rollout
+            os._exit(0)
+        assert os.waitpid(child, 0)[1] == 0
+        thread.join()
+        """,
+        head="import numpy as np, tauforge as tf",
+    )
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_cache_leaves_other_files_alone(own_cache, monkeypatch):
     monkeypatch.setattr(cache, "MAX_BYTES", 1000)
     own_cache.mkdir(mode=0o700)
@@ -204,6 +239,33 @@ def test_threads_compiling_at_once():
         results = list(pool.map(lambda arm: arm.inverse_dynamics(*STATE), arms))
     for arm, result in zip(arms, results, strict=True):
         assert np.array_equal(arm.replace().inverse_dynamics(*STATE), result)
+
+
+def test_code_is_in_place_before_another_thread_may_call_it(monkeypatch):
+    """A ufunc whose loop is missing does nothing, and its results would be whatever was in the memory."""
+    arm = arm_of()
+    made = arm.kernel("gravity_forces")
+    q = STATE[0].astype(np.float32)
+    at_work, go = threading.Event(), threading.Event()
+    address = engine.Loaded.address
+
+    def slowly(loaded, name):
+        if threading.current_thread().name == "first" and sys._getframe(1).f_code.co_name == "put":
+            at_work.set()
+            assert go.wait(60)
+        return address(loaded, name)
+
+    monkeypatch.setattr(engine.Loaded, "address", slowly)
+    results = []
+    threads = [threading.Thread(target=lambda: results.append(made(q)), name=name) for name in ("first", "second")]
+    threads[0].start()
+    assert at_work.wait(60)
+    threads[1].start()
+    threads[1].join(0.5)  # it ought to wait for the first
+    go.set()
+    for thread in threads:
+        thread.join()
+    assert np.array_equal(*results)
 
 
 @pytest.mark.fault(10)

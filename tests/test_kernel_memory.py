@@ -204,6 +204,30 @@ class TestWhoKeepsTheCode:
         assert [code() for code in codes] == [None, None]
 
 
+@linux
+def test_a_builtin_in_a_circle_is_freed_before_its_definition():
+    """glibc fills what is freed with the given byte: a definition read after that has a flag that leads astray."""
+    in_a_child(
+        """
+        class Owner:
+            pass
+
+        def circle(mass):
+            arm = ONE_JOINT.replace(mass=[mass])
+            arm.gravity_forces(Q)
+            owner = Owner()
+            owner.itself, owner.gravity_forces = owner, arm.gravity_forces
+
+        gc.disable()
+        for k in range(3):
+            circle(2.0 + k)
+            gc.collect()
+        """,
+        PYTHONMALLOC="malloc",
+        MALLOC_PERTURB_="34",
+    )
+
+
 def test_loading_a_robot_again_leaves_nothing():
     def load_and_call(times):
         for _ in range(times):

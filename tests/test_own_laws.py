@@ -15,6 +15,7 @@ import tauforge as tf
 from platforms import random_platform
 from strategies import random_arm
 from tauforge.control import PD, ComputedTorque, FeedforwardPD, GravityPD
+from tauforge.kernels import direct_call
 from tauforge.simulation import rollouts
 
 SAME = 1e-12  # the same steps by another order of operations
@@ -242,6 +243,20 @@ def test_dynamics_put_over_one_arm():
     vars(arm)["forward_dynamics"] = lambda q, qd, tau: ARM.forward_dynamics(q, qd, tau) - 20 * np.asarray(qd)
     assert np.abs(assert_is_simulated(law, arm).position - plain.position).max() > 1e-4
     with pytest.raises(tf.UnsupportedFeatureError, match="has methods of its own, which its changed copies would lose"):
+        rollout(law, arm, varying={"mass": np.ones((3, 2))})
+
+
+@pytest.mark.parametrize("kind", ["builtin_function_or_method", "function"])
+def test_dynamics_of_another_arm_put_over_one(monkeypatch, kind):
+    """They are machine code of ours, but not this arm's."""
+    if kind == "function":
+        monkeypatch.setattr(direct_call, "supported", lambda: False)
+    law, arm, heavy = ComputedTorque(ARM), ARM.replace(), ARM.replace(mass=[9.0, 9.0])
+    heavy.forward_dynamics(*np.zeros((3, 2)))
+    assert type(heavy.forward_dynamics).__name__ == kind
+    vars(arm)["forward_dynamics"] = heavy.forward_dynamics
+    assert np.abs(assert_is_simulated(law, arm).position - rollout(law).position).max() > 1e-4
+    with pytest.raises(tf.UnsupportedFeatureError, match="has methods of its own"):
         rollout(law, arm, varying={"mass": np.ones((3, 2))})
 
 

@@ -13,7 +13,7 @@ import struct
 import sys
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy._core._multiarray_umath as umath
@@ -34,13 +34,10 @@ FUNCTIONS = {  # of Python, that the machine code calls
 }
 
 
-class MethodDefinition(ctypes.Structure):
-    _fields_ = (
-        ("name", ctypes.c_char_p),
-        ("function", ctypes.c_void_p),
-        ("flags", ctypes.c_int),
-        ("doc", ctypes.c_char_p),
-    )
+# PyMethodDef
+METHOD_DEFINITION = np.dtype(
+    [("name", np.uintp), ("function", np.uintp), ("flags", np.intc), ("doc", np.uintp)], align=True
+)
 
 
 @cache
@@ -79,42 +76,46 @@ def _fields_are_where_assumed(array: np.ndarray) -> bool:
     )
 
 
-class Handed:
+class Handed(NamedTuple):
     """What a builtin hands calls on to. It is pickled as the robot whose method it stands for.
 
     A builtin is pickled by its owner and its name: as `getattr(robot, name)`. The builtin keeps this object alive, and
-    by it what it has raw pointers to.
+    by it what it has raw pointers to. The garbage collector empties the objects of a circle in any order, and a builtin
+    reads its definition once more when it is freed. Tuples and arrays are not emptied; other objects and those of
+    ctypes are.
 
-    robot: gives the robot; call: takes the calls
+    robot:  gives the robot
+    call:   takes the calls
+    loaded: the machine code
+    memory: the definition and its texts
     """
 
-    def __init__(self, robot: Callable[[], Any], call: Callable[..., Any]) -> None:
-        self._robot, self._call = robot, call
-        self._kept: tuple[Any, ...] = ()
-
-    def keep(self, *objects: Any) -> None:
-        self._kept = objects
+    robot: Callable[[], Any]
+    call: Callable[..., Any]
+    loaded: Loaded
+    memory: tuple[np.ndarray, ...]
 
     def __call__(self, *arguments: Any, **more: Any) -> Any:
-        return self._call(*arguments, **more)
+        return self.call(*arguments, **more)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return itself, (self._robot(),)
-
-    def documentation(self) -> str:
-        """With the signature where `help` and `inspect` look for a builtin's."""
-        signature = inspect.signature(self._call)
-        bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
-        plain = signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)
-        return f"{self._call.__name__}{plain}\n--\n\n{inspect.getdoc(self._call) or ''}"
+        return itself, (self.robot(),)
 
 
 def itself(x: Any) -> Any:
     return x
 
 
-def builtin(loaded: Loaded, name: str, handed: Handed) -> Callable[..., Any] | None:
-    """The function `direct` of a compiled module as a builtin; anything it does not take goes to `handed`."""
+def documentation(call: Callable[..., Any]) -> str:
+    """With the signature where `help` and `inspect` look for a builtin's."""
+    signature = inspect.signature(call)
+    bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
+    plain = signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)
+    return f"{call.__name__}{plain}\n--\n\n{inspect.getdoc(call) or ''}"
+
+
+def builtin(loaded: Loaded, name: str, robot: Callable[[], Any], call: Callable[..., Any]) -> Callable[..., Any] | None:
+    """The function `direct` of a compiled module as a builtin; anything it does not take goes to `call`."""
     address = loaded.address("direct")
     if not supported() or not address:
         return None
@@ -126,10 +127,17 @@ def builtin(loaded: Loaded, name: str, handed: Handed) -> Callable[..., Any] | N
         table[layout.ADDRESSES.index(name_in_table)] = ctypes.cast(
             getattr(ctypes.pythonapi, function), ctypes.c_void_p
         ).value
-    definition = MethodDefinition(name.encode(), address, FASTCALL_WITH_KEYWORDS, handed.documentation().encode())
-    handed.keep(loaded, definition)
+    texts = [np.frombuffer(text.encode() + b"\0", np.uint8) for text in (name, documentation(call))]
+    title, doc = map(_place, texts)
+    definition = np.array([(title, address, FASTCALL_WITH_KEYWORDS, doc)], METHOD_DEFINITION)
     make = ctypes.pythonapi.PyCFunction_NewEx
     make.restype = ctypes.py_object
     make.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
-    made: Callable[..., Any] = make(ctypes.addressof(definition), handed, None)
+    handed = Handed(robot, call, loaded, (definition, *texts))
+    made: Callable[..., Any] = make(_place(definition), handed, None)
     return made
+
+
+def _place(array: np.ndarray) -> int:
+    """The address of its first element."""
+    return int(ctypes.c_void_p.from_address(id(array) + layout.DATA).value or 0)

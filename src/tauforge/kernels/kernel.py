@@ -19,7 +19,6 @@ from numpy.typing import ArrayLike
 from tauforge.kernels import cache as disk
 from tauforge.kernels import direct_call, engine, threads
 from tauforge.kernels.code_memory import NoKernelError, need_memory
-from tauforge.kernels.direct_call import Handed
 from tauforge.kernels.host import host
 from tauforge.kernels.llvm_module import emit_module
 from tauforge.kernels.lock import LOCK
@@ -115,14 +114,14 @@ class Kernel:
         """Grows with every block of rows in float64 that had a suspect."""
         return self._suspects.value
 
-    def builtin(self, handed: Handed) -> Callable[..., Any] | None:
-        """For one state or a short batch: a builtin that hands what it does not take, and suspects, on.
+    def builtin(self, robot: Callable[[], Any], call: Callable[..., Any]) -> Callable[..., Any] | None:
+        """For one state or a short batch: a builtin that hands what it does not take, and suspects, on to `call`.
 
-        None where it is not supported.
+        robot: gives the robot that it is a method of. None where it is not supported.
         """
         if not direct_call.supported():
             return None
-        return direct_call.builtin(self.loaded(64), self.name, handed)
+        return direct_call.builtin(self.loaded(64), self.name, robot, call)
 
 
 _shared: WeakValueDictionary[str, Kernel] = WeakValueDictionary()  # equal robots use the same code while one lives

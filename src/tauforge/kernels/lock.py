@@ -2,7 +2,8 @@
 
 A child process has only the thread that forked. A lock that another thread held at that moment stays held in the child
 for ever: LLVM's own, llvmlite's, or that of a module being imported. So every call of llvmlite, its finalizers
-included, and every import that leads there for the first time happens under this lock; a fork takes it first.
+included, and the imports that lead there, of public names or inside functions, happen under this lock; a fork takes it
+first.
 """
 
 from __future__ import annotations

@@ -62,9 +62,9 @@ class Loops:
         )
 
     def put(self, bits: int, loaded: Loaded) -> None:
-        """Before the loop is needed."""
-        self.loaded[bits] = loaded
+        """Before the loop is needed. `loaded` comes last: another thread that finds it there calls the loop."""
         self._slots[bits].loop = loaded.address("loop")
+        self.loaded[bits] = loaded
 
 
 def api_table(capsule: object) -> Any:

@@ -6,10 +6,12 @@ import inspect
 import weakref
 from collections.abc import Callable
 from functools import wraps
-from types import CodeType, MethodType
+from types import BuiltinFunctionType, CodeType, MethodType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from tauforge.kernels.lock import LOCK
 
 if TYPE_CHECKING:
     from tauforge.kernels.kernel import Kernel
@@ -26,6 +28,7 @@ class Documented:
     """
 
     def __init__(self, robot: Any, method: str) -> None:
+        self.method = method
         self.function: Callable[..., Any] = getattr(type(robot), method)
         self.signature = inspect.signature(MethodType(self.function, robot))
         self._robot: Callable[[], Any] = weakref.ref(robot)
@@ -69,7 +72,7 @@ def straight_to(kernel: Kernel, documented: Documented, *, watched: bool) -> Cal
             return documented(*arguments)
         return out
 
-    vars(direct)["__signature__"] = documented.signature
+    vars(direct).update(__signature__=documented.signature, documented=documented)
     return direct
 
 
@@ -78,15 +81,22 @@ DIRECT = next(x for x in straight_to.__code__.co_consts if isinstance(x, CodeTyp
 
 def install(robot: Any, method: str, kernel: Kernel, *, watched: bool) -> None:
     """From now on a call of the robot's method finds, before the method itself: a builtin, then the kernel."""
-    from tauforge.kernels.direct_call import Handed
-
     documented = Documented(robot, method)
     direct = straight_to(kernel, documented, watched=watched)
-    vars(robot)[method] = kernel.builtin(Handed(documented.robot, direct)) or direct
+    vars(robot)[method] = kernel.builtin(documented.robot, direct) or direct
 
 
-def is_shortcut(value: object) -> bool:
-    """Whether `install` made this: told by its owner or its code, for wrappers copy names and other marks."""
-    from tauforge.kernels.direct_call import Handed
+def is_shortcut(value: object, robot: object, method: str) -> bool:
+    """Whether `install` made this, for this method of this robot.
 
-    return isinstance(getattr(value, "__self__", None), Handed) or getattr(value, "__code__", None) is DIRECT
+    It is told by its owner or its code, for wrappers copy names and other marks.
+    """
+    if isinstance(value, BuiltinFunctionType):
+        with LOCK:
+            from tauforge.kernels.direct_call import Handed  # leads to the compiler
+
+        value = value.__self__.call if isinstance(value.__self__, Handed) else None
+    if getattr(value, "__code__", None) is not DIRECT:
+        return False
+    documented: Documented = vars(value)["documented"]
+    return documented.robot() is robot and documented.method == method

@@ -24,14 +24,15 @@ def derivatives(evaluator: Evaluator, n: int, method: str, state: State) -> tupl
     function, formula = formulas.FUNCTIONS[method], getattr(formulas, method)
     shapes = {name: value.shape[-1:] for name, value in state.items()}
     if evaluator.too_large(method, formula, shapes, function.results(n), **function.options):
-        return IN_PARTS[method](evaluator, n, state)
+        dtype = np.result_type(*state.values())  # a part that takes few of the arguments has the precision of all
+        return IN_PARTS[method](evaluator, n, {name: x.astype(dtype, copy=False) for name, x in state.items()})
     return evaluator(method, formula, state, function.results(n), **function.options)
 
 
 def inverse_dynamics_derivatives(evaluator: Evaluator, n: int, state: State) -> tuple[Array, ...]:
     # directions come before the batch, so that the kernel's inner loop is over the batch
     batch = (1,) * len(batch_shape(state))
-    directions = np.eye(2 * n, dtype=np.result_type(*state.values())).reshape(2 * n, *batch, 2 * n)
+    directions = np.eye(2 * n, dtype=state["q"].dtype).reshape(2 * n, *batch, 2 * n)
     every = {**state, "dq": directions[..., :n], "dqd": directions[..., n:]}
     (slopes,) = evaluator("inverse_dynamics_slope", formulas.inverse_dynamics_slope, every, [(n,)])
     own = {name: value for name, value in state.items() if name in ("q", "payload")}

@@ -53,7 +53,7 @@ def method_is_as_written(cls: type, name: str) -> bool:
 def has_own_methods(x: object) -> bool:
     """Whether something in the object's __dict__ hides a method or property of its class, our shortcuts apart."""
     return any(
-        _acts(hidden) and not isinstance(hidden, cached_property) and not is_shortcut(value)
+        _acts(hidden) and not isinstance(hidden, cached_property) and not is_shortcut(value, x, name)
         for name, value in vars(x).items()
         if (owner := _owner(type(x), name)) is not None and (hidden := vars(owner)[name]) is not None
     )
@@ -62,7 +62,7 @@ def has_own_methods(x: object) -> bool:
 def honour_changes(robot: object) -> None:
     """Removes shortcuts past methods that were replaced on the robot's class since: they would hide the new ones."""
     for name, value in list(vars(robot).items()):
-        if callable(value) and is_shortcut(value) and not method_is_as_written(type(robot), name):
+        if callable(value) and is_shortcut(value, robot, name) and not method_is_as_written(type(robot), name):
             del vars(robot)[name]
 
 

@@ -93,9 +93,9 @@ def _share(seen: Array, drawn: Array) -> Array:
 
     Numbers that are exact in their few digits, such as 0.5 and 1.5, give smoother derivatives than rounded ones.
     """
-    # Mean squares: roundings of even steps come in waves, whose few jumps count.
-    rough = np.sqrt((np.diff(seen, n=3, axis=0) ** 2).mean(axis=0))
-    expected = np.sqrt((np.diff(drawn, n=3, axis=0) ** 2).mean(axis=(0, 1)))
+    # Fourth powers: roundings that grow slowly and jump once in many samples count by their jumps.
+    rough = (np.diff(seen, n=3, axis=0) ** 4).mean(axis=0) ** 0.25
+    expected = (np.diff(drawn, n=3, axis=0) ** 4).mean(axis=(0, 1)) ** 0.25
     return np.asarray(np.where(rough < expected, rough / np.where(expected > 0, expected, 1.0), 1.0))
 
 

@@ -81,7 +81,7 @@ def test_what_rounding_does_to_the_spline():
     x = np.round(np.random.default_rng(0).normal(size=(4001, 1)).cumsum(axis=0), 2)  # any digits at all
     found = derivatives(0.1 * np.arange(4001), x, np.full(x.shape, 0.01), np.zeros(4001), None, 2).uncertain[1, 0]
     spread = 4.80 * 0.01 / np.sqrt(12) / 0.1**2
-    # The larger of two ends, each nine times the spread, is 10.2 spreads in the mean, and 2.7 its own spread of 4 draws.
+    # The larger of two ends, each of nine spreads, is 10.2 spreads in the mean; the mean of 4 draws varies by 2.7.
     assert (10.2 - 2 * 2.7) * spread < found < (10.2 + 2 * 2.7) * spread
 
 

@@ -20,6 +20,7 @@ ROOMIER = np.sqrt(2)  # each stretch at an end beside the one before
 NOTHING = 1e-9  # differences, relative to the range of the values, that are rounding of exact numbers
 DOUBLES = 1e-14  # the same relative to the values themselves
 SURELY = 4.0  # roundings of a slow motion go together: their bound is not below this times their estimate
+DRAWS = 4  # sets of roundings drawn at random; the largest errors in them are averaged
 QUIETER = 11  # samples from which on a polynomial's second derivative at the end is quieter than the spline's inside
 
 
@@ -49,24 +50,25 @@ def derivatives(
     from scipy.interpolate import make_interp_spline  # slow to import
 
     through = make_interp_spline(times, values, k=DEGREE)
-    found = [through(times, 1), through(times, 2)]
+    found = _slopes(through, times)
     late = time_steps[:, None] * np.abs(found[0])  # a wrong time moves a value by its rate
-    draws = np.random.default_rng(0).uniform(-0.5, 0.5, (2, *values.shape))
-    errors = draws[0] * steps + draws[1][:, :1] * late  # a row has one time
-    noise = make_interp_spline(times, errors, k=DEGREE)
-    wrong = [noise(times, 1), noise(times, 2)]
+    errors = _drawn(steps, late)
+    wrong = _slopes(make_interp_spline(times, errors, k=DEGREE), times, DRAWS)
     share = _share(found[order - 1], wrong[order - 1])
     if smooth is None:
-        settled = _settle_ends(times, values, np.minimum(SURELY * share, 1.0) * (steps + late) / 2, found, order)
+        bounds = np.minimum(SURELY * share, 1.0) * (steps + late) / 2
+        settled, at_ends = _settle_ends(times, values, bounds, found, order)
         for error in wrong:
-            error[[0, -1]] = np.where(settled, 0.0, error[[0, -1]])
+            error[[0, -1]] = np.where(settled[:, None], 0.0, error[[0, -1]])
         other = make_interp_spline(times, values, k=3)(times, 1)
     else:
-        curve, noise = smoothing_spline(times, values, smooth), smoothing_spline(times, errors, smooth)
-        values, found = curve(times), [curve(times, 1), curve(times, 2)]
-        wrong = [noise(times, 1), noise(times, 2)]
+        at_ends = np.zeros(values.shape[1])
+        curve = smoothing_spline(times, values, smooth)
+        values, found = curve(times), _slopes(curve, times)
+        wrong = _slopes(smoothing_spline(times, errors, smooth), times, DRAWS)
         other = smoothing_spline(times, values, max(smooth / 2, 1 / (times[-1] - times[0])))(times, 1)
-    uncertain = share * np.array([np.abs(error).max(axis=0) for error in wrong])
+    uncertain = share * np.array([np.abs(error).max(axis=0).mean(axis=0) for error in wrong])
+    uncertain[order - 1] = np.maximum(uncertain[order - 1], at_ends)
     step = float(np.median(np.diff(times)))
     size = NOTHING * np.ptp(values, axis=0) + DOUBLES * np.abs(values).max(axis=0)
     least = size / np.array([[step], [step**2]])
@@ -74,27 +76,45 @@ def derivatives(
     return Derivatives(values, found[0], found[1], np.abs(found[0] - other), uncertain)
 
 
+def _slopes(curve: Any, times: Array, *sets: int) -> list[Array]:
+    """First and second derivative of columns at the times; where there are several sets of columns, (k, sets, n)."""
+    return [curve(times, order).reshape(len(times), *sets, -1) for order in (1, 2)]
+
+
+def _drawn(steps: Array, late: Array) -> Array:
+    """(k, DRAWS n) roundings at random: of the values, and of the times, of which a row has one."""
+    draws = np.random.default_rng(0).uniform(-0.5, 0.5, (2, len(steps), DRAWS, steps.shape[1]))
+    errors = draws[0] * steps[:, None] + draws[1][..., :1] * late[:, None]
+    return np.asarray(errors.reshape(len(steps), -1))
+
+
 def _share(seen: Array, drawn: Array) -> Array:
     """(n,) from 0 to 1: how rough derivatives (k, n) are beside those of roundings that were drawn at random.
 
     Numbers that are exact in their few digits, such as 0.5 and 1.5, give smoother derivatives than rounded ones.
     """
-    rough, expected = (np.abs(np.diff(x, n=3, axis=0)).mean(axis=0) for x in (seen, drawn))
+    # Fourth powers: roundings that grow slowly and jump once in many samples count by their jumps.
+    rough = (np.diff(seen, n=3, axis=0) ** 4).mean(axis=0) ** 0.25
+    expected = (np.diff(drawn, n=3, axis=0) ** 4).mean(axis=(0, 1)) ** 0.25
     return np.asarray(np.where(rough < expected, rough / np.where(expected > 0, expected, 1.0), 1.0))
 
 
-def _settle_ends(times: Array, values: Array, bounds: Array, found: list[Array], order: int) -> Array:
-    """Puts better derivatives into the first and last row of `found`, where rounding decides them; (2, n) which.
+def _settle_ends(times: Array, values: Array, bounds: Array, found: list[Array], order: int) -> tuple[Array, Array]:
+    """Puts better derivatives into the first and last row of `found`, where rounding decides them.
+
+    returns: (2, n) which, and (n,) by how much they may be off: half their interval, and at least the difference from
+    the next shorter stretch, which tells where the motion is no polynomial
 
     A polynomial of fifth degree is fitted to ever longer stretches from the end. `bounds` (k, n) of the roundings give
     an interval for the derivative from each; the longest stretch counts whose interval meets all those before it
     (Goldenshluger & Nemirovski 1997). Exact values end the search at once, and the spline's derivatives stay.
     """
-    settled = np.zeros((2, values.shape[1]), bool)
+    settled, doubt = np.zeros((2, values.shape[1]), bool), np.zeros((2, values.shape[1]))
     for end, direction in ((0, 1), (-1, -1)):
         t, x = direction * (times - times[end])[::direction], (values - values[end])[::direction]
         slack = bounds[::direction]
         low, high = np.full(x.shape[1], -np.inf), np.full(x.shape[1], np.inf)
+        before = np.full(x.shape[1], np.nan)
         size = float(FEWEST)
         while round(size) <= len(t):
             m = round(size)
@@ -108,8 +128,10 @@ def _settle_ends(times: Array, values: Array, bounds: Array, found: list[Array],
             if m >= QUIETER:
                 found[0][end, agree], found[1][end, agree] = direction * best[0, agree], best[1, agree]
                 settled[end, agree] = True
+                doubt[end, agree] = np.fmax(width / 2, np.abs(best[order - 1] - before))[agree]
+            before = best[order - 1]
             size *= ROOMIER
-    return settled
+    return settled, doubt.max(axis=0)
 
 
 def _end_rows(t: Array) -> Array:

@@ -335,6 +335,6 @@ def test_a_signal_while_the_papers_are_computed(tmp_path: Path, number: int) -> 
     child.send_signal(number)
     out, err = child.communicate(timeout=60)
     assert (child.returncode, out) == (128 + number, "")
-    assert err == "turney1980: computing\nerror: interrupted; files are as they were\n"
+    assert err == "turney1980: computing\nerror: interrupted; no file is half written\n"
     assert {path: path.read_bytes() for path in target.rglob("*") if path.is_file()} == before
     assert sorted(os.listdir(tmp_path)) == ["program.py", "report"]

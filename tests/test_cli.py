@@ -220,7 +220,7 @@ def test_ctrl_c_says_so_and_leaves_no_file(tmp_path):
     finally:
         child.kill()
     assert (child.returncode, out) == (130, "")
-    assert err == "error: interrupted; files are as they were\n"
+    assert err == "error: interrupted; no file is half written\n"
     assert list(tmp_path.iterdir()) == []
 
 

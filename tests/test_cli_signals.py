@@ -15,7 +15,7 @@ import pytest
 from conftest import SOAK
 
 MOVE = "joint-move:0,0,0,0,0,0:1,1,1,1,1,1:1000"
-SAID = "error: interrupted; files are as they were\n"
+SAID = "error: interrupted; no file is half written\n"
 
 
 @pytest.fixture
@@ -155,3 +155,23 @@ def test_impatience_does_no_harm(here):
     assert err.count("interrupted") == 1
     assert "Traceback" not in err
     assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_after_the_end_changes_nothing(here, number):
+    """While Python takes itself down, it gives signals back their default, which is to kill."""
+    code = f"""
+        import os, sys
+        from tauforge.__main__ import main
+        class Late:
+            def __del__(self, kill=os.kill, process=os.getpid()):
+                kill(process, {int(number)})
+        late = Late()
+        print("ready", flush=True)
+        sys.argv[1:] = ["--version"]
+        main()
+    """
+    process = child(code, here)
+    out, err = process.communicate(timeout=60)
+    assert (process.returncode, err) == (0, "")
+    assert out.startswith("tauforge ")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tauforge.errors import ModelError
 from tauforge.files import written_whole
 
 
@@ -27,3 +28,14 @@ def test_a_file_is_never_more_open_than_the_one_it_replaces(tmp_path: Path, mask
             assert meanwhile & ~new == 0
     finally:
         os.umask(before)
+
+
+def test_pipes_and_devices_are_not_replaced(tmp_path: Path) -> None:
+    pipe, link = tmp_path / "pipe.csv", tmp_path / "link.csv"
+    os.mkfifo(pipe)
+    link.symlink_to(pipe)
+    for path in (pipe, link):
+        with pytest.raises(ModelError, match=r"is not a regular file\. Give the name of a file"), written_whole(path):
+            pass
+    assert pipe.is_fifo()
+    assert sorted(tmp_path.iterdir()) == [link, pipe]

@@ -44,6 +44,7 @@ BAD = [
     ("TAUFORGE_THREADS", "0", "a whole number >= 1"),
     ("TAUFORGE_THREADS", "-2", "a whole number >= 1"),
     ("TAUFORGE_THREADS", "\N{SUPERSCRIPT TWO}", "a whole number >= 1"),
+    ("TAUFORGE_THREADS", "9" * 5000, "a whole number >= 1"),  # more digits than Python converts
     ("TAUFORGE_VECTOR_BITS", "1024", "128, 256 or 512"),
     ("TAUFORGE_VECTOR_BITS", "wide", "128, 256 or 512"),
 ]

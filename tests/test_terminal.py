@@ -19,7 +19,8 @@ from urdf_texts import VALID
 CATALOGUE = Path(tf.__file__).parent / "robots" / "catalogue"
 CONTROLS = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"]
 TURNS = [*"\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"]
-HOSTILE = "\x1b[31m\x1b]0;owned\x07[red]x[/red]" + "".join((*CONTROLS, *TURNS))
+FORGED = "error: forged"
+HOSTILE = f"\x1b[31m\x1b]0;owned\x07[red]x[/red]\n{FORGED}" + "".join((*CONTROLS, *TURNS))
 IN_TOML = "".join(f"\\u{ord(c):04x}" for c in HOSTILE)
 IN_XML = "".join(f"&#{ord(c)};" for c in HOSTILE if c >= " " and c != "\ufffe")  # others are no XML
 UNPHYSICAL = "inertia = [0.1, 0.1, 0.5]"
@@ -88,6 +89,7 @@ def assert_harmless(*arguments: object, mentions: bool = True) -> None:
     done = CliRunner().invoke(app, [str(argument) for argument in arguments])
     both = done.stdout + done.stderr
     assert dangerous(both) == []
+    assert not any(line.startswith(FORGED) for line in both.splitlines())  # names and texts begin no line of their own
     if mentions:
         assert r"\x1b[31m\x1b]0;owned\x07[red]x[/red]" in both
 

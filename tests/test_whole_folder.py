@@ -96,6 +96,40 @@ def test_only_what_we_wrote_is_replaced(report: Path, way: str) -> None:
     assert os.listdir(report.parent) == ["report"]
 
 
+def test_an_empty_folder_is_taken(tmp_path: Path, way: str) -> None:
+    replace(tmp_path)
+    assert texts(tmp_path) == OURS["new"]
+
+
+def test_a_mount_point_is_refused_before_the_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Such as the volume of a container: its folder cannot be renamed."""
+    monkeypatch.setattr(os.path, "ismount", lambda path: Path(path) == tmp_path)
+    began = False
+    with pytest.raises(ModelError, match=r"is a mount point, which cannot be replaced\. Name a folder inside it"):  # noqa: SIM117
+        with whole_folder(tmp_path, mark=("index.html", MARK), own=files_of):
+            began = True
+    assert not began
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [(errno.ENOSPC, "Make room, or name a folder on another disk"), (errno.EACCES, "Name a folder that you may")],
+)
+def test_the_remedy_fits_the_refusal(number: int, remedy: str) -> None:
+    assert remedy in str(module.not_writable(Path("report"), OSError(number, os.strerror(number))))
+
+
+def test_a_folder_beside_which_nothing_can_be_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(*_: object, **__: object) -> None:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+
+    monkeypatch.setattr(Path, "mkdir", refused)
+    with pytest.raises(ModelError) as caught:
+        replace(tmp_path)
+    assert str(caught.value).startswith(f"{tmp_path.parent}: cannot be written: Permission denied")
+    assert "The new report is made beside the old one" in str(caught.value)
+
+
 def test_files_are_copied_where_there_are_no_links(report: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def refused(*_: object, **__: object) -> None:
         raise OSError(errno.EPERM, os.strerror(errno.EPERM))
@@ -335,6 +369,6 @@ def test_a_signal_while_the_papers_are_computed(tmp_path: Path, number: int) -> 
     child.send_signal(number)
     out, err = child.communicate(timeout=60)
     assert (child.returncode, out) == (128 + number, "")
-    assert err == "turney1980: computing\nerror: interrupted; files are as they were\n"
+    assert err == "turney1980: computing\nerror: interrupted; no file is half written\n"
     assert {path: path.read_bytes() for path in target.rglob("*") if path.is_file()} == before
     assert sorted(os.listdir(tmp_path)) == ["program.py", "report"]

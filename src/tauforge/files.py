@@ -29,6 +29,10 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             )
         if target.is_dir():
             raise ModelError("cannot be written: it is a folder", file=Path(path))
+        if target.exists() and not target.is_file():  # a pipe, or /dev/null behind a link: a file would replace it
+            raise ModelError(
+                "cannot be written: it is not a regular file", file=Path(path), remedy="Give the name of a file"
+            )
         mode = 0o600 if target.exists() else 0o666  # less the umask
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
             yield file

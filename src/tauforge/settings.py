@@ -16,6 +16,7 @@ VECTOR_BITS = "TAUFORGE_VECTOR_BITS"
 ON = ("1", "on", "yes", "true")
 OFF = ("0", "off", "no", "false")
 WIDTHS = (128, 256, 512)
+MAX_DIGITS = 9  # of a whole number
 
 
 def kernels() -> bool:
@@ -71,7 +72,7 @@ def _whole_number(name: str, expected: str) -> int | None:
     word = _word(name)
     if not word:
         return None
-    if not (word.isascii() and word.isdecimal() and int(word) > 0):
+    if not (word.isascii() and word.isdecimal() and len(word) <= MAX_DIGITS and int(word) > 0):
         raise _refused(name, expected)
     return int(word)
 

@@ -13,6 +13,11 @@ def printable(text: str) -> str:
     return UNSAFE.sub(_escaped, text)
 
 
+def one_line(text: str) -> str:
+    """The same for a name, or a text with names: a line end in it cannot begin a line that passes for ours."""
+    return printable(text).replace("\t", r"\t").replace("\n", r"\n")
+
+
 def _escaped(found: re.Match[str]) -> str:
     code = ord(found[0])
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"

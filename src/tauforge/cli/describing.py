@@ -11,23 +11,23 @@ from rich.text import Text
 from tauforge.cli.output import item, number, table
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.terminal import one_line
 
 PAIRS = (("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("xy", 0, 1), ("xz", 0, 2), ("yz", 1, 2))
 UPRIGHT = (0.0, 0.0, -9.81)
 
 
 def headline(robot: SerialArm | StewartPlatform) -> str:
+    name = one_line(robot.name)
     if isinstance(robot, SerialArm):
         joints = f"{robot.n} joint{'s' * (robot.n > 1)}"
         frames = "" if robot.convention == "general" else f", {robot.convention} DH"
         mass = sum(joint.mass for joint in robot.joints)
-        return f"{robot.name}: serial arm of {joints}, {robot.kinds}{frames}, {number(mass)} kg without its base"
+        return f"{name}: serial arm of {joints}, {robot.kinds}{frames}, {number(mass)} kg without its base"
     if not robot.has_masses:
-        return f"{robot.name}: Stewart platform, geometry without masses"
+        return f"{name}: Stewart platform, geometry without masses"
     legs = sum((*(robot.lower_mass or ()), *(robot.upper_mass or ())))
-    return (
-        f"{robot.name}: Stewart platform, {number(robot.platform_mass or 0.0)} kg on legs of {number(legs)} kg together"
-    )
+    return f"{name}: Stewart platform, {number(robot.platform_mass or 0.0)} kg on legs of {number(legs)} kg together"
 
 
 def data(robot: SerialArm | StewartPlatform, warnings: Sequence[str]) -> dict[str, Any]:

@@ -53,6 +53,9 @@ def end() -> int:
     _over = True
     if TIMED:
         signal.setitimer(signal.ITIMER_REAL, 0.0)
+    for number in (*SIGNALS, *([signal.SIGALRM] if TIMED else [])):
+        if signal.getsignal(number) is _arrived:  # Python gives it back its default, to kill, before all is taken down
+            signal.signal(number, signal.SIG_IGN)
     exec("")  # removes the mark to die by SIGINT
     return EXIT_BASE + (signal.SIGINT if _came is None else _came)
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-from tauforge.terminal import printable
+from tauforge.terminal import one_line, printable
 
 if TYPE_CHECKING:
     from rich.console import Console, Group, RenderableType
@@ -46,7 +46,7 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
     from rich.table import Table
     from rich.text import Text
 
-    cells = [[cell if isinstance(cell, Text) else Text(printable(str(cell))) for cell in row] for row in rows]
+    cells = [[cell if isinstance(cell, Text) else Text(one_line(str(cell))) for cell in row] for row in rows]
     # The cells bring their own padding: rich before 14.3 miscounts that of the outer columns.
     made = Table(box=box.SIMPLE_HEAD, padding=0, show_edge=False)
     padding = [(0, 0, 0, GAP if place else 0) for place, _ in enumerate(columns)]
@@ -56,11 +56,11 @@ def table(title: str, columns: Sequence[str], rows: Iterable[Sequence[object]], 
         least = max(map(len, name.split()), default=0)  # may be folded no further
         if number or (place == 0 and longest <= WHOLE):
             least = max(least, longest)
-        head, wide = Padding(Text(printable(name)), padding[place]), least + padding[place][-1]
+        head, wide = Padding(Text(one_line(name)), padding[place]), least + padding[place][-1]
         made.add_column(head, justify="right" if number else "left", overflow="fold", min_width=wide)
     for row in cells:
         made.add_row(*map(Padding, row, padding))
-    return Group(*([Text(printable(title), "bold")] if title else []), made, "")
+    return Group(*([Text(one_line(title), "bold")] if title else []), made, "")
 
 
 def result(as_json: bool, data: dict[str, Any], shown: Callable[[], Iterable[RenderableType]]) -> None:

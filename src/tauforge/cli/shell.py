@@ -103,7 +103,7 @@ class Commands(TyperGroup):
 
 
 def tell_interrupted() -> None:
-    error("interrupted; files are as they were")
+    error("interrupted; no file is half written")
 
 
 def _without_debug(args: list[str]) -> tuple[bool, list[str]]:

@@ -26,6 +26,7 @@ from tauforge.cli.arguments import (
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
 from tauforge.cli.limits import warn_of_forces
 from tauforge.cli.output import note, number, result, seconds, table, working
+from tauforge.terminal import one_line
 
 if TYPE_CHECKING:
     from tauforge.simulation.recording import Recording
@@ -135,7 +136,7 @@ def simulate(
         else:
             yield from _tables(f"{recording.robot} under {controller}: {length}", summary)
         for event in recording.events[:EVENTS_SHOWN]:
-            yield f"at {seconds(event.time)} s: {event.what}: {event.which}"
+            yield one_line(f"at {seconds(event.time)} s: {event.what}: {event.which}")
         if len(recording.events) > EVENTS_SHOWN:
             yield f"and {len(recording.events) - EVENTS_SHOWN} more events"
         yield from (f"written to {file}" for file in (output, plot) if file is not None)

@@ -21,6 +21,7 @@ from tauforge.cli.csv_files import read_motion, rows_of
 from tauforge.cli.dynamics import Motion
 from tauforge.cli.output import number, result, seconds, table
 from tauforge.cli.shell import Failed
+from tauforge.terminal import one_line
 
 WELL = 1e3  # condition number above which forces are near running away
 
@@ -46,7 +47,7 @@ def sizing(
 
     def shown() -> Any:
         span = f"{len(moves.times)} states in {seconds(moves.duration)} s"
-        yield f"{mine.name}: {span}\n"
+        yield f"{one_line(mine.name)}: {span}\n"
         yield _legs_table(found)
         yield _power_table(found)
         rows = []

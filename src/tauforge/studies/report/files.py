@@ -30,8 +30,12 @@ def panel_stems(study: Study, figure: Figure) -> list[str]:
 
 
 def files_of(report: Path) -> set[str]:
-    """Names of the files that were written into a report, relative to it: the page, and what it links to."""
-    return {PAGE, *LINK.findall((report / PAGE).read_text(encoding="utf-8", errors="replace"))}
+    """Names of the files that were written into a report, relative to it: the page, and what it links to.
+
+    None of a folder without a page, which may have been empty.
+    """
+    page = report / PAGE
+    return {PAGE, *LINK.findall(page.read_text(encoding="utf-8", errors="replace"))} if page.is_file() else set()
 
 
 def check_names(study: Study) -> None:

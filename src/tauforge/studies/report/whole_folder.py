@@ -46,7 +46,7 @@ def whole_folder(path: Path, *, mark: tuple[str, str], own: Callable[[Path], Col
         try:
             replacement.make()
         except OSError as error:
-            raise not_writable(path, error) from None
+            raise not_writable(path.parent, error, "The new report is made beside the old one. ") from None
         yield replacement.folder
         try:
             replacement.keep_others(own)
@@ -57,10 +57,12 @@ def whole_folder(path: Path, *, mark: tuple[str, str], own: Callable[[Path], Col
         replacement.settle()
 
 
-def not_writable(path: Path, error: OSError) -> ModelError:
+def not_writable(path: Path, error: OSError, why: str = "") -> ModelError:
     """A refusal of the system, as ours."""
     problem = f"cannot be written: {error.strerror or error}"
-    return ModelError(problem, file=path, remedy="Name a folder that you may write to")
+    full = error.errno in (errno.ENOSPC, errno.EDQUOT)
+    remedy = "Make room, or name a folder on another disk" if full else "Name a folder that you may write to"
+    return ModelError(problem, file=path, remedy=why + remedy)
 
 
 class _Replacement:
@@ -204,6 +206,10 @@ def _check(target: Path, mark: tuple[str, str]) -> None:
             return
         if not target.is_dir():
             raise ModelError("is not a folder", file=target, remedy="Name a folder: a new one, or an earlier report")
+        if os.path.ismount(target.resolve()):
+            raise ModelError(
+                "is a mount point, which cannot be replaced", file=target, remedy="Name a folder inside it"
+            )
         if Path.cwd().resolve().is_relative_to(target.resolve()):
             raise ModelError("is the folder you are in, or one around it", file=target, remedy="Name one inside it")
         entries = sorted(entry.name for entry in target.iterdir())

@@ -17,6 +17,7 @@ import tauforge as tf
 from command_line import error_of, parsed, run, shell
 from tauforge.cli import benchmarking, output
 from tauforge.cli.app import app
+from usual_signals import with_usual_signals
 
 COMMANDS = ("reproduce", "robots", "show", "check", "inverse-dynamics", "forward-kinematics", "simulate", "sizing") + (
     "compare",
@@ -202,14 +203,12 @@ def test_ctrl_c_says_so_and_leaves_no_file(tmp_path):
     move = "joint-move:0,0,0,0,0,0:1,1,1,1,1,1:1000"
     command = [sys.executable, "-m", "tauforge", "simulate", "puma560", "--motion", move, "-o", "run.csv"]
     child = subprocess.Popen(
-        command,
+        with_usual_signals(command),
         cwd=tmp_path,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**os.environ, "TAUFORGE_KERNELS": "0"},
-        # a job in the background ignores the signal, and so would its children
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     try:
         assert child.stderr is not None

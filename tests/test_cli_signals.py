@@ -13,6 +13,7 @@ import time
 import pytest
 
 from conftest import SOAK
+from usual_signals import with_usual_signals
 
 MOVE = "joint-move:0,0,0,0,0,0:1,1,1,1,1,1:1000"
 SAID = "error: interrupted; no file is half written\n"
@@ -31,18 +32,13 @@ def child(code, folder, ignored=()):
     (folder.parent / "program.py").write_text(textwrap.dedent(code))
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
 
-    def usual():  # a job in the background ignores SIGINT, and so would its children
-        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-            signal.signal(number, signal.SIG_IGN if number in ignored else signal.SIG_DFL)
-
     found = subprocess.Popen(
-        [sys.executable, "-m", "program"],
+        with_usual_signals([sys.executable, "-m", "program"], ignored),
         cwd=folder,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env={**environment, "TAUFORGE_KERNELS": "0", "PYTHONPATH": str(folder.parent), "PYTHONDONTWRITEBYTECODE": "1"},
-        preexec_fn=usual,
     )
     assert found.stdout is not None
     assert found.stdout.readline() == "ready\n"

@@ -202,7 +202,7 @@ def test_track_refuses_other_shapes():
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_forty_assembly_modes(kernels, seed):
+def test_forty_assembly_modes(kernels_on, seed):
     """Dietmaier 1998: all forty are real, and no platform has more."""
     platform = tf.load("dietmaier")
     modes = platform.assembly_modes(DIETMAIER, seed=seed)
@@ -222,7 +222,7 @@ def test_forty_assembly_modes(kernels, seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_the_pose_it_came_from_is_among_the_modes(kernels, seed):
+def test_the_pose_it_came_from_is_among_the_modes(kernels_on, seed):
     rng = np.random.default_rng(seed)
     platform = random_platform(rng, masses=False)
     pose = random_motion(rng)[0]

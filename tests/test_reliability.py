@@ -20,7 +20,7 @@ from conftest import SOAK
 from engines import mujoco_model, pinocchio_model
 from strategies import random_arm, random_state
 from tauforge.kernels.host import VECTOR_BITS, host
-from tauforge.robots.evaluate import SWITCH
+from tauforge.settings import KERNELS
 from tolerances import EPSILON, OUTSIDE, error, error_beside, solve_tolerance
 
 WIDTHS = [str(bits) for bits in (128, 256, 512) if bits <= host().vector_bits]
@@ -102,7 +102,7 @@ def test_vector_widths_and_the_reference_agree(monkeypatch, method):
         state = random_state(rng, 4, 50)
         results = []
         for kernels, width in [*(("1", width) for width in WIDTHS), ("0", WIDTHS[0])]:
-            monkeypatch.setenv(SWITCH, kernels)
+            monkeypatch.setenv(KERNELS, kernels)
             monkeypatch.setenv(VECTOR_BITS, width)
             found = getattr(arm.replace(), method)(*state)
             results.append(found if isinstance(found, tuple) else (found,))
@@ -120,7 +120,7 @@ def test_a_controlled_simulation_keeps_its_digits(monkeypatch):
     move = tf.motion.JointMove([0.1, -0.4], [1.2, 0.9], duration=0.5)
     runs = []
     for kernels, width in [*(("1", width) for width in WIDTHS), ("0", WIDTHS[0])]:
-        monkeypatch.setenv(SWITCH, kernels)
+        monkeypatch.setenv(KERNELS, kernels)
         monkeypatch.setenv(VECTOR_BITS, width)
         arm = tf.load("planar-2r").replace()
         law = tf.control.ComputedTorque(arm)

@@ -23,6 +23,7 @@ from tauforge.errors import ModelError
 from tauforge.studies.report import whole_folder as module
 from tauforge.studies.report.files import files_of
 from tauforge.studies.report.whole_folder import whole_folder
+from usual_signals import with_usual_signals
 
 BESIDE = {**os.environ, "PYTHONPATH": str(Path(__file__).parent)}  # for processes that import this file
 MARK = "<!-- a report -->"
@@ -356,12 +357,11 @@ def test_a_signal_while_the_papers_are_computed(tmp_path: Path, number: int) -> 
     subprocess.run([sys.executable, tmp_path / "program.py"], check=True, env=BESIDE)
     before = {path: path.read_bytes() for path in target.rglob("*") if path.is_file()}
     child = subprocess.Popen(
-        [sys.executable, tmp_path / "program.py", "reproduce", "--out", target],
+        with_usual_signals([sys.executable, tmp_path / "program.py", "reproduce", "--out", target]),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=BESIDE,
-        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"

@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tauforge.settings import OFF
+
 SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))
 INSTALLED = "TAUFORGE_TESTED_KERNELS"  # the caller's TAUFORGE_KERNELS: workers inherit what this file sets
 KEPT = re.compile(
@@ -60,7 +62,7 @@ def pytest_configure() -> None:
 @pytest.fixture(scope="session")
 def switch() -> str:
     """TAUFORGE_KERNELS for what a user would run: 1, or 0 in a run of the suite without kernels."""
-    return "0" if os.environ[INSTALLED] == "0" else "1"
+    return "0" if os.environ[INSTALLED].strip().lower() in OFF else "1"
 
 
 @pytest.fixture

@@ -84,6 +84,37 @@ def test_entries_are_private_whatever_the_umask(own_cache):
     assert stat.S_IMODE(own_cache.stat().st_mode) == 0o700
 
 
+@needs_owners
+def test_folders_above_the_cache_are_private_whatever_the_umask(tmp_path, monkeypatch):
+    monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path / "new" / "kernels"))
+    before = os.umask(0)
+    try:
+        assert cache.folder() == tmp_path / "new" / "kernels"
+    finally:
+        os.umask(before)
+    assert stat.S_IMODE((tmp_path / "new").stat().st_mode) == 0o700
+
+
+def test_a_tilde_is_the_home(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("TAUFORGE_CACHE", "~/mine")
+    cache._checked.cache_clear()
+    assert cache.folder() == tmp_path / "mine"
+    monkeypatch.setenv("TAUFORGE_CACHE", "~nobody-of-this-name/mine")
+    with pytest.warns(cache.KernelCacheWarning, match="cannot be used: Could not determine home directory"):
+        assert cache.folder() is None
+
+
+def test_what_cannot_be_removed_does_not_stop_the_trimming(own_cache, monkeypatch):
+    monkeypatch.setattr(cache, "MAX_BYTES", 1000)
+    monkeypatch.setattr(cache, "_trim_is_due", lambda *_: True)
+    (cache.folder() / name_of("oldest")).mkdir()
+    os.utime(own_cache / name_of("oldest"), (0, 0))
+    for k in range(4):
+        cache.save(name_of(k), bytes(700))
+    assert len([path for path in own_cache.iterdir() if path.is_file()]) == 1
+
+
 @pytest.mark.fault(12)
 def test_a_relative_folder_stays_where_it_was_first_asked_for(tmp_path, monkeypatch):
     here, there = tmp_path / "here", tmp_path / "there"

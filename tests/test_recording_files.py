@@ -65,6 +65,8 @@ def test_what_is_saved_is_loaded(tmp_path):
         ({"force_units": np.array(["N"])}, "force_units: is not a recording: expected shape (2,), got (1,)"),
         ({"event_time": np.ones(2)}, "event_what: is not a recording: expected shape (2,), got (0,)"),
         ({"time": np.arange(K)[::-1] * 1.0}, "time: is not a recording: times must increase, row 1 does not"),
+        ({"time": np.arange(K, dtype=np.uint8)[::-1]}, "time: is not a recording: times must increase, row 1 does not"),
+        ({"time": np.arange(K, dtype=np.uint64) + 2**63}, "time: is not a recording: times must increase, row 1 does"),
         ({"time": np.array([0, 1, 1, 2, 3.0])}, "time: is not a recording: times must increase, row 2 does not"),
         ({"time": np.array([0, 1, np.nan, 2, 3.0])}, "time: is not a recording: expected finite numbers, row 2 has"),
         ({"position": np.full((K, N), np.inf)}, "position: is not a recording: expected finite numbers, row 0 has"),

@@ -61,11 +61,13 @@ def _checked(name: str) -> Path | None:
     A relative name means a folder in the directory that is current when it is first asked for, also later.
     """
     try:
-        path = Path(name).absolute()
-        path.mkdir(parents=True, exist_ok=True, mode=0o700)
+        path = Path(name).expanduser().absolute()
+        for folder in (*reversed(path.parents), path):  # `parents=True` would make the ones above with the umask's mode
+            if not folder.exists():
+                folder.mkdir(mode=0o700, exist_ok=True)
         status = path.stat()
-    except OSError as error:
-        _warn(f"the kernel cache {name} cannot be used: {error.strerror}")
+    except (OSError, RuntimeError) as error:  # no such user, or a user without a home
+        _warn(f"the kernel cache {name} cannot be used: {getattr(error, 'strerror', None) or error}")
         return None
     if fault := _open_to_others(status):
         _warn(f"the kernel cache {path} {fault} and is not used. Make it private: chmod 700, or name another folder")
@@ -179,7 +181,7 @@ def _trim(place: Path) -> None:
     entries = []
     with os.scandir(place) as found:
         for item in found:
-            if not OURS.fullmatch(item.name):
+            if not (OURS.fullmatch(item.name) and item.is_file(follow_symlinks=False)):
                 continue
             try:
                 status = item.stat(follow_symlinks=False)
@@ -190,6 +192,6 @@ def _trim(place: Path) -> None:
     for _, size, path in sorted(entries):
         if total <= MAX_BYTES:
             break
-        with contextlib.suppress(FileNotFoundError):  # another process trims too
+        with contextlib.suppress(OSError):  # another process trims too
             os.unlink(path)
-        total -= size
+            total -= size

@@ -110,10 +110,11 @@ class Recording:
                 return cls._of_table(read_csv(path))
             try:
                 found = read_npz(file, ("time", *ARRAYS, *TEXTS, "robot", *EVENTS), _check_headers, max_bytes)
-                _check_numbers(found)
+                numbers = {name: _floats(found[name]) for name in ("time", "event_time", *ARRAYS)}
+                _check_numbers(numbers)
             except ModelError as error:
                 raise error.located(path) from None
-        arrays: dict[str, Any] = {name: np.ascontiguousarray(found[name], float) for name in ("time", *ARRAYS)}
+        arrays: dict[str, Any] = {name: numbers[name] for name in ("time", *ARRAYS)}
         arrays |= {name: tuple(map(str, found[name])) for name in TEXTS}
         happened = zip(*(found[name].tolist() for name in EVENTS), strict=True)
         events = tuple(Event(float(time), str(what), str(which)) for time, what, which in happened)
@@ -227,6 +228,12 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
         if header.dtype.kind not in ("fiu" if numbers else "U") and not empty:
             kind = "real numbers" if numbers else "text"
             raise ModelError(f"is not a recording: expected {kind}, got {header.dtype}", field=name)
+
+
+def _floats(values: Array) -> Array:
+    """In the type that is kept: differences of unsigned numbers are never negative, and large ones may become equal."""
+    with np.errstate(over="ignore"):  # what is too large becomes infinite, which is refused
+        return np.ascontiguousarray(values, float)
 
 
 def _check_numbers(arrays: Mapping[str, Array]) -> None:

@@ -375,7 +375,7 @@ def test_a_full_disk_leaves_the_old_report(old: Old, tmp_path: Path, monkeypatch
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("tauforge.studies.report.reproduce.page", full)
-    with pytest.raises(ModelError, match=r"report: cannot be written: No space left on device\. Name a folder"):
+    with pytest.raises(ModelError, match=r"report: cannot be written: No space left on device\. Make room"):
         reproduce(["dasgupta1998"], out)
     assert everything(out) == before
     assert os.listdir(tmp_path) == ["report"]
@@ -419,7 +419,7 @@ def test_targets_that_cannot_be(made: dict[str, Made], tmp_path: Path, monkeypat
     file.write_text("")
     with pytest.raises(ModelError, match=r"file: is not a folder\. Name a folder"):
         reproduce(None, file)
-    with pytest.raises(ModelError, match=r"below: cannot be written: Not a directory"):
+    with pytest.raises(ModelError, match=r"file: cannot be written: Not a directory\. .* Name a folder"):
         reproduce(None, file / "below")
     monkeypatch.chdir(tmp_path)
     with pytest.raises(ModelError, match="is the folder you are in"):

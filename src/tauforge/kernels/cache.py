@@ -62,9 +62,10 @@ def _checked(name: str) -> Path | None:
     """
     try:
         path = Path(name).expanduser().absolute()
-        for folder in (*reversed(path.parents), path):  # `parents=True` would make the ones above with the umask's mode
-            if not folder.exists():
-                folder.mkdir(mode=0o700, exist_ok=True)
+        for above in reversed(path.parents):  # `parents=True` would make them with the umask's mode
+            if not above.exists():
+                above.mkdir(mode=0o700, exist_ok=True)
+        path.mkdir(mode=0o700, exist_ok=True)
         status = path.stat()
     except (OSError, RuntimeError) as error:  # no such user, or a user without a home
         _warn(f"the kernel cache {name} cannot be used: {getattr(error, 'strerror', None) or error}")

@@ -166,8 +166,9 @@ def test_forward_kinematics_in_the_loop():
         run = tf.simulate(platform, law, path, step=0.01, control_period=0.01, duration=2.0)
         errors[resolution] = np.abs(run.error).max(axis=0)
     assert errors[0.0][:3].max() < 2e-4  # m
-    assert np.abs(errors[1e-6] - errors[0.0]).max() < 1e-5
-    assert np.abs(errors[1e-4] - errors[0.0]).max() > 1e-5
+    # A run in steps is chaotic: the cost of the steps is compared with that of holding, and not with a number.
+    assert (np.abs(errors[1e-6] - errors[0.0]) < errors[0.0] / 10).all()
+    assert (np.abs(errors[1e-4] - errors[0.0]) > errors[0.0] / 10).any()
     with pytest.raises(tf.ModelError, match="resolution: expected a length >= 0, got -1"):
         LegSpaceComputedTorque(platform, resolution=-1)
 

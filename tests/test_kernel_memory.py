@@ -240,12 +240,12 @@ def test_loading_a_robot_again_leaves_nothing():
         load_and_call(10)
         gc.collect()
         before = tracemalloc.get_traced_memory()[0]
-        load_and_call(50)
+        load_and_call(300)  # so many that what Python itself keeps now and then, some kB, does not count
         gc.collect()
         grown = tracemalloc.get_traced_memory()[0] - before
     finally:
         tracemalloc.stop()
-    assert grown < 50 * 100  # the text of one builtin alone is longer
+    assert grown < 300 * 100  # the text of one builtin alone is longer
 
 
 @pytest.mark.fault(27)

@@ -330,9 +330,13 @@ def test_a_kill_at_any_time(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_signal_while_the_papers_are_computed(tmp_path: Path, number: int) -> None:
+def test_a_signal_while_the_papers_are_computed(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory, number: int
+) -> None:
     """The command removes its temporary folder and leaves the old report."""
     pytest.importorskip("matplotlib")
+    # Matplotlib tells users without a home where it keeps its settings instead
+    environment = {**BESIDE, "MPLCONFIGDIR": str(tmp_path_factory.mktemp("matplotlib"))}
     target = tmp_path / "report"
     (tmp_path / "program.py").write_text(
         textwrap.dedent(f"""
@@ -354,14 +358,14 @@ def test_a_signal_while_the_papers_are_computed(tmp_path: Path, number: int) -> 
                 main()
         """)
     )
-    subprocess.run([sys.executable, tmp_path / "program.py"], check=True, env=BESIDE)
+    subprocess.run([sys.executable, tmp_path / "program.py"], check=True, env=environment)
     before = {path: path.read_bytes() for path in target.rglob("*") if path.is_file()}
     child = subprocess.Popen(
         with_usual_signals([sys.executable, tmp_path / "program.py", "reproduce", "--out", target]),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=BESIDE,
+        env=environment,
     )
     assert child.stdout is not None
     assert child.stdout.readline() == "ready\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.studies.rules import true_or_mended, true_or_not
 from tauforge.studies.study import Claim, Study, Table
 
 NASTY = """a < b & "c" > 'd' </script> $x^2$ <b>bold</b>"""
@@ -61,17 +62,38 @@ def study(
     name: str = "dasgupta1998", paper: str = "Somebody, A. (1998). A paper. Journal of Examples 3, 1-12."
 ) -> Study:
     claims = (
-        Claim("section 5", "Legs carry 20-40 % of the force", "20-40 %", "23-38 %", "holds", "Measured on path I."),
         Claim(
-            "eq 16",
-            "The inertia shift is right",
-            "0 N",
-            "27.7 N",
-            "holds with a correction",
-            "Counted twice; the shift must go.",
+            name="share",
+            where="section 5",
+            claim="Legs carry 20-40 % of the force",
+            printed="20-40 %",
+            measured="23-38 %",
+            reason="Measured on path I.",
+            rule=true_or_not("It holds if all shares are between.", lambda least, most: 20 <= least <= most <= 40),
+            evidence={"least": 23.0, "most": 38.0},
+        ),
+        Claim(
+            name="shift",
+            where="eq 16",
+            claim="The inertia shift is right",
+            printed="0 N",
+            measured="27.7 N",
+            reason="Counted twice; the shift must go.",
+            rule=true_or_mended(
+                "It holds if nothing is off.", lambda printed, mended: printed == 0, lambda printed, mended: mended == 0
+            ),
+            evidence={"printed": 27.7, "mended": 0.0},
             timed="0.25 s",
         ),
-        Claim(NASTY, NASTY, NASTY, NASTY, "does not hold", f"{NASTY}\n\nA second paragraph."),
+        Claim(
+            name="nasty",
+            where=NASTY,
+            claim=NASTY,
+            printed=NASTY,
+            measured=NASTY,
+            reason=f"{NASTY}\n\nA second paragraph.",
+            rule=true_or_not(NASTY, lambda: False),
+        ),
     )
     rows = (("Lagrange-Euler", 101348, 0.1 + 0.2, None), ("ours", 436, 1e-300, NASTY))
     tables = (
@@ -87,4 +109,4 @@ def study(
         ),
     )
     figures = (time_figure(), bars_figure(), mixed_figure())
-    return Study(name, paper, "It holds in part. The rest is wrong in the way shown.", claims, figures, tables)
+    return Study(name, paper, "It holds in part. The rest is wrong in the way shown.", claims, figures, tables, ())

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import tauforge as tf
+from tauforge.studies.citations import places
 
 DATA = json.loads((Path(__file__).parent / "data" / "stewart_dasgupta.json").read_text())
 REFERENCE = 1e-9  # the data's own digits
@@ -95,7 +96,40 @@ def assert_whole_and_finite(study):
     texts = [text for c in study.claims for text in (c.where, c.claim, c.printed, c.measured, c.reason)]
     assert all(texts)
     assert not any(re.search(r"\b(nan|inf)\b", text) for text in [*texts, study.summary])
-    assert {c.verdict for c in study.claims} == {"holds", "holds with a correction", "does not hold"}
+    assert all(c.rule.words.endswith(".") for c in study.claims)
+    names = [c.name for c in study.claims]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in names)
+
+
+def assert_every_verdict_can_change(study, others):
+    """Every rule gives every outcome that it names, once other numbers are put in.
+
+    others: claim's name -> {verdict: the evidence that differs}; the verdict as it is needs no entry.
+    """
+    judged = {c.name: c for c in study.claims if c.rule.outcomes != ("not judged",)}
+    assert set(others) == set(judged)
+    for name, claim_ in judged.items():
+        for verdict, evidence in others[name].items():
+            assert set(evidence) <= set(claim_.evidence), name
+            assert claim_.rule.decide(**{**claim_.evidence, **evidence}) == verdict, name
+        assert {claim_.verdict, *others[name]} == set(claim_.rule.outcomes), name
+
+
+def assert_contents(study, expected):
+    """expected: kind -> numbers, as the paper prints them. Nothing is missing, cited in vain or without a word."""
+    found = {kind: [i.number for i in study.contents if i.kind == kind] for kind in expected}
+    assert found == {kind: numbers.split() for kind, numbers in expected.items()}
+    assert {i.kind for i in study.contents} <= set(expected)
+    where = places(study.name)
+    assert set(where) <= set(found["equation"]) | set(found.get("algorithm", ())), "cited, but not in the paper"
+    claims = {c.name for c in study.claims}
+    shown = {one.name for one in (*study.figures, *study.tables)}
+    for item in study.contents:
+        assert set(item.judged_by) <= claims, item
+        assert not item.shown_as or item.shown_as in shown, item
+        assert item.judged_by or item.remark, item
+        assert where.get(item.number) or item.shown_as or item.remark, item
 
 
 def papers_figures(study):

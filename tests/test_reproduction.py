@@ -14,9 +14,8 @@ import pytest
 import tauforge as tf
 from browser import chromium, opened
 from pages import difference
-from paper_verdicts import claims_table
+from paper_verdicts import Judged, claims_table
 from tauforge.analysis.singularity import crossings
-from tauforge.studies.study import Claim
 
 ROOT = Path(__file__).parent.parent
 PAPERS = ("dasgupta1998", "pedrammehr2012", "turney1980", "lee1982", "angeles")
@@ -115,7 +114,7 @@ def test_claims_say_what_the_library_says(report: Path) -> None:
 @pytest.mark.parametrize("paper", PAPERS)
 def test_the_page_of_verdicts_is_todays(report: Path, paper: str) -> None:
     """On whatever machine this runs: the page has no times, and of rounding only its bound."""
-    claims = [Claim(*row[1:]) for row in rows_of(report, "claims")[1:] if row[0] == paper]
+    claims = [Judged(*row[1:]) for row in rows_of(report, "claims")[1:] if row[0] == paper]
     page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
     section = page.split(f"## {paper}\n")[1].split("\n## ")[0]
     stored = "".join(line for line in section.splitlines(keepends=True) if line.startswith("|"))

@@ -25,12 +25,10 @@ from study_checks import (
     states,
     table,
 )
-from tauforge.studies import (
-    dasgupta1998,
-    dasgupta1998_claims,
-    dasgupta1998_measured,
-)
-from tauforge.studies.dasgupta1998_measured import POSES, REGION
+from tauforge.studies.dasgupta1998 import claims as dasgupta1998_claims
+from tauforge.studies.dasgupta1998 import measured as dasgupta1998_measured
+from tauforge.studies.dasgupta1998 import study as dasgupta1998
+from tauforge.studies.dasgupta1998.measured import POSES, REGION
 
 
 @pytest.fixture(scope="module")

@@ -27,11 +27,9 @@ from study_checks import (
 )
 from tauforge.analysis.power import power_balance
 from tauforge.motion import pose_rates
-from tauforge.studies import (
-    pedrammehr2012,
-    pedrammehr2012_claims,
-    pedrammehr2012_measured,
-)
+from tauforge.studies.pedrammehr2012 import claims as pedrammehr2012_claims
+from tauforge.studies.pedrammehr2012 import measured as pedrammehr2012_measured
+from tauforge.studies.pedrammehr2012 import study as pedrammehr2012
 
 SLOPE = 1e-7  # central differences of energies, steps of 1e-6
 

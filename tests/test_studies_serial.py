@@ -17,20 +17,18 @@ from tauforge.control import ComputedTorque
 from tauforge.formulations.serial import FORMULATIONS, modified_newton_euler, outward_inward
 from tauforge.motion import JointMove
 from tauforge.plots.pens import colours
-from tauforge.studies import (
-    angeles,
-    angeles_prismatic,
-    lee1982,
-    lee_control,
-    turney1980,
-    turney_counts,
-    turney_errata,
-    turney_significance,
-    turney_terms,
-)
+from tauforge.studies.angeles import prismatic as angeles_prismatic
+from tauforge.studies.angeles import study as angeles
+from tauforge.studies.lee1982 import control as lee_control
+from tauforge.studies.lee1982 import study as lee1982
 from tauforge.studies.misprints import as_printed
 from tauforge.studies.random_arms import reference
-from tauforge.studies.turney_simulation import StrobedArm
+from tauforge.studies.turney1980 import counts as turney_counts
+from tauforge.studies.turney1980 import errata as turney_errata
+from tauforge.studies.turney1980 import significance as turney_significance
+from tauforge.studies.turney1980 import study as turney1980
+from tauforge.studies.turney1980 import terms as turney_terms
+from tauforge.studies.turney1980.simulation import StrobedArm
 from tauforge.tracing.counting import Operations
 
 MODULES = {"turney1980": turney1980, "lee1982": lee1982, "angeles": angeles}

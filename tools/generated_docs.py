@@ -18,7 +18,7 @@ from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
 from tauforge.analysis.line_costs import line_costs
 from tauforge.analysis.papers_beside import papers_beside, steps_beside
-from tauforge.studies import lee1982
+from tauforge.studies.lee1982 import study as lee1982
 from tauforge.studies.stewart_paths import FAST, SLOW, sampled
 from tauforge.studies.stewart_tables import assumption_costs
 from tauforge.studies.stewart_tables import flops_table as operations

@@ -10,7 +10,8 @@ from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost
 from tauforge.analysis.line_costs import line_costs
 from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.studies.study import Cell, Claim, Table, corrected_unless
+from tauforge.studies.rules import true_or_not
+from tauforge.studies.study import Cell, Claim, Table
 
 SIX = 6
 COLUMNS = (
@@ -59,16 +60,26 @@ def lines_of(formulation: str) -> Table:
     )
 
 
-def adds_up(where: str, table: published.Table) -> Claim:
+ADDS_UP = true_or_not(
+    "It holds if the printed total is the sum of the printed rows, for every n.",
+    lambda differences: not any(differences),
+)
+
+
+def adds_up(name: str, where: str, table: published.Table) -> Claim:
     """That the printed total is the sum of the rows."""
     total, sums = table.total, table.sums()
     return Claim(
-        where,
-        "The rows add up to the total",
-        f"{total.multiplications} / {total.additions}",
-        f"{sums.multiplications} / {sums.additions}",
-        corrected_unless(table.adds_up()),
-        "Summed exactly, as polynomials in n." if table.adds_up() else table.erratum,
+        name=name,
+        where=where,
+        claim="The rows add up to the total",
+        printed=f"{total.multiplications} multiplications, {total.additions} additions",
+        measured=f"{sums.multiplications} multiplications, {sums.additions} additions",
+        reason="Summed exactly, as polynomials in n." if table.adds_up() else table.erratum,
+        rule=ADDS_UP,
+        evidence={
+            "differences": [float(a(n) - b(n)) for a, b in zip(total[1:], sums[1:], strict=True) for n in range(1, 13)]
+        },
     )
 
 

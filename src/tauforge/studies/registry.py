@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from importlib import import_module
 
 from tauforge.errors import ModelError
+from tauforge.studies.contents_table import contents_table
 from tauforge.studies.study import Progress, Study
 
 STUDIES = {  # name on the command line -> module with study(progress) -> Study
-    "dasgupta1998": "tauforge.studies.dasgupta1998",
-    "pedrammehr2012": "tauforge.studies.pedrammehr2012",
-    "turney1980": "tauforge.studies.turney1980",
-    "lee1982": "tauforge.studies.lee1982",
-    "angeles": "tauforge.studies.angeles",
+    "dasgupta1998": "tauforge.studies.dasgupta1998.study",
+    "pedrammehr2012": "tauforge.studies.pedrammehr2012.study",
+    "turney1980": "tauforge.studies.turney1980.study",
+    "lee1982": "tauforge.studies.lee1982.study",
+    "angeles": "tauforge.studies.angeles.study",
 }
 
 
@@ -26,6 +28,6 @@ def chosen(names: Sequence[str] | None) -> list[str]:
 
 
 def run(name: str, progress: Progress) -> Study:
-    """Computes one study."""
+    """Computes one study, and the table of everything in its paper."""
     result: Study = import_module(STUDIES[name]).study(progress)
-    return result
+    return replace(result, tables=(*result.tables, contents_table(result)))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
 
 from tauforge.plots.figure import Figure
+from tauforge.studies.contents import Item
+from tauforge.studies.rules import Evidence, Rule, Verdict
 
-Verdict = Literal["holds", "holds with a correction", "does not hold"]
 Cell = str | float | int | None
 Progress = Callable[[str], None]  # told what is being computed now
 ROUNDING = 1e-12  # of the largest value: the most that rounding may leave, on any processor
@@ -25,25 +25,34 @@ class Table:
     rows: tuple[tuple[Cell, ...], ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Claim:
     """A sentence or number of the paper, beside what we measured.
 
+    name:     in lower case with dashes; no other claim of the paper has it
     where:    section, equation, figure or table of the paper
     claim:    what the paper says, in our words
     printed:  the paper's number, with its unit
     measured: ours, with its unit
-    reason:   why the verdict is what it is; the correction, where there is one
+    reason:   what explains the numbers; the correction, where there is one
+    rule:     how the evidence decides
+    evidence: the measured numbers that the rule looks at, by name
     timed:    what the clock of this machine said, where it was asked; no other text depends on the machine
     """
 
+    name: str
     where: str
     claim: str
     printed: str
     measured: str
-    verdict: Verdict
     reason: str
+    rule: Rule
+    evidence: Evidence = field(default_factory=dict)
     timed: str = ""
+
+    @property
+    def verdict(self) -> Verdict:
+        return self.rule.decide(**self.evidence)
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,7 @@ class Study:
     claims: tuple[Claim, ...]
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
+    contents: tuple[Item, ...]  # every numbered equation, figure and table of the paper
 
 
 def nothing(_: str) -> None:
@@ -70,18 +80,3 @@ def within(error: float, bound: float = ROUNDING) -> str:
 def less_or_more(value: float, bound: float, unit: str) -> str:
     """A time in words that hold on every machine of some age."""
     return f"{'less' if value < bound else 'more'} than {bound:g} {unit}"
-
-
-def holds_if(condition: bool) -> Verdict:
-    """The verdict on a claim that is true or not."""
-    return "holds" if condition else "does not hold"
-
-
-def corrected_unless(condition: bool) -> Verdict:
-    """The verdict on a claim that is true as printed, or else with a correction."""
-    return "holds" if condition else "holds with a correction"
-
-
-def judged(as_printed: bool, corrected: bool) -> Verdict:
-    """The verdict on a claim that is true as printed, or else true in part or once corrected, or else not."""
-    return "holds" if as_printed else "holds with a correction" if corrected else "does not hold"

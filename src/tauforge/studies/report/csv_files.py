@@ -13,7 +13,7 @@ import numpy as np
 from tauforge.plots.figure import Line, Panel
 from tauforge.studies.study import Cell, Study, Table
 
-CLAIM_COLUMNS = ("study", "where", "claim", "printed", "measured", "verdict", "reason", "timed here")
+CLAIM_COLUMNS = ("study", "where", "claim", "printed", "measured", "verdict", "reason", "rule", "timed here")
 UNIT = re.compile(r" \(((?:[^()]|\([^()]*\))*)\)$")
 
 
@@ -39,7 +39,17 @@ def write_table(table: Table, path: Path) -> None:
 
 def write_claims(studies: Sequence[Study], path: Path) -> None:
     rows = [
-        (study.name, one.where, one.claim, one.printed, one.measured, one.verdict, one.reason, one.timed)
+        (
+            study.name,
+            one.where,
+            one.claim,
+            one.printed,
+            one.measured,
+            one.verdict,
+            one.reason,
+            one.rule.words,
+            one.timed,
+        )
         for study in studies
         for one in study.claims
     ]

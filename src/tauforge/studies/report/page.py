@@ -14,11 +14,11 @@ from tauforge.studies.report.figure_html import figure_html
 from tauforge.studies.report.files import CLAIMS_FILE, DATA, stem
 from tauforge.studies.report.table_html import table_html
 from tauforge.studies.report.texts import anchor, badge, escaped, paragraphs, short
-from tauforge.studies.study import Claim, Study, Table, Verdict
+from tauforge.studies.rules import MEANING
+from tauforge.studies.study import Claim, Study, Table
 
 GENERATOR = '<meta name="generator" content="tauforge reproduce">'
 TITLE = "Papers on manipulator dynamics, reproduced"
-VERDICTS: tuple[Verdict, ...] = ("holds", "holds with a correction", "does not hold")
 
 
 def page(studies: Sequence[Study], images: Path) -> str:
@@ -48,7 +48,7 @@ def page(studies: Sequence[Study], images: Path) -> str:
 def _counts(studies: Sequence[Study]) -> str:
     verdicts = [claim.verdict for study in studies for claim in study.claims]
     return "\n".join(
-        f'<li class="count {anchor(one)}"><strong>{verdicts.count(one)}</strong> {badge(one)}</li>' for one in VERDICTS
+        f'<li class="count {anchor(one)}"><strong>{verdicts.count(one)}</strong> {badge(one)}</li>' for one in MEANING
     )
 
 
@@ -111,5 +111,6 @@ def _claim(study: Study, k: int) -> str:
         f'<p class="claim-text">{escaped(claim.claim)}</p>\n'
         f"<dl><div><dt>Printed</dt><dd>{escaped(claim.printed)}</dd></div>"
         f"<div><dt>Measured</dt><dd>{escaped(_measured(claim))}</dd></div></dl>\n"
-        f'<div class="reason">{paragraphs(claim.reason)}</div>\n</li>'
+        f'<div class="reason">{paragraphs(claim.reason)}</div>\n'
+        f'<p class="rule">Rule: {escaped(claim.rule.words)}</p>\n</li>'
     )

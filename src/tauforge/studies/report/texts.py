@@ -5,9 +5,16 @@ from __future__ import annotations
 import html
 import re
 
-from tauforge.studies.study import Study, Verdict
+from tauforge.studies.rules import Verdict
+from tauforge.studies.study import Study
 
-SIGNS: dict[Verdict, str] = {"holds": "✓", "holds with a correction": "≈", "does not hold": "✗"}
+SIGNS: dict[Verdict, str] = {
+    "holds": "✓",
+    "holds with a correction": "≈",
+    "mixed": "±",
+    "does not hold": "✗",
+    "not judged": "–",
+}
 
 
 def escaped(text: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tauforge.studies.pedrammehr2012_measured import (
+from tauforge.studies.pedrammehr2012.measured import (
     CLOSED,
     DURATION,
     EXACT,

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tauforge.motion import pose_rates
 from tauforge.plots.figure import Figure, Line, Panel, Style
-from tauforge.studies.dasgupta1998_measured import Measured, poles, sign_changes
+from tauforge.studies.dasgupta1998.measured import Measured, poles, sign_changes
 from tauforge.studies.stewart_paths import TIME, leg_panels
 
 Array = NDArray[Any]

@@ -9,14 +9,14 @@ from tauforge.analysis.comparison import compare, random_states, relative_error,
 from tauforge.formulations.serial import FORMULATIONS
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.studies.count_tables import against_joints
-from tauforge.studies.lee_control import puma
+from tauforge.studies.lee1982.control import puma
 from tauforge.studies.misprints import misprint_results
 from tauforge.studies.random_arms import random_arm, random_kinds, reference
 from tauforge.studies.study import ROUNDING, Claim, Progress, Study, Table, holds_if, nothing, within
-from tauforge.studies.turney_counts import SETS, complexity
-from tauforge.studies.turney_errata import MISPRINTS
-from tauforge.studies.turney_significance import significance
-from tauforge.studies.turney_simulation import JOINTS, Halving, Simulations, StrobedArm, halving, simulations
+from tauforge.studies.turney1980.counts import SETS, complexity
+from tauforge.studies.turney1980.errata import MISPRINTS
+from tauforge.studies.turney1980.significance import significance
+from tauforge.studies.turney1980.simulation import JOINTS, Halving, Simulations, StrobedArm, halving, simulations
 
 ARMS, STATES = 25, 40
 SAME_MOTION = 1e-11  # rad: rounding grows along a fall

@@ -11,10 +11,10 @@ from tauforge.analysis.complexity import general_cost_of, general_operation_coun
 from tauforge.formulations.serial import modified_newton_euler
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.studies.count_tables import SIX
-from tauforge.studies.lee_control import ONE_BIT
+from tauforge.studies.lee1982.control import ONE_BIT
 from tauforge.studies.study import Claim, Table, judged
-from tauforge.studies.turney_simulation import FORMULATION, JOINTS
-from tauforge.studies.turney_terms import CENTRIFUGAL, CORIOLIS, GRAVITY, GROUPS, Importance, along, importance
+from tauforge.studies.turney1980.simulation import FORMULATION, JOINTS
+from tauforge.studies.turney1980.terms import CENTRIFUGAL, CORIOLIS, GRAVITY, GROUPS, Importance, along, importance
 
 SLOW, FAST = 3.0, 1.0  # s
 

@@ -22,9 +22,9 @@ from tauforge.formulations.serial.orthogonal_complement import (
     twist_shaping_matrix,
 )
 from tauforge.formulations.serial.parameters import ArmParameters
-from tauforge.studies.angeles_prismatic import MISPRINTS, NAME, handled, slides_are_cheaper
+from tauforge.studies.angeles.prismatic import MISPRINTS, NAME, handled, slides_are_cheaper
 from tauforge.studies.count_tables import COLUMNS, SIX, adds_up, against_joints, breakdown, cells, lines_of, our_row
-from tauforge.studies.lee_control import puma
+from tauforge.studies.lee1982.control import puma
 from tauforge.studies.misprints import misprint_results
 from tauforge.studies.random_arms import random_arm, random_kinds
 from tauforge.studies.study import (

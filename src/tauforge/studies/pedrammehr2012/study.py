@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from tauforge.studies.pedrammehr2012_claims import claims
-from tauforge.studies.pedrammehr2012_figures import NAMES, figures
-from tauforge.studies.pedrammehr2012_measured import IMPROVED, SIMPLIFIED, Measured
+from tauforge.studies.pedrammehr2012.claims import claims
+from tauforge.studies.pedrammehr2012.figures import NAMES, figures
+from tauforge.studies.pedrammehr2012.measured import IMPROVED, SIMPLIFIED, Measured
 from tauforge.studies.study import Cell, Progress, Study, Table, nothing
 
 PAPER = (

@@ -17,7 +17,7 @@ from tauforge.robots.loads import Payload
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.simulate import simulate
-from tauforge.studies.lee_control import (
+from tauforge.studies.lee1982.control import (
     END,
     HOLD_STEPS,
     KP,
@@ -32,7 +32,7 @@ from tauforge.studies.lee_control import (
     puma,
     shortest_duration,
 )
-from tauforge.studies.lee_cost import PAIR, costs
+from tauforge.studies.lee1982.cost import PAIR, costs
 from tauforge.studies.misprints import Misprint, misprint_results, misprinted
 from tauforge.studies.study import (
     ROUNDING,
@@ -46,7 +46,7 @@ from tauforge.studies.study import (
     nothing,
     within,
 )
-from tauforge.studies.turney_errata import NO_PRODUCTS
+from tauforge.studies.turney1980.errata import NO_PRODUCTS
 
 Array = NDArray[Any]
 SLOW, FAST = 3.0, 1.0  # s

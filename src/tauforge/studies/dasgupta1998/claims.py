@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tauforge.robots.physical import inertia_fault
-from tauforge.studies.dasgupta1998_measured import ILL, MODEL, Measured
+from tauforge.studies.dasgupta1998.measured import ILL, MODEL, Measured
 from tauforge.studies.stewart_tables import DASGUPTA_FLOPS
 from tauforge.studies.study import ROUNDING, Claim, holds_if, judged, within
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tauforge.errors import TauforgeError
 from tauforge.simulation.simulate import simulate
-from tauforge.studies.lee_control import HOLD_STEPS, KP, KV, PERIOD, move, puma
+from tauforge.studies.lee1982.control import HOLD_STEPS, KP, KV, PERIOD, move, puma
 
 Array = NDArray[Any]
 GRAVITY, DIAGONAL, COUPLING = "gravity", "inertia, own joint", "inertia, other joints"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.studies.pedrammehr2012_measured import (
+from tauforge.studies.pedrammehr2012.measured import (
     CLOSED,
     EXACT,
     IMPROVED,

@@ -7,9 +7,9 @@ from itertools import pairwise
 import numpy as np
 
 from tauforge.robots.physical import inertia_fault
-from tauforge.studies.dasgupta1998_claims import claims
-from tauforge.studies.dasgupta1998_figures import figures
-from tauforge.studies.dasgupta1998_measured import Measured
+from tauforge.studies.dasgupta1998.claims import claims
+from tauforge.studies.dasgupta1998.figures import figures
+from tauforge.studies.dasgupta1998.measured import Measured
 from tauforge.studies.stewart_tables import flops_table
 from tauforge.studies.study import Cell, Progress, Study, Table, nothing
 

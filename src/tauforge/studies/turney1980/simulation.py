@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.simulation.integrators import rk4
 from tauforge.simulation.simulate import simulate
-from tauforge.studies.lee_control import START, move, puma
+from tauforge.studies.lee1982.control import START, move, puma
 
 Array = NDArray[Any]
 Torque = Callable[[float], Array]

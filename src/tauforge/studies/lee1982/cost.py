@@ -8,10 +8,10 @@ from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost_of, general_operation_count, operation_count
 from tauforge.formulations.serial import DEFAULT_FORMULATION
 from tauforge.studies.count_tables import SIX, adds_up, breakdown, our_rows
-from tauforge.studies.lee_control import PERIOD, puma
+from tauforge.studies.lee1982.control import PERIOD, puma
 from tauforge.studies.study import Cell, Claim, Table, corrected_unless, holds_if, judged
 from tauforge.studies.timing import BATCH, nanoseconds
-from tauforge.studies.turney_counts import lagrange_explicit
+from tauforge.studies.turney1980.counts import lagrange_explicit
 
 EXTREME = 10  # times the operations and the time
 MULTIPLY, ADD, FETCH = 3.3, 0.5, 0.45  # us: section 5, from the manufacturer's sheet

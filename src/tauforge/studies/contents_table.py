@@ -1,0 +1,43 @@
+"""A table of everything in a paper: where it lives in our source, its verdict, and the rule of the verdict."""
+
+from __future__ import annotations
+
+from tauforge.studies.citations import places
+from tauforge.studies.contents import Item
+from tauforge.studies.rules import NOT_JUDGED
+from tauforge.studies.study import Claim, Study, Table
+
+COLUMNS = ("kind", "number", "what", "in our source", "verdict", "rule or remark")
+
+
+def contents_table(study: Study) -> Table:
+    """A row for every numbered equation, algorithm, figure and table of the paper, then one for every claim."""
+    where = places(study.name)
+    claims = {claim.name: claim for claim in study.claims}
+    shown = {figure.name: figure.title for figure in study.figures}
+    shown |= {table.name: table.title for table in study.tables}
+    rows = [_row(item, where.get(item.number, []), claims, shown) for item in study.contents]
+    rows += [("claim", claim.where, claim.claim, "", claim.verdict, claim.rule.words) for claim in study.claims]
+    return Table(
+        "contents",
+        "Everything in the paper",
+        "Every numbered equation, algorithm, figure and table, then every claim. The verdict on an equation is that of "
+        "the claims that cover it.",
+        COLUMNS,
+        tuple(rows),
+    )
+
+
+def _row(item: Item, where: list[str], claims: dict[str, Claim], shown: dict[str, str]) -> tuple[str, ...]:
+    judges = [claims[name] for name in item.judged_by]
+    source = "; ".join(where) if item.kind in ("equation", "algorithm") else shown.get(item.shown_as, "")
+    verdicts = "; ".join(dict.fromkeys(claim.verdict for claim in judges)) or NOT_JUDGED
+    rules = "; ".join(dict.fromkeys(f"{claim.claim}: {claim.rule.words}" for claim in judges))
+    return (
+        item.kind,
+        item.number,
+        item.what,
+        source,
+        verdicts,
+        "; ".join(part for part in (rules, item.remark) if part),
+    )

@@ -1,7 +1,7 @@
 """Newton-Euler recursions: Turney, Mudge & Lee 1980, eqs 3.15-3.21 (after Luh, Walker & Paul); Lee et al. 3.21-3.27.
 
 Deviates from the print: omega_{i-1}, not omega_i, before the rotation in 3.16; r-bar_i in 3.18; a_0 = g z_0 is a
-vector in any direction. Prismatic joints, which the paper leaves out, add the terms of Angeles 7.34f.
+vector in any direction. Prismatic joints, which the paper leaves out, add the terms of Angeles, A7.34f.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def link_wrenches(
             omega = R_down[i] @ (omega + E_Z * qd[i])  # 3.15
             a = cross(omega, cross(omega, r[i])) + cross(alpha, r[i]) + R_down[i] @ a  # 3.17
         else:
-            sliding = cross(omega, E_Z * (2.0 * qd[i])) + E_Z * qdd[i]  # Angeles 7.34f
+            sliding = cross(omega, E_Z * (2.0 * qd[i])) + E_Z * qdd[i]  # A7.34f
             alpha, omega = R_down[i] @ alpha, R_down[i] @ omega
             a = cross(omega, cross(omega, r[i])) + cross(alpha, r[i]) + R_down[i] @ (a + sliding)
         a_bar.append(cross(omega, cross(omega, r_bar)) + cross(alpha, r_bar) + a)  # 3.18

@@ -255,7 +255,7 @@ def table_7_4_from_7_3() -> Claim:
         printed=named(published.ANGELES_7_4),
         measured=named(by_formula),
         reason=f"{len(by_formula) - len(slips)} of {len(by_formula)} entries with a formula agree. What the authors of "
-        "these entries counted is not in the chapter.",
+        "these entries counted is not in the chapter. A digit that the machine misread in our text cannot be excluded.",
         rule=all_equal(
             "It holds if every entry with a formula in Table 7.3 is the formula's number, and is mixed if some are."
         ),

@@ -52,7 +52,8 @@ def handled() -> tuple[Claim, Table]:
         measured=f"as printed up to {max(printed):.2g} of the largest force off (median of {STATES} states), mended "
         f"{within(max(mended))}",
         reason=f"{len(rows)} arms with prismatic joints, {STATES} random states each, compared with Lagrange's "
-        "equations. Mended are the prismatic branch of algorithm 7.4.1 and eq. 7.38d; algorithm 7.4.2 is mended in both.",
+        "equations. Mended are the prismatic branch of algorithm 7.4.1 and eq. 7.38d; algorithm 7.4.2 is mended in "
+        "both.",
         rule=true_or_mended(
             f"It holds if the forces as printed are those of Lagrange's equations for every arm, within {ROUNDING:g} "
             "of the largest, and with a correction if the mended ones are.",

@@ -188,7 +188,7 @@ class Measured:
 
     @cached_property
     def other_robot(self) -> tuple[float, float]:
-        """Path 2, N: differences of the exact forces from those of Dasgupta's robot, as printed and with the sign changed."""
+        """Path 2, N: exact forces less those of the other robot, as printed and with the sign changed; the largest."""
         path: Path = self.paths["2"]
         wanted = path.forces(load(OTHER))
         turned = self.platform.replace(upper_com=np.array(self.platform.upper_com) * [1.0, 1.0, -1.0])

@@ -27,6 +27,8 @@ from study_checks import (
     printed,
     table,
 )
+from tauforge.algebra.rotations import rotation_of
+from tauforge.algebra.vectors import Vector
 from tauforge.analysis.complexity import platform_count
 from tauforge.analysis.power import power_balance
 from tauforge.motion import pose_rates
@@ -35,6 +37,7 @@ from tauforge.studies.contents_table import contents_table
 from tauforge.studies.pedrammehr2012 import rotations
 from tauforge.studies.pedrammehr2012 import study as pedrammehr2012
 from tauforge.studies.pedrammehr2012.measured import Measured
+from tauforge.studies.random_platforms import fast_states
 from tauforge.studies.stewart_rules import EQUATION
 from tolerances import FORMULATIONS, OUTSIDE, error
 
@@ -238,6 +241,36 @@ def test_both_ways_to_the_rotation_are_the_derivatives_of_positions(path):
         rate, second = rotations.length_rates(leg, moving)
         assert error(rate, np.array([m.rate.lengths[i] for m in found])) < OUTSIDE
         assert error(second, np.array([m.second.lengths[i] for m in found])) < OUTSIDE
+
+
+def test_both_ways_to_the_rotation_at_random_states():
+    """Every angle and direction counts; what the study takes for the truth is that of JAX."""
+    rng = np.random.default_rng(3)
+    platform = bodies.random_platform(rng)
+    states = tf.motion.MotionSample(*fast_states(platform, rng, 20))
+    found = [bodies.motion(platform, *state) for state in zip(*states, strict=True)]
+    for i, leg in enumerate(rotations.legs(platform, states, spin=True)):
+        for got, wanted in (
+            (rotations.velocity_by_components(leg), [m.W[i] for m in found]),
+            (rotations.acceleration_by_components(leg), [m.A[i] for m in found]),
+        ):
+            assert error(np.stack([*got], axis=-1), np.array(wanted)) < OUTSIDE
+    errors = rotations.kinematic_errors(platform, states)
+    turning = max(np.linalg.norm(m.A[:6], axis=-1).max() for m in found)
+    assert errors.acceleration_by_parts[1] == pytest.approx(turning, rel=OUTSIDE)
+    assert errors.of("acceleration_as_printed") > 1e-3
+
+
+def test_the_rotation_matrix_of_appendix_1():
+    x, y, z = 0.3, -0.7, 1.1
+    (cx, sx), (cy, sy), (cz, sz) = ((np.cos(a), np.sin(a)) for a in (x, y, z))
+    R = [
+        [cz * cy, -sz * cx + cz * sy * sx, sz * sx + cz * sy * cx],
+        [sz * cy, cz * cx + sz * sy * sx, -cz * sx + sz * sy * cx],
+        [-sy, cy * sx, cy * cx],
+    ]
+    ours = rotation_of(Vector(x, y, z))
+    assert np.abs(np.array([[ours[i, j] for j in range(3)] for i in range(3)]) - R).max() < 1e-15
 
 
 def test_errors_of_the_kinematic_equations(pedrammehr):

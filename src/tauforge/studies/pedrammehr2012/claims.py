@@ -57,7 +57,8 @@ def _data(m: Measured) -> tuple[Claim, ...]:
             claim="The test manipulator has the same geometric and inertial properties as that of Dasgupta 1998",
             printed="L_uo = (-0.6, -0.08, -0.08) m",
             measured=f"exact forces differ by up to {before:.1f} N on path 2, by {after:.1f} N with the sign changed",
-            reason="The third component of L_uo is -0.08 m here and +0.08 m there. All numbers of this study are for "
+            reason="The third component of L_uo is -0.08 m here and +0.08 m there; which of the two is a slip, or was "
+            "misread by the machine that read our texts, is not known. All numbers of this study are for "
             "-0.08 m unless they say otherwise. The axes of the universal joints are not listed and are taken from "
             "there.",
             rule=SAME,

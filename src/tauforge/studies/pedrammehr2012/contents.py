@@ -52,9 +52,8 @@ CONTENTS = (
     Item(
         "equation",
         "R",
-        "rotation matrix of the platform, Rz Ry Rx (appendix 1, no number)",
-        ("spin",),
-        remark="algebra/rotations.py, rotation_of.",
+        "rotation matrix of the platform (appendix 1, no number)",
+        remark="A definition, equal to Rz Ry Rx of algebra/rotations.py, rotation_of; nothing to judge.",
     ),
     *equations(
         "S_i S_di S_ui",

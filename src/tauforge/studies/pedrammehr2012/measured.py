@@ -14,9 +14,11 @@ from tauforge.analysis.complexity import platform_count
 from tauforge.analysis.power import PowerBalance, power_balance
 from tauforge.formulations.stewart import exact, kinematics, pedrammehr2012
 from tauforge.formulations.stewart.pedrammehr2012_closed import Terms
+from tauforge.motion import MotionSample
 from tauforge.robots.load import load
 from tauforge.robots.stewart_formulas import motion
 from tauforge.studies.pedrammehr2012.rotations import Errors, Rotation, columns, kinematic_errors, legs, rotations
+from tauforge.studies.random_platforms import fast_states, random_platform
 from tauforge.studies.stewart_misprints import Line, forces_of, printed_formula
 from tauforge.studies.stewart_paths import FAST, SLOW, Path, constant_velocity, sampled
 from tauforge.studies.stewart_tables import AssumptionCosts, assumption_costs
@@ -27,6 +29,7 @@ MODELS = (EXACT, SIMPLIFIED, IMPROVED, CLOSED)
 OTHER = "dasgupta1998"  # the other paper's robot: the third component of L_uo has the other sign
 TERMS = Terms._fields  # what the closed form leaves out
 ONCE = ("legs_once", "platform_once")  # switches of the vector form that leave the parallel-axis terms out
+RANDOM_STATES = 200
 DISTANCE, SPEED, DURATION = 0.5, 0.08, 6.0  # of path 1 as printed: m, m/s, s
 SPIN_RATE = Line(kinematics, "omega_u * omega_v / sc  # P25 mended", "-omega_u * omega_v")  # eq. 25 as printed
 
@@ -100,6 +103,17 @@ class Measured:
     def kinematics(self) -> Errors:
         """Errors of the kinematic equations on path 3."""
         return kinematic_errors(self.platform, self.paths["3"].states)
+
+    @cached_property
+    def random_kinematics(self) -> Errors:
+        """The same at random fast states of a random platform, where every angle counts."""
+        random = np.random.default_rng(0)
+        platform = random_platform(random)
+        return kinematic_errors(platform, MotionSample(*fast_states(platform, random, RANDOM_STATES)))
+
+    def kinematic_error(self, *names: str) -> list[float]:
+        """Relative, the larger of both."""
+        return [max(found.of(name) for found in (self.kinematics, self.random_kinematics)) for name in names]
 
     @cached_property
     def spin_rate_costs(self) -> tuple[float, float]:

@@ -1,0 +1,52 @@
+"""Everything that is numbered in the paper. It has no numbered tables."""
+
+from __future__ import annotations
+
+from tauforge.studies.contents import Item, equations
+
+CONTENTS = (
+    *equations("1 2 3", "vector, length and direction of a leg", ("leg-lengths",)),
+    *equations("4 5", "velocity of the platform joint and of sliding", ("leg-lengths",)),
+    *equations("6", "angular velocity of a leg", ("no-spin",)),
+    *equations("7 8", "acceleration of the platform joint and of sliding", ("leg-lengths",)),
+    *equations("9", "angular acceleration of a leg", ("no-spin", "misprint-9")),
+    *equations("10", "axes of a leg", ("leg-centres",)),
+    *equations("11 12 13 14", "mass centres of a leg's parts and their accelerations", ("leg-centres",)),
+    *equations("15", "inertia of the lower part", ("elimination",)),
+    *equations("16", "inertia of the upper part", ("parallel-axis",)),
+    *equations("17", "Euler's equation of the lower part", ("moment-along-leg",)),
+    *equations("18", "Euler's equation of the upper part", ("elimination",)),
+    *equations("19 20 21", "Euler's equation of a leg, and the force at its platform joint", ("moment-along-leg",)),
+    *equations("22 23", "force along the leg; Newton's equation of the upper part", ("elimination",)),
+    *equations("24", "actuator force", ("elimination", "misprint-24")),
+    *equations("25", "force at the universal joint", ("constraint-forces", "misprint-25")),
+    *equations("26", "force at the prismatic joint", ("constraint-forces",)),
+    *equations("27", "force at the universal joint", ("constraint-forces", "misprint-27")),
+    *equations("28", "constraint force at the prismatic joint", ("constraint-forces",)),
+    *equations("29", "constraint moment at the universal joint", ("constraint-forces", "moment-along-leg")),
+    *equations("30", "mass centre of the platform", ("elimination",)),
+    *equations("31", "its acceleration", ("elimination", "misprint-31")),
+    *equations("32", "inertia of the platform", ("elimination",)),
+    *equations("33", "Newton's equation of the platform", ("elimination", "misprint-33")),
+    *equations("34 35 36", "Euler's equation of the platform; the system H x = c", ("elimination",)),
+    *equations("37", "actuator forces", ("elimination", "all-effects")),
+    *equations("38", "orientation by roll, pitch and yaw", ("trajectory",)),
+    *equations("39 40", "blends of a straight line", ("trajectory",)),
+    *equations("41", "forces with massless legs", ("massless-legs",)),
+    *equations(
+        "42",
+        "part of the forces that the legs make",
+        ("inertia-or-weight", "legs-share"),
+        remark="A difference of two models, formed where it is drawn.",
+    ),
+    Item("figure", "1", "the Stewart platform", remark="A schematic."),
+    Item("figure", "2", "details of one leg", remark="A schematic."),
+    Item("figure", "3", "typical trajectory for each coordinate", ("trajectory",), "fig-3"),
+    Item("figure", "4", "path I, leg forces", ("moderate", "smooth"), "fig-4"),
+    Item("figure", "5", "path I, condition number", ("well-conditioned",), "fig-5"),
+    Item("figure", "6", "path I, fraction of dynamic forces", ("legs-share", "crossing"), "fig-6"),
+    Item("figure", "7", "path II, leg forces", ("speed-raises", "steep-changes"), "fig-7"),
+    Item("figure", "8", "path II, fraction of dynamic forces", ("speed-raises",), "fig-8"),
+    Item("figure", "9", "path III, leg forces", ("singular-force",), "fig-9"),
+    Item("figure", "10", "path III, condition number", ("condition-predicts",), "fig-10"),
+)

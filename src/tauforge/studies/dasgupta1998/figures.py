@@ -52,10 +52,8 @@ def _trajectory(m: Measured) -> Figure:
             ("acceleration", "second rate of t_x (m/s²)", seconds),
         )
     ]
-    caption = (
-        "Linear with parabolic blends: constant acceleration, constant velocity, constant deceleration (eqs 39, 40; "
-    )
-    caption += "path I)."
+    caption = "Linear with parabolic blends: constant acceleration, constant velocity, constant deceleration. Path I, "
+    caption += "eqs 39 and 40."
     return Figure("fig-3", "Fig. 3: Typical trajectory for each coordinate", caption, tuple(panels))
 
 
@@ -84,12 +82,8 @@ def _forces(m: Measured, number: int, name: str) -> Figure:
     )
     if singular:
         path, sampled = m.papers_steps
-        panels = tuple(
-            replace(
-                panel, lines=(*panel.lines, Line("T, paper's steps", path.t, sampled[:, leg], "points", "T, total"))
-            )
-            for leg, panel in enumerate(panels)
-        )
+        points = [Line("T, paper's steps", path.t, y, "points", "T, total") for y in sampled.T]
+        panels = tuple(replace(x, lines=(*x.lines, line)) for x, line in zip(panels, points, strict=True))
     return Figure(f"fig-{number}", f"Fig. {number}: Path {name}, leg forces", caption, panels, columns=3)
 
 
@@ -165,10 +159,8 @@ def _parts(m: Measured) -> Figure:
         ("inertia", parts.inertia, "dashed"),
         ("friction", parts.friction, "dotted"),
     ]
-    caption = (
-        "Weight of the legs, their inertia and friction of the joints, which add up to D, by the paper's model. On "
-    )
-    caption += "path I the weight is the same, the inertia a hundredth and the friction a tenth of what is drawn."
+    caption = "Weight of the legs, their inertia and friction of the joints, which add up to D, by the paper's model. "
+    caption += "On path I the weight is the same, the inertia a hundredth and the friction a tenth of what is drawn."
     panels = leg_panels("leg", m.paths["II"].t, "part of D (N)", curves)
     return Figure("parts-of-difference", "What D consists of on path II", caption, panels, columns=3)
 

@@ -137,10 +137,10 @@ def _ranks(m: Measured) -> Table:
         "with the condition number that has moments divided by the platform's radius. The regions are our choice.",
         (
             "where",
-            "smallest",
+            "smallest condition number",
             "median",
-            "largest condition number",
-            "with the force",
+            "largest",
+            "correlation with the force",
             "with the number without dimensions",
         ),
         tuple(rows),

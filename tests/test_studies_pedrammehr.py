@@ -38,6 +38,7 @@ from tauforge.studies.pedrammehr2012 import rotations
 from tauforge.studies.pedrammehr2012 import study as pedrammehr2012
 from tauforge.studies.pedrammehr2012.measured import Measured
 from tauforge.studies.random_platforms import fast_states
+from tauforge.studies.stewart_legs import legs
 from tauforge.studies.stewart_rules import EQUATION
 from tolerances import FORMULATIONS, OUTSIDE, error
 
@@ -232,7 +233,7 @@ def test_both_ways_to_the_rotation_are_the_derivatives_of_positions(path):
     states = tf.motion.MotionSample(*(x[SOME] for x in PATHS[path]))
     moving = motion(*(rotations.columns(x) for x in states))
     found = [bodies.motion(OTHER, *state) for state in each(path)]
-    for i, leg in enumerate(rotations.legs(OTHER, states, spin=True)):
+    for i, leg in enumerate(legs(OTHER, states)):
         for got, wanted in (
             (rotations.velocity_by_components(leg), [m.W[i] for m in found]),
             (rotations.acceleration_by_components(leg), [m.A[i] for m in found]),
@@ -249,7 +250,7 @@ def test_both_ways_to_the_rotation_at_random_states():
     platform = bodies.random_platform(rng)
     states = tf.motion.MotionSample(*fast_states(platform, rng, 20))
     found = [bodies.motion(platform, *state) for state in zip(*states, strict=True)]
-    for i, leg in enumerate(rotations.legs(platform, states, spin=True)):
+    for i, leg in enumerate(legs(platform, states)):
         for got, wanted in (
             (rotations.velocity_by_components(leg), [m.W[i] for m in found]),
             (rotations.acceleration_by_components(leg), [m.A[i] for m in found]),

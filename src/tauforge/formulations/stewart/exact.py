@@ -39,7 +39,7 @@ def leg_load(p: PlatformParameters, leg: LegParameters, m: PlatformMotion) -> Le
     upper = Wrench(F_u, cross(r_u, F_u) + I_u @ l.A + cross(l.W, I_u @ l.W))
     f = (l.W - m.omega) * p.friction.spherical
     N = lower.moment + upper.moment + l.W * p.friction.universal + f  # P36: about the base joint
-    M_u = dot(N, l.s) / dot(l.c, l.s)  # P37
+    M_u = dot(N, l.s) / dot(l.c, l.s)  # P37; D29 has c = s
     K = cross(N - l.c * M_u, l.s) * (1.0 / l.L)  # P34, P38
     D = dot(l.s, F_u) + l.Ldot * p.friction.prismatic + l.Lddot * leg.reflected_mass  # P39
     return LegLoad(l, lower, upper, M_u, K, D, f)

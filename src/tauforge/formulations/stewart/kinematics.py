@@ -1,7 +1,7 @@
 """Motion of the legs from the motion of the platform.
 
 Dasgupta & Mruthyunjaya 1998, eqs 1-9, and Pedrammehr et al. 2012, eqs 1-30. Where they disagree the second is right: a
-universal joint lets the leg spin about itself, W.s = 0 (Dasgupta eqs 6, 8, 9) does not hold. `spin=False` gives the
+universal joint lets the leg spin about itself, W.s = 0 (D6, D8, D9) does not hold. `spin=False` gives the
 first all the same.
 
 Two equations of Pedrammehr are read with omega_t, the leg's spin, where our text of the paper has omega_l or omega_i:
@@ -41,7 +41,7 @@ class LegMotion(NamedTuple):
     c: Vector  # normal to both: u x v
     T: Matrix  # base <- leg axes (D10, P28)
     Ldot: Scalar  # D5, P8
-    Lddot: Scalar  # D8 with the part of W across the leg; equal to P9
+    Lddot: Scalar  # D8, in which W is that of D6, across the leg; equal to P9
     S_dot: Vector  # velocity of the platform joint, D4
     S_ddot: Vector  # its acceleration, D7
     W: Vector  # angular velocity, P15; in the plane of u and v, P12
@@ -50,6 +50,10 @@ class LegMotion(NamedTuple):
     omega_v: Scalar  # P14
     spin: Scalar  # omega_t = W.s, P17
     spin_rate: Scalar  # alpha_t = A.s, P25 mended
+
+    @property
+    def where(self) -> LegVector:
+        return LegVector(self.q, self.S, self.L, self.s)
 
 
 def leg_vector(leg: LegParameters, X: Vector, R: Matrix) -> LegVector:

@@ -1,4 +1,4 @@
-"""Newton's and Euler's equations of the platform, which all models share (Dasgupta 30-36, Pedrammehr 45-47, 49)."""
+"""Newton's and Euler's equations of the platform, which all models share (Dasgupta 1998, Pedrammehr 2012)."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformPar
 
 
 def inertial_wrench(p: PlatformParameters, m: PlatformMotion, inertia: Matrix | None = None) -> Wrench:
-    """What must act on the platform at its origin: M (a_g - g), and R x that + I alpha + omega x I omega.
+    """What must act on the platform at its origin: M (a_g - g), and R x that + I alpha + omega x I omega (D33-34).
 
     inertia: about the mass centre, base axes; default that of the body (D32).
     """

@@ -17,8 +17,9 @@ from tauforge.formulations.stewart.pedrammehr2012_closed import Terms
 from tauforge.motion import MotionSample
 from tauforge.robots.load import load
 from tauforge.robots.stewart_formulas import motion
-from tauforge.studies.pedrammehr2012.rotations import Errors, Rotation, columns, kinematic_errors, legs, rotations
+from tauforge.studies.pedrammehr2012.rotations import Errors, Rotation, columns, kinematic_errors, rotations
 from tauforge.studies.random_platforms import fast_states, random_platform
+from tauforge.studies.stewart_legs import legs
 from tauforge.studies.stewart_misprints import Line, forces_of, printed_formula
 from tauforge.studies.stewart_paths import FAST, SLOW, Path, constant_velocity, sampled
 from tauforge.studies.stewart_tables import AssumptionCosts, assumption_costs
@@ -144,7 +145,7 @@ class Measured:
     @cached_property
     def free_axes(self) -> float:
         """Path 3: the largest of |c.u| and |c.v|, the parts of a moment along c about the joint's own axes."""
-        found = legs(self.platform, self.paths["3"].states, spin=True)
+        found = legs(self.platform, self.paths["3"].states)
         return float(max(np.abs(dot(leg.c, axis)).max() for leg in found for axis in (leg.u, leg.v)))
 
     def costs_with(self, model: str, *corrections: str) -> tuple[float, ...]:

@@ -20,6 +20,7 @@ from tauforge.formulations.stewart.parameters import PlatformMotion
 from tauforge.motion import MotionSample, pose_rates
 from tauforge.robots.stewart_formulas import motion
 from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.studies.stewart_legs import legs
 
 Array = NDArray[Any]
 
@@ -53,12 +54,6 @@ class Rotation(NamedTuple):
 
 def columns(x: Array) -> list[Array]:
     return [x[:, k] for k in range(6)]
-
-
-def legs(platform: StewartPlatform, states: MotionSample, *, spin: bool) -> list[LegMotion]:
-    """Of every leg over columns (k,): the kinematics of both papers in one text."""
-    moving = motion(*(columns(x) for x in states))
-    return [leg_motion(leg, moving, spin=spin) for leg in platform.parameters.legs]
 
 
 def magnitude(vector: Vector) -> Array:

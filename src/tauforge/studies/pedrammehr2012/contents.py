@@ -40,7 +40,13 @@ CONTENTS = (
     Item(
         "equation", "42", "Q_i of eq. 41", ("closed-form",), remark="Read with I_ui for L_ui; see the table of slips."
     ),
-    Item("equation", "43", "V_i of eq. 41", ("closed-form", "spin-rate", "centripetal-term")),
+    Item(
+        "equation",
+        "43",
+        "V_i of eq. 41",
+        ("closed-form", "spin-rate"),
+        remark="Read with L_di in the m_d term; see the table of slips.",
+    ),
     Item("equation", "44", "cross products as matrices", remark="Notation for eqs 42 and 43; nothing to judge."),
     Item("equation", "45", "forces on the platform", ("vector-equations",)),
     Item("equation", "46", "acceleration of its mass centre", ("vector-equations",), remark=MARKS),

@@ -77,6 +77,7 @@ MISPRINTS = (
             terms=COMPLETE,
             corrections=ONCE,
         ),
+        reading="The index d may have been read as u; L_di x before it has the right one.",
     ),
     Misprint(
         "appendix 1",

@@ -7,6 +7,7 @@ from tauforge.studies.contents import Item, equations
 SCHEMATIC = "A schematic."
 SECOND_WAY = "The second way to the angular acceleration: computed in the study, beside eqs 22-25."
 MARKS = "Read with the dots of accelerations that our text has lost; see the table of slips."
+FORM = "Its form is right; Q_i and V_i of eqs 42 and 43 in it are not."
 INDEX = "Read with omega_t for the spin, where our text has other indices; see the table of slips."
 
 CONTENTS = (
@@ -23,20 +24,26 @@ CONTENTS = (
         "18 19 20 21", "angular acceleration along the joint's axes", ("acceleration-by-components",), SECOND_WAY
     ),
     *equations("22 23", "angular acceleration across and along the pod", ("acceleration-by-components",)),
-    Item("equation", "24", "alpha_u by the two parts", ("spin-rate",), remark="A step from eqs 18 and 22 to eq. 25."),
+    Item(
+        "equation",
+        "24",
+        "alpha_u by the two parts",
+        ("acceleration-by-components",),
+        remark="A step from eqs 18 and 22 to eq. 25; computed in the study.",
+    ),
     Item("equation", "25", "rate of the spin", ("spin-rate",)),
     *equations("26 27 28", "mass centres of both parts, and the axes of the pod", ("vector-equations",)),
     Item("equation", "29", "acceleration of the lower mass centre", ("vector-equations",)),
     Item("equation", "30", "acceleration of the upper mass centre", ("vector-equations",), remark=MARKS),
     Item("equation", "31", "moments on a pod about its base joint", ("vector-equations",)),
     *equations("32 33", "inertia tensors of both parts of a pod", ("parallel-axes",)),
-    Item("equation", "34", "direction of the universal joint's moment", ("moment-along-c", "no-moment-along-the-pod")),
+    Item("equation", "34", "direction of the universal joint's moment", ("moment-along-c",)),
     Item("equation", "35", "moments on a pod, with the joint's moment", ("moment-along-c", "vector-equations")),
     Item("equation", "36", "the moment that moves a pod", ("vector-equations",), remark=MARKS),
     Item("equation", "37", "magnitude of the joint's moment", ("moment-along-c", "vector-equations")),
     *equations("38 39", "force on a pod, and of its actuator", ("vector-equations",)),
     Item("equation", "40", "force on a pod by that of its actuator", ("vector-equations",), remark=MARKS),
-    Item("equation", "41", "force on a pod in closed form", ("closed-form",)),
+    Item("equation", "41", "force on a pod in closed form", ("closed-form",), remark=FORM),
     Item(
         "equation", "42", "Q_i of eq. 41", ("closed-form",), remark="Read with I_ui for L_ui; see the table of slips."
     ),
@@ -51,10 +58,10 @@ CONTENTS = (
     Item("equation", "45", "forces on the platform", ("vector-equations",)),
     Item("equation", "46", "acceleration of its mass centre", ("vector-equations",), remark=MARKS),
     Item("equation", "47", "place of its mass centre", ("vector-equations",)),
-    Item("equation", "48", "forces on the platform in closed form", ("closed-form",)),
+    Item("equation", "48", "forces on the platform in closed form", ("closed-form",), remark=FORM),
     Item("equation", "49", "moments on the platform", ("vector-equations",)),
     Item("equation", "50", "inertia tensor of the platform", ("parallel-axes",)),
-    Item("equation", "51", "moments on the platform in closed form", ("closed-form",)),
+    Item("equation", "51", "moments on the platform in closed form", ("closed-form", "parallel-axes"), remark=FORM),
     Item(
         "equation",
         "R",
@@ -64,8 +71,7 @@ CONTENTS = (
     *equations(
         "S_i S_di S_ui",
         "abbreviations in eq. 43 (appendix 1, no number)",
-        ("closed-form",),
-        "formulations/stewart/pedrammehr2012_closed.py, reaction; our text lacks the dot of the last term of S_i.",
+        remark="Definitions, nothing to judge: formulations/stewart/pedrammehr2012_closed.py, reaction.",
     ),
     Item("figure", "1", "Stewart platform and the vectors of a pod", remark=SCHEMATIC),
     Item("figure", "2", "kinematic model of the universal joint", remark=SCHEMATIC),

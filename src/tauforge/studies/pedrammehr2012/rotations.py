@@ -95,14 +95,19 @@ def velocity_by_components(leg: LegMotion) -> Vector:
     return W
 
 
-def acceleration_by_components(leg: LegMotion) -> Vector:
-    """alpha_l by eqs 18-21; eq. 21 with c, which our text of it lacks."""
+def acceleration_components(leg: LegMotion) -> tuple[Scalar, Scalar]:
+    """alpha_u and alpha_v by eqs 19-21; eq. 21 with c, which our text of it lacks."""
     n, l, c, W = leg.s, leg.L, leg.c, leg.W
     both = leg.omega_u * leg.omega_v
     rest = leg.S_ddot - cross(c, n * l) * both - cross(W, cross(W, n * l)) - cross(W, n) * (2.0 * leg.Ldot)
     rest = rest - n * leg.Lddot
-    alpha_u, alpha_v = -(dot(rest, leg.v) / (l * dot(n, c))), dot(rest, leg.u) / (l * dot(n, c))
-    A: Vector = leg.u * alpha_u + leg.v * alpha_v + c * both
+    return -(dot(rest, leg.v) / (l * dot(n, c))), dot(rest, leg.u) / (l * dot(n, c))
+
+
+def acceleration_by_components(leg: LegMotion) -> Vector:
+    """alpha_l by eqs 18-21."""
+    alpha_u, alpha_v = acceleration_components(leg)
+    A: Vector = leg.u * alpha_u + leg.v * alpha_v + leg.c * (leg.omega_u * leg.omega_v)
     return A
 
 
@@ -125,6 +130,7 @@ class Errors(NamedTuple):
     velocity_by_parts: tuple[float, float]  # eqs 15-17, rad/s
     velocity_without_spin: tuple[float, float]
     acceleration_by_components: tuple[float, float]  # eqs 18-21, rad/s^2
+    acceleration_along_u: tuple[float, float]  # alpha_u of eq. 19 against eq. 24
     acceleration_by_parts: tuple[float, float]  # eqs 22-25, with eq. 25 mended
     acceleration_as_printed: tuple[float, float]  # eqs 22-25, with eq. 25 as printed
     spin_rate_as_printed: tuple[float, float]  # eq. 25 as printed
@@ -157,6 +163,7 @@ def kinematic_errors(platform: StewartPlatform, states: MotionSample) -> Errors:
                 _vectors(leg.W, W),
                 _vectors(W_n, W),
                 _vectors(acceleration_by_components(leg), A),
+                _scalars(acceleration_components(leg)[0], dot(A, leg.u)),
                 _vectors(leg.A, A),
                 _vectors(leg.A + leg.s * (printed - leg.spin_rate), A),
                 _scalars(printed, dot(A, leg.s)),

@@ -144,11 +144,12 @@ def parallelism() -> Claim:
         where="abstract, section 5",
         claim="The modified set allows more parallelism than the original two",
         printed="more",
-        measured=f"{modified.best} dependent steps, {plain.best} of Newton-Euler, {lagrange.best} of Lagrange, n = {SIX}",
+        measured=f"{modified.best} dependent steps, {plain.best} of Newton-Euler and {lagrange.best} of Lagrange, "
+        f"n = {SIX}",
         reason="Everything independent runs at once, and every sum and product is put in the best order, whatever has "
         "to be formed twice for it. The difference from Newton-Euler is one step, and none for n = 4; with sums from "
-        f"left to right it is {modified.in_order} against {plain.in_order}. Lagrange's equations take several times the "
-        "operations, but fewer of them follow one another.",
+        f"left to right it is {modified.in_order} against {plain.in_order}. Lagrange's equations take several times "
+        "the operations, but fewer of them follow one another.",
         rule=true_in_parts(
             "Lagrange and Newton-Euler are two parts. Each is true if the modified set leaves fewer dependent steps, "
             f'all sums and products in the best order, for {SIX} joints ("more parallelism").',

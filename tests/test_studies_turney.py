@@ -366,6 +366,7 @@ def test_a_deleted_term_is_missing_from_the_recursion_in_world_axes(link):
 def test_centrifugal_terms_are_those_with_christoffels_squares():
     q, qd, qdd = np.random.default_rng(5).normal(size=(3, 6))
     groups = terms.terms(PUMA, q, qd, qdd)
+    assert np.allclose(sum(groups.values()), torques(PUMA, q, qd, qdd), rtol=ROUNDING, atol=ROUNDING)
     centrifugal = sum(PUMA.coriolis_matrix(q, row) @ row for row in np.diag(qd))
     assert np.allclose(groups[terms.CENTRIFUGAL], centrifugal, atol=1e-12)
     velocity = groups[terms.CENTRIFUGAL] + groups[terms.CORIOLIS]

@@ -85,6 +85,7 @@ EQUATIONS = " ".join(
 )
 VERDICTS = {
     "identities": HOLDS,
+    "spin-matrix": CORRECTED,
     "derivatives": HOLDS,
     "inertial-matrix": HOLDS,
     "derivation": HOLDS,
@@ -107,6 +108,7 @@ VERDICTS = {
     "appendix-total": NOT,
     "q-products": HOLDS,
     "orders": HOLDS,
+    "recursion-most-efficient": HOLDS,
     "modified-cheaper": HOLDS,
     "table-5-schedule": CORRECTED,
     "table-5-required": NOT,
@@ -148,6 +150,7 @@ MISPRINT = {HOLDS: {"printed": 0.0}, NOT: {"mended": 1.0}}
 LESS = {NOT: {"ours": [9.0, 9.0], "theirs": [9.0, 10.0]}}
 OTHERS = {
     "identities": PARTS,
+    "spin-matrix": MISPRINT,
     "derivatives": PARTS,
     "inertial-matrix": {NOT: {"differences": [1.0]}},
     "derivation": PARTS,
@@ -167,6 +170,7 @@ OTHERS = {
     "appendix-total": {HOLDS: {"multiplications": ZEROS, "additions_table_2": ZEROS}},
     "q-products": {NOT: {"operations": 3.0}},
     "orders": {MIXED: {"degrees": [3.0, 1.0, 2.0]}, NOT: {"degrees": [4.0, 2.0, 2.0]}},
+    "recursion-most-efficient": {NOT: {"others": [900.0, 5000.0]}},
     "modified-cheaper": {
         MIXED: {"newton_euler": [400.0, 400.0]},
         NOT: {"newton_euler": [400.0, 400.0], "lagrange": [400.0, 300.0]},

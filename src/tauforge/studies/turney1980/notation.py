@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tauforge.studies.rules import true_in_parts, true_or_not
+from tauforge.studies.rules import true_in_parts, true_or_mended, true_or_not
 from tauforge.studies.study import ROUNDING, Claim, within
 
 Array = NDArray[Any]
@@ -165,6 +165,32 @@ def inertial_matrix(principal: bool) -> dict[str, float]:
     return {"1.26": different(printed, J), "1.27": different(np.trace(rest) * np.eye(3) - rest, I)}
 
 
+def spin(factor: complex) -> float:
+    """How far factor sigma is from the spin matrices of quantum mechanics: [S_x, S_y] = i S_z, and so on around."""
+    S = factor * SIGMA
+    turns = ((0, 1, 2), (1, 2, 0), (2, 0, 1))
+    return max(different(S[a] @ S[b] - S[b] @ S[a], 1j * S[c]) for a, b, c in turns)
+
+
+def spin_claim() -> Claim:
+    printed, mended = spin(1.0), spin(1j)
+    return Claim(
+        name="spin-matrix",
+        where="section 1",
+        claim="Q is the sigma_z spin matrix of quantum mechanics",
+        printed="Q",
+        measured=f"{printed:.2g} off as printed, {within(mended)} for i Q",
+        reason="Spin matrices are Hermitian. The three of eq. 1.7, times i, are those of spin one.",
+        rule=true_or_mended(
+            f"It holds if the sigma of eq. 1.7 commute as spin matrices do, [S_x, S_y] = i S_z, within {ROUNDING:g}, "
+            "and with a correction if they do times i.",
+            holds=lambda printed, mended: printed < ROUNDING,
+            corrected=lambda printed, mended: mended < ROUNDING,
+        ),
+        evidence={"printed": printed, "mended": mended},
+    )
+
+
 def notation_claims() -> list[Claim]:
     same, slopes = identities(), derivatives()
     assumed, skewed = inertial_matrix(True), inertial_matrix(False)
@@ -182,6 +208,7 @@ def notation_claims() -> list[Claim]:
             ),
             evidence={"differences": list(same.values())},
         ),
+        spin_claim(),
         Claim(
             name="derivatives",
             where="section 1",

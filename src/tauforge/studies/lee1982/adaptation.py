@@ -6,31 +6,29 @@ controller knows nothing of the load.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tauforge.control import AdaptiveComputedTorque
-from tauforge.motion import JointMove, MotionSample
+from tauforge.motion import MotionSample
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.robots.loads import Payload
 from tauforge.robots.serial_arm import SerialArm
-from tauforge.simulation.simulate import simulate
-from tauforge.studies.lee1982.control import ARMS, END, HOLD_STEPS, KP, LOADS, PERIOD, SLOW, START, puma
+from tauforge.studies.lee1982.control import ARMS, END, KP, LOADS, PERIOD, SLOW, START, puma
+from tauforge.studies.lee1982.side_by_side import Law, held, moves
 from tauforge.studies.rules import not_judged, true_in_parts
-from tauforge.studies.study import Claim, Table
+from tauforge.studies.study import Cell, Claim, Table
 
 Array = NDArray[Any]
-Force = Callable[[float, Array, Array, MotionSample], Array]
 MOVES = 4  # there and back, twice
 SLOWEST, QUICKEST = float(np.sqrt(KP)), 50.0  # 1/s, of the gains that adapt: the loop bears 1 / period = 100
 GROWTH, DECAY = 1e5, 0.5  # s/rad^2 and 1/s, of those gains
 SMALL = 1e-7  # rad: what a logarithm shows of an error of zero
-FIXED, STIFF, GAINS, MODEL = "fixed gains", "fixed high gains", "gains that adapt", "model that is learnt"
+LAWS = FIXED, STIFF, GAINS, MODEL = "fixed gains", "fixed high gains", "gains that adapt", "model that is learnt"
 IMPROVES = true_in_parts(
-    'It holds if gains that adapt leave a smaller largest error than the paper\'s fixed gains ("further improvements '
+    "It holds if gains that adapt leave a smaller largest error than the paper's fixed gains (\"further improvements "
     'in the performance"), with the right model and with a load that varies. Mixed if in one of the two.',
     lambda fixed, adaptive: [ours < theirs for ours, theirs in zip(adaptive, fixed, strict=True)],
 )
@@ -39,14 +37,14 @@ IMPROVES = true_in_parts(
 class AdaptiveGains:
     """Computed torque whose gains grow with the error: Kp = l^2 and Kv = 2 l for each joint, where
 
-    l' = growth s^2 - decay (l - l_0) within its bounds, and s = e' + l e.
+    l' = growth s^2 - decay (l - l_0) within its bounds, and s = e' + l e. Bounds: (N, 1), a row for each law.
     """
 
-    def __init__(self, arm: SerialArm, slowest: float, quickest: float) -> None:
+    def __init__(self, arm: SerialArm, slowest: Array, quickest: Array) -> None:
         self.arm, self.slowest, self.quickest = arm, slowest, quickest
-        self.rate = np.full(arm.n, slowest)
+        self.rate = slowest * np.ones(arm.n)
 
-    def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
+    def force(self, position: Array, velocity: Array, target: MotionSample) -> Array:
         e, e_dot = target.position - position, target.velocity - velocity
         rate = self.rate
         growth = GROWTH * (e_dot + rate * e) ** 2 - DECAY * (rate - self.slowest)
@@ -55,13 +53,18 @@ class AdaptiveGains:
         return np.asarray(self.arm.inverse_dynamics(position, velocity, wanted))
 
 
-def laws(arm: SerialArm) -> dict[str, Force]:
-    return {
-        FIXED: AdaptiveGains(arm, SLOWEST, SLOWEST).force,
-        STIFF: AdaptiveGains(arm, QUICKEST, QUICKEST).force,
-        GAINS: AdaptiveGains(arm, SLOWEST, QUICKEST).force,
-        MODEL: AdaptiveComputedTorque(arm, rate=SLOWEST, period=PERIOD).force,
-    }
+def law(arm: SerialArm) -> Law:
+    """A row for each of `LAWS`."""
+    gains = AdaptiveGains(
+        arm, np.array([[SLOWEST], [QUICKEST], [SLOWEST]]), np.array([[SLOWEST], [QUICKEST], [QUICKEST]])
+    )
+    learning = AdaptiveComputedTorque(arm, rate=SLOWEST, period=PERIOD)
+
+    def force(q: Array, qd: Array, target: MotionSample) -> Array:
+        first, last = (MotionSample(*(part[rows] for part in target)) for rows in (slice(0, 3), 3))
+        return np.concatenate([gains.force(q[:3], qd[:3], first), learning.force(0.0, q[3], qd[3], last)[None]], axis=0)
+
+    return force
 
 
 class Cycle(NamedTuple):
@@ -72,39 +75,25 @@ class Cycle(NamedTuple):
     moves: list[float]
 
 
-def cycle(arm: SerialArm, law: Force, load: Payload) -> Cycle:
-    """Loaded on the way back. A law is not reset between two moves."""
-    plants = (arm, arm.carrying(load))
-    state = (START, np.zeros(6))
-    times, errors, moves = [], [], []
+def cycle(arm: SerialArm, load: Payload) -> dict[str, Cycle]:
+    """Loaded on the way back; the laws go on learning from move to move."""
+    plants, force = (arm, arm.carrying(load)), law(arm)
+    state = (np.tile(START, (len(LAWS), 1)), np.zeros((len(LAWS), 6)))
+    times, errors = [], []
     for k in range(MOVES):
-        motion = JointMove(*((START, END) if k % 2 == 0 else (END, START)), SLOW)
-
-        def asked(t: float, q: Array, qd: Array, motion: JointMove = motion) -> Array:
-            return law(t, q, qd, motion.sample(t))
-
-        run = simulate(
-            arm,
-            asked,
-            motion,
-            initial=state,
-            step=PERIOD / HOLD_STEPS,
-            control_period=PERIOD,
-            plant=plants[k % 2],
-        )
-        state = (run.position[-1], run.velocity[-1])
-        largest = np.abs(run.error[::HOLD_STEPS]).max(axis=1)
-        times.append(run.time[::HOLD_STEPS][1:] + k * SLOW)  # the first instant is the last of the move before
-        errors.append(largest[1:])
-        moves.append(float(largest.max()))
-    return Cycle(np.concatenate(times), np.concatenate(errors), moves)
+        target = moves([SLOW] * len(LAWS), *((START, END) if k % 2 == 0 else (END, START)))
+        run = held(plants[k % 2], force, target, SLOW, initial=state)
+        state = run.last
+        times.append(run.time + k * SLOW)
+        errors.append(np.abs(run.error).max(axis=2))
+    largest = np.array([error.max(axis=0) for error in errors])
+    time = np.concatenate([one[1:] for one in times])  # the first instant is the last of the move before
+    error = np.concatenate([one[1:] for one in errors])
+    return {name: Cycle(time, error[:, k], largest[:, k].tolist()) for k, name in enumerate(LAWS)}
 
 
 def cycles() -> dict[bool, dict[str, Cycle]]:
-    return {
-        rotors: {name: cycle(puma(rotors), law, LOADS[rotors]) for name, law in laws(puma(rotors)).items()}
-        for rotors in ARMS
-    }
+    return {rotors: cycle(puma(rotors), LOADS[rotors]) for rotors in ARMS}
 
 
 def claims(found: dict[bool, dict[str, Cycle]]) -> list[Claim]:
@@ -120,8 +109,8 @@ def claims(found: dict[bool, dict[str, Cycle]]) -> list[Claim]:
             printed="no number",
             measured=f"{first[GAINS]:.1e} rad with the right model, {first[FIXED]:.1e} rad with fixed gains; with a "
             f"load of {masses[False]} that comes and goes {bare[GAINS]:.2f} and {bare[FIXED]:.2f} rad",
-            reason=f"Kp of each joint grows with its error from {KP:g} to at most {QUICKEST**2:g} 1/s^2, which sampling "
-            f"every {PERIOD:g} s bears; the law of growth is ours. Fixed gains of {QUICKEST**2:g} 1/s^2 leave "
+            reason=f"Kp of each joint grows with its error from {KP:g} to at most {QUICKEST**2:g} 1/s^2, which "
+            f"sampling every {PERIOD:g} s bears; the law of growth is ours. Fixed gains of {QUICKEST**2:g} 1/s^2 leave "
             f"{first[STIFF]:.1e} and {bare[STIFF]:.2f} rad: it is the higher gains that improve it. With rotors and "
             f"{masses[True]}: {geared[GAINS]:.3f} rad, {geared[FIXED]:.3f} rad fixed.",
             rule=IMPROVES,
@@ -159,7 +148,7 @@ def figure(found: dict[bool, dict[str, Cycle]]) -> Figure:
 
 
 def table(found: dict[bool, dict[str, Cycle]]) -> Table:
-    rows = [
+    rows: list[tuple[Cell, ...]] = [
         (ARMS[rotors], float(LOADS[rotors].mass), law, *one.moves)
         for rotors, laws in found.items()
         for law, one in laws.items()

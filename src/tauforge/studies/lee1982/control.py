@@ -19,7 +19,6 @@ from tauforge.robots.load import load
 from tauforge.robots.loads import Payload
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.simulation.recording import Recording
-from tauforge.simulation.rollouts import rollout
 from tauforge.simulation.simulate import simulate
 
 Array = NDArray[Any]
@@ -53,20 +52,11 @@ def move(duration: float) -> JointMove:
     return JointMove(START, END, duration)
 
 
-def follow(duration: float, rotors: bool = False, kp: float = KP) -> Recording:
-    """The move under computed torque with the right model and the paper's sampling, critically damped."""
-    arm = puma(rotors)
-    law = ComputedTorque(arm, kp, 2 * np.sqrt(kp))
-    return simulate(arm, law, move(duration), step=PERIOD / HOLD_STEPS, control_period=PERIOD)
-
-
-@cache
-def largest_error(duration: float, period: float = PERIOD, rotors: bool = False) -> float:
-    """rad, of any joint at any sampling instant."""
+def follow(duration: float, rotors: bool = False) -> Recording:
+    """The move under computed torque with the right model and the paper's gains and sampling."""
     arm = puma(rotors)
     law = ComputedTorque(arm, KP, KV)
-    run = rollout(arm, law, move(duration), step=period / HOLD_STEPS, control_period=period)
-    return float(np.abs(run.error).max())
+    return simulate(arm, law, move(duration), step=PERIOD / HOLD_STEPS, control_period=PERIOD)
 
 
 def held_force_error(duration: float, period: float = PERIOD, rotors: bool = False) -> float:
@@ -77,16 +67,3 @@ def held_force_error(duration: float, period: float = PERIOD, rotors: bool = Fal
     state = move(duration).sample(t)
     lacking = np.gradient(arm.inverse_dynamics(*state), t, axis=0) * period / 2
     return float(np.abs(np.linalg.solve(arm.mass_matrix(state.position), lacking[..., None])).max()) / KP
-
-
-def shortest_duration(rotors: bool = False, bound: float = ONE_BIT, longest: float = 10.0) -> float:
-    """s, to a tenth: the fastest move whose error stays within the bound at the paper's sampling period."""
-    tenths = np.arange(10, round(10 * longest) + 1)
-    low, high = 0, len(tenths) - 1  # the error falls with the duration
-    while low < high:
-        middle = (low + high) // 2
-        if largest_error(tenths[middle] / 10, rotors=rotors) < bound:
-            high = middle
-        else:
-            low = middle + 1
-    return float(tenths[high] / 10)

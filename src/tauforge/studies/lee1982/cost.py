@@ -20,7 +20,7 @@ MULTIPLY, ADD, FETCH = 3.3, 0.5, 0.45  # us: section 5, from the manufacturer's 
 LAW = published.LEE_2.rows[-1]  # qdd_d + Kv e' + Kp e, which both controllers pay
 PAIR = ("lagrange-euler", "newton-euler")
 ABOUT = true_in_parts(
-    'It holds if the factors by the paper\'s tables, of multiplications and of additions, round to 100 in the one '
+    "It holds if the factors by the paper's tables, of multiplications and of additions, round to 100 in the one "
     'digit that "about 100" gives. Mixed if one of them does.',
     lambda factors: [50 <= factor < 150 for factor in factors],
 )

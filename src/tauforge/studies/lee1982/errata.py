@@ -76,16 +76,14 @@ MISPRINTS = (
         reading="Not judged: the machine that read our text confuses such indices; eqs 2.10 and 4.28 have them right.",
     ),
     Misprint(
-        where="eqs 3.3, 3.6",
-        what="velocities, accelerations and indices",
-        printed="dT/dq_k qd_k with qd_j qd_k; qd_j after the first sum; d2T/dq_i dq_k with dT/dq_l",
-        right="dT/dq_k with qd_j qd_k; qdd_j; d2T/dq_j dq_k with dT/dq_i, as in eq. 3.9",
+        where="eqs 3.3, 3.6, 4.12",
+        what="dots, bars and indices",
+        printed="dT/dq_k qd_k with qd_j qd_k; qd_j after the first sum, d2T/dq_i dq_k with dT/dq_l; + a-bar_i",
+        right="dT/dq_k with qd_j qd_k; qdd_j, d2T/dq_j dq_k with dT/dq_i; + a_i, and r-bar_i in the second sum",
         name="dots",
-        reading="Not judged: the machine that read our text may have lost dots and indices; eqs 3.4 and 3.9 have them "
-        "right.",
+        reading="Not judged: the machine that read our text may have lost them; eqs 3.4, 3.9 and 4.13 are right.",
     ),
     Misprint("eq. 4.11", "acceleration of origin i", "all under a double sum", "the first term under a single sum"),
-    Misprint("eq. 4.12", "acceleration of the mass centre", "without r-bar_i, and + a-bar_i", "with r-bar_i, and + a_i"),
     Misprint("eqs 4.21, 4.30", "masses in the gravity term", "m_i twice", "m_i once, as in the next line of 4.30"),
     Misprint("eq. 4.38", "gravity of link i+1", "inside the factor of the accelerations", "apart, as in 4.40"),
 )

@@ -5,21 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from tauforge.analysis.comparison import relative_error
-from tauforge.control import ComputedTorque
-from tauforge.errors import DivergenceError
+from tauforge.motion import MotionSample
 from tauforge.simulation.recording import Recording
-from tauforge.simulation.simulate import simulate
-from tauforge.studies.lee1982.control import HOLD_STEPS, KP, KV, PERIOD, SLOW, START, move, puma
+from tauforge.studies.lee1982.control import ARMS, KP, KV, PERIOD, SLOW, START, move, puma
+from tauforge.studies.lee1982.side_by_side import Rows, computed_torque, continuous, held, moves
 from tauforge.studies.rules import true_in_parts, true_or_not
 from tauforge.studies.study import ROUNDING, Claim, Table, within
 
 Array = NDArray[Any]
 PAIR = ("lagrange-euler", "newton-euler")
 OFFSET = 0.1  # rad, of the joints at the start
-STEP = 2e-3  # s, of the continuous loop
 LITTLE = 1e-5  # of the offset: what an integrator's steps may leave
 POSES = 4096
 NOTHING, COUPLING, VELOCITY, GRAVITY = "nothing", "coupling inertias", "velocity terms", "gravity"
@@ -68,52 +66,51 @@ def same_law(run: Recording) -> Claim:
     )
 
 
-def offset_run(offsets: Array) -> Recording:
-    """The law asked at every step of the integrator, from an offset of the joints, rad."""
-    arm, motion = puma(), move(SLOW)
-    initial = (START - offsets, np.zeros(6))
-    return simulate(arm, ComputedTorque(arm, KP, KV), motion, initial=initial, step=STEP)
+def offset_runs(offsets: Array, kp: ArrayLike = KP, kv: ArrayLike = KV) -> Rows:
+    """The paper's arm and move under a continuous law, from offsets of the joints (N, 6), rad."""
+    law = computed_torque(puma(), kp, kv)
+    initial = (START - offsets, np.zeros_like(offsets))
+    return continuous(puma(), law, moves([SLOW] * len(offsets)), SLOW, initial)
 
 
-def error_dies_out() -> Claim:
-    """e'' + Kv e' + Kp e = 0 from an offset of every joint."""
-    run = offset_run(np.full(6, OFFSET))
+def error_equation() -> list[Claim]:
+    """e'' + Kv e' + Kp e = 0 from an offset of every joint, and from one of joint 1 alone."""
+    run = offset_runs(OFFSET * np.array([np.ones(6), np.eye(6)[0]]))
+    every, first = run.error[:, 0], run.error[:, 1]
     rate = np.sqrt(KP)
     expected = OFFSET * (1 + rate * run.time) * np.exp(-rate * run.time)
-    difference = float(np.abs(run.error - expected[:, None]).max()) / OFFSET
-    left = float(np.abs(run.error[-1]).max()) / OFFSET
-    return Claim(
-        name="error-dies-out",
-        where="eqs 4.2, 4.3",
-        claim="With the right model the error obeys e'' + Kv e' + Kp e = 0 and dies out",
-        printed="e -> 0",
-        measured=f"{within(difference, LITTLE)} of {OFFSET:g} rad beside the solution, {within(left, LITTLE)} of it "
-        f"left after {SLOW:g} s",
-        reason="The paper's arm and move, all joints off at the start, the law asked at every step of the integrator.",
-        rule=DIES_OUT,
-        evidence={"difference": difference, "left": left},
-    )
-
-
-def alone() -> Claim:
-    run = offset_run(OFFSET * np.eye(6)[0])
-    others = float(np.abs(run.error[:, 1:]).max()) / OFFSET
-    return Claim(
-        name="joints-apart",
-        where="section 5",
-        claim="Gains without non-diagonal elements neglect the error effects between joints",
-        printed="no number",
-        measured=f"the other joints stay {within(others, LITTLE)} of an offset of joint 1",
-        reason="With the right model and a continuous law. D still spreads the correction of one joint over the "
-        "torques of all.",
-        rule=ALONE,
-        evidence={"others": others},
-    )
+    difference = float(np.abs(every - expected[:, None]).max()) / OFFSET
+    left = float(np.abs(every[-1]).max()) / OFFSET
+    others = float(np.abs(first[:, 1:]).max()) / OFFSET
+    return [
+        Claim(
+            name="error-dies-out",
+            where="eqs 4.2, 4.3",
+            claim="With the right model the error obeys e'' + Kv e' + Kp e = 0 and dies out",
+            printed="e -> 0",
+            measured=f"{within(difference, LITTLE)} of {OFFSET:g} rad beside the solution, {within(left, LITTLE)} of "
+            f"it left after {SLOW:g} s",
+            reason="The paper's arm and move, all joints off at the start, a continuous law.",
+            rule=DIES_OUT,
+            evidence={"difference": difference, "left": left},
+        ),
+        Claim(
+            name="joints-apart",
+            where="section 5",
+            claim="Gains without non-diagonal elements neglect the error effects between joints",
+            printed="no number",
+            measured=f"the other joints stay {within(others, LITTLE)} of an offset of joint 1",
+            reason="With the right model and a continuous law. D still spreads the correction of one joint over the "
+            "torques of all.",
+            rule=ALONE,
+            evidence={"others": others},
+        ),
+    ]
 
 
 def non_singular() -> Claim:
     q = np.random.default_rng(0).uniform(-np.pi, np.pi, (POSES, 6))
-    bare, geared = (np.linalg.eigvalsh(puma(rotors).mass_matrix(q)) for rotors in (False, True))
+    bare, geared = (np.linalg.eigvalsh(puma(rotors).mass_matrix(q)) for rotors in ARMS)
     return Claim(
         name="d-non-singular",
         where="section 4",
@@ -127,27 +124,20 @@ def non_singular() -> Claim:
     )
 
 
-def error_without(group: str, rotors: bool = False) -> float:
-    """rad: the largest error of the move where the law leaves out a group of terms; inf where the arm runs away."""
-    arm, motion = puma(rotors), move(SLOW)
-    weightless = arm.replace(gravity=(0.0, 0.0, 0.0))
+def errors_without(rotors: bool = False) -> dict[str, float]:
+    """rad: the largest error of the slow move where the law leaves out a group of terms; inf beyond half a turn."""
+    arm = puma(rotors)
+    coupling, velocity, gravity = (np.array([name == group for name in GROUPS])[:, None] for group in GROUPS[1:])
 
-    def law(t: float, q: Array, qd: Array) -> Array:
-        target = motion.sample(t)
+    def law(q: Array, qd: Array, target: MotionSample) -> Array:
         wanted = target.acceleration + KV * (target.velocity - qd) + KP * (target.position - q)
-        model = weightless if group == GRAVITY else arm
-        torque = model.inverse_dynamics(q, 0 * qd if group == VELOCITY else qd, wanted)
-        if group == COUPLING:
-            M = arm.mass_matrix(q)
-            torque = torque - (M - np.diag(np.diag(M))) @ wanted
-        return np.asarray(torque)
+        whole = arm.inverse_dynamics(q, np.where(velocity, 0.0, qd), wanted)
+        M = arm.mass_matrix(q)
+        beside = np.einsum("nij,nj->ni", M, wanted) - np.diagonal(M, axis1=1, axis2=2) * wanted
+        return np.asarray(whole - np.where(coupling, beside, 0.0) - np.where(gravity, arm.gravity_forces(q), 0.0))
 
-    try:
-        run = simulate(arm, law, motion, step=PERIOD / HOLD_STEPS, control_period=PERIOD)
-    except DivergenceError:
-        return np.inf
-    error = float(np.abs(run.error).max())
-    return error if error < np.pi else np.inf
+    found = np.abs(held(arm, law, moves([SLOW] * len(GROUPS)), SLOW).error).max(axis=(0, 2))
+    return {group: float(error) if error < np.pi else np.inf for group, error in zip(GROUPS, found, strict=True)}
 
 
 def in_words(error: float) -> str:
@@ -155,9 +145,9 @@ def in_words(error: float) -> str:
 
 
 def compensation() -> tuple[Claim, Table]:
-    found = {(group, rotors): error_without(group, rotors) for group in GROUPS for rotors in (False, True)}
-    whole, *without = (found[group, False] for group in GROUPS)
-    parts = "; ".join(f"{in_words(found[group, False])} without the {group}" for group in GROUPS[1:])
+    found = {rotors: errors_without(rotors) for rotors in ARMS}
+    whole, *without = found[False].values()
+    parts = "; ".join(f"{in_words(found[False][group])} without the {group}" for group in GROUPS[1:])
     claim = Claim(
         name="compensation",
         where="abstract, section 1",
@@ -168,16 +158,12 @@ def compensation() -> tuple[Claim, Table]:
         rule=COMPENSATES,
         evidence={"whole": whole, "without": without},
     )
-    rows = tuple(
-        (group, *(in_words(found[group, rotors]) for rotors in (False, True))) for group in GROUPS
-    )
+    rows = tuple((group, *(in_words(found[rotors][group]) for rotors in ARMS)) for group in GROUPS)
     table = Table(
         "compensation",
         "What the law compensates",
         f"Largest error of any joint in the move of {SLOW:g} s, sampled every {PERIOD:g} s.",
-        ("left out of the law", "the paper's arm", "with rotors"),
+        ("left out of the law", *ARMS.values()),
         rows,
     )
     return claim, table
-
-

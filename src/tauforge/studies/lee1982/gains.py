@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tauforge.control import ComputedTorque
 from tauforge.control.computed_torque import check_gains
 from tauforge.errors import ModelError
 from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.simulation.recording import Recording
-from tauforge.simulation.simulate import simulate
-from tauforge.studies.lee1982.control import KP, KV, ONE_BIT, PERIOD, SLOW, START, follow, move, puma
+from tauforge.studies.lee1982.control import KP, KV, ONE_BIT, PERIOD, SLOW, puma
+from tauforge.studies.lee1982.error_equation import OFFSET, offset_runs
+from tauforge.studies.lee1982.side_by_side import computed_torque, held, moves
 from tauforge.studies.rules import true_or_mended, true_or_not
 from tauforge.studies.study import Claim, Table
 
 Array = NDArray[Any]
-OFFSET, STEP = 0.1, 2e-3  # rad, of every joint at the start; s
 PAIRS = 300  # of random gains
 TEN_HERTZ = 10.0
 CURVE = tuple(float(x) for x in np.geomspace(10, 8000, 56))  # 1/s^2, of Kp
@@ -92,13 +91,6 @@ def random_gains(pairs: int = PAIRS) -> list[tuple[Array, Array]]:
     return found
 
 
-def run_of(gains: Gains) -> Recording:
-    """The paper's arm and move, every joint off at the start, the law asked at every step of the integrator."""
-    law = ComputedTorque(puma(), gains.kp, gains.kv, check=False)
-    initial = (START - OFFSET, np.zeros(6))
-    return simulate(puma(), law, move(SLOW), initial=initial, step=STEP)
-
-
 def rank_of(kp: Array, kv: Array) -> int:
     blocks = [kv]
     for _ in range(len(kp) - 1):
@@ -107,12 +99,14 @@ def rank_of(kp: Array, kv: Array) -> int:
 
 
 def conditions() -> tuple[list[Claim], Figure, Table]:
-    pairs = random_gains()
-    assert all(kept(*pair) for pair in pairs)
-    largest = max(slowest(*pair) for pair in pairs)
-    made = [(gains, run_of(gains)) for gains in examples()]
-    left = {gains.name: float(np.abs(run.error[run.time > SLOW - LAST]).max()) for gains, run in made}
-    printed = made[0][0]
+    largest = max(slowest(*pair) for pair in random_gains())
+    made = examples()
+    run = offset_runs(
+        np.full((len(made), 6), OFFSET), *(np.array(K) for K in zip(*(one[1:] for one in made), strict=True))
+    )
+    errors = np.abs(run.error).max(axis=2)
+    left = [float(error) for error in errors[run.time > SLOW - LAST].max(axis=0)]
+    printed = made[0]
     eigenvalues = [float(np.linalg.eigvalsh(K).min()) for K in (printed.kp, printed.kv)]
     claims = [
         Claim(
@@ -122,7 +116,7 @@ def conditions() -> tuple[list[Claim], Figure, Table]:
             "| ...] of rank n, the error dies out",
             printed="e -> 0",
             measured=f"the slowest of {PAIRS} pairs of gains decays as exp({largest:.2g} t); breaking any condition "
-            f"leaves {min(list(left.values())[1:]):.2f} rad or more of {OFFSET:g} rad in the last second of {SLOW:g} s",
+            f"leaves {min(left[1:]):.2f} rad or more of {OFFSET:g} rad in the last second of {SLOW:g} s",
             reason="Kv need not be regular: damping of one combination of joints is enough where Kp couples them. The "
             "paper claims that the conditions suffice, not that they are needed; the table shows what each is for.",
             rule=DIES_OUT,
@@ -144,7 +138,7 @@ def conditions() -> tuple[list[Claim], Figure, Table]:
             },
         ),
     ]
-    lines = tuple(Line(gains.name, run.time, np.abs(run.error).max(axis=1)) for gains, run in made)
+    lines = tuple(Line(gains.name, run.time, errors[:, k]) for k, gains in enumerate(made))
     figure = Figure(
         "conditions",
         "Section 4: what the conditions of stability are for",
@@ -152,8 +146,8 @@ def conditions() -> tuple[list[Claim], Figure, Table]:
         (Panel("", "time (s)", "largest error of any joint (rad)", lines, log_y=True, y_range=(1e-6, 1.0)),),
     )
     rows = tuple(
-        (gains.name, "yes" if kept(gains.kp, gains.kv) else "no", round(slowest(gains.kp, gains.kv), 3) + 0.0, f"{left[gains.name]:.1e}")
-        for gains, _ in made
+        (name, "yes" if kept(kp, kv) else "no", round(slowest(kp, kv), 3) + 0.0, f"{error:.1e}")
+        for (name, kp, kv), error in zip(made, left, strict=True)
     )
     table = Table(
         "conditions",
@@ -165,15 +159,17 @@ def conditions() -> tuple[list[Claim], Figure, Table]:
     return claims, figure, table
 
 
-def error_of(kp: float) -> float:
-    """rad, the largest of any joint in the slow move, critically damped."""
-    return float(np.abs(follow(SLOW, kp=kp).error).max())
+def errors_of(gains: Sequence[float]) -> Array:
+    """rad, the largest of any joint in the slow move for each Kp, critically damped."""
+    kp = np.array(gains)
+    law = computed_torque(puma(), kp[:, None], 2 * np.sqrt(kp)[:, None])
+    return np.asarray(np.abs(held(puma(), law, moves([SLOW] * len(kp)), SLOW).error).max(axis=(0, 2)))
 
 
 def choice() -> tuple[Claim, Figure]:
     frequency, damping = float(np.sqrt(KP)) / (2 * np.pi), KV / (2 * float(np.sqrt(KP)))
     ten = (2 * np.pi * TEN_HERTZ) ** 2
-    errors = {kp: error_of(kp) for kp in (KP, ten)}
+    printed, at_ten, *errors = errors_of((KP, ten, *CURVE))
     limit = 1 / PERIOD**2  # |z| = 1 of a double integrator under held forces, critically damped
     claim = Claim(
         name="ten-hertz",
@@ -182,15 +178,15 @@ def choice() -> tuple[Claim, Figure]:
         printed="10 Hz",
         measured=f"{frequency:.2f} Hz ({np.sqrt(KP):g} rad/s), damping ratio {damping:g}",
         reason=f"Kp = 100 1/s^2 means ten radians a second. Ten hertz would be Kp = {ten:.0f} 1/s^2, which sampling "
-        f"every {PERIOD:g} s still bears (it bears less than {limit:g} 1/s^2), and would leave {errors[ten]:.1e} rad "
-        f"of the {errors[KP]:.1e} rad of the move of {SLOW:g} s. No rigid model says what the natural frequency of a "
+        f"every {PERIOD:g} s still bears (it bears less than {limit:g} 1/s^2), and would leave {at_ten:.1e} rad "
+        f"of the {printed:.1e} rad of the move of {SLOW:g} s. No rigid model says what the natural frequency of a "
         "real PUMA is.",
         rule=CHOICE,
         evidence={"frequency": frequency, "damping": damping},
     )
     kp = np.array(CURVE)
     lines = (
-        Line("the paper's arm", kp, np.array([error_of(x) for x in CURVE])),
+        Line("the paper's arm", kp, np.array(errors)),
         Line("one bit, as printed", kp, np.full_like(kp, ONE_BIT), "dotted"),
     )
     panel = Panel(

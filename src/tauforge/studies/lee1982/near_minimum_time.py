@@ -88,10 +88,11 @@ def fastest_rates(path: Path, limits: Array) -> Array:
             possible = least <= most and slowest <= reach[k + 1] and x + 2 * ds * most >= 0
             low, high = (x, high) if possible else (low, x)
         reach[k] = low
-    x = np.zeros(count)
+    fastest = np.zeros(count)
     for k in range(count - 1):
-        x[k + 1] = min(x[k] + 2 * ds * accelerations(path, k, x[k], limits)[1], reach[k + 1])
-    return np.maximum(x, 0.0)
+        most = fastest[k] + 2 * ds * accelerations(path, k, fastest[k], limits)[1]
+        fastest[k + 1] = max(0.0, min(most, reach[k + 1]))
+    return fastest
 
 
 @cache

@@ -22,7 +22,7 @@ SHARES = np.geomspace(0.01, 1, 101)  # of the way from the paper's start, which 
 SPEED = 0.1  # m/s, of the tool
 DRAWBACKS = true_in_parts(
     f'Two drawbacks are named. "Added computation load": J and its inverse take more than {ADDED:g} of the operations '
-    'of the paper\'s law (Table 2). "The singularity problem": J is singular at a pose of the paper\'s own move.',
+    "of the paper's law (Table 2). \"The singularity problem\": J is singular at a pose of the paper's own move.",
     lambda share, singular: [share > ADDED, singular < ROUNDING],
 )
 
@@ -59,8 +59,8 @@ def result() -> tuple[Claim, Figure]:
         "singularity problem",
         printed="no number",
         measured=f"{multiply} multiplications and {add} additions beside {whole[0]} and {whole[1]} of the law; the "
-        f"Jacobian is singular at the paper's start; {100 * SHARES[0]:g} % of the way on, a tool of {SPEED:g} m/s needs "
-        f"joints of up to {speeds[0]:.0f} rad/s, at the end {speeds[-1]:.2f} rad/s",
+        f"Jacobian is singular at the paper's start; {100 * SHARES[0]:g} % of the way on, a tool of {SPEED:g} m/s "
+        f"needs joints of up to {speeds[0]:.0f} rad/s, at the end {speeds[-1]:.2f} rad/s",
         reason="At the start joints 4 and 6 turn about one axis and the arm is stretched. J is traced for the general "
         "arm, the joint rates found by elimination. `control.ResolvedRate` damps the inverse near such poses, so that "
         "the tool lags instead.",

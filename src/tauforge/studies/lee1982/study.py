@@ -7,7 +7,7 @@ from tauforge.studies.lee1982.contents import CONTENTS
 from tauforge.studies.lee1982.control import SLOW
 from tauforge.studies.lee1982.cost import costs, printed_rivals
 from tauforge.studies.lee1982.errata import MISPRINTS, second_moments_claim
-from tauforge.studies.lee1982.error_equation import alone, compensation, error_dies_out, non_singular, same_law
+from tauforge.studies.lee1982.error_equation import compensation, error_equation, non_singular, same_law
 from tauforge.studies.lee1982.gains import choice, conditions
 from tauforge.studies.lee1982.tracking import (
     curve,
@@ -36,7 +36,7 @@ def study(progress: Progress = nothing) -> Study:
     claims = [within_a_bit(moves, found), oscillation(moves), one_bit()]
     claims.append(time_delay(printed_rivals().newton.milliseconds()))
     progress("the law and the equation of its error")
-    claims += [same_law(moves[False, SLOW]), error_dies_out(), alone(), non_singular()]
+    claims += [same_law(moves[False, SLOW]), *error_equation(), non_singular()]
     claim, table = compensation()
     claims, tables = [*claims, claim], [*tables, table]
     progress("conditions of stability and the choice of gains")
@@ -63,8 +63,8 @@ def study(progress: Progress = nothing) -> Study:
         "C. S. G. Lee, M. J. Chung, T. N. Mudge & J. L. Turney, On the control of mechanical manipulators, 1982",
         "The law on Newton-Euler is computed torque, its error dies out under the conditions that the paper gives, and "
         "the milliseconds of the PDP-11 follow from its tables. Whether the errors stay within the printed bound "
-        f"depends on the duration, which is not printed: the paper's arm, without rotors, needs {found.crossing[False]:g} "
-        f"s or more, an arm with rotors {found.crossing[True]:g} s. Kp = 100 1/s^2 is ten radians, not ten periods, a "
+        f"depends on the duration, which is not printed: the paper's arm, without rotors, needs "
+        f"{found.crossing[False]:g} s or more, an arm with rotors {found.crossing[True]:g} s. Kp = 100 1/s^2 is ten radians, not ten periods, a "
         "second.",
         tuple(claims),
         tuple(figures),

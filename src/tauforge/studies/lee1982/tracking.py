@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tauforge.control import ComputedTorque
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.robots.load import load
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.simulation.recording import Recording
-from tauforge.simulation.simulate import simulate
 from tauforge.studies.lee1982.control import (
     ARMS,
     FAST,
@@ -24,21 +22,18 @@ from tauforge.studies.lee1982.control import (
     SLOW,
     follow,
     held_force_error,
-    largest_error,
-    move,
     puma,
-    shortest_duration,
 )
+from tauforge.studies.lee1982.side_by_side import computed_torque, held, moves
 from tauforge.studies.rules import not_judged, true_in_parts, true_or_not
-from tauforge.studies.study import Claim, Table
+from tauforge.studies.study import Cell, Claim, Table
 
 Array = NDArray[Any]
-DURATIONS, PERIODS = (1.0, 2.0, 3.0, 5.0, 7.0, 10.0), (0.02, 0.01, 0.005)  # s, of the table
+DURATIONS, PERIODS = (1.0, 2.0, 3.0, 5.0), (0.02, 0.01, 0.005)  # s, of the table
 CURVE = tuple(float(x) for x in np.round(np.geomspace(1, 10, 56), 2))  # s, durations of the curve
 OSCILLATION = 2  # changes of sign: across the set point and back
 SEEN = 0.01  # of a joint's largest error: below, no sign is read
 COUNTS = 2**12  # of the converter
-STEP = 1e-3  # s, of the run with a delay
 WORDS = ("one", "two", "three", "four", "five", "six")
 Runs = dict[tuple[bool, float], Recording]  # by rotors and duration
 
@@ -71,11 +66,24 @@ class Curve(NamedTuple):
     crossing: dict[bool, float]
 
 
+def largest_errors(durations: Sequence[float], period: float = PERIOD, rotors: bool = False) -> Array:
+    """rad, of any joint at any sampling instant, for each duration of the move."""
+    arm, lasting = puma(rotors), np.array(durations)
+    found = held(arm, computed_torque(arm, KP, KV), moves(lasting), lasting.max(), period=period)
+    within = found.time[:, None] < lasting + period / 2
+    return np.asarray((np.abs(found.error).max(axis=2) * within).max(axis=0))
+
+
 def curve() -> Curve:
-    return Curve(
-        {rotors: np.array([largest_error(duration, rotors=rotors) for duration in CURVE]) for rotors in ARMS},
-        {rotors: shortest_duration(rotors) for rotors in ARMS},
-    )
+    errors = {rotors: largest_errors(CURVE, rotors=rotors) for rotors in ARMS}
+    return Curve(errors, {rotors: crossing(found) for rotors, found in errors.items()})
+
+
+def crossing(errors: Array) -> float:
+    """s, to a tenth: the shortest duration from which on the curve is below the bound."""
+    tenths = np.arange(10, 101) / 10
+    between = np.exp(np.interp(np.log(tenths), np.log(CURVE), np.log(errors)))
+    return float(tenths[between < ONE_BIT][0])
 
 
 def within_a_bit(runs: Runs, found: Curve) -> Claim:
@@ -116,7 +124,7 @@ def oscillation(runs: Runs) -> Claim:
         measured=f"{changes_in_words(changes)} changes of sign of joints 1 to 6 in a move of {SLOW:g} s, "
         f"{changes_in_words(geared)} with rotors",
         reason="The loop is critically damped and does not oscillate. The errors follow the rate of the torques, which "
-        "are held between samples, and that changes its sign once or twice in a move. Our move, duration and profile.",
+        "are held between samples, and that changes its sign twice at most in a move. Our move, duration and profile.",
         rule=OSCILLATES,
         evidence={"changes": changes},
     )
@@ -143,42 +151,27 @@ def one_bit() -> Claim:
     )
 
 
-def error_with_delay(delay: float, duration: float = SLOW, rotors: bool = False) -> float:
-    """rad: the largest error where the torques of a sample act that many s later, a whole number of ms."""
-    arm, motion = puma(rotors), move(duration)
-    run = simulate(arm, late(ComputedTorque(arm, KP, KV), delay, motion), motion, step=STEP, control_period=STEP)
-    return float(np.abs(run.error).max())
-
-
-def late(law: ComputedTorque, delay: float, motion: Any) -> Callable[[float, Array, Array], Array]:
-    """The law asked every `PERIOD`, its answer given `delay` s later; asked itself every `STEP`."""
-    period, after = round(PERIOD / STEP), round(delay / STEP)
-    known, given = np.zeros(6), law.force(0.0, motion.start, np.zeros(6), motion.sample(0.0))
-
-    def forces(t: float, q: Array, qd: Array) -> Array:
-        nonlocal known, given
-        k = round(t / STEP) % period
-        if k == 0:
-            known = law.force(t, q, qd, motion.sample(t))
-        if k == after:
-            given = known
-        return given
-
-    return forces
+def errors_with_delay(delay: float) -> tuple[float, float]:
+    """rad: the largest errors of the slow move without delay, and where torques act so many s after their sample."""
+    share = delay / PERIOD
+    arm = puma()
+    law, target = computed_torque(arm, KP, KV), moves([SLOW, SLOW])
+    found = held(arm, law, target, SLOW, steps=(share, 1 - share), late=[False, True])
+    without, delayed = np.abs(found.error).max(axis=(0, 2))
+    return float(without), float(delayed)
 
 
 def time_delay(milliseconds: float) -> Claim:
     """milliseconds: that the paper's computer takes for a set point."""
-    delay = round(milliseconds) * 1e-3
-    without, delayed = (error_with_delay(d) for d in (0.0, delay))
+    without, delayed = errors_with_delay(milliseconds / 1000)
     return Claim(
         name="time-delay",
         where="section 5",
         claim="The time to compute a set point is quite acceptable for the time delay in the servo loop",
         printed="approximately 3 ms",
-        measured=f"{delayed:.2e} rad with the torques {1000 * delay:.0f} ms late, {without:.2e} rad without delay",
-        reason=f"The move of {SLOW:g} s of the paper's arm, sampled every {PERIOD:g} s. Held torques are late by half a "
-        "period on average, 5 ms, and the delay adds to that.",
+        measured=f"{delayed:.2e} rad with the torques {milliseconds:.2f} ms late, {without:.2e} rad without delay",
+        reason=f"The move of {SLOW:g} s of the paper's arm, sampled every {PERIOD:g} s. Held torques are late by half "
+        "a period on average, 5 ms, and the delay adds to that.",
         rule=DELAY,
         evidence={"without": without, "delayed": delayed},
     )
@@ -217,11 +210,9 @@ class Errors(NamedTuple):
 
 
 def errors(rotors: bool = False) -> Errors:
-    pairs = [[(duration, period) for period in PERIODS] for duration in DURATIONS]
-    return Errors(
-        np.array([[largest_error(*pair, rotors=rotors) for pair in row] for row in pairs]),
-        np.array([[held_force_error(*pair, rotors=rotors) for pair in row] for row in pairs]),
-    )
+    measured = [largest_errors(DURATIONS, period, rotors) for period in PERIODS]
+    estimated = [[held_force_error(duration, period, rotors) for duration in DURATIONS] for period in PERIODS]
+    return Errors(np.array(measured).T, np.array(estimated).T)
 
 
 ESTIMATE = (
@@ -250,7 +241,7 @@ def duration_figure(found: Curve) -> Figure:
 
 
 def error_table() -> Table:
-    rows = []
+    rows: list[tuple[Cell, ...]] = []
     for rotors, name in ARMS.items():
         found = errors(rotors)
         for i, duration in enumerate(DURATIONS):
@@ -264,5 +255,3 @@ def error_table() -> Table:
         ("arm", "duration (s)", *columns),
         tuple(rows),
     )
-
-

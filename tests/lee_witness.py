@@ -1,4 +1,4 @@
-"""Lee's PUMA without our library: numbers of the catalogue's file, Pinocchio's dynamics, loops and integrators in numpy.
+"""Lee's PUMA without our library: numbers of the catalogue's file, Pinocchio's dynamics, loops in numpy.
 
 Nothing here calls tauforge, so that a fault of a formulation, of a control law or of the simulation shows.
 """

@@ -21,6 +21,7 @@ Array = NDArray[Any]
 PAIRS = 300  # of random gains
 TEN_HERTZ = 10.0
 CURVE = tuple(float(x) for x in np.geomspace(10, 8000, 56))  # 1/s^2, of Kp
+NOTHING = 1e-6  # rad: less is not told apart from the integrator's error
 LAST = 1.0  # s, at the end of a run, in which what is left is looked for
 DIES_OUT = true_or_not(
     f"It holds if the slowest error of {PAIRS} random pairs of gain matrices that keep (a), (b) and (c) decays, Kv of "
@@ -91,6 +92,11 @@ def random_gains(pairs: int = PAIRS) -> list[tuple[Array, Array]]:
     return found
 
 
+def in_words(error: float) -> str:
+    """To the digits that the steps of the integrator leave."""
+    return f"{error:.1e}" if error > NOTHING else f"less than {NOTHING:g}"
+
+
 def rank_of(kp: Array, kv: Array) -> int:
     blocks = [kv]
     for _ in range(len(kp) - 1):
@@ -146,7 +152,7 @@ def conditions() -> tuple[list[Claim], Figure, Table]:
         (Panel("", "time (s)", "largest error of any joint (rad)", lines, log_y=True, y_range=(1e-6, 1.0)),),
     )
     rows = tuple(
-        (name, "yes" if kept(kp, kv) else "no", round(slowest(kp, kv), 3) + 0.0, f"{error:.1e}")
+        (name, "yes" if kept(kp, kv) else "no", round(slowest(kp, kv), 3) + 0.0, in_words(error))
         for (name, kp, kv), error in zip(made, left, strict=True)
     )
     table = Table(

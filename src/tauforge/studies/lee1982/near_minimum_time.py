@@ -26,8 +26,8 @@ from tauforge.studies.study import Claim
 
 Array = NDArray[Any]
 INTERVALS = 400  # of the path
-HALVINGS = 40
-FASTEST = 1e6  # 1/s^2, s'^2 beyond which none is looked for
+HALVINGS = 50
+FASTEST = 1e4  # 1/s^2, s'^2 beyond which none is looked for
 STEP = 1e-3  # s, of sampling: the paper's 0.01 s would hide the load behind the error of holding the torques
 MUCH = 10  # times
 NEGLECTS = true_or_not(

@@ -64,8 +64,8 @@ def study(progress: Progress = nothing) -> Study:
         "The law on Newton-Euler is computed torque, its error dies out under the conditions that the paper gives, and "
         "the milliseconds of the PDP-11 follow from its tables. Whether the errors stay within the printed bound "
         f"depends on the duration, which is not printed: the paper's arm, without rotors, needs "
-        f"{found.crossing[False]:g} s or more, an arm with rotors {found.crossing[True]:g} s. Kp = 100 1/s^2 is ten radians, not ten periods, a "
-        "second.",
+        f"{found.crossing[False]:g} s or more, an arm with rotors {found.crossing[True]:g} s. Kp = 100 1/s^2 is ten "
+        "radians, not ten periods, a second.",
         tuple(claims),
         tuple(figures),
         tuple(tables),

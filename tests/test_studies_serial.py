@@ -3,24 +3,20 @@
 from __future__ import annotations
 
 import re
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import tauforge as tf
 from strategies import random_arm
-from tauforge.analysis import published_counts as published
 from tauforge.analysis.comparison import random_states, row_errors
-from tauforge.analysis.complexity import general_operation_count, operation_count
+from tauforge.analysis.complexity import general_operation_count
 from tauforge.control import ComputedTorque
 from tauforge.formulations.serial import FORMULATIONS, modified_newton_euler, outward_inward
 from tauforge.motion import JointMove
-from tauforge.plots.pens import colours
 from tauforge.studies.angeles import prismatic as angeles_prismatic
 from tauforge.studies.angeles import study as angeles
 from tauforge.studies.lee1982 import control as lee_control
-from tauforge.studies.lee1982 import study as lee1982
 from tauforge.studies.misprints import as_printed
 from tauforge.studies.random_arms import reference
 from tauforge.studies.turney1980 import counts as turney_counts
@@ -31,7 +27,7 @@ from tauforge.studies.turney1980 import terms as turney_terms
 from tauforge.studies.turney1980.simulation import StrobedArm
 from tauforge.tracing.counting import Operations
 
-MODULES = {"turney1980": turney1980, "lee1982": lee1982, "angeles": angeles}
+MODULES = {"turney1980": turney1980, "angeles": angeles}
 PUMA = tf.load("puma560").without_friction().replace(limits=[None] * 6)
 START, END = np.deg2rad([[-90, 180, 270, 180, 0, 0], [-135, 210, 180, 225, -60, 90]])
 ROUNDING = 1e-12
@@ -119,17 +115,6 @@ VERDICTS = {
         ("eq. 3.16", ""): CORRECTED,
         ("section 3, strobing", ""): CORRECTED,
     },
-    "lee1982": {
-        ("section 5, Figs 3-8", "resolution"): CORRECTED,
-        ("section 5", "one bit"): CORRECTED,
-        ("section 5", "ten hertz"): CORRECTED,
-        ("section 5", "3 ms"): HOLDS,
-        ("section 5", "about 100"): CORRECTED,
-        ("section 3.1", ""): CORRECTED,
-        ("section 5, Figs 3-8", "oscillatory"): CORRECTED,
-        ("section 5", "adaptation"): HOLDS,
-        ("eq. 3.10", ""): CORRECTED,
-    },
     "angeles": {
         ("Table 7.1", ""): CORRECTED,
         ("Table 7.2", ""): HOLDS,
@@ -170,13 +155,6 @@ def test_terms_left_out_are_judged_by_the_bit_of_the_other_paper(studies):
         assert other.verdict == verdict
 
 
-def test_oscillation_is_more_than_the_jerks():
-    """Errors with many changes of sign, and with none."""
-    many = np.sin(20 * np.linspace(0.1, 3.0, 300))[:, None] * np.ones(6)
-    for error, verdict in ((many, HOLDS), (np.ones_like(many), NOT)):
-        assert lee1982.oscillation(SimpleNamespace(error=error)).verdict == verdict
-
-
 def test_the_tables_least_beside_ours(studies):
     told = claim(studies["angeles"], "Table 7.4", "least")
     assert numbers(told.printed) == numbers(told.measured)[:2] == [459, 390]
@@ -184,23 +162,9 @@ def test_the_tables_least_beside_ours(studies):
     assert numbers(told.measured)[2:] == [ours.multiplications, ours.additions]
 
 
-def test_estimates_have_the_colour_of_what_they_estimate(studies):
-    figure = item(studies["lee1982"].figures, "error-against-duration")
-    (colour,) = colours(figure)
-    for period in ("0.02", "0.01", "0.005"):
-        assert colour[f"every {period} s", "line"] == colour[f"estimate, {period} s", "dashed"]
-    assert len(set(colour.values())) == 4
-    for k in range(3, 9):
-        for colour in colours(item(studies["lee1982"].figures, f"fig-{k}")):
-            assert colour["one bit, as printed", "dotted"] == colour["minus one bit", "dotted"]
-    table = item(studies["lee1982"].tables, "errors")
-    ratio = np.array(column(table, "estimate, every 0.01 s (rad)")) / column(table, "error, every 0.01 s (rad)")
-    assert f"{ratio[0]:.1f} times the error at 1 s, {ratio[-1]:.1f} times at 5 s" in figure.caption
-
-
 def test_counts_are_the_librarys(studies):
-    turney, lee, book = studies.values()
-    for table in (*turney.tables, *lee.tables, *book.tables):
+    turney, book = studies.values()
+    for table in (*turney.tables, *book.tables):
         for row in table.rows:
             found = re.fullmatch(r"tauforge, (.+), (traced|as written)", str(row[0]))
             if found and found[1] in FORMULATIONS:
@@ -256,67 +220,6 @@ def test_leaving_gravity_out_is_a_model_without_gravity(studies):
     assert found == pytest.approx(np.abs(run.error).max(), rel=1e-9)
 
 
-def test_figures_3_to_8_are_the_errors_of_the_joints(studies):
-    study = studies["lee1982"]
-    for k, duration in enumerate((3.0, 1.0)):
-        law = ComputedTorque(PUMA, 100.0, 20.0)
-        run = tf.simulate(PUMA, law, JointMove(START, END, duration), step=0.002, control_period=0.01)
-        for joint in range(6):
-            figure = item(study.figures, f"fig-{3 + joint}")
-            assert figure.title.startswith(f"Fig. {3 + joint}:")
-            assert np.abs(figure.panels[k].lines[0].y - run.error[:, joint]).max() < 1e-12
-        printed = numbers(claim(study, "section 5, Figs 3-8", "resolution").measured)
-        assert printed[2 * k] == pytest.approx(np.abs(run.error).max(), rel=0.01)
-
-
-def test_the_fastest_move_within_the_bound(studies):
-    """A tenth of a second less strays too far."""
-    shortest = numbers(claim(studies["lee1982"], "section 5, Figs 3-8", "resolution").reason)[0]
-    assert lee_control.largest_error(shortest) < 4.26e-4 < lee_control.largest_error(shortest - 0.1)
-
-
-def test_error_halves_with_the_sampling_period(studies):
-    table = item(studies["lee1982"].tables, "errors")
-    slow, fast = (np.array(column(table, f"error, every {p} s (rad)")) for p in ("0.02", "0.01"))
-    assert np.abs(slow / fast - 2).max() < 0.15
-    estimates = np.array(column(table, "estimate, every 0.01 s (rad)"))
-    quintic = (
-        60 * np.abs(END - START).max() / np.array(column(table, "duration (s)")) ** 3
-    )  # its largest jerk, at the ends
-    assert np.allclose(estimates, quintic * 0.01 / 2 / 100, rtol=0.01)
-
-
-def test_the_pdp_11(studies):
-    table = item(studies["lee1982"].tables, "pdp-11")
-    multiplications, additions = 119 * 6 - 24, 107 * 6 - 21
-    expected = (multiplications * 3.75 + additions * 0.95) / 1000
-    row = next(row for row in table.rows if row[0].startswith("Table 2"))
-    assert row[1:3] == (multiplications, additions)
-    assert row[4] == pytest.approx(expected, rel=1e-12)
-    assert numbers(claim(studies["lee1982"], "section 5", "3 ms").measured) == [round(expected, 2)]
-
-
-def test_the_factor_between_the_controllers(studies):
-    study = studies["lee1982"]
-    printed = [float(a(6) / b(6)) for a, b in zip(published.LEE_1.total[1:], published.LEE_2.total[1:], strict=True)]
-    assert numbers(claim(study, "section 5", "about 100").measured) == [round(x) for x in printed] == [149, 126]
-    table = item(study.tables, "factor")
-    row = next(row for row in table.rows if row[0] == "ours, PUMA 560")
-    slow, fast = (operation_count(tf.load("puma560"), name) for name in ("lagrange-euler", "newton-euler"))
-    assert row[1] == slow.multiplications + 12  # two gains a joint
-    assert row[6] == (slow.additions + 24) / (fast.additions + 24)
-    times = table.rows[-1]
-    assert times[1] > times[3] > 0
-
-
-def test_a_heavier_arm(studies):
-    heavy = PUMA.replace(mass=[1.1 * j.mass for j in PUMA.joints]).carrying(tf.Payload(2.0, (0, 0, 0.05)))
-    law, move = ComputedTorque(PUMA, 100.0, 20.0), JointMove(START, END, 3.0)
-    run = tf.simulate(PUMA, law, move, step=0.002, control_period=0.01, plant=heavy)
-    found = numbers(claim(studies["lee1982"], "section 4", "accurately").measured)[0]
-    assert found == pytest.approx(np.abs(run.error).max(), rel=0.01)
-
-
 def test_the_shaping_matrix_is_the_derivative_of_the_mass_centres():
     arm = random_arm(np.random.default_rng(6), "RPRPR").replace(base=np.eye(4))
     q = np.random.default_rng(7).normal(size=5)
@@ -341,7 +244,7 @@ def test_prismatic_joints_as_printed(studies):
     assert printed["scara"] < ROUNDING
 
 
-ALL_MISPRINTS = [*turney_errata.MISPRINTS, *lee1982.MISPRINTS, *angeles_prismatic.MISPRINTS]
+ALL_MISPRINTS = [*turney_errata.MISPRINTS, *angeles_prismatic.MISPRINTS]
 
 
 def test_every_misprint_that_can_be_run_costs(studies):
@@ -354,7 +257,7 @@ def test_every_misprint_that_can_be_run_costs(studies):
 
 
 def test_misprints_that_can_be_had_another_way():
-    """No products of inertia: an arm that has none. Gravity upside down: 2 G too little."""
+    """No products of inertia: an arm that has none."""
     arm = random_arm(np.random.default_rng(8), "RRRRRR")
     states = random_states(arm, 20)
     straight = arm.replace(inertia=[np.diag(np.diag(np.array(joint.inertia))) for joint in arm.joints])
@@ -362,13 +265,10 @@ def test_misprints_that_can_be_had_another_way():
     def forces(formula):
         return reference(formula, arm.model.parameters, *states)
 
-    exact = forces(FORMULATIONS["joint-frames"])
     expected = straight.inverse_dynamics(*states)
     by_name = {(m.where, m.what): m for m in ALL_MISPRINTS}
     for key in (("eq. 1.26", "off-diagonal entries of J_q"), ("section 5, K_i", "K_i in axes that are not principal")):
         assert row_errors(forces(by_name[key].formula()), expected).max() < ROUNDING
-    fallen = forces(by_name["eq. 3.10", "sign of the gravity loading"].formula())
-    assert np.allclose(fallen, exact - 2 * arm.gravity_forces(states[0]), rtol=ROUNDING)
     strobed = forces(by_name["section 3, strobing", "what unit velocities of joints j and k give"].formula())
     n, (q, qd, qdd) = arm.n, states
     literal = arm.inverse_dynamics(q, 0 * q, qdd)

@@ -41,13 +41,13 @@ from tauforge.studies.turney1980 import (
 )
 from tauforge.studies.turney1980 import study as turney1980
 from tauforge.studies.turney1980.simulation import StrobedArm
+from turney_verdicts import EQUATIONS, HOLDS, MIXED, NOT, OTHERS, VERDICTS, ZEROS
 from turney_witness import Ready, lagrange, torques
 
 FULL = tf.load("puma560").without_friction().replace(limits=[None] * 6)
 PUMA = FULL.without_rotors()
 START, END = np.deg2rad([[-90, 180, 270, 180, 0, 0], [-135, 210, 180, 225, -60, 90]])
 ROUNDING = 1e-12
-HOLDS, CORRECTED, MIXED, NOT, OPEN = "holds", "holds with a correction", "mixed", "does not hold", "not judged"
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -79,121 +79,6 @@ def column(made, name):
 
 
 # ------------------------------------------------------------------------------------------------- whole, and verdicts
-
-EQUATIONS = " ".join(
-    f"{section}.{k}" for section, last in ((1, 28), (2, 11), (3, 21), (4, 34), (5, 2)) for k in range(1, last + 1)
-)
-VERDICTS = {
-    "identities": HOLDS,
-    "spin-matrix": CORRECTED,
-    "derivatives": HOLDS,
-    "inertial-matrix": HOLDS,
-    "derivation": HOLDS,
-    "symmetry": HOLDS,
-    "kinetic-energy": CORRECTED,
-    "potential-energy": CORRECTED,
-    "base-acceleration": HOLDS,
-    "equivalence": HOLDS,
-    "angular-acceleration": HOLDS,
-    "wrist-forces": HOLDS,
-    "table-2-sum": HOLDS,
-    "table-3-sum": HOLDS,
-    "table-4-sum": HOLDS,
-    "table-5-sum": HOLDS,
-    "table-3-rows": MIXED,
-    "table-4-rows": MIXED,
-    "appendix-second-derivatives": MIXED,
-    "appendix-kinetic-term": MIXED,
-    "appendix-kinetic-terms": MIXED,
-    "appendix-total": NOT,
-    "q-products": HOLDS,
-    "orders": HOLDS,
-    "recursion-most-efficient": HOLDS,
-    "modified-cheaper": HOLDS,
-    "table-5-schedule": CORRECTED,
-    "table-5-required": NOT,
-    "parallelism": MIXED,
-    "effort-explicit": HOLDS,
-    "effort-mass-matrix": HOLDS,
-    "effort-simulation": HOLDS,
-    "form-mass-matrix": HOLDS,
-    "form-coriolis": CORRECTED,
-    "form-simulation": HOLDS,
-    "lagrange-as-set-forth": HOLDS,
-    "newton-euler-as-set-forth": OPEN,
-    "strobed-simulation": HOLDS,
-    "runge-kutta": HOLDS,
-    "no-pivoting": HOLDS,
-    "step-size": OPEN,
-    "real-time": OPEN,
-    "insignificant-terms": HOLDS,
-    "insignificant-terms-lagrange": OPEN,
-    "misprint-3-18": OPEN,
-    "misprint-a-32": OPEN,
-    "misprint-k": CORRECTED,
-    "misprint-5-2-axial": CORRECTED,
-    "misprint-5-2-last": OPEN,
-    "misprint-c-indices": CORRECTED,
-    "misprint-strobing": CORRECTED,
-    "misprint-1-11": OPEN,
-    "misprint-2-11": OPEN,
-    "misprint-4-3": OPEN,
-    "misprint-4-7": OPEN,
-    "misprint-4-17": OPEN,
-}
-ZEROS, ONES = [0.0] * 12, [1.0] * 12
-SAME = {"differences": [0.0, 0.0]}
-PARTS = {MIXED: {"differences": [0.0, 1.0]}, NOT: {"differences": [1.0, 1.0]}}
-ROWS = {HOLDS: SAME, NOT: {"differences": [1.0, 2.0]}}
-FORMULAS = {HOLDS: {"multiplications": ZEROS, "additions": ZEROS}, NOT: {"multiplications": ONES, "additions": ONES}}
-MISPRINT = {HOLDS: {"printed": 0.0}, NOT: {"mended": 1.0}}
-LESS = {NOT: {"ours": [9.0, 9.0], "theirs": [9.0, 10.0]}}
-OTHERS = {
-    "identities": PARTS,
-    "spin-matrix": MISPRINT,
-    "derivatives": PARTS,
-    "inertial-matrix": {NOT: {"differences": [1.0]}},
-    "derivation": PARTS,
-    "symmetry": {NOT: {"asymmetry": 1e-9}},
-    "kinetic-energy": MISPRINT,
-    "potential-energy": {HOLDS: {"energy": 0.0, "relation": 0.0}, NOT: {"torque": 2.0}},
-    "base-acceleration": {NOT: {"difference": 2.0}},
-    "equivalence": {NOT: {"largest": 1e-6}},
-    "angular-acceleration": {CORRECTED: {"vectors": 0.2}, NOT: {"vectors": 0.2, "mended": 0.2}},
-    "wrist-forces": {MIXED: {"felt": 1.0}, NOT: {"balance": 1.0, "felt": 1.0}},
-    **{f"table-{k}-sum": {NOT: {"differences": [8.0]}} for k in range(2, 6)},
-    "table-3-rows": ROWS,
-    "table-4-rows": ROWS,
-    "appendix-second-derivatives": FORMULAS,
-    "appendix-kinetic-term": FORMULAS,
-    "appendix-kinetic-terms": FORMULAS,
-    "appendix-total": {HOLDS: {"multiplications": ZEROS, "additions_table_2": ZEROS}},
-    "q-products": {NOT: {"operations": 3.0}},
-    "orders": {MIXED: {"degrees": [3.0, 1.0, 2.0]}, NOT: {"degrees": [4.0, 2.0, 2.0]}},
-    "recursion-most-efficient": {NOT: {"others": [900.0, 5000.0]}},
-    "modified-cheaper": {
-        MIXED: {"newton_euler": [400.0, 400.0]},
-        NOT: {"newton_euler": [400.0, 400.0], "lagrange": [400.0, 300.0]},
-    },
-    "table-5-schedule": {HOLDS: {"late": [0.0]}, NOT: {"late_ahead": [3.0]}},
-    "table-5-required": {
-        HOLDS: {"printed": [100.0, 150.0], "least": [100.0, 150.0]},
-        CORRECTED: {"printed": [100.0, 150.0], "least": [90.0, 140.0]},
-    },
-    "parallelism": {HOLDS: {"lagrange": 60.0}, NOT: {"modified": 45.0}},
-    "effort-explicit": LESS,
-    "effort-mass-matrix": LESS,
-    "effort-simulation": LESS,
-    "form-mass-matrix": {MIXED: {"dynamic": 3.0}, NOT: {"kinematic": 3.0, "dynamic": 3.0}},
-    "form-coriolis": {HOLDS: {"dynamic": 2.0}, NOT: {"kinematic": 4.0}},
-    "form-simulation": {NOT: {"degrees": [3.0, 2.0]}},
-    "lagrange-as-set-forth": {NOT: {"degrees": [3.0, 3.0]}},
-    "strobed-simulation": {NOT: {"angles": 1e-3}},
-    "runge-kutta": {NOT: {"order": 2.0}},
-    "no-pivoting": {NOT: {"least": -1e-6}},
-    "insignificant-terms": {NOT: {"shares": [0.02, 0.5]}},
-    **dict.fromkeys(("misprint-k", "misprint-5-2-axial", "misprint-c-indices", "misprint-strobing"), MISPRINT),
-}
 
 
 def test_the_study_is_whole(study):

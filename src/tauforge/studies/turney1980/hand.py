@@ -102,4 +102,4 @@ def wrist_forces() -> tuple[Claim, Table]:
 
 
 def said(error: float) -> str:
-    return f"{error:.1e} rad"
+    return f"{error:.2g} rad"

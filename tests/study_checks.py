@@ -90,7 +90,8 @@ def assert_whole_and_finite(study):
             for line in panel.lines:
                 x, y = np.asarray(line.x), np.asarray(line.y)
                 assert x.shape == y.shape
-                assert len(y) >= LEAST_POINTS.get(panel.x_label, 50)
+                sampled = panel.x_label != "time (s)" or line.style != "points"  # points may be a paper's own steps
+                assert len(y) >= (LEAST_POINTS.get(panel.x_label, 50) if sampled else 50)
                 assert x.dtype.kind == "U" or np.isfinite(x).all()
                 gaps = ~np.isfinite(y)
                 assert np.isnan(y[gaps]).all()

@@ -169,7 +169,7 @@ ANGELES_7_1 = Table(
         Row("{c''_i}", poly(0, 32), poly(0, 28)),
     ),
     Row("Total", poly(0, 82), poly(0, 66)),
-    "The row {c_i} (8n, 10n) is missing from the rows and present in the total.",
+    "The row {c_i} (8n, 10n) is missing from the rows of our machine-read text and present in the total.",
 )
 
 ANGELES_7_2 = Table(  # the total is A7.41, and A7.42 for n = 6

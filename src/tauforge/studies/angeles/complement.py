@@ -39,7 +39,7 @@ class Measured(NamedTuple):
     nullities: list[int]  # of K, less n
     inertia: float  # T' M T beside Lagrange's matrix
     smallest: float  # eigenvalue of it, over the largest
-    work: float  # power of w^C, over the sum of the magnitudes of its parts
+    work: float  # power of the recursions' constraint wrenches, over the sum of the magnitudes of its parts
     outside: float  # of w^C outside the range of K', over the largest component
     joints: float  # K' lambda joint by joint beside f_i and n_i of the inward recursions
     forces: float  # eq. 7.57 solved for w^A beside Lagrange's equations
@@ -60,8 +60,8 @@ def stacked(wrenches: list[Wrench]) -> Array:
     return np.array([[*w.moment, *w.force] for w in wrenches], float).reshape(-1)
 
 
-def joint_constraints(arm: ArmParameters, q: list[float], qd: list[float], qdd: list[float]) -> Array:
-    """(6 n,): f_i and n_i of the inward recursions without the actuator's component, at C_i, in frame-0 axes."""
+def joint_constraints(arm: ArmParameters, q: list[float], qd: list[float], qdd: list[float]) -> list[Wrench]:
+    """f_i and n_i of the inward recursions without the actuator's component, at C_i, in frame-0 axes."""
     g = geometry(arm, q)
     found = []
     wrenches = inward(arm, q, outward(arm, q, qd, qdd, base_at_rest(arm)), NO_WRENCH)
@@ -71,7 +71,16 @@ def joint_constraints(arm: ArmParameters, q: list[float], qd: list[float], qdd: 
             for w, actuated in ((force, not joint.revolute), (moment, joint.revolute))
         )
         found.append(Wrench(f, n + cross(o - c, f)))
-    return stacked(found)
+    return found
+
+
+def on_links(arm: ArmParameters, q: list[float], of_joints: list[Wrench]) -> list[Wrench]:
+    """What both its joints exert on every link, at its mass centre: its own joint's wrench less the next one's."""
+    c, result = geometry(arm, q).c, list(of_joints)
+    for i, (force, moment) in enumerate(of_joints[1:]):
+        own = result[i]
+        result[i] = Wrench(own.force - force, own.moment - moment - cross(c[i + 1] - c[i], force))
+    return result
 
 
 def measured(arm: SerialArm) -> Measured:
@@ -80,7 +89,8 @@ def measured(arm: SerialArm) -> Measured:
         K, T = np.array(constraint_matrix(parameters, q), float), shaping_matrix(parameters, q)
         I, other = (np.array(f(parameters, q), float) for f in (generalized_inertia, lagrange_euler.mass_matrix))
         w = stacked(constraint_wrenches(parameters, q, qd, qdd))
-        parts = T * w[:, None]
+        of_joints = joint_constraints(parameters, q, qd, qdd)
+        parts = T * stacked(on_links(parameters, q, of_joints))[:, None]
         multipliers, *_ = np.linalg.lstsq(K.T, w)
         by_joint = np.concatenate([K[s, s].T @ multipliers[s] for s in (slice(6 * i, 6 * i + 6) for i in range(arm.n))])
         ours, exact = (
@@ -98,7 +108,7 @@ def measured(arm: SerialArm) -> Measured:
                 -float(eigenvalues[0] / eigenvalues[-1]),
                 float((np.abs(parts.sum(axis=0)) / np.abs(parts).sum(axis=0)).max()),
                 float(np.abs(K.T @ multipliers - w).max() / np.abs(w).max()),
-                relative_error(by_joint, joint_constraints(parameters, q, qd, qdd)),
+                relative_error(by_joint, stacked(of_joints)),
                 relative_error(ours, exact),
                 float(np.abs(again - tau).max() / (np.abs(I) @ np.abs(accelerations)).max()),
                 6 * arm.n - int(np.linalg.matrix_rank(K)) - arm.n,
@@ -177,8 +187,8 @@ def of_matrices(found: list[Measured]) -> list[Claim]:
             where="eq. 7.58",
             claim="T' M T is the generalized inertia matrix, and it is positive definite",
             printed="I = T' M T, positive definite",
-            measured=f"{within(max(one.inertia for one in found))} of Lagrange's matrix; smallest eigenvalue "
-            f"{min(one.smallest for one in found):.1e} of the largest or more",
+            measured=f"{within(max(one.inertia for one in found))} of Lagrange's matrix; smallest eigenvalue at "
+            f"least {min(one.smallest for one in found):.1e} of the largest",
             reason=WHERE,
             rule=true_in_parts(
                 f"Two statements: the matrix is that of Lagrange's equations, within {ROUNDING:g} of its largest "
@@ -202,8 +212,8 @@ def of_wrenches(found: list[Measured]) -> list[Claim]:
             claim="The nonworking constraint wrench w^C develops no power for any possible motion",
             printed="0",
             measured=f"{within(max(work))} of the sum of the powers of its parts",
-            reason=f"w^C is what eq. 7.48 leaves when the actuators' wrenches are taken away. A unit speed of each "
-            f"joint in turn. {WHERE}",
+            reason="w^C from f_i and n_i of the inward recursions without the actuators' components; a unit speed of "
+            f"each joint in turn. {WHERE}",
             rule=true_or_not(
                 f'It holds if for a unit speed of each joint ("any possible motion") the power is below {ROUNDING:g} '
                 "of the sum of the magnitudes of its parts.",
@@ -217,7 +227,8 @@ def of_wrenches(found: list[Measured]) -> list[Claim]:
             claim="w^C lies in the range of K': w^C = K' lambda",
             printed="w^C = K' lambda",
             measured=f"{within(max(outside))} of its largest component",
-            reason=f"lambda by least squares. {WHERE}",
+            reason="w^C is what eq. 7.48 leaves when the actuators' wrenches are taken away, and lambda is of "
+            f"least squares. {WHERE}",
             rule=true_or_not(
                 f"It holds if what K' lambda leaves of w^C is below {ROUNDING:g} of its largest component.",
                 lambda outside: max(outside) < ROUNDING,
@@ -250,7 +261,7 @@ def of_equations(found: list[Measured]) -> list[Claim]:
             claim="Multiplied by T' the uncoupled Newton-Euler equations are the Euler-Lagrange equations, free of w^C",
             printed="eq. 7.57",
             measured=within(max(forces)),
-            reason=f"Solved for the actuators' forces, beside Lagrange's equations from energies. {WHERE}",
+            reason=f"Solved for the actuators' forces, compared with Lagrange's equations from energies. {WHERE}",
             rule=true_or_not(
                 "It holds if the actuators' forces of eq. 7.57 are those of Lagrange's equations, within "
                 f"{ROUNDING:g} of the largest.",

@@ -20,7 +20,7 @@ from tauforge.studies.angeles.algorithm_counts import (
     outward_rows,
 )
 from tauforge.studies.count_tables import SIX, adds_up
-from tauforge.studies.rules import true_in_parts, true_or_mended
+from tauforge.studies.rules import Rule, true_in_parts, true_or_mended
 from tauforge.studies.study import Claim
 from tauforge.tracing.counting import Operations
 
@@ -29,7 +29,8 @@ TURN = Operations(8, 4)  # one vector between two successive frames
 
 
 def pair(cost: Operations | OperationCount | published.Row) -> str:
-    return f"{cost.multiplications} multiplications, {cost.additions} additions"
+    kinds = (("multiplication", cost.multiplications), ("addition", cost.additions))
+    return ", ".join(f"{number} {kind}{'s' if number != 1 else ''}" for kind, number in kinds)
 
 
 def traced(what: Callable[[Vector, Vector, Any], Any]) -> Operations:
@@ -76,22 +77,15 @@ def products() -> Claim:
         measured="; ".join(map(pair, costs.values())),
         reason="Counted from our vector algebra, for arbitrary vectors.",
         rule=true_in_parts(
-            "Three statements, each true if the count is the printed one.",
+            "It holds if all three counts are the printed ones, and is mixed if some are.",
             lambda arbitrary, with_axis, added: [arbitrary == [6, 3], with_axis == [0, 0], added == [0, 1]],
         ),
         evidence={name: list(cost[:2]) for name, cost in costs.items()},
     )
 
 
-ROWS_AND_TOTAL = true_in_parts(
-    "It holds if every row that the chapter lists, and the total that it prints, is what our code of the line takes, "
-    "and is mixed if some are.",
-    lambda differences: [not difference for difference in differences],
-)
-ROWS = true_in_parts(
-    "It holds if every row that the chapter lists is what our code of the line takes, and is mixed if some are.",
-    lambda differences: [not difference for difference in differences],
-)
+def all_equal(words: str) -> Rule:
+    return true_in_parts(words, lambda differences: [not difference for difference in differences])
 
 
 def differences(printed: Sequence[published.Row], own: dict[str, Operations]) -> list[float]:
@@ -117,7 +111,10 @@ def outward_count() -> Claim:
         reason="Our code of algorithm 7.4.1 with c_i and c'_i, every operation as it is written, general arm on a "
         "moving base. The 4n of Q_i are for its entries, which transformations of 8 multiplications and 4 additions do "
         "not use: without them 78n are left.",
-        rule=ROWS_AND_TOTAL,
+        rule=all_equal(
+            f"It holds if every row that the chapter lists, and the total for n = 1 to {SIZES[-1]}, is what our code "
+            "takes, and is mixed if some are."
+        ),
         evidence={"differences": [*differences(published.ANGELES_REVOLUTE, outward_rows("R")), apart]},
     )
 
@@ -129,9 +126,7 @@ def prismatic_count() -> Claim:
     ours = added(own.values())
     unlike = [
         f"{row.item} {own[row.item].multiplications} and {own[row.item].additions}"
-        for row, difference in zip(
-            published.ANGELES_PRISMATIC, differences(published.ANGELES_PRISMATIC, own), strict=True
-        )
+        for row, difference in zip(listed, differences(listed, own), strict=True)
         if difference
     ]
     return Claim(
@@ -143,8 +138,10 @@ def prismatic_count() -> Claim:
         reason="Our code of the mended algorithm 7.4.1, with an unknown constant angle theta_i. Q_i and Q_i' delta of "
         "a prismatic joint are constant and can be computed beforehand, which the list does not use; b' e must be "
         "turned into the link's frame, which it leaves out.",
-        rule=ROWS,
-        evidence={"differences": differences(published.ANGELES_PRISMATIC, own)},
+        rule=all_equal(
+            "It holds if every row that the chapter lists is what our code of it takes, and is mixed if some are."
+        ),
+        evidence={"differences": differences(listed, own)},
     )
 
 
@@ -156,8 +153,9 @@ def one_more_turn(multiplications: Sequence[float], additions: Sequence[float]) 
 
 
 COUNT = true_or_mended(
-    "It holds if our code of the algorithms, mended so that the torques are right, takes as many operations for every "
-    "n; with a correction if the only difference is that f_1 and n_1 are turned too, as algorithm 7.4.2 needs.",
+    "It holds if our code of the algorithms, mended so that the torques are right, takes as many operations for n = 1 "
+    f"to {SIZES[-1]}; with a correction if the only difference is that f_1 and n_1 are turned too, as algorithm 7.4.2 "
+    "needs.",
     holds=lambda multiplications, additions: not any(multiplications) and not any(additions),
     corrected=one_more_turn,
 )
@@ -257,10 +255,9 @@ def table_7_4_from_7_3() -> Claim:
         printed=named(published.ANGELES_7_4),
         measured=named(by_formula),
         reason=f"{len(by_formula) - len(slips)} of {len(by_formula)} entries with a formula agree. What the authors of "
-        "these entries counted is not in the chapter.",
-        rule=true_in_parts(
-            "It holds if every entry with a formula in Table 7.3 is the formula's number, and is mixed if some are.",
-            lambda differences: [not difference for difference in differences],
+        "these entries counted is not in the chapter. A digit that the machine misread in our text cannot be excluded.",
+        rule=all_equal(
+            "It holds if every entry with a formula in Table 7.3 is the formula's number, and is mixed if some are."
         ),
         evidence={
             "differences": [

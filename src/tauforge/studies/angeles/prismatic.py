@@ -51,8 +51,9 @@ def handled() -> tuple[Claim, Table]:
         printed="a branch for prismatic joints in algorithms 7.4.1 and 7.4.2",
         measured=f"as printed up to {max(printed):.2g} of the largest force off (median of {STATES} states), mended "
         f"{within(max(mended))}",
-        reason=f"{len(rows)} arms with prismatic joints, {STATES} random states each, beside Lagrange's equations. "
-        "Mended are the prismatic branch of algorithm 7.4.1 and eq. 7.38d; algorithm 7.4.2 is mended in both.",
+        reason=f"{len(rows)} arms with prismatic joints, {STATES} random states each, compared with Lagrange's "
+        "equations. Mended are the prismatic branch of algorithm 7.4.1 and eq. 7.38d; algorithm 7.4.2 is mended in "
+        "both.",
         rule=true_or_mended(
             f"It holds if the forces as printed are those of Lagrange's equations for every arm, within {ROUNDING:g} "
             "of the largest, and with a correction if the mended ones are.",
@@ -103,7 +104,7 @@ def free_points() -> Claim:
         where="section 7.4, after eq. 7.32d",
         claim="The point O_i of a prismatic joint can be chosen freely on link i-1",
         printed="a freedom in the choice of O_i",
-        measured=f"forces {within(float(errors['P'].max()))} when O_2 is moved by up to 1 m in each direction",
+        measured=f"forces {within(float(errors['P'].max()))} of the same, with O_2 up to 1 m away in each direction",
         reason=f"A random arm, {STATES} states. The same change at a revolute joint moves its axis: the forces change "
         f"by {changed:.1g} of the largest (median).",
         rule=true_or_not(

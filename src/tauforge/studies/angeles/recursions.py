@@ -76,7 +76,8 @@ def link_motions() -> Claim:
         printed="omega_i, omega'_i, c_i, c'_i, c''_i",
         measured=within(max(worst.values())),
         reason=f"{ARMS} random arms with revolute and prismatic joints on a moving base, {STATES} states each, with "
-        "the prismatic branch mended; beside t = T qd (eq. 7.54) and t' = T qdd + T' qd (eq. 7.56) in one fixed frame.",
+        "the prismatic branch mended; compared with t = T qd (eq. 7.54) and t' = T qdd + T' qd (eq. 7.56) in one "
+        "fixed frame.",
         rule=equal("the vectors of the recursions, turned into one frame, are those of eqs 7.54 and 7.56"),
         evidence={"errors": list(worst.values())},
     )
@@ -98,11 +99,11 @@ def gravity() -> Claim:
     return Claim(
         name="gravity",
         where="eqs 7.44, 7.49",
-        claim="Gravity can be had by declaring that the base accelerates by -g",
+        claim="Gravity can be included by declaring that the base accelerates by -g",
         printed="c''_0 = -g",
         measured=within(max(errors)),
-        reason=f"{ARMS} random arms at rest in {STATES} poses each, g in any direction: the recursions beside the "
-        "weights of eq. 7.49, projected by T.",
+        reason=f"{ARMS} random arms at rest in {STATES} poses each, g in any direction: the recursions "
+        "compared with the weights of eq. 7.49, projected by T.",
         rule=equal("the forces of the recursions at rest are those that hold the weights of eq. 7.49"),
         evidence={"errors": errors},
     )
@@ -150,9 +151,9 @@ def on_a_moving_base() -> Claim:
         printed="the base link 0 need not be an inertial frame",
         measured=within(max(errors)),
         reason=f"{len(CARRIED)} random arms, {POSES} states each, by the recursions and by the orthogonal complement, "
-        "beside Lagrange's equations of an arm whose first six joints move the base. Where the motion of the base is "
-        "given, the wrench upon it need not be known; section 7.5.2, on bases whose motion is not given, is not in our "
-        "text of the chapter.",
+        "compared with Lagrange's equations of an arm whose first six joints move the base. Where the motion of the "
+        "base is given, the wrench upon it need not be known; section 7.5.2, on bases whose motion is not given, is "
+        "not in our text of the chapter.",
         rule=equal("the forces on a base in motion are those of Lagrange's equations of the longer arm"),
         evidence={"errors": errors},
     )

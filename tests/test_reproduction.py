@@ -75,15 +75,16 @@ def test_forces_of_pedrammehrs_figures(report: Path) -> None:
 
 
 def test_errors_of_lees_figures(report: Path) -> None:
-    arm = tf.load("puma560").without_friction().replace(limits=[None] * 6)
+    """The paper's arm, which has no rotors, and beside it the one with rotors."""
+    whole = tf.load("puma560").without_friction().replace(limits=[None] * 6)
     start, end = np.deg2rad([[-90, 180, 270, 180, 0, 0], [-135, 210, 180, 225, -60, 90]])
-    run = tf.simulate(
-        arm, tf.control.ComputedTorque(arm), tf.motion.JointMove(start, end, 3.0), step=2e-3, control_period=0.01
-    )
-    for joint in range(6):
-        found = columns(report, f"lee1982-fig-{joint + 3}-panel-1")
-        theirs = np.interp(found["time [s]"], run.time, run.error[:, joint])
-        assert np.abs(found[f"joint {joint + 1}"] - theirs).max() < SAME * np.abs(theirs).max()
+    move = tf.motion.JointMove(start, end, 3.0)
+    for name, arm in (("the paper's arm", whole.without_rotors()), ("with rotors", whole)):
+        run = tf.simulate(arm, tf.control.ComputedTorque(arm), move, step=2e-3, control_period=0.01)
+        for joint in range(6):
+            found = columns(report, f"lee1982-fig-{joint + 3}-panel-1")
+            theirs = np.interp(found["time [s]"], run.time, run.error[:, joint])
+            assert np.abs(found[name] - theirs).max() < SAME * np.abs(theirs).max()
 
 
 def test_counts_in_angeles_table(report: Path) -> None:

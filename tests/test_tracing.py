@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from strategies import conventions, kinds, random_arm, random_state, seeds
 from tauforge.algebra.scalars import Column, arctangent, cos, select, sin, sqrt, tanh
 from tauforge.formulations.serial import FORMULATIONS
-from tauforge.tracing.counting import Operations, count, critical_path
+from tauforge.tracing.counting import Operations, count, critical_path, least_steps
 from tauforge.tracing.graph import cheapest_trace, trace
 from tolerances import ROUNDING, error
 
@@ -129,6 +129,28 @@ def test_critical_path():
     assert (path.multiplications, path.additions, path.steps) in {(2, 1, 3), (0, 3, 3)}
     balanced = trace(lambda x: [(x[0] + x[1]) + (x[2] + x[3])], {"x": 4})
     assert critical_path(balanced).additions == 2
+
+
+@pytest.mark.parametrize(
+    ("formula", "steps"),
+    [
+        (lambda x: [x[0] + x[1] + x[2] + x[3]], 2),  # in pairs
+        (lambda x: [x[0] * x[1] * x[2] - x[3] * 2.0], 3),
+        (lambda x: [x[0] * x[1] * x[2] * x[3] + x[0] + x[1]], 3),  # what is ready early is added early
+        (lambda x: [(x[0] + x[1] + x[2]) * x[3], x[0] + x[1] + x[2] + x[3]], 3),  # the shared sum is formed again
+        (lambda x: [x[0] / (x[1] + x[2] + x[3] + x[0])], 3),
+        (lambda x: [sin(x[0])], 0),
+        (lambda x: [x[0]], 0),
+    ],
+)
+def test_least_steps(formula, steps):
+    assert least_steps(trace(formula, {"x": 4})) == steps
+
+
+def test_least_steps_with_robot_numbers():
+    """What is constant is precomputed."""
+    graph = trace(lambda a, x: [a[0] * a[1] * x[0] + a[0] + x[1]], {"robot.a": 2, "x": 2})
+    assert (least_steps(graph, "robot."), least_steps(graph)) == (2, 3)
 
 
 def test_tracing_an_arm_takes_milliseconds():

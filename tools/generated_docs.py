@@ -18,7 +18,8 @@ from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
 from tauforge.analysis.line_costs import line_costs
 from tauforge.analysis.papers_beside import papers_beside, steps_beside
-from tauforge.studies.lee1982 import study as lee1982
+from tauforge.studies.lee1982 import control as lee1982
+from tauforge.studies.lee1982 import tracking
 from tauforge.studies.stewart_paths import FAST, SLOW, sampled
 from tauforge.studies.stewart_tables import assumption_costs
 from tauforge.studies.stewart_tables import flops_table as operations
@@ -98,13 +99,13 @@ def flops_table() -> str:
 
 
 def lee_table() -> str:
-    """Errors of the PUMA under computed torque against duration and sampling period."""
-    found = lee1982.errors()
+    """Errors of the PUMA under computed torque against duration and sampling period, without and with rotors."""
     rows = []
-    for duration, measured, estimated in zip(lee1982.DURATIONS, *found, strict=True):
-        cells = (f"{error:.1e} ({guess:.1e})" for error, guess in zip(measured, estimated, strict=True))
-        rows.append((f"{duration:.0f} s", *cells))
-    return markdown(("duration", *(f"every {period} s" for period in lee1982.PERIODS)), rows)
+    for rotors, arm in lee1982.ARMS.items():
+        for duration, measured, estimated in zip(tracking.DURATIONS, *tracking.errors(rotors), strict=True):
+            cells = (f"{error:.1e} ({guess:.1e})" for error, guess in zip(measured, estimated, strict=True))
+            rows.append((arm, f"{duration:.0f} s", *cells))
+    return markdown(("arm", "duration", *(f"every {period} s" for period in tracking.PERIODS)), rows)
 
 
 def with_tables(text: str, tables: dict[str, str]) -> str:

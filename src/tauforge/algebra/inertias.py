@@ -33,7 +33,7 @@ def moved(mass: Scalar, first_moment: Vector, inertia: Matrix, p: Vector) -> tup
 
 
 def second_moments(inertia: Matrix) -> Matrix:
-    """integral r r' dm = Tr(I)/2 E - I, from the inertia tensor about the same point."""
+    """integral r r' dm = Tr(I)/2 E - I, from the inertia tensor about the same point; L2.21 is its inverse."""
     J: Matrix = IDENTITY * (inertia.trace * 0.5) - inertia
     return J
 

@@ -53,7 +53,8 @@ TURNEY_2 = Table(
     TURNEY_1[0],
     "The appendix swaps the words multiplications and additions in its totals; its second-derivative additions are "
     "8 n (n^2 - 1), as here, not 16; 8.5 q (q + 1) + 64 does not follow from its parts (8.5 q^2 + 7.5 q + 64); and the "
-    "true sum of 16 q (q + 1) + 32 makes the additions 40/3 n^3 + 74 n^2 - 16/3 n.",
+    "true sum of 16 q (q + 1) + 32 makes the additions 40/3 n^3 + 74 n^2 - 16/3 n, or 64/3 n^3 + 74 n^2 - 40/3 n with "
+    "the appendix's own 16 n (n^2 - 1).",
 )
 
 TURNEY_3 = Table(

@@ -1,8 +1,8 @@
-"""Computed torque: Lee, Chung, Mudge & Turney 1982, eq. 4.1, in its Newton-Euler form 4.4.
+"""Computed torque: Lee, Chung, Mudge & Turney 1982, L4.1, in its Newton-Euler form L4.4.
 
-One call of inverse dynamics with the corrected acceleration qdd_d + Kv (qd_d - qd) + Kp (q_d - q) (4.4 as it is meant:
+One call of inverse dynamics with the corrected acceleration qdd_d + Kv (qd_d - qd) + Kp (q_d - q) (L4.4 as it is meant:
 the correction replaces the acceleration). With a perfect model and continuous control the error then follows
-e'' + Kv e' + Kp e = 0; for a platform in x, y, z and the angles.
+e'' + Kv e' + Kp e = 0 (L4.3); for a platform in x, y, z and the angles.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ComputedTorque(Controller):
     """robot: the controller's own model, which may differ from the plant's.
 
     kp, kv: a number, n numbers or an (n, n) matrix, 1/s^2 and 1/s
-    check:  refuse gains that break the paper's conditions of stability (after eq. 4.3)
+    check:  refuse gains that break the paper's conditions of stability (after L4.3)
     """
 
     compiles = True
@@ -50,7 +50,7 @@ class ComputedTorque(Controller):
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         e, e_dot = coordinate_errors(self.robot, position, velocity, target)
-        wanted = target_acceleration(self.robot, target) + times(self.kv, e_dot) + times(self.kp, e)
+        wanted = target_acceleration(self.robot, target) + times(self.kv, e_dot) + times(self.kp, e)  # L4.4
         acceleration = robot_acceleration(self.robot, position, velocity, wanted)
         return model_forces(self.robot, position, velocity, acceleration)
 

@@ -8,6 +8,7 @@ selections are free.
 from __future__ import annotations
 
 from collections import Counter
+from heapq import heapify, heappop, heappush
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import FoldingScalar, Scalar, is_number
@@ -117,3 +118,35 @@ def critical_path(graph: Graph, constants: str = "") -> CriticalPath:
         depth.append((steps + (multiplies or adds), multiplications + multiplies, additions + adds))
     longest = max((depth[output.node] for output in graph.outputs), default=(0, 0, 0))
     return CriticalPath(longest[1], longest[2])
+
+
+def least_steps(graph: Graph, constants: str = "") -> int:
+    """Steps left if everything independent ran at the same time and every sum and product were put in the best order.
+
+    A value that several others need may be formed several times. Products are not multiplied out.
+    """
+    kinds = {"add": "sum", "sub": "sum", "mul": "product"}
+    varies = varying(graph, constants)
+    ready: list[int] = []  # steps after which a node is known
+    terms: list[list[int]] = []  # of a sum or product, when its terms are ready: those of its terms' own sums included
+    for k, node in enumerate(graph.nodes):
+        latest = max((ready[a] for a in node.args), default=0)
+        kind = kinds.get(node.op) if varies[k] else None
+        terms.append([])
+        if kind is None:
+            ready.append(latest + (varies[k] and node.op == "div"))
+            continue
+        for a in node.args:
+            same = varies[a] and kinds.get(graph.nodes[a].op) == kind
+            terms[k] += terms[a] if same else [ready[a]]
+        ready.append(_joined(terms[k]))
+    return max((ready[output.node] for output in graph.outputs), default=0)
+
+
+def _joined(times: list[int]) -> int:
+    """When the sum of terms that are ready at these times is known: the two earliest are always joined first."""
+    heap = list(times)
+    heapify(heap)
+    while len(heap) > 1:
+        heappush(heap, max(heappop(heap), heappop(heap)) + 1)
+    return heap[0]

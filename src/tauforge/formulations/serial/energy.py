@@ -13,7 +13,7 @@ from tauforge.formulations.serial.parameters import ArmParameters, DriveParamete
 def kinetic_energy(
     arm: ArmParameters, drives: Sequence[DriveParameters], q: Sequence[Scalar], qd: Sequence[Scalar]
 ) -> Scalar:
-    """1/2 sum (m v.v + omega.I omega) + 1/2 sum J_m G^2 qd^2, J, base at rest.
+    """1/2 sum (m v.v + omega.I omega) + 1/2 sum J_m G^2 qd^2, J, base at rest; without rotors L3.4.
 
     Identity: equals 1/2 qd' M qd with the reflected rotor inertias on M's diagonal.
     """
@@ -31,7 +31,7 @@ def kinetic_energy(
 
 
 def potential_energy(arm: ArmParameters, q: Sequence[Scalar]) -> Scalar:
-    """- sum m g.c, J, measured from the world origin.
+    """- sum m g.c (L3.5), J, measured from the world origin.
 
     Identity: its derivative with respect to q is gravity_forces(q).
     """

@@ -34,13 +34,13 @@ def out_of_link(joint: JointParameters, turn: Matrix, v: Vector) -> Vector:
 
 
 def link_transform(joint: JointParameters, q: Scalar) -> Transform:
-    """T_{i-1}^i (T1.13): rotation R_{i-1}^i (T1.10) and p_{i-1}^i, in frame i-1."""
+    """T_{i-1}^i (T1.13, L2.1-2.2): rotation R_{i-1}^i (T1.10) and p_{i-1}^i, in frame i-1."""
     turn = joint_rotation(joint, q)
     return Transform(turn.times(joint.constant.rotation), turn @ joint.constant.translation + joint_travel(joint, q))
 
 
 def link_displacement(joint: JointParameters, q: Scalar) -> Vector:
-    """r_i = R_i^{i-1} p_{i-1}^i (T1.14): from origin i-1 to origin i, in frame i; constant if revolute."""
+    """r_i = R_i^{i-1} p_{i-1}^i (T1.14, L2.11): from origin i-1 to origin i, in frame i; constant if revolute."""
     return joint.constant.rotation.T @ (joint.constant.translation + joint_travel(joint, q))
 
 
@@ -50,7 +50,7 @@ def axis_in_link(joint: JointParameters) -> Vector:
 
 
 def link_frames(arm: ArmParameters, q: Sequence[Scalar]) -> list[Transform]:
-    """World <- frame i, i = 0..n (T1.15)."""
+    """World <- frame i, i = 0..n (T1.15, L2.4, L2.12)."""
     frames = [arm.base.then(arm.mount)]
     for joint, q_i in zip(arm.joints, q, strict=True):
         frames.append(frames[-1].then(link_transform(joint, q_i)))

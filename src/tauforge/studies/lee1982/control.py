@@ -2,7 +2,7 @@
 
 The paper prints neither the duration of the move nor its profile, nor the frames of the joints. The group's other
 tables have the opposite twists of our PUMA, so the angles are mapped (the frames are inferred), the limits switched
-off, and the move is quintic, without friction.
+off, and the move is quintic, without friction. The paper's equations have no reflected rotor inertia.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.control import ComputedTorque
-from tauforge.control.controller import Controller
 from tauforge.motion import JointMove
 from tauforge.robots.load import load
+from tauforge.robots.loads import Payload
 from tauforge.robots.serial_arm import SerialArm
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.simulate import simulate
@@ -25,6 +25,9 @@ Array = NDArray[Any]
 KP, KV, PERIOD = 100.0, 20.0, 0.01  # 1/s^2, 1/s, s: section 5
 ONE_BIT = 4.26e-4  # rad: "less than 4.26e-4 radian per bit"
 HOLD_STEPS = 5  # integration steps between two samples
+SLOW, FAST = 3.0, 1.0  # s, of the moves that are drawn
+ARMS = {False: "the paper's arm", True: "with rotors"}  # by whether the rotors' reflected inertia is added
+LOADS = {False: Payload(0.1, (0, 0, 0.05)), True: Payload(2.0, (0, 0, 0.05))}  # ours; link 6 weighs 0.09 kg
 
 
 def our_angles(degrees: ArrayLike) -> Array:
@@ -49,41 +52,18 @@ def move(duration: float) -> JointMove:
     return JointMove(START, END, duration)
 
 
-def follow(
-    duration: float, period: float = PERIOD, law: Controller | None = None, plant: SerialArm | None = None
-) -> Recording:
-    """The move under computed torque with the right model, or under another law or with another plant."""
-    law = ComputedTorque(puma(), KP, KV) if law is None else law
-    return simulate(puma(), law, move(duration), step=period / HOLD_STEPS, control_period=period, plant=plant)
+def follow(duration: float, rotors: bool = False) -> Recording:
+    """The move under computed torque with the right model and the paper's gains and sampling."""
+    arm = puma(rotors)
+    law = ComputedTorque(arm, KP, KV)
+    return simulate(arm, law, move(duration), step=PERIOD / HOLD_STEPS, control_period=PERIOD)
 
 
-@cache
-def largest_error(duration: float, period: float = PERIOD) -> float:
-    """rad, of any joint at any time."""
-    return float(np.abs(follow(duration, period).error).max())
-
-
-def largest_jerk(duration: float) -> float:
-    """rad/s^3, of any joint along the move."""
-    t = np.linspace(0, duration, 2001)
-    return float(np.abs(np.gradient(move(duration).sample(t).acceleration, t, axis=0)).max())
-
-
-def held_command_error(duration: float, period: float = PERIOD) -> float:
-    """Estimate, rad: the wanted acceleration is late by half a period on average, and the loop leaves jerk x period /
-    (2 Kp) of it. The turning of the arm while the forces are held is left out.
+def held_force_error(duration: float, period: float = PERIOD, rotors: bool = False) -> float:
+    """Estimate, rad: held torques are late by half a period on average; M^-1 of what they lack is an acceleration, and
+    the loop leaves 1 / Kp of it.
     """
-    return largest_jerk(duration) * period / 2 / KP
-
-
-def shortest_duration(bound: float = ONE_BIT, longest: float = 5.0) -> float:
-    """s, to a tenth: the fastest move whose error stays within the bound at the paper's sampling period."""
-    tenths = np.arange(10, round(10 * longest) + 1)
-    low, high = 0, len(tenths) - 1  # the error falls with the duration
-    while low < high:
-        middle = (low + high) // 2
-        if largest_error(tenths[middle] / 10) < bound:
-            high = middle
-        else:
-            low = middle + 1
-    return float(tenths[high] / 10)
+    arm, t = puma(rotors), np.linspace(0, duration, 501)
+    state = move(duration).sample(t)
+    lacking = np.gradient(arm.inverse_dynamics(*state), t, axis=0) * period / 2
+    return float(np.abs(np.linalg.solve(arm.mass_matrix(state.position), lacking[..., None])).max()) / KP

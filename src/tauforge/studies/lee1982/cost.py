@@ -9,14 +9,40 @@ from tauforge.analysis.complexity import general_cost_of, general_operation_coun
 from tauforge.formulations.serial import DEFAULT_FORMULATION
 from tauforge.studies.count_tables import SIX, adds_up, breakdown, our_rows
 from tauforge.studies.lee1982.control import PERIOD, puma
-from tauforge.studies.study import Cell, Claim, Table, corrected_unless, holds_if, judged
+from tauforge.studies.rules import true_in_parts, true_or_not
+from tauforge.studies.study import Cell, Claim, Table
 from tauforge.studies.timing import BATCH, nanoseconds
-from tauforge.studies.turney1980.counts import lagrange_explicit
+from tauforge.studies.turney1980.explicit import lagrange_explicit
 
-EXTREME = 10  # times the operations and the time
+EXTREME = 10  # times the operations
+A_LITTLE = 0.2  # of the operations
 MULTIPLY, ADD, FETCH = 3.3, 0.5, 0.45  # us: section 5, from the manufacturer's sheet
 LAW = published.LEE_2.rows[-1]  # qdd_d + Kv e' + Kp e, which both controllers pay
 PAIR = ("lagrange-euler", "newton-euler")
+ABOUT = true_in_parts(
+    "It holds if the factors by the paper's tables, of multiplications and of additions, round to 100 in the one "
+    'digit that "about 100" gives. Mixed if one of them does.',
+    lambda factors: [50 <= factor < 150 for factor in factors],
+)
+EXTREMELY = true_in_parts(
+    f'It holds if it takes {EXTREME} times the operations of Newton-Euler or more ("extremely"), both as the paper '
+    "evaluates it and with its sums taken first. Mixed if in one of the two ways.",
+    lambda tables, sums_first: [min(factors) >= EXTREME for factors in (tables, sums_first)],
+)
+SLIGHTLY = true_in_parts(
+    f'It holds if the totals differ from those of the report cited by less than {A_LITTLE:g} of them ("slightly"), in '
+    "multiplications and additions of both formulations. Mixed if some do.",
+    lambda ratios: [abs(ratio - 1) < A_LITTLE for ratio in ratios],
+)
+MILLISECONDS = true_or_not(
+    "It holds if the printed counts and instruction times come to 3 ms, rounded to the printed digit.",
+    lambda milliseconds: round(milliseconds) == 3,
+)
+REAL_TIME = true_in_parts(
+    "It holds if a set point takes less than the paper's sampling period on Newton-Euler and more on Lagrange-Euler, "
+    "on the paper's computer. Mixed if one of the two.",
+    lambda newton, lagrange, period: [newton < period, lagrange > period],
+)
 
 
 class Cost(NamedTuple):
@@ -56,19 +82,23 @@ class Rivals(NamedTuple):
         )
 
 
+def printed_rivals() -> Rivals:
+    return Rivals(
+        "Tables 1 and 2",
+        printed("Table 1, Lagrange-Euler", published.LEE_1),
+        printed("Table 2, Newton-Euler", published.LEE_2),
+    )
+
+
 def rivals() -> list[Rivals]:
-    """As printed; with every coefficient apart, as Lee evaluates them, but shared; and our texts."""
+    """As printed; with every coefficient apart, as Lee evaluates them, but shared; and our own code."""
     explicit = general_cost_of(lagrange_explicit)
     multiply, add = SIX**2 * (SIX + 2), SIX**2 * (SIX + 1)  # tau = D (..) + H + G, the last row of Table 1
     general = [with_law(name, *general_operation_count(SIX, name)[:2]) for name in PAIR]
     own = [with_law(name, *operation_count(puma(), name)[:2]) for name in PAIR]
     apart = with_law("D, H, G apart", explicit.multiplications + multiply, explicit.additions + add)
     return [
-        Rivals(
-            "Tables 1 and 2",
-            printed("Table 1, Lagrange-Euler", published.LEE_1),
-            printed("Table 2, Newton-Euler", published.LEE_2),
-        ),
+        printed_rivals(),
         Rivals("ours, general arm, every coefficient of D and H apart", apart, general[1]),
         Rivals("ours, general arm, sums first", *general),
         Rivals("ours, PUMA 560", *own),
@@ -77,8 +107,13 @@ def rivals() -> list[Rivals]:
 
 def costs() -> tuple[list[Claim], list[Table]]:
     found, times = rivals(), {name: nanoseconds(puma(), name) for name in PAIR}
-    claims = [adds_up("Table 1", published.LEE_1), adds_up("Table 2", published.LEE_2)]
-    claims += factor_claims(found, times) + machine_claims(found[0])
+    claims = [
+        adds_up("table-1-adds-up", "Table 1", published.LEE_1),
+        adds_up("table-2-adds-up", "Table 2", published.LEE_2),
+        *factor_claims(found, times),
+        other_papers(),
+        *machine_claims(found[0]),
+    ]
     tables = [
         breakdown("table-1", published.LEE_1, our_rows(PAIR[0])),
         breakdown("table-2", published.LEE_2, our_rows(PAIR[1])),
@@ -93,26 +128,51 @@ def factor_claims(found: list[Rivals], times: dict[str, float]) -> list[Claim]:
     ratio = times[PAIR[0]] / times[PAIR[1]]
     return [
         Claim(
-            "section 5",
-            "The controller on Lagrange-Euler takes about 100 times the operations of the one on Newton-Euler",
-            "about 100",
-            f"{tables.factors[0]:.0f} (multiplications), {tables.factors[1]:.0f} (additions)",
-            corrected_unless(all(abs(factor / 100 - 1) < 0.1 for factor in tables.factors)),
-            f"From the paper's own Tables 1 and 2 at n = {SIX}.",
+            name="about-100",
+            where="section 5",
+            claim="The controller on Lagrange-Euler takes about 100 times the operations of the one on Newton-Euler",
+            printed="about 100",
+            measured=f"{tables.factors[0]:.0f} (multiplications), {tables.factors[1]:.0f} (additions)",
+            reason=f"From the paper's own Tables 1 and 2 at n = {SIX}. The exact factors are larger than the words.",
+            rule=ABOUT,
+            evidence={"factors": list(tables.factors)},
         ),
         Claim(
-            "section 3.1",
-            "The Lagrangian formulation is extremely inefficient as compared with other formulations",
-            "extremely",
-            f"{own.factors[0]:.1f} / {own.factors[1]:.1f} in operations, PUMA; "
-            f"{general.factors[0]:.1f} / {general.factors[1]:.1f} in operations, general arm",
-            judged(min(*own.factors, ratio) > EXTREME, min(*own.factors, ratio) > 1),
-            f"True of the paper's way, {tables.factors[0]:.0f} / {tables.factors[1]:.0f} by its tables: it takes every "
-            "Tr{d2T J dT'} apart, order n^4. Summed before the products, order n^3 (Turney's appendix), and compiled, "
-            "the two are this close.",
+            name="extremely-inefficient",
+            where="section 3.1",
+            claim="The Lagrangian formulation is extremely inefficient as compared with other formulations",
+            printed="no number",
+            measured=f"{tables.factors[0]:.0f} / {tables.factors[1]:.0f} times the multiplications / additions by the "
+            f"paper's tables; {general.factors[0]:.1f} / {general.factors[1]:.1f} with sums first, general arm; "
+            f"{own.factors[0]:.1f} / {own.factors[1]:.1f} for the PUMA",
+            reason="The paper takes every Tr{d2T J dT'} apart, order n^4. Summed before the products it is of order "
+            "n^3, as in the appendix of Turney, Mudge & Lee 1980.",
+            rule=EXTREMELY,
+            evidence={"tables": list(tables.factors), "sums_first": list(general.factors)},
             timed=f"{ratio:.1f} in time, PUMA",
         ),
     ]
+
+
+def other_papers() -> Claim:
+    """Lee's totals without the law beside those of Turney, Mudge & Lee 1980, the report that the paper cites."""
+    theirs = [published.TURNEY_1[0], published.TURNEY_1[1]]
+    ratios = []
+    for table, other in zip((published.LEE_1, published.LEE_2), theirs, strict=True):
+        for kind in ("multiplications", "additions"):
+            mine = float(getattr(table.total, kind)(SIX) - getattr(LAW, kind)(SIX))
+            ratios.append(mine / float(getattr(other, kind)(SIX)))
+    return Claim(
+        name="other-papers",
+        where="section 5",
+        claim="The numbers of operations may be slightly different from those of other papers",
+        printed="slightly",
+        measured=f"{ratios[2]:.2f} / {ratios[3]:.2f} times the multiplications / additions of Turney, Mudge & Lee 1980 "
+        f"on Newton-Euler, {ratios[0]:.0f} / {ratios[1]:.0f} times on Lagrange-Euler",
+        reason=f"Totals at n = {SIX} without the control law. On Lagrange-Euler it is another order in n.",
+        rule=SLIGHTLY,
+        evidence={"ratios": ratios},
+    )
 
 
 def machine_claims(tables: Rivals) -> list[Claim]:
@@ -120,22 +180,29 @@ def machine_claims(tables: Rivals) -> list[Claim]:
     period = PERIOD * 1000
     return [
         Claim(
-            "section 5",
-            "A PDP-11/45 computes a set point in approximately 3 ms",
-            "3 ms",
-            f"{newton:.2f} ms",
-            holds_if(round(newton) == 3),
-            f"{tables.newton.multiplications} multiplications of {MULTIPLY} us and {tables.newton.additions} additions "
-            f"of {ADD} us (Table 2, n = {SIX}), each with a fetch of {FETCH} us; {tables.newton.milliseconds(0):.2f} "
-            f"ms without fetches, {tables.newton.milliseconds(2):.2f} ms with two. Sines and cosines are not in it.",
+            name="three-milliseconds",
+            where="section 5",
+            claim="A PDP-11/45 computes a set point in approximately 3 ms",
+            printed="3 ms",
+            measured=f"{newton:.2f} ms",
+            reason=f"{tables.newton.multiplications} multiplications of {MULTIPLY} us and {tables.newton.additions} "
+            f"additions of {ADD} us (Table 2, n = {SIX}), each with a fetch of {FETCH} us; "
+            f"{tables.newton.milliseconds(0):.2f} ms without fetches, {tables.newton.milliseconds(2):.2f} ms with two. "
+            "Sines and cosines are not in it.",
+            rule=MILLISECONDS,
+            evidence={"milliseconds": newton},
         ),
         Claim(
-            "section 5",
-            f"Real-time control every {period:g} ms is possible on Newton-Euler, and was not on Lagrange",
-            f"< {period:g} ms",
-            f"{newton:.2f} ms; on Lagrange {lagrange:.0f} ms",
-            holds_if(newton < period < lagrange),
-            "Both by the paper's tables and instruction times.",
+            name="real-time",
+            where="sections 1, 3.2 and 5",
+            claim="Newton-Euler reduces the time so that real-time control is possible; on the complete Lagrangian "
+            "model it is difficult if not impossible",
+            printed=f"sampling every {period:g} ms",
+            measured=f"{newton:.2f} ms on Newton-Euler, {lagrange:.0f} ms on Lagrange-Euler",
+            reason="Both by the paper's tables and the instruction times of its PDP-11/45. No computer of today is "
+            "meant.",
+            rule=REAL_TIME,
+            evidence={"newton": newton, "lagrange": lagrange, "period": period},
         ),
     ]
 

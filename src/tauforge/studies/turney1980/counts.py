@@ -1,61 +1,43 @@
-"""Turney's tables of operation counts: whether they add up, and what our texts of the same sets cost."""
+"""Turney's tables of operation counts: whether they add up, and what our code of the same sets costs."""
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from functools import cache
+from typing import Any, NamedTuple
 
+from tauforge.algebra.vectors import Matrix
 from tauforge.analysis import published_counts as published
-from tauforge.analysis.complexity import general_cost_of, general_operation_count
-from tauforge.analysis.papers_beside import steps_beside
-from tauforge.analysis.polynomial import Polynomial, added, interpolated
-from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, strobing
+from tauforge.analysis.complexity import ROBOT, general_arm, general_cost_of, general_operation_count, recorded
+from tauforge.formulations.serial import FORMULATIONS, modified_newton_euler
+from tauforge.formulations.serial.parameters import ArmParameters
+from tauforge.plots.figure import Figure
+from tauforge.robots.evaluate import Formula
 from tauforge.studies.count_tables import COLUMNS, SIX, adds_up, breakdown, cells, lines_of, our_row, our_rows
-from tauforge.studies.study import Claim, Table, Verdict, corrected_unless, holds_if, judged
-from tauforge.tracing.counting import Operations
+from tauforge.studies.misprints import as_printed
+from tauforge.studies.rules import true_in_parts, true_or_not
+from tauforge.studies.study import Cell, Claim, Table
+from tauforge.studies.turney1980.appendix import appendix_claims, appendix_table
+from tauforge.studies.turney1980.explicit import degree, explicit_claims, explicit_table
+from tauforge.studies.turney1980.schedule import schedule_claims, schedule_figure, table_5
+from tauforge.studies.turney1980.term_counts import row_claims, rows_table
+from tauforge.tracing.counting import critical_path, least_steps
 
 SETS = ("lagrange-euler", "newton-euler", "modified-newton-euler")
+NOT_RECURSIVE = ("lagrange-euler", "orthogonal-complement")
+SIZES = range(3, 10)
+AS_5_1 = ("F.append((A @ body.com + a) * body.mass)", "F.append((A @ (body.com + r[i]) + carried) * body.mass)")
 
 
-def appendix_total() -> tuple[Polynomial, Polynomial]:
-    """Table 2's totals with the appendix's own parts of the kinetic term summed over q = 1..n."""
-    sizes = list(range(5))
-    parts = (
-        [sum(16 * q + q * (q - 1) // 2 + 8 * q * (q - 1) + 64 for q in range(1, n + 1)) for n in sizes],
-        [sum(16 * q * (q + 1) + 32 for q in range(1, n + 1)) for n in sizes],
-    )
-    kinetic, others = published.TURNEY_2.rows[3], [*published.TURNEY_2.rows[:3], *published.TURNEY_2.rows[4:]]
-    assert kinetic.item == "{sum} J^a"
-    sums = [interpolated(sizes, values) for values in parts]
-    return (
-        added([sums[0], *(row.multiplications for row in others)]),
-        added([sums[1], *(row.additions for row in others)]),
-    )
-
-
-def complexity() -> tuple[list[Claim], list[Table]]:
+def complexity() -> tuple[list[Claim], list[Table], Figure]:
     printed = (published.TURNEY_2, published.TURNEY_3, published.TURNEY_4, published.TURNEY_5)
-    claims = [adds_up(f"Table {k}", table) for k, table in enumerate(printed, 2)]
-    multiplications, additions = appendix_total()
-    total = published.TURNEY_2.total
-    claims.append(
-        Claim(
-            "appendix",
-            "The parts of the Lagrange computations sum to Table 2's total",
-            f"{total.multiplications} / {total.additions}",
-            f"{multiplications} / {additions}",
-            corrected_unless((multiplications, additions) == (total.multiplications, total.additions)),
-            "Summed from the appendix's own parts: 8.5 q (q + 1) + 64 does not follow from them, the sum of "
-            "16 q (q + 1) + 32 is another one, and the words multiplications and additions are swapped in the totals.",
-        )
-    )
+    claims = [adds_up(f"table-{k}-sum", f"Table {k}", table) for k, table in enumerate(printed, 2)]
     rows = [cells(row) for row in published.TURNEY_1]
     rows += [cells(row) for name in SETS for row in our_rows(name)]
     tables = [
         Table(
             "table-1",
             "Table 1: computational complexity of the formulations",
-            "As printed, and our texts of the same sets.",
+            "As printed, and our code of the same sets.",
             COLUMNS,
             tuple(rows),
         )
@@ -64,107 +46,157 @@ def complexity() -> tuple[list[Claim], list[Table]]:
         breakdown(f"table-{k}", table, our_rows(own))
         for k, (table, own) in enumerate(zip(printed[:3], SETS, strict=True), 2)
     ]
-    tables.append(table_5())
+    tables += [table_5(), rows_table(), appendix_table(), explicit_table(), steps_table()]
     tables += [lines_of(name) for name in SETS[1:]]
-    claims += [orders(), modified_is_cheaper(), *parallelism(), *explicit_form()]
-    return claims, tables
-
-
-def table_5() -> Table:
-    """With the critical path of our text, which is no polynomial in n."""
-    printed = breakdown("table-5", published.TURNEY_5)
-    steps = steps_beside(SIX)
-    own = (f"tauforge, {SETS[2]}, critical path", None, None, *steps.critical_path)
-    return replace(printed, caption=steps.why, rows=(*printed.rows, own))
+    claims += [*row_claims(), *appendix_claims(), orders(), most_efficient(), modified_is_cheaper()]
+    claims += [*schedule_claims(), parallelism(), *explicit_claims()]
+    return claims, tables, schedule_figure()
 
 
 def orders() -> Claim:
-    degrees = {name: len(our_row(name).multiplications.coefficients) - 1 for name in SETS}
-    holds = tuple(degrees.values()) == (3, 1, 1)
+    degrees = {name: degree(our_row(name).multiplications) for name in SETS}
     return Claim(
-        "section 6",
-        "Lagrange takes operations of order n^3, both Newton-Euler sets of order n",
-        "n^3, n, n",
-        ", ".join("n" if degree == 1 else f"n^{degree}" for degree in degrees.values()),
-        holds_if(holds),
-        "Degrees of our own counts, polynomials through the general arms of 4 to 9 joints.",
+        name="orders",
+        where="section 6, appendix",
+        claim="Lagrange takes operations of order n^3, both Newton-Euler sets of order n",
+        printed="n^3, n, n",
+        measured=", ".join("n" if one == 1 else f"n^{one}" for one in degrees.values()),
+        reason="Degrees of our own counts, polynomials through the general arms of 4 to 9 joints.",
+        rule=true_in_parts(
+            "Each of the three sets is a part. It is true if its operations are a polynomial of the printed degree in "
+            'n ("of order").',
+            lambda degrees: [found == printed for found, printed in zip(degrees, (3, 1, 1), strict=True)],
+        ),
+        evidence={"degrees": [float(one) for one in degrees.values()]},
     )
+
+
+def most_efficient() -> Claim:
+    found = {name: general_operation_count(SIX, name).flops for name in FORMULATIONS}
+    recursive = [float(flops) for name, flops in found.items() if name not in NOT_RECURSIVE]
+    others = [float(found[name]) for name in NOT_RECURSIVE]
+    return Claim(
+        name="recursion-most-efficient",
+        where="section 3",
+        claim="Working from the base to the hand and back appears to be the most efficient technique",
+        printed="most efficient",
+        measured=f"{min(recursive):.0f} to {max(recursive):.0f} operations, {min(others):.0f} to {max(others):.0f} of "
+        f"the other formulations, n = {SIX}",
+        reason=f"Multiplications and additions of the general arm, traced, of the {len(found)} formulations that we "
+        f"have. The others are {' and '.join(NOT_RECURSIVE)}; the cheapest of all is "
+        f"{min(found, key=lambda name: found[name])}.",
+        rule=true_or_not(
+            "It holds if every recursion takes fewer operations than every other formulation at hand "
+            '("most efficient").',
+            lambda recursive, others: max(recursive) < min(others),
+        ),
+        evidence={"recursive": recursive, "others": others},
+    )
+
+
+def in_principal_axes(formula: Formula) -> Formula:
+    """The formula for bodies without products of inertia, as sections 1 and 5 assume them."""
+
+    def forces(arm: ArmParameters, q: Any, qd: Any, qdd: Any) -> Any:
+        bodies = []
+        for body in arm.bodies:
+            I = body.inertia
+            principal = Matrix.of(((I[0, 0], 0.0, 0.0), (0.0, I[1, 1], 0.0), (0.0, 0.0, I[2, 2])))
+            bodies.append(body._replace(inertia=principal))
+        return formula(arm._replace(bodies=tuple(bodies)), q, qd, qdd)
+
+    return forces
 
 
 def modified_is_cheaper() -> Claim:
-    plain, modified = (general_operation_count(SIX, name) for name in SETS[1:])
-    p, m = published.TURNEY_1[1], published.TURNEY_1[2]
-    cheaper = modified.multiplications < plain.multiplications and modified.additions < plain.additions
+    sets = {name: general_cost_of(in_principal_axes(FORMULATIONS[name])) for name in SETS}
+    full = {name: general_operation_count(SIX, name) for name in SETS}
+    last = SETS[-1]
     return Claim(
-        "Table 1",
-        f"The modified Newton-Euler set is cheaper than the original, n = {SIX}",
-        f"{m.multiplications(SIX)} / {m.additions(SIX)} against {p.multiplications(SIX)} / {p.additions(SIX)}",
-        f"{modified.multiplications} / {modified.additions} against {plain.multiplications} / {plain.additions}",
-        holds_if(cheaper),
-        "Ours traced, with the full K_i that the paper leaves diagonal.",
+        name="modified-cheaper",
+        where="abstract, section 5",
+        claim=f"The modified set is less complex than the original two, n = {SIX}",
+        printed=", ".join(
+            f"{row.multiplications(SIX)} / {row.additions(SIX)} ({row.item})" for row in published.TURNEY_1[::-1]
+        ),
+        measured=", ".join(f"{sets[name].multiplications} / {sets[name].additions} ({name})" for name in SETS[::-1]),
+        reason="Multiplications / additions, traced, of bodies in principal axes, as the paper assumes. With products "
+        f"of inertia the modified set takes {full[last].multiplications} / {full[last].additions} and Newton-Euler "
+        f"{full[SETS[1]].multiplications} / {full[SETS[1]].additions}.",
+        rule=true_in_parts(
+            "Lagrange and Newton-Euler are two parts. Each is true if the modified set takes fewer multiplications and "
+            "fewer additions.",
+            lambda modified, newton_euler, lagrange: [
+                all(a < b for a, b in zip(modified, other, strict=True)) for other in (lagrange, newton_euler)
+            ],
+        ),
+        evidence={
+            name: [float(found.multiplications), float(found.additions)]
+            for name, found in zip(("lagrange", "newton_euler", "modified"), sets.values(), strict=True)
+        },
     )
 
 
-def parallelism() -> list[Claim]:
-    steps = steps_beside(SIX)
-    lagrange, plain, modified = (general_operation_count(SIX, name).critical_path.steps for name in SETS)
-    return [
-        Claim(
-            "Table 5",
-            "The steps required by the modified Newton-Euler set, concurrency accounted for",
-            f"{steps.printed[0]} / {steps.printed[1]}, n = {SIX}",
-            f"{steps.critical_path[0]} / {steps.critical_path[1]} in the longest chain of dependent operations",
-            judged(steps.critical_path == steps.printed, max(steps.critical_path) < min(steps.printed)),
-            f"Not the same count: the printed steps suffice, and far fewer are required. {steps.why}",
+class Steps(NamedTuple):
+    """Dependent steps: sums from left to right, and sums and products in the best order."""
+
+    in_order: int
+    best: int
+
+
+def steps_of(formula: Formula, n: int) -> Steps:
+    graph = recorded(formula, n, lambda number: general_arm(n, number, False))
+    return Steps(critical_path(graph, ROBOT).steps, least_steps(graph, ROBOT))
+
+
+@cache
+def steps() -> dict[str, list[Steps]]:
+    """Of each set, for every n in SIZES.
+
+    The modified set has the force of eq. 5.1 as it is printed, m_i A_i (r-bar_i + r_i) + m_i R a_{i-1}; our own code
+    adds to a_i, which is one step longer.
+    """
+    formulas = {name: FORMULATIONS[name] for name in SETS}
+    formulas[SETS[-1]] = as_printed(modified_newton_euler, AS_5_1)["inverse_dynamics"]
+    return {name: [steps_of(formula, n) for n in SIZES] for name, formula in formulas.items()}
+
+
+def parallelism() -> Claim:
+    lagrange, plain, modified = (row[SIZES.index(SIX)] for row in steps().values())
+    return Claim(
+        name="parallelism",
+        where="abstract, section 5",
+        claim="The modified set allows more parallelism than the original two",
+        printed="more",
+        measured=f"{modified.best} dependent steps, {plain.best} of Newton-Euler and {lagrange.best} of Lagrange, "
+        f"n = {SIX}",
+        reason="Everything independent runs at once, and every sum and product is put in the best order, whatever has "
+        "to be formed twice for it. The difference from Newton-Euler is one step, and none for n = 4; with sums from "
+        f"left to right it is {modified.in_order} against {plain.in_order}. Lagrange's equations take several times "
+        "the operations, but fewer of them follow one another.",
+        rule=true_in_parts(
+            "Lagrange and Newton-Euler are two parts. Each is true if the modified set leaves fewer dependent steps, "
+            f'all sums and products in the best order, for {SIX} joints ("more parallelism").',
+            lambda modified, newton_euler, lagrange: [modified < newton_euler, modified < lagrange],
         ),
-        Claim(
-            "section 5",
-            "The modified set allows more parallelism",
-            "more",
-            f"{modified} dependent steps, {plain} of Newton-Euler, {lagrange} of Lagrange, n = {SIX}",
-            holds_if(modified < plain),
-            "The longest chains of dependent operations in our traced texts, everything independent run at once: the "
-            "set saves operations, not steps.",
-        ),
-    ]
+        evidence={
+            "modified": float(modified.best),
+            "newton_euler": float(plain.best),
+            "lagrange": float(lagrange.best),
+        },
+    )
 
 
-def lagrange_explicit(arm: Any, q: Any, qd: Any, qdd: Any) -> Any:
-    """M, C^i and G, every coefficient apart."""
-    parts = (lagrange_euler.mass_matrix, lagrange_euler.coriolis_coefficients, lagrange_euler.gravity_forces)
-    return [part(arm, q) for part in parts]
-
-
-def less_effort(ours: Operations, theirs: Operations) -> Verdict:
-    """In multiplications and in additions; or else in their sum; or else not."""
-    fewer = ours.multiplications < theirs.multiplications and ours.additions < theirs.additions
-    return judged(fewer, ours.flops < theirs.flops)
-
-
-def explicit_form() -> list[Claim]:
-    """M, C^i and G of the general arm, by strobing and from Lagrange's equations."""
-    text = modified_newton_euler.inverse_dynamics
-    pairs = {
-        "M, C and G are": (lambda arm, q, qd, qdd: strobing.explicit_model(text, arm, q), lagrange_explicit),
-        "M alone is": (
-            lambda arm, q, qd, qdd: strobing.mass_matrix(text, arm, q),
-            lambda arm, q, qd, qdd: lagrange_euler.mass_matrix(arm, q),
-        ),
-    }
-    claims = []
-    for what, functions in pairs.items():
-        ours, theirs = (general_cost_of(function) for function in functions)
-        claims.append(
-            Claim(
-                "section 6",
-                f"{what} obtained with less effort from Newton-Euler, by strobing, than from Lagrange",
-                "less",
-                f"{ours.multiplications} / {ours.additions} against {theirs.multiplications} / {theirs.additions}, "
-                f"n = {SIX}",
-                less_effort(ours, theirs),
-                f"Multiplications / additions of the general arm, traced, what the runs have in common shared: "
-                f"{100 * (1 - ours.flops / theirs.flops):.0f} % fewer operations in all"
-                + (", yet more additions." if ours.additions > theirs.additions else "."),
-            )
-        )
-    return claims
+def steps_table() -> Table:
+    rows: list[tuple[Cell, ...]] = []
+    for k, order in enumerate(("sums from left to right", "sums and products in the best order")):
+        rows += [(f"{name}, {order}", *(pair[k] for pair in row)) for name, row in steps().items()]
+    return Table(
+        "dependent-steps",
+        "Abstract and section 5: steps that must follow one another",
+        "The longest chains of multiplications and additions of the general arm, everything independent run at once; "
+        "sines and cosines are given. In the best order a value may be formed several times. The modified set has the "
+        "force of eq. 5.1 as printed.",
+        ("set and order of sums", *(f"n = {n}" for n in SIZES)),
+        tuple(rows),
+    )

@@ -68,8 +68,11 @@ def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None
     For descriptions that are not files, such as the `robot_description` of ROS.
     """
     if not isinstance(text, str):
-        remedy = "Decode it first: text.decode()" if isinstance(text, bytes) else None
-        raise ModelError(f"expected the text of a model file, got {shown(text)}", field="loads", remedy=remedy)
+        raise ModelError(
+            f"expected the text of a model file, got {shown(text)}",
+            field="loads",
+            remedy="Decode it first: text.decode()" if isinstance(text, bytes) else None,
+        )
     try:
         data = text.encode()
     except UnicodeEncodeError as error:

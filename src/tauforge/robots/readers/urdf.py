@@ -48,9 +48,11 @@ def arm_of(robot: Element, *, tip: str | None = None, lock: Mapping[str, float] 
     if tip is not None and not isinstance(tip, str):
         raise ModelError(f"expected the name of a link, got {numbers.shown(tip)}", field="tip")
     if lock is not None and not isinstance(lock, Mapping):
-        remedy = 'Give the coordinates by name: lock={"finger_joint1": 0.02}'
-        got = numbers.shown(lock)
-        raise ModelError(f"expected names of joints with their coordinates, got {got}", field="lock", remedy=remedy)
+        raise ModelError(
+            f"expected names of joints with their coordinates, got {numbers.shown(lock)}",
+            field="lock",
+            remedy='Give the coordinates by name: lock={"finger_joint1": 0.02}',
+        )
     tree = _with_locked_joints(read_tree(robot), lock or {})
     seats = _seats(tree)
     chain = _chain(tree, seats, tip)

@@ -18,11 +18,11 @@ def inertial_wrench(p: PlatformParameters, m: PlatformMotion, inertia: Matrix | 
 
     inertia: about the mass centre, base axes; default that of the body (D32).
     """
-    R = m.R @ p.body.com  # D30
-    a = cross(m.alpha, R) + cross(m.omega, cross(m.omega, R)) + m.a  # D31
+    R = m.R @ p.body.com  # D30, P47
+    a = cross(m.alpha, R) + cross(m.omega, cross(m.omega, R)) + m.a  # D31, P46
     I = rotated(p.body.inertia, m.R) if inertia is None else inertia
-    force = (a - p.gravity) * p.body.mass
-    return Wrench(force, cross(R, force) + I @ m.alpha + cross(m.omega, I @ m.omega))
+    force = (a - p.gravity) * p.body.mass  # P45
+    return Wrench(force, cross(R, force) + I @ m.alpha + cross(m.omega, I @ m.omega))  # P49
 
 
 def leg_vectors(p: PlatformParameters, m: PlatformMotion) -> list[LegVector]:

@@ -32,7 +32,8 @@ class Matlab:
         return self.took(2 * np.size(result) * np.shape(A)[-1], result)
 
     def cross(self, a, b):
-        return self.took(9, np.cross(a, b))
+        (u, v, w), (x, y, z) = a, b
+        return self.took(9, np.array([v * z - w * y, w * x - u * z, u * y - v * x]))
 
     def dot(self, a, b):
         return self.took(2 * len(a), float(np.dot(a, b)))
@@ -44,7 +45,10 @@ class Matlab:
         return self.took(np.size(A), x * np.asarray(A))
 
     def add(self, *terms):
-        return self.took((len(terms) - 1) * np.size(terms[0]), sum(np.asarray(term) for term in terms))
+        total = np.asarray(terms[0], float)
+        for term in terms[1:]:
+            total = total + term
+        return self.took((len(terms) - 1) * np.size(terms[0]), total)
 
     def solve(self, A, b):
         """Gaussian elimination: 2/3 n^3 for the factors, 2 n^2 for the substitutions."""

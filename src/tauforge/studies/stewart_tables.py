@@ -59,7 +59,7 @@ def flops_table(platform: StewartPlatform) -> Table:
     return Table(
         "operations",
         "Operations of one inverse dynamics",
-        f"Traced from our texts for the numbers of {platform.name}, the six equations solved; common subexpressions "
+        f"Traced from our code for the numbers of {platform.name}, the six equations solved; common subexpressions "
         "once, sines and cosines apart.",
         ("model", "multiplications", "additions", "divisions", "roots", "flops"),
         tuple(rows),

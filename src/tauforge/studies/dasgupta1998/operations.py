@@ -58,10 +58,15 @@ def cost(formula: Callable[[Scalars], Any], inputs: int) -> Cost:
 def parts(p: PlatformParameters) -> tuple[Part, Part, Part]:
     """As the paper divides its method: the dearest leg, the platform alone, the final system."""
     return (
-        Part("a leg (sec. 2)", LEG, max(cost(_leg(p, i), 27) for i in range(len(p.legs)))),
+        Part("a leg (sec. 2)", LEG, max(leg_costs(p))),
         Part("platform only", PLATFORM, cost(lambda x: inertial_wrench(p, _state(x)), 18)),
         Part("final system of equations", SOLUTION, cost(_final_system, 6 + 10 * len(p.legs))),
     )
+
+
+def leg_costs(p: PlatformParameters) -> list[Cost]:
+    """Of every leg; they differ by the zeros of their axes and points."""
+    return [cost(_leg(p, i), 27) for i in range(len(p.legs))]
 
 
 def _state(x: Scalars) -> PlatformMotion:

@@ -13,7 +13,7 @@ SIGNS: dict[Verdict, str] = {
     "holds with a correction": "≈",
     "mixed": "±",
     "does not hold": "✗",
-    "not judged": "–",
+    "not judged": "\N{EN DASH}",
 }
 
 

@@ -8,14 +8,13 @@ from typing import Literal
 import numpy as np
 
 Style = Literal["line", "dashed", "dotted", "points", "bars", "thick", "arrow", "area"]
-SKETCHED = ("thick", "arrow", "area")  # styles of sketches alone
 
 
 @dataclass(frozen=True)
 class Line:
     """One curve (or row of points or bars): x (k,) or k labels, y (k,); nan in y is a gap.
 
-    An arrow has its head at the last point. An area is closed and filled.
+    Of sketches: "thick", "arrow" with its head at the last point, "area" closed and filled.
 
     like: label of the line whose colour it has, such as that of what it estimates; "": a colour of its own
     """

@@ -16,8 +16,9 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 LINE_WIDTH = 1.6  # points in matplotlib, pixels in plotly
 THICK_WIDTH = 4.5
 AREA_OPACITY = 0.18
-ARROW_HEAD = 10  # length, points or pixels
-SKETCH_MARGIN = 0.06  # of the larger extent, on each side: room for words
+ARROW_HEAD = 12  # length, points or pixels
+SKETCH_MARGIN = 0.03  # of the larger extent, on each side
+LETTER, ROW, POINT = 0.018, 0.04, 0.0025  # of the larger extent: letters, rows of words and points on a small screen
 MARK_COLOUR = "#7A7A7A"
 CROWD = 200  # points that are drawn smaller and let each other through
 CROWD_OPACITY = 0.45
@@ -107,14 +108,20 @@ def scripted(text: str, lowered: str, raised: str) -> str:
 
 
 def window(panel: Panel) -> tuple[tuple[float, float], tuple[float, float]]:
-    """What a sketch shows: least and largest x, least and largest y, with a margin."""
-    shown = [(np.asarray(line.x, float), line.y) for line in panel.lines]
-    shown += [(np.array([note.x]), np.array([note.y])) for note in panel.notes]
-    x, y = (np.concatenate(some) for some in zip(*shown, strict=True))
-    ends = [(float(np.nanmin(one)), float(np.nanmax(one))) for one in (x, y)]
-    margin = SKETCH_MARGIN * max(high - low for low, high in ends)
-    (left, right), (bottom, top) = ends
-    return (left - margin, right + margin), (bottom - margin, top + margin)
+    """What a sketch shows: least and largest x, least and largest y, with a margin and room for its words."""
+    x = [value for line in panel.lines for value in np.asarray(line.x, float)]
+    y = [value for line in panel.lines for value in line.y]
+    extent = max(np.ptp(x), np.ptp(y))
+    for note in panel.notes:
+        rows = scripted(note.text, "{}", "{}").split("\n")
+        for ends, at, shift, size in (
+            (x, note.x, note.shift[0], LETTER * max(map(len, rows))),
+            (y, note.y, note.shift[1], ROW * len(rows)),
+        ):
+            middle = at + extent * (POINT * shift + np.sign(shift) * size / 2)
+            ends += [middle - extent * size / 2, middle + extent * size / 2]
+    margin = SKETCH_MARGIN * extent
+    return (float(min(x) - margin), float(max(x) + margin)), (float(min(y) - margin), float(max(y) + margin))
 
 
 def aspect(panel: Panel) -> float:

@@ -8,13 +8,12 @@ from __future__ import annotations
 import base64
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from html import escape
 from typing import Any
 
 import numpy as np
 
-from tauforge.plots.figure import SKETCHED, Figure, Line, Panel
+from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.plots.pens import (
     AREA_OPACITY,
     ARROW_HEAD,
@@ -32,7 +31,7 @@ from tauforge.plots.pens import (
     wrapped,
 )
 
-DASHES = {"line": "solid", "dashed": "dash", "dotted": "dot"}
+DASHES = {"dashed": "dash", "dotted": "dot"}  # others are solid
 MOST_POWERS = 8  # labels along a logarithmic axis
 FEWEST_DECADES = 2.5  # for ticks at powers of ten alone
 MOST_AT_ONCE = 8  # lines whose values are shown together under the pointer; more would cover the curves
@@ -58,14 +57,14 @@ def _trace(line: Line, colour: dict[Key, str]) -> dict[str, Any]:
     if line.style == "points":
         size = {"size": 4, "opacity": CROWD_OPACITY} if len(line.x) > CROWD else {"size": 7}
         return trace | {"type": "scatter", "mode": "markers", "marker": {"color": pen, **size}}
-    look = {"color": pen, "width": LINE_WIDTH, "dash": DASHES[line.style]}
+    look = {"color": pen, "width": LINE_WIDTH, "dash": DASHES.get(line.style, "solid")}
     return trace | {"type": "scatter", "mode": "lines", "line": look}
 
 
 def _sketched(line: Line, colour: dict[Key, str]) -> dict[str, Any]:
     """A line of a sketch: its name under the pointer, not its numbers."""
     pen = colour[key(line)]
-    trace = {**_trace(replace(line, style="line") if line.style in SKETCHED else line, colour)}
+    trace = _trace(line, colour)
     trace |= {"hoverinfo": "name"} if line.label else {"hoverinfo": "skip"}
     if line.style == "thick":
         trace["line"] = trace["line"] | {"width": THICK_WIDTH}
@@ -74,7 +73,14 @@ def _sketched(line: Line, colour: dict[Key, str]) -> dict[str, Any]:
     elif line.style == "arrow":
         head = [0.0] * (len(line.y) - 1) + [float(ARROW_HEAD)]
         trace |= {"mode": "lines+markers", "cliponaxis": False}
-        trace["marker"] = {"symbol": "arrow", "angleref": "previous", "size": head, "color": pen, "opacity": 1}
+        trace["marker"] = {
+            "symbol": "arrow",
+            "angleref": "previous",
+            "size": head,
+            "color": pen,
+            "opacity": 1,
+            "line": {"width": 0},
+        }
     return trace
 
 
@@ -131,7 +137,7 @@ def _layout(panel: Panel) -> dict[str, Any]:
 
 def _sketch_layout(panel: Panel) -> dict[str, Any]:
     across, up = window(panel)
-    word: dict[str, Any] = {"showarrow": False, "font": {"size": 13}, "borderpad": 0}
+    word: dict[str, Any] = {"showarrow": False, "font": {"size": 12}, "borderpad": 0}
     notes = [
         {
             **word,

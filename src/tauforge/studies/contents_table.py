@@ -32,12 +32,12 @@ def _row(item: Item, where: list[str], claims: dict[str, Claim], shown: dict[str
     judges = [claims[name] for name in item.judged_by]
     source = "; ".join(where) if item.kind in ("equation", "algorithm") else shown.get(item.shown_as, "")
     verdicts = "; ".join(dict.fromkeys(claim.verdict for claim in judges)) or NOT_JUDGED
-    rules = "; ".join(dict.fromkeys(f"{claim.claim}: {claim.rule.words}" for claim in judges))
+    rules = dict.fromkeys(f"{claim.claim}: {claim.rule.words}" for claim in judges)
     return (
         item.kind,
         item.number,
         item.what,
         source,
         verdicts,
-        "; ".join(part for part in (rules, item.remark) if part),
+        " ".join(part for part in (*rules, item.remark) if part),
     )

@@ -58,16 +58,16 @@ def _parameters() -> Figure:
 def _flow_chart() -> Figure:
     """Boxes from top to bottom, and the way back up on the right."""
     boxes = (
-        "start: t = 0, ϑ and its rate at the initial angles",
-        "set point at t: ϑ^d, its rate and acceleration",
-        "errors: e = ϑ^d - ϑ, and its rate ė",
-        "acceleration wanted: ϑ̈^d + K_v ė + K_p e",
-        "torques τ by the Newton-Euler recursion",
-        "arm: acceleration from D(ϑ) ϑ̈ = τ - h - g",
-        "integration over the period of 0.01 s, τ held",
-        "t = t + 0.01 s; e is recorded",
+        "start: t = 0, ϑ = initial angles",
+        "set point ϑ^d, ϑ̇^d, ϑ̈^d at t",
+        "errors e = ϑ^d - ϑ and ė",
+        "wanted: ϑ̈^d + K_v ė + K_p e",
+        "torques τ by Newton-Euler",
+        "arm: D(ϑ) ϑ̈ = τ - h - g",
+        "integration over 0.01 s, τ held",
+        "t = t + 0.01 s, e recorded",
         "end of the move?",
-        "stop: errors of all joints are drawn",
+        "stop: errors are drawn",
     )
     sketch = Sketch(Plane())
     heights = [-STEP * k for k in range(len(boxes))]

@@ -51,15 +51,15 @@ def _universal(place: Scene) -> Figure:
     sketch = Sketch(View(-112.0, 14.0))
     sketch.line("pod", leg.b, leg.b + 1.4 * leg.s, style="thick")
     joint, pod = "axes of the joint, and their normal", "frame of the pod"
-    sketch.arrow(joint, leg.b, leg.b + leg.u, "u_i, fixed to the base")
-    sketch.arrow(joint, leg.b, leg.b + leg.v, "v_i, fixed to the pod")
+    sketch.arrow(joint, leg.b, leg.b + leg.u, "u_i")
+    sketch.arrow(joint, leg.b, leg.b + leg.v, "v_i")
     sketch.arrow(joint, leg.b, leg.b + leg.c, "c_i = u_i × v_i")
     sketch.arrow(pod, leg.b, leg.b + leg.s, "n_i", (6.0, -6.0))
     sketch.arrow(pod, leg.b, leg.b + np.cross(leg.s, leg.v), "c'_i = n_i × v_i", (0.0, -5.0))
     caption = (
-        f"{SOURCE} Unit vectors at the universal joint of pod 3, where n_i and u_i are far from normal to each other "
-        f"(n·u = {leg.s @ leg.u:.2f}): n, u, c and c' lie in one plane, normal to v, and c is not along n "
-        f"(n·c = {leg.s @ leg.c:.2f}). Sign conventions of c and c' are ours."
+        f"{SOURCE} Unit vectors at the universal joint of pod 3: u is fixed to the base and v to the pod. n and u are "
+        f"far from normal to each other (n·u = {leg.s @ leg.u:.2f}): n, u, c and c' lie in one plane, normal to v, and "
+        f"c is not along n (n·c = {leg.s @ leg.c:.2f}). Sign conventions of c and c' are ours."
     )
     return Figure("fig-2", "Fig. 2: kinematic model of the universal joint", caption, (sketch.panel(unit=""),))
 
@@ -76,13 +76,13 @@ def _pod(platform: StewartPlatform, place: Scene) -> Figure:
     parts = platform.parameters.legs[THIRD]
     weights = Arrows("weights", "N", [part.mass * gravity for part in (parts.lower, parts.upper)], 0.2)
     moments = Arrows("moment", "N m", (moment,), 0.2)
-    forces.draw(sketch, 0, leg.b, "force of the base", pushing=True)
+    forces.draw(sketch, 0, leg.b, "F_b", pushing=True)
     forces.draw(sketch, 1, leg.a, "F_i", pushing=True)
     weights.draw(sketch, 0, leg.lower_centre, "m_d G")
     weights.draw(sketch, 1, leg.upper_centre, "m_u G")
     moments.draw(sketch, 0, leg.b, "M_i = m_i c_i")
     caption = (
-        f"{SOURCE} Pod 3. F_i is the force of the platform on the pod. An arrow of 0.1 m stands for {forces.scale}, of "
+        f"{SOURCE} Pod 3. F_i is the force of the platform on the pod, F_b that of the base. An arrow of 0.1 m stands for {forces.scale}, of "
         f"the weights for {weights.scale}, of the moment for {moments.scale}. {OVERLAPPING}"
     )
     return Figure("fig-3", "Fig. 3: free body diagram of one pod", caption, (sketch.panel(),))
@@ -105,7 +105,7 @@ def _moving_platform(platform: StewartPlatform, place: Scene) -> Figure:
     moments.draw(sketch, 0, place.X, "M_{ext}")
     caption = (
         f"{SOURCE} Each pod acts with -F_i. The external force (200 N down) and moment (30 N m about z) are our "
-        f"choice. An arrow of 0.1 m stands for {of_pods.scale}, of weight and external force for {others.scale}, of the "
-        f"moment for {moments.scale}."
+        f"choice. An arrow of 0.1 m stands for {of_pods.scale}, of weight and external force for {others.scale}, of "
+        f"the moment for {moments.scale}."
     )
     return Figure("fig-4", "Fig. 4: free body diagram of the moving platform", caption, (sketch.panel(),))

@@ -3,35 +3,48 @@
 from __future__ import annotations
 
 import math
+import re
 
 from tauforge.studies.report.files import DATA, stem
-from tauforge.studies.report.texts import escaped
+from tauforge.studies.report.texts import badge, escaped
+from tauforge.studies.rules import MEANING
 from tauforge.studies.study import Cell, Study, Table
 
 MANY = 10  # columns that need smaller print
+PROSE = 70  # characters of a cell that is to be read as text
+LONG = 40  # rows that scroll on the screen, under a head that stays
+GROWTH = 0.7  # of a column's width with the mean length of its texts, in a table of prose: a power
+PADDING_SHARE, LETTER_SHARE = 2.5, 1.0  # of the width, per cent
+LONGEST_WORD = 12  # letters that are not broken
 BRIEF = 18  # characters that stay on one line
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+VERDICT_COLUMN = "verdict"
+BADGES: dict[str, str] = {verdict: badge(verdict) for verdict in MEANING}
 SHORT = 14  # rows that stay on one sheet
 FIGURES_SHOWN = 5  # significant; the CSV has all
 
 
 def table_html(study: Study, table: Table) -> str:
     """Numbers to the right in columns that have nothing else; the first column names its row."""
+    verdicts = [name == VERDICT_COLUMN for name in table.columns]
     kinds = [_kind([row[k] for row in table.rows]) for k in range(len(table.columns))]
     heads = "".join(
         f'<th scope="col" class="{kind}">{escaped(name)}</th>' for name, kind in zip(table.columns, kinds, strict=True)
     )
     body = "\n".join(
-        "<tr>" + "".join(_cell(k, row[k], kinds[k]) for k in range(len(row))) + "</tr>" for row in table.rows
+        "<tr>" + "".join(_cell(k, row[k], kinds[k], verdicts[k]) for k in range(len(row))) + "</tr>"
+        for row in table.rows
     )
-    short = " short" if len(table.rows) <= SHORT else ""
-    wide = ' class="wide"' if len(table.columns) > MANY else ""
+    length = " short" if len(table.rows) <= SHORT else " long" if len(table.rows) > LONG else ""
+    prose = len(table.columns) <= MANY and any(len(cell_text(cell)) > PROSE for row in table.rows for cell in row)
+    look = ' class="wide"' if len(table.columns) > MANY else ' class="prose"' if prose else ""
+    columns = _columns(table) if prose else ""
     name = stem(study, table)
-    return f"""<section class="table{short}" id="{name}" aria-labelledby="{name}-title">
+    return f"""<section class="table{length}" id="{name}" aria-labelledby="{name}-title">
 <h4 id="{name}-title">{escaped(table.title)}</h4>
 <div class="scroll" tabindex="0" role="region" aria-label="{escaped(table.title)}">
-<table{wide}>
-<thead><tr>{heads}</tr></thead>
+<table{look}>
+{columns}<thead><tr>{heads}</tr></thead>
 <tbody>
 {body}
 </tbody>
@@ -48,8 +61,23 @@ def _kind(cells: list[Cell]) -> str:
     return "brief" if all(len(cell_text(cell)) <= BRIEF for cell in cells) else "text"
 
 
-def _cell(column: int, cell: Cell, kind: str) -> str:
-    text = escaped(cell_text(cell))
+def _columns(table: Table) -> str:
+    """Widths by what a column has to say, less than in proportion, and enough for its longest word."""
+    texts = [[name, *(cell_text(row[k]) for row in table.rows)] for k, name in enumerate(table.columns)]
+    weights = [(sum(map(len, some)) / len(some)) ** GROWTH for some in texts]
+    words = [max(len(word) for text in some for word in re.split(r"[\s/]", text)) for some in texts]
+    least = [PADDING_SHARE + LETTER_SHARE * min(word, LONGEST_WORD) for word in words]
+    wanted = [max(low, 100.0 * weight / sum(weights)) for low, weight in zip(least, weights, strict=True)]
+    shares = [100.0 * share / sum(wanted) for share in wanted]
+    return "<colgroup>" + "".join(f'<col style="width: {share:.1f}%">' for share in shares) + "</colgroup>\n"
+
+
+def _cell(column: int, cell: Cell, kind: str, verdicts: bool) -> str:
+    """verdicts: the cell has one or several, parted by semicolons."""
+    if verdicts and isinstance(cell, str):
+        text = " ".join(BADGES.get(one, escaped(one)) for one in cell.split("; "))
+    else:
+        text = escaped(cell_text(cell)).replace("/", "/<wbr>")  # paths may go on in a new line
     return f'<th scope="row" class="{kind}">{text}</th>' if column == 0 else f'<td class="{kind}">{text}</td>'
 
 

@@ -13,8 +13,8 @@ from tauforge.studies.report.environment import environment
 from tauforge.studies.report.figure_html import figure_html
 from tauforge.studies.report.files import CLAIMS_FILE, DATA, stem
 from tauforge.studies.report.table_html import table_html
-from tauforge.studies.report.texts import anchor, badge, escaped, paragraphs, short
-from tauforge.studies.rules import MEANING, NOT_JUDGED
+from tauforge.studies.report.texts import RULE_HEADS, anchor, badge, escaped, paragraphs, short
+from tauforge.studies.rules import MEANING
 from tauforge.studies.study import Claim, Study, Table
 
 GENERATOR = '<meta name="generator" content="tauforge reproduce">'
@@ -107,7 +107,7 @@ def _measured(claim: Claim) -> str:
 
 def _claim(study: Study, k: int) -> str:
     claim = study.claims[k]
-    head = "Why there is no verdict" if claim.verdict == NOT_JUDGED else "Rule"
+    head = RULE_HEADS[claim.verdict]
     return (
         f'<li class="claim {anchor(claim.verdict)}" id="{_claim_anchor(study, k)}">\n'
         f'<p class="claim-head"><span class="where">{escaped(claim.where)}</span> {badge(claim.verdict)}</p>\n'

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from tauforge.studies.rules import Verdict
+from tauforge.studies.rules import NOT_JUDGED, Verdict
 from tauforge.studies.study import Study
 
 SIGNS: dict[Verdict, str] = {
@@ -15,6 +15,7 @@ SIGNS: dict[Verdict, str] = {
     "does not hold": "✗",
     "not judged": "\N{EN DASH}",
 }
+RULE_HEADS: dict[str, str] = dict.fromkeys(SIGNS, "Rule") | {NOT_JUDGED: "Why there is no verdict"}
 
 
 def escaped(text: str) -> str:

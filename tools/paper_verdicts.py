@@ -9,8 +9,7 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from generated_docs import markdown, with_tables
-from pages import settle
+from pages import markdown, settle, with_tables
 from tauforge.studies.contents_table import CONTENTS, SOURCE_COLUMN
 from tauforge.studies.registry import STUDIES, run
 from tauforge.studies.report.texts import RULE_HEADS

@@ -15,7 +15,7 @@ SIGNS: dict[Verdict, str] = {
     "does not hold": "✗",
     "not judged": "\N{EN DASH}",
 }
-RULE_HEADS: dict[str, str] = dict.fromkeys(SIGNS, "Rule") | {NOT_JUDGED: "Why there is no verdict"}
+RULE_HEADS: dict[str, str] = {**{str(verdict): "Rule" for verdict in SIGNS}, NOT_JUDGED: "Why there is no verdict"}
 
 
 def escaped(text: str) -> str:

@@ -83,7 +83,8 @@ def _pod(platform: StewartPlatform, place: Scene) -> Figure:
     moments.draw(sketch, 0, leg.b, "M_i = m_i c_i")
     caption = (
         f"{SOURCE} Pod 3. F_i is the force of the platform on the pod, F_b that of the base. An arrow of "
-        f"0.1 m stands for {forces.scale}, of the weights for {weights.scale}, of the moment for {moments.scale}. {OVERLAPPING}"
+        f"0.1 m stands for {forces.scale}, of the weights for {weights.scale}, of the moment for {moments.scale}. "
+        f"{OVERLAPPING}"
     )
     return Figure("fig-3", "Fig. 3: free body diagram of one pod", caption, (sketch.panel(),))
 

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.studies.rules import true_or_mended, true_or_not
+from tauforge.plots.sketch import Plane, Sketch, View
+from tauforge.studies.contents import Item, equations
+from tauforge.studies.contents_table import contents_table
+from tauforge.studies.rules import not_judged, true_in_parts, true_or_mended, true_or_not
 from tauforge.studies.study import Claim, Study, Table
 
 NASTY = """a < b & "c" > 'd' </script> $x^2$ <b>bold</b>"""
@@ -58,6 +63,26 @@ def mixed_figure() -> Figure:
     return Figure("mixed", f"Mixed: {NASTY}", f"Caption: {NASTY}", (first, second, third), columns=2)
 
 
+def sketch_figure() -> Figure:
+    """A tripod in space and a box in the plane: every style of a sketch, scripts, a curved arrow, nasty words."""
+    tripod = Sketch(View(-60.0, 20.0))
+    feet = np.array([[1.0, 0.0, 0.0], [-0.5, 0.8, 0.0], [-0.5, -0.8, 0.0]])
+    top = np.array([0.1, 0.2, 1.5])
+    tripod.closed("ground", *feet)
+    for foot in feet:
+        tripod.line("legs", foot, top, style="thick")
+    tripod.points("joints", *feet, top)
+    tripod.arrow("forces", top, top + [0.0, 0.0, -0.6], "f_{i+1}^P")
+    tripod.arc("turns", top, [0.4, 0.0, 0.0], [0.0, 0.0, 1.0], 2.5, "ω_i")
+    tripod.line("axis", top, top + [0.0, 0.0, 0.5], style="dashed")
+    plane = Sketch(Plane())
+    plane.closed("boxes", (0, 0), (4, 0), (4, 1), (0, 1))
+    plane.note(NASTY, (2.0, 0.5))
+    plane.line("way", (4, 0.5), (5, 0.5), (5, 2.0), (2, 2.0), (2, 1.0), style="arrow")
+    panels = (tripod.panel("A tripod"), plane.panel("A box", unit=""))
+    return Figure("sketch", "Fig. 1: a sketch", "Drawn from our model of a tripod, not copied.", panels, columns=2)
+
+
 def study(
     name: str = "dasgupta1998", paper: str = "Somebody, A. (1998). A paper. Journal of Examples 3, 1-12."
 ) -> Study:
@@ -94,6 +119,37 @@ def study(
             reason=f"{NASTY}\n\nA second paragraph.",
             rule=true_or_not(NASTY, lambda: False),
         ),
+        Claim(
+            name="speed",
+            where="sec. 5.1, Figs 7 and 8",
+            claim="Ten times the speed raises the forces and the fractions significantly",
+            printed="significant rise of both",
+            measured="peak 1434 to 2133 N, median fraction 20.7 to 23.5 %",
+            reason="The forces rise, the fractions hardly.",
+            rule=true_in_parts(
+                'It holds if both rise ("significantly": by a quarter or more).',
+                lambda force, fraction: (force >= 1.25, fraction >= 1.25),
+            ),
+            evidence={"force": 2133 / 1434, "fraction": 23.5 / 20.7},
+        ),
+        Claim(
+            name="cost",
+            where="sec. 6",
+            claim="One evaluation takes 1.58 s",
+            printed="1.58 s",
+            measured="a few microseconds",
+            reason="The machine of the paper is forty years old.",
+            rule=not_judged("Times of another machine are no claim about the method."),
+        ),
+    )
+    contents = (
+        *equations("1 2 3", "inverse kinematics of a leg: vector, length and direction", judged_by=("share",)),
+        *equations("4 5 6 7 8 9", "velocities and accelerations of a leg", judged_by=("shift", "speed")),
+        *equations(" ".join(map(str, range(10, 37))), "dynamics of a leg and of the platform", judged_by=("shift",)),
+        Item("algorithm", "4.1", "from the motion to the forces", remark="The order of the equations, which is kept."),
+        Item("figure", "1", "a sketch", shown_as="sketch", remark="Drawn from our model; it claims nothing."),
+        Item("figure", "2", "leg forces", judged_by=("share", "speed"), shown_as="forces"),
+        Item("table", "1", NASTY, judged_by=("nasty",), shown_as="counts-table"),
     )
     rows = (("Lagrange-Euler", 101348, 0.1 + 0.2, None), ("ours", 436, 1e-300, NASTY))
     tables = (
@@ -108,5 +164,7 @@ def study(
             (tuple(float(k) / 3 for k in range(16)),) * 30,
         ),
     )
-    figures = (time_figure(), bars_figure(), mixed_figure())
-    return Study(name, paper, "It holds in part. The rest is wrong in the way shown.", claims, figures, tables, ())
+    figures = (sketch_figure(), time_figure(), bars_figure(), mixed_figure())
+    summary = "It holds in part. The rest is wrong in the way shown."
+    one = Study(name, paper, summary, claims, figures, tables, contents)
+    return replace(one, tables=(*tables, contents_table(one)))

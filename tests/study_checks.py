@@ -85,6 +85,9 @@ def assert_whole_and_finite(study):
         assert re.fullmatch(r"[a-z0-9-]+", drawn.name)
         assert drawn.caption.endswith(".")
         for panel in drawn.panels:
+            if panel.sketch:
+                assert_sketch_is_finite(panel)
+                continue
             assert panel.x_label
             assert panel.y_label
             for line in panel.lines:
@@ -108,6 +111,14 @@ def assert_whole_and_finite(study):
     names = [c.name for c in study.claims]
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in names)
+
+
+def assert_sketch_is_finite(panel):
+    """What is drawn has places, and no word is empty."""
+    for line in panel.lines:
+        assert line.x.shape == line.y.shape
+        assert np.isfinite([line.x, line.y]).all()
+    assert all(note.text and np.isfinite([note.x, note.y]).all() for note in panel.notes)
 
 
 def assert_every_verdict_can_change(study, others):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import csv
 import errno
 import math
@@ -15,18 +14,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from made_up_studies import NASTY, bars_figure, mixed_figure, study, time_figure
+from made_up_studies import NASTY, bars_figure, study
 from tauforge.errors import ModelError
-from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.plots.pens import PALETTE, colours, has_one_legend, legend_lines
-from tauforge.plots.with_matplotlib import drawn
-from tauforge.plots.with_plotly import panels
+from tauforge.plots.figure import Panel
 from tauforge.studies import registry
 from tauforge.studies.report.csv_files import bracketed
 from tauforge.studies.report.environment import environment
 from tauforge.studies.report.files import panel_stems, stem
 from tauforge.studies.report.reproduce import reproduce
 from tauforge.studies.report.table_html import cell_text
+from tauforge.studies.rules import MEANING
 from tauforge.studies.study import Study, Table
 
 Old = tuple[Path, dict[str, bytes]]
@@ -36,7 +33,7 @@ Made = Callable[[Callable[[str], None]], Study]
 class Reader(HTMLParser):
     """Checks the nesting of tags and gathers links, ids, headings and the text outside scripts and styles."""
 
-    EMPTY = frozenset({"meta", "link", "img", "br", "hr", "input"})
+    EMPTY = frozenset({"meta", "link", "img", "br", "hr", "input", "col", "wbr"})
 
     def __init__(self, text: str) -> None:
         super().__init__()
@@ -118,6 +115,9 @@ def test_every_number_of_the_figures_comes_back_from_the_files(report: tuple[Pat
         for figure in one.figures:
             for panel, name in zip(figure.panels, panel_stems(one, figure), strict=True):
                 header, body = rows(out / "data" / f"{name}.csv")
+                if panel.sketch:
+                    assert_sketch_comes_back(panel, header, body)
+                    continue
                 shared = len(header) == len(panel.lines) + 1
                 for k, line in enumerate(panel.lines):
                     x_place, y_place = (0, k + 1) if shared else (2 * k, 2 * k + 1)
@@ -126,6 +126,18 @@ def test_every_number_of_the_figures_comes_back_from_the_files(report: tuple[Pat
                     assert header[x_place].endswith(bracketed(panel.x_label))
                     y_label = bracketed(panel.y_label)
                     assert header[y_place] == (f"{line.label}: {y_label}" if line.label else y_label)
+
+
+def assert_sketch_comes_back(panel: Panel, header: list[str], body: list[list[str]]) -> None:
+    """Point by point, piece by piece, then the words."""
+    assert header == ["part", "piece", "drawn as", bracketed(panel.x_label), bracketed(panel.y_label)]
+    for k, line in enumerate(panel.lines, 1):
+        own = [row for row in body if row[1] == str(k)]
+        assert {tuple(row[::2][:2]) for row in own} == {(line.label, line.style)}
+        assert [float(row[3]) for row in own] == list(line.x)
+        assert [float(row[4]) for row in own] == list(line.y)
+    words = [(row[0], float(row[3]), float(row[4])) for row in body if row[2] == "words"]
+    assert words == [(note.text, note.x, note.y) for note in panel.notes]
 
 
 @pytest.mark.parametrize(
@@ -156,9 +168,9 @@ def test_every_cell_of_the_tables_comes_back(report: tuple[Path, list[Study]]) -
 def test_claims_are_all_in_one_file(report: tuple[Path, list[Study]]) -> None:
     out, studies = report
     header, body = rows(out / "data" / "claims.csv")
-    assert header == ["study", "where", "claim", "printed", "measured", "verdict", "reason", "timed here"]
+    assert header == ["study", "where", "claim", "printed", "measured", "verdict", "reason", "rule", "timed here"]
     wanted = [
-        [one.name, c.where, c.claim, c.printed, c.measured, c.verdict, c.reason, c.timed]
+        [one.name, c.where, c.claim, c.printed, c.measured, c.verdict, c.reason, c.rule.words, c.timed]
         for one in studies
         for c in one.claims
     ]
@@ -198,7 +210,8 @@ def test_headings_are_in_order_and_images_are_described(report: tuple[Path, list
     assert page.headings.count(1) == 1
     assert all(after <= before + 1 for before, after in zip(page.headings, page.headings[1:], strict=False))
     assert len(page.alternatives) == sum(len(one.figures) for one in studies)
-    assert "leg force (N) against time (s) for leg 1, leg 2" in page.alternatives[0]
+    assert "A tripod: a drawing of ground, legs, joints" in page.alternatives[0]
+    assert "leg force (N) against time (s) for leg 1, leg 2" in page.alternatives[1]
 
 
 def test_texts_arrive_as_they_are(report: tuple[Path, list[Study]]) -> None:
@@ -209,6 +222,8 @@ def test_texts_arrive_as_they_are(report: tuple[Path, list[Study]]) -> None:
     for claim in one.claims:
         for said in (claim.where, claim.claim, claim.printed, claim.measured, claim.verdict):
             assert said in page.text
+        head = "Why there is no verdict" if claim.verdict == "not judged" else "Rule"
+        assert f"{head}: {claim.rule.words}" in page.text
     assert page.text.count("27.7 N; on this machine 0.25 s") == 2 * len(studies)
     for thing in (*one.figures, *one.tables):
         assert thing.title in page.text
@@ -216,6 +231,43 @@ def test_texts_arrive_as_they_are(report: tuple[Path, list[Study]]) -> None:
     assert one.paper in page.text
     assert one.summary in page.text
     assert NASTY not in text
+
+
+def test_the_page_explains_its_verdicts_and_its_sources(report: tuple[Path, list[Study]]) -> None:
+    out, studies = report
+    page = Reader((out / "index.html").read_text(encoding="utf-8"))
+    found = [claim.verdict for one in studies for claim in one.claims]
+    assert set(found) == set(MEANING)
+    before = page.text.split("What was at hand")[0]
+    for verdict, meaning in MEANING.items():
+        assert re.search(rf"{found.count(verdict)}\s+\S+ {verdict}{re.escape(meaning)}", before)
+    said = " ".join(page.text.split())
+    assert "read by a machine (OCR)" in said
+    assert "not held against the paper" in said
+    assert "Of the papers' figures only the captions were at hand" in said
+
+
+def test_everything_in_the_paper_has_a_row(report: tuple[Path, list[Study]]) -> None:
+    out, (one, _) = report
+    text = (out / "index.html").read_text(encoding="utf-8")
+    table = text.split('id="dasgupta1998-table-contents"')[1].split("</table>")[0]
+    cells = [Reader(row).text for row in re.findall(r"<tr>.*?</tr>", table)]
+    for k, row in enumerate(cells):  # a rule that stands above is not said twice
+        cells[k] = row.replace("as above", one.tables[-1].rows[k - 1][-1])
+    assert sum("as above" in row for row in re.findall(r"<tr>.*?</tr>", table)) >= 5
+    assert len(cells) == 1 + len(one.contents) + len(one.claims)
+    for item, row in zip(one.contents, cells[1:], strict=False):
+        assert row.startswith(f"{item.kind}{item.number}{item.what}")
+        assert item.remark in row
+        judges = [claim for claim in one.claims if claim.name in item.judged_by]
+        assert all(claim.verdict in row and claim.rule.words in row for claim in judges)
+        assert judges or "not judged" in row
+    assert "formulations/stewart/kinematics.py, LegVector" in cells[1]
+    assert Reader(table).text.count("holds with a correction") == sum("shift" in i.judged_by for i in one.contents) + 1
+    widths = [float(width) for width in re.findall(r"width: ([\d.]+)%", table)]
+    assert len(widths) == 6
+    assert abs(sum(widths) - 100) < 0.5
+    assert widths[-1] == max(widths)
 
 
 def test_the_page_says_what_made_it(report: tuple[Path, list[Study]]) -> None:
@@ -260,66 +312,6 @@ def test_images_are_written_and_the_same_each_time(report: tuple[Path, list[Stud
         assert svg == (out / "figures" / f"{stem(second, figure)}.svg").read_bytes()
 
 
-def unpacked(values: dict[str, str]) -> np.ndarray:
-    return np.frombuffer(base64.b64decode(values["bdata"]), values["dtype"])
-
-
-@pytest.mark.parametrize("figure", [time_figure(), bars_figure(), mixed_figure()], ids=lambda figure: figure.name)
-def test_both_draw_the_same_in_the_same_colours(figure: Figure) -> None:
-    import matplotlib.colors
-    import plotly.graph_objects as go
-
-    canvas = drawn(figure)
-    for axes, panel, plotted in zip(canvas.axes, figure.panels, panels(figure), strict=True):
-        shown = go.Figure(plotted)  # checks every name and value
-        assert (axes.get_xscale() == "log") == panel.log_x == (shown.layout.xaxis.type == "log")
-        assert (axes.get_yscale() == "log") == panel.log_y == (shown.layout.yaxis.type == "log")
-        curves, bars = iter(axes.lines), iter(axes.containers)
-        for line, trace in zip(panel.lines, shown.data, strict=True):
-            assert np.array_equal(unpacked(trace.y), line.y, equal_nan=True)
-            if line.style == "bars":
-                patches = next(bars).patches
-                assert [bar.get_height() for bar in patches] == list(line.y)
-                drawn_colour, colour = patches[0].get_facecolor(), trace.marker.color
-            else:
-                curve = next(curves)
-                assert np.array_equal(curve.get_ydata(), line.y, equal_nan=True)
-                drawn_colour, colour = curve.get_color(), (trace.marker if line.style == "points" else trace.line).color
-            assert matplotlib.colors.same_color(drawn_colour, colour)
-            assert colour in PALETTE
-
-
-def test_labels_are_no_markup_for_plotly() -> None:
-    layout = panels(mixed_figure())[1]["layout"]
-    shown = layout["xaxis"]["title"]["text"].replace("<br>", " ")
-    assert not set("<>$") & set(shown)
-
-
-def test_sets_of_lines_go_through_the_same_colours() -> None:
-    x = np.arange(3.0)
-    solid = tuple(Line(f"leg {k}, exact", x, x) for k in range(3))
-    dashed = tuple(Line(f"leg {k}, printed", x, x, "dashed") for k in range(3))
-    (colour,) = colours(Figure("f", "t", "c", (Panel("", "x", "y", solid + dashed),)))
-    assert [colour[line.label, "line"] for line in solid] == [colour[line.label, "dashed"] for line in dashed]
-    assert len(set(colour.values())) == 3
-
-
-def test_one_legend_where_one_panel_names_all() -> None:
-    assert has_one_legend(time_figure())
-    assert not has_one_legend(mixed_figure())
-    assert [line.label for line in legend_lines(time_figure(), [0, 1])] == [f"leg {k}" for k in range(1, 7)]
-    alone = Figure(
-        "f", "Condition number", "c", (Panel("", "t", "y", (Line("condition number", np.zeros(1), np.zeros(1)),)),)
-    )
-    assert legend_lines(alone, [0]) == []
-
-
-def test_names_and_numbers_along_one_axis_are_refused() -> None:
-    lines = (Line("named", ["a", "b"], np.ones(2), "bars"), Line("numbered", np.arange(2.0), np.ones(2)))
-    with pytest.raises(ModelError, match="'numbered' has numbers along x and others of its panel have names"):
-        drawn(Figure("f", "t", "c", (Panel("", "x", "y", lines),)))
-
-
 # --- whole or not at all ------------------------------------------------------------------------------------------
 
 
@@ -329,7 +321,7 @@ def everything(folder: Path) -> dict[str, bytes]:
 
 def small() -> Study:
     one = study()
-    return Study(one.name, one.paper, one.summary, one.claims, (bars_figure(),), one.tables[:1])
+    return Study(one.name, one.paper, one.summary, one.claims, (bars_figure(),), one.tables[:1], ())
 
 
 @pytest.fixture
@@ -349,7 +341,7 @@ def test_a_new_report_replaces_the_old_one_whole(made: dict[str, Made], tmp_path
     assert said[0] == "turney1980: computing"
     assert said[-1] == "writing the page"
     assert "figures/dasgupta1998-counts.png" in everything(out)
-    made["dasgupta1998"] = lambda progress: Study("dasgupta1998", "p", "s", (), (), small().tables)
+    made["dasgupta1998"] = lambda progress: Study("dasgupta1998", "p", "s", (), (), small().tables, ())
     reproduce(["dasgupta1998"], out)
     assert set(everything(out)) == {"index.html", "data/claims.csv", "data/dasgupta1998-table-counts-table.csv"}
     assert os.listdir(out.parent) == ["report"]
@@ -439,10 +431,10 @@ def test_a_folder_without_permission(made: dict[str, Made], tmp_path: Path, monk
 
 def test_names_that_are_no_files(made: dict[str, Made], tmp_path: Path) -> None:
     bad = Table("../../etc/passwd", "t", "c", ("a",), ((1,),))
-    made["dasgupta1998"] = lambda progress: Study("dasgupta1998", "p", "s", (), (), (bad,))
+    made["dasgupta1998"] = lambda progress: Study("dasgupta1998", "p", "s", (), (), (bad,), ())
     with pytest.raises(ModelError, match=r"dasgupta1998-table-\.\./\.\./etc/passwd' is no name for a file"):
         reproduce(["dasgupta1998"], tmp_path / "report")
-    made["dasgupta1998"] = lambda progress: Study("dasgupta1998", "p", "s", (), (bars_figure(), bars_figure()), ())
+    made["dasgupta1998"] = lambda progress: Study("dasgupta1998", "p", "s", (), (bars_figure(), bars_figure()), (), ())
     with pytest.raises(ModelError, match="'dasgupta1998-counts' would be written twice"):
         reproduce(["dasgupta1998"], tmp_path / "report")
     assert os.listdir(tmp_path) == []

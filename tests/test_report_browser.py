@@ -12,10 +12,15 @@ import pytest
 from browser import chromium, opened
 from made_up_studies import study
 from tauforge.studies.report.reproduce import write_report
+from tauforge.studies.rules import MEANING
 
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1360, "height": 900}
+LAPTOP, TABLET = {"width": 1100, "height": 900}, {"width": 900, "height": 900}
 LEAST_TRACE = 20  # pixels: a curve that is less wide and high is not to be seen
+LEAST_POINT = 5  # pixels, of the points of a sketch
+READABLE = 4.5  # contrast of small text with its background, by the WCAG
+A4_TOP = 842 - 70  # points above the bottom of a sheet: what begins above this begins the sheet
 
 
 @pytest.fixture(scope="module")
@@ -27,11 +32,16 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder: Path = tmp_path_factory.mktemp("shown")
-    write_report([study()], folder)
+    write_report([study(), study("turney1980")], folder)
     return (folder / "index.html").as_uri()
 
 
-@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+WINDOWS = pytest.mark.parametrize(
+    "viewport", [DESKTOP, LAPTOP, TABLET, PHONE], ids=["desktop", "laptop", "tablet", "phone"]
+)
+
+
+@WINDOWS
 def test_every_figure_is_drawn_and_nothing_sticks_out(browser: Any, address: str, viewport: dict[str, int]) -> None:
     page, wrong = opened(browser, address, viewport=viewport)
     assert wrong == []
@@ -44,15 +54,72 @@ def test_every_figure_is_drawn_and_nothing_sticks_out(browser: Any, address: str
                      width: svg.width, height: svg.height};
            })"""
     )
-    panels = [panel for figure in study().figures for panel in figure.panels]
+    panels = 2 * [panel for figure in study().figures for panel in figure.panels]
     assert len(plots) == len(panels)
     for plot, panel in zip(plots, panels, strict=True):
         assert plot["wanted"] == len(plot["sizes"]) == len(panel.lines)
-        assert min(plot["sizes"]) > LEAST_TRACE
+        assert min(plot["sizes"]) > (LEAST_POINT if panel.sketch else LEAST_TRACE)
         assert plot["width"] > viewport["width"] / 4
-        assert plot["height"] > viewport["height"] / 5
+        assert plot["height"] > viewport["height"] / (10 if panel.sketch else 5)
     width, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert width <= window
+    page.close()
+
+
+@WINDOWS
+def test_no_verdict_is_cut_off(browser: Any, address: str, viewport: dict[str, int]) -> None:
+    page, _ = opened(browser, address, viewport=viewport)
+    boxes = page.evaluate(
+        """[...document.querySelectorAll('.verdicts .badge')].map((badge) => {
+             const box = badge.closest('.scroll').getBoundingClientRect();
+             return [badge.getBoundingClientRect().right, Math.min(box.right, innerWidth)];
+           })"""
+    )
+    assert len(boxes) == 2 * len(study().claims)
+    assert all(right <= edge + 1 for right, edge in boxes)
+    sideways = "all => all.map((one) => one.closest('.scroll').scrollWidth - one.closest('.scroll').clientWidth)"
+    assert max(page.locator("table.verdicts").evaluate_all(sideways)) <= 0
+    if viewport["width"] >= TABLET["width"]:
+        assert max(page.locator("table.prose").evaluate_all(sideways)) <= 0
+        broken = page.locator("table.prose tbody th").first.evaluate("cell => cell.getClientRects().length")
+        assert broken == 1
+    page.close()
+
+
+def contrast(page: Any, badge: Any) -> float:
+    """Of the text with its background, by the WCAG's luminances."""
+    colours = badge.evaluate("one => [getComputedStyle(one).color, getComputedStyle(one).backgroundColor]")
+    light = []
+    for colour in colours:
+        parts = [int(part) / 255 for part in re.findall(r"\d+", colour)[:3]]
+        linear = [x / 12.92 if x <= 0.04045 else ((x + 0.055) / 1.055) ** 2.4 for x in parts]
+        light.append(0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2])
+    return float((max(light) + 0.05) / (min(light) + 0.05))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_badges_are_readable_and_told_apart(browser: Any, address: str, scheme: str) -> None:
+    page, _ = opened(browser, address, viewport=DESKTOP, color_scheme=scheme)
+    badges = page.locator(".counts .badge").all()
+    assert [badge.text_content().split(maxsplit=1)[1] for badge in badges] == list(MEANING)
+    assert all(contrast(page, badge) >= READABLE for badge in badges)
+    looks = [
+        badge.evaluate("one => [getComputedStyle(one).color, getComputedStyle(one).borderTopStyle].join()")
+        for badge in badges
+    ]
+    assert len(set(looks)) == len(MEANING)
+    page.close()
+
+
+def test_the_head_of_a_long_table_stays(browser: Any, address: str) -> None:
+    page, _ = opened(browser, address, viewport=DESKTOP)
+    region = page.locator("#dasgupta1998-table-contents .scroll")
+    assert region.evaluate("one => one.scrollHeight > one.clientHeight")
+    places = region.evaluate(
+        """one => { one.scrollTop = 400; const head = one.querySelector('thead th').getBoundingClientRect();
+                    return [head.top, one.getBoundingClientRect().top]; }"""
+    )
+    assert abs(places[0] - places[1]) < 2
     page.close()
 
 
@@ -83,6 +150,7 @@ def test_fingers_get_no_mode_bar_over_the_curves(browser: Any, address: str) -> 
 def test_texts_are_no_markup(browser: Any, address: str) -> None:
     page, _ = opened(browser, address, viewport=DESKTOP)
     assert page.locator("b").count() == 0
+    assert page.locator("#dasgupta1998-sketch .annotation sub").count() == 0  # plotly makes SVG of it
     drawn = page.locator("#dasgupta1998-mixed .xtitle").nth(1).text_content()
     assert drawn == """x a < b & "c" > 'd' </script> $x^2$ <b>bold</b>"""
     page.close()
@@ -105,12 +173,26 @@ def test_print_shows_the_images(browser: Any, address: str, tmp_path: Path) -> N
     images = page.locator(".static")
     sizes = images.evaluate_all("all => all.map((one) => [one.offsetWidth, one.naturalWidth])")
     assert all(width > 300 and natural > 300 for width, natural in sizes)
-    assert len(sizes) == 3
+    assert len(sizes) == 8
     assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-    pdf = page.pdf(prefer_css_page_size=True)
-    assert pdf.startswith(b"%PDF")
-    assert len(re.findall(rb"/Type\s*/Page\b", pdf)) >= 3  # sheets
+    assert page.locator("#dasgupta1998-table-contents .scroll").evaluate("one => one.scrollHeight <= one.clientHeight")
     page.close()
+
+
+def test_each_paper_begins_a_sheet(browser: Any, address: str) -> None:
+    page, _ = opened(browser, address, viewport=DESKTOP)
+    pdf = page.pdf(prefer_css_page_size=True, outline=True, tagged=True)
+    page.close()
+    assert pdf.startswith(b"%PDF")
+    sheets = set(re.findall(rb"(\d+) 0 obj\s*<</Type /Page\b", pdf))
+    found = {
+        title.decode(): (sheet, float(y))
+        for title, sheet, y in re.findall(rb"/Title \(([^)]*)\)\s*/Dest \[(\d+) 0 R /XYZ [\d.]+ ([\d.]+) 0\]", pdf)
+    }
+    papers = [found[name] for name in ("Dasgupta 1998", "Turney 1980")]
+    assert all(sheet in sheets and y > A4_TOP for sheet, y in papers)
+    assert len({sheet for sheet, _ in (found["Summary of verdicts"], *papers)}) == 3
+    assert found["What was at hand"][0] == found["Summary of verdicts"][0]
 
 
 def test_without_scripts_the_images_stand_there(browser: Any, address: str) -> None:

@@ -14,7 +14,7 @@ import pytest
 import tauforge as tf
 from browser import chromium, opened
 from pages import difference
-from paper_verdicts import Judged, claims_table
+from paper_verdicts import Judged, claims_table, contents_rows
 from tauforge.analysis.singularity import crossings
 
 ROOT = Path(__file__).parent.parent
@@ -120,6 +120,15 @@ def test_the_page_of_verdicts_is_todays(report: Path, paper: str) -> None:
     section = page.split(f"## {paper}\n")[1].split("\n## ")[0]
     stored = "".join(line for line in section.splitlines(keepends=True) if line.startswith("|"))
     assert difference(stored, claims_table(claims)) == "", "run: make docs"
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_page_of_contents_is_todays(report: Path, paper: str) -> None:
+    header, *rows = rows_of(report, f"{paper}-table-contents")
+    page = (ROOT / "docs" / "paper-contents.md").read_text(encoding="utf-8")
+    section = page.split(f"## {paper}\n")[1].split("\n## ")[0]
+    stored = "".join(line for line in section.splitlines(keepends=True) if line.startswith("|"))
+    assert difference(stored, contents_rows(header, rows)) == "", "run: make docs"
 
 
 @pytest.mark.parametrize("viewport", [{"width": 1360, "height": 900}, {"width": 390, "height": 844}])

@@ -6,14 +6,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
 
 import tauforge as tf
-from pages import settle
+from pages import markdown, settle, with_tables
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
 from tauforge.analysis.line_costs import line_costs
@@ -30,12 +29,6 @@ README, PAGE, STEWART = ROOT / "README.md", ROOT / "docs" / "complexity.md", ROO
 CONTROL = ROOT / "docs" / "control.md"
 STARTS, APART = 128, 1e-9  # runs of one row of the table of legs; their starts, m and rad
 SURE = 6.0  # standard errors in the last digit: means of two machines differ by more in one of fifty thousand
-
-
-def markdown(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
-    names = list(header)
-    lines = [names, ["---"] * len(names), *([str(cell).replace("|", "\\|") for cell in row] for row in rows)]
-    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
 def readme_table() -> str:
@@ -106,14 +99,6 @@ def lee_table() -> str:
             cells = (f"{error:.1e} ({guess:.1e})" for error, guess in zip(measured, estimated, strict=True))
             rows.append((arm, f"{duration:.0f} s", *cells))
     return markdown(("arm", "duration", *(f"every {period} s" for period in tracking.PERIODS)), rows)
-
-
-def with_tables(text: str, tables: dict[str, str]) -> str:
-    for name, table in tables.items():
-        start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
-        before, rest = text.split(start)
-        text = before + start + table + end + rest.split(end)[1]
-    return text
 
 
 def held(values: Array) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from pathlib import Path
 
@@ -39,6 +39,26 @@ def _within_a_unit(old: Decimal, new: Decimal) -> bool:
     digits, exponents = zip(*(x.as_tuple()[1:] for x in (old, new)), strict=True)
     exponent = min(exponents) if len(digits[0]) == len(digits[1]) else max(exponents)
     return abs(old - new) <= Decimal(1).scaleb(int(exponent))
+
+
+def markdown(header: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    names = list(header)
+    lines = [names, ["---"] * len(names), *([_cell(str(cell)) for cell in row] for row in rows)]
+    return "".join("| " + " | ".join(line) + " |\n" for line in lines)
+
+
+def _cell(text: str) -> str:
+    """A cell is one line."""
+    return re.sub(r"\s*\n\s*", " ", text).replace("|", "\\|")
+
+
+def with_tables(text: str, tables: dict[str, str]) -> str:
+    """A page with these generated parts, each between two comments of its name."""
+    for name, table in tables.items():
+        start, end = f"<!-- {name} -->\n", f"<!-- /{name} -->\n"
+        before, rest = text.split(start)
+        text = before + start + table + end + rest.split(end)[1]
+    return text
 
 
 def settle(texts: Mapping[Path, str]) -> int:

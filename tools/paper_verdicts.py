@@ -1,21 +1,24 @@
-"""Write the verdicts on the papers' claims into docs/papers.md, from the studies themselves.
+"""Write docs/papers.md, the verdicts, and docs/paper-contents.md, everything in the papers, from the studies.
 
 Times are left out: they are of the machine that measured them. `--check` compares.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from generated_docs import markdown, with_tables
-from pages import settle
+from pages import markdown, settle, with_tables
+from tauforge.studies.contents_table import CONTENTS, SOURCE_COLUMN
 from tauforge.studies.registry import STUDIES, run
+from tauforge.studies.report.texts import RULE_HEADS
 from tauforge.studies.rules import MEANING
 from tauforge.studies.study import Claim, Study, nothing
 
-PAGE = Path(__file__).parent.parent / "docs" / "papers.md"
+CODED = ("equation", "algorithm")  # kinds whose places are places in our source
+DOCS = Path(__file__).parent.parent / "docs"
+PAGE, CONTENTS_PAGE = DOCS / "papers.md", DOCS / "paper-contents.md"
 
 
 class Judged(NamedTuple):
@@ -36,6 +39,10 @@ def judged(claim: Claim) -> Judged:
     return Judged(*words, claim.verdict, claim.reason, claim.rule.words, claim.timed)
 
 
+def meanings() -> str:
+    return markdown(("verdict", "meaning"), MEANING.items())
+
+
 def summary_table(studies: list[Study]) -> str:
     rows = []
     for study in studies:
@@ -45,7 +52,10 @@ def summary_table(studies: list[Study]) -> str:
 
 
 def claims_table(claims: Iterable[Judged]) -> str:
-    rows = [(c.where, c.claim, c.printed, c.measured, f"{c.verdict}. {c.reason} Rule: {c.rule}") for c in claims]
+    rows = [
+        (c.where, c.claim, c.printed, c.measured, f"{c.verdict}. {c.reason} {RULE_HEADS[c.verdict]}: {c.rule}")
+        for c in claims
+    ]
     return markdown(("where", "claim", "printed", "measured", "verdict"), rows)
 
 
@@ -53,10 +63,37 @@ def section(study: Study) -> str:
     return f"## {study.name}\n\n{study.paper}\n\n{study.summary}\n\n{claims_table(map(judged, study.claims))}\n"
 
 
+def contents_rows(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
+    """The report's table of everything in a paper; paths and names of our source as code."""
+    place = header.index(SOURCE_COLUMN)
+    return markdown(
+        header, ([_as_code(row[0], cell) if k == place else cell for k, cell in enumerate(row)] for row in rows)
+    )
+
+
+def _as_code(kind: object, places: object) -> str:
+    """Of equations and algorithms the places in our source; of figures and tables the title of ours, as it is."""
+    text = str(places)
+    if not text or kind not in CODED:
+        return text
+    return "; ".join(f"`{place}`" for place in text.split("; "))
+
+
+def contents_section(study: Study) -> str:
+    (table,) = (one for one in study.tables if one.name == CONTENTS)
+    return f"## {study.name}\n\n{study.paper}\n\n{contents_rows(table.columns, table.rows)}\n"
+
+
 def main() -> int:
     studies = [run(name, nothing) for name in STUDIES]
-    tables = {"summary": summary_table(studies), "claims": "\n" + "\n".join(map(section, studies))}
-    return settle({PAGE: with_tables(PAGE.read_text(encoding="utf-8"), tables)})
+    tables = {"meanings": meanings(), "summary": summary_table(studies), "claims": joined(map(section, studies))}
+    contents = {"contents": joined(map(contents_section, studies))}
+    pages = {PAGE: tables, CONTENTS_PAGE: contents}
+    return settle({page: with_tables(page.read_text(encoding="utf-8"), made) for page, made in pages.items()})
+
+
+def joined(sections: Iterable[str]) -> str:
+    return "\n" + "\n".join(sections)
 
 
 if __name__ == "__main__":

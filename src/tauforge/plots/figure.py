@@ -7,12 +7,14 @@ from typing import Literal
 
 import numpy as np
 
-Style = Literal["line", "dashed", "dotted", "points", "bars"]
+Style = Literal["line", "dashed", "dotted", "points", "bars", "thick", "arrow", "area"]
 
 
 @dataclass(frozen=True)
 class Line:
     """One curve (or row of points or bars): x (k,) or k labels, y (k,); nan in y is a gap.
+
+    Of sketches: "thick", "arrow" with its head at the last point, "area" closed and filled.
 
     like: label of the line whose colour it has, such as that of what it estimates; "": a colour of its own
     """
@@ -25,11 +27,26 @@ class Line:
 
 
 @dataclass(frozen=True)
+class Note:
+    """Words at a point of a sketch; f_i and f_{i+1} have a subscript, f^P a superscript.
+
+    shift: points right and up, from the point to the near side of the words
+    """
+
+    text: str
+    x: float
+    y: float
+    shift: tuple[float, float] = (0.0, 0.0)
+
+
+@dataclass(frozen=True)
 class Panel:
     """Curves over one pair of axes; units stand in the labels, as in "leg force (N)".
 
     marks:   instants on the x axis worth a thin vertical line, with a word beside each
     y_range: what is shown where a curve leaves for infinity; None: all of it
+    sketch:  a drawing of things: equal scales and no axes; the labels of the axes stand only in its data
+    notes:   words at points of a sketch
     """
 
     title: str
@@ -40,6 +57,8 @@ class Panel:
     log_y: bool = False
     marks: tuple[tuple[float, str], ...] = ()
     y_range: tuple[float, float] | None = None
+    sketch: bool = False
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True)

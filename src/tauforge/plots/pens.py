@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections import Counter
 from collections.abc import Iterable, Sequence
+
+import numpy as np
 
 from tauforge.plots.figure import Figure, Line, Panel
 
 # Okabe and Ito's colours, told apart with any colour vision, on white and on black; their yellow is too faint.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A")
 LINE_WIDTH = 1.6  # points in matplotlib, pixels in plotly
+THICK_WIDTH = 4.5
+AREA_OPACITY = 0.18
+ARROW_HEAD = 12  # length, points or pixels
+SKETCH_MARGIN = 0.03  # of the larger extent, on each side
+LETTER, ROW, POINT = 0.018, 0.04, 0.0025  # of the larger extent: letters, rows of words and points on a small screen
 MARK_COLOUR = "#7A7A7A"
 CROWD = 200  # points that are drawn smaller and let each other through
 CROWD_OPACITY = 0.45
+
+SCRIPT = re.compile(r"(?<=\S)([_^])(?:\{([^{}]*)\}|(\w))")
 
 Key = tuple[str, str]  # label and style: lines of several panels with the same key are one entry of the legend
 
@@ -78,7 +88,43 @@ def description(figure: Figure) -> str:
     """The figure in words, for those who do not see it."""
     parts = []
     for panel in figure.panels:
-        lines = ", ".join(dict.fromkeys(line.label for line in panel.lines if line.label))
         title = f"{panel.title}: " if panel.title else ""
-        parts.append(f"{title}{panel.y_label} against {panel.x_label}" + (f" for {lines}" if lines else ""))
+        parts.append(title + panel_description(panel))
     return f"{figure.title}. " + "; ".join(parts) + "."
+
+
+def panel_description(panel: Panel) -> str:
+    lines = ", ".join(dict.fromkeys(line.label for line in panel.lines if line.label))
+    if panel.sketch:
+        words = ", ".join(dict.fromkeys(note.text for note in panel.notes))
+        return "a drawing" + (f" of {lines}" if lines else "") + (f", with the words {words}" if words else "")
+    return f"{panel.y_label} against {panel.x_label}" + (f" for {lines}" if lines else "")
+
+
+def scripted(text: str, lowered: str, raised: str) -> str:
+    """A note with its subscripts and superscripts put into these patterns, such as "<sub>{}</sub>"."""
+    patterns = {"_": lowered, "^": raised}
+    return SCRIPT.sub(lambda found: patterns[found[1]].format(found[2] or found[3]), text)
+
+
+def window(panel: Panel) -> tuple[tuple[float, float], tuple[float, float]]:
+    """What a sketch shows: least and largest x, least and largest y, with a margin and room for its words."""
+    x = [value for line in panel.lines for value in np.asarray(line.x, float)]
+    y = [value for line in panel.lines for value in line.y]
+    extent = max(np.ptp(x), np.ptp(y))
+    for note in panel.notes:
+        rows = scripted(note.text, "{}", "{}").split("\n")
+        for ends, at, shift, size in (
+            (x, note.x, note.shift[0], LETTER * max(map(len, rows))),
+            (y, note.y, note.shift[1], ROW * len(rows)),
+        ):
+            middle = at + extent * (POINT * shift + np.sign(shift) * size / 2)
+            ends += [middle - extent * size / 2, middle + extent * size / 2]
+    margin = SKETCH_MARGIN * extent
+    return (float(min(x) - margin), float(max(x) + margin)), (float(min(y) - margin), float(max(y) + margin))
+
+
+def aspect(panel: Panel) -> float:
+    """Width of a sketch over its height."""
+    (left, right), (bottom, top) = window(panel)
+    return (right - left) / (top - bottom)

@@ -9,18 +9,24 @@ from typing import Any
 import numpy as np
 
 from tauforge.errors import ModelError
-from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.plots.figure import Figure, Line, Note, Panel
 from tauforge.plots.pens import (
+    AREA_OPACITY,
+    ARROW_HEAD,
     CROWD,
     CROWD_OPACITY,
     LINE_WIDTH,
     MARK_COLOUR,
+    THICK_WIDTH,
     Key,
+    aspect,
     categories,
     colours,
     has_one_legend,
     key,
     legend_lines,
+    scripted,
+    window,
     wrapped,
 )
 
@@ -29,6 +35,7 @@ WIDEST = 9.8
 MOST_TICKS = 6
 PANEL_HEIGHT = {1: 2.7, 2: 2.5}
 LOWEST = 2.3
+HIGHEST_SKETCH = 6.2
 BELOW_AXES = 0.48  # inches that ticks and label take
 DOTS_PER_INCH = 150
 LOOK: Any = {
@@ -69,7 +76,7 @@ def drawn(figure: Figure) -> Any:
     longest = 0 if shared else max((len(legend_lines(figure, [k])) for k in everywhere), default=0)
     with matplotlib.rc_context(LOOK):
         width = WIDTH.get(figure.columns, WIDEST)
-        height = 0.75 + rows * (PANEL_HEIGHT.get(figure.columns, LOWEST) + 0.15 * longest) + 0.05 * len(entries)
+        height = 0.75 + rows * (_panel_height(figure, width) + 0.15 * longest) + 0.05 * len(entries)
         canvas = Canvas(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.09, h_pad=0.07))
         canvas.suptitle(_plain(figure.title), fontsize=11.5, fontweight="bold")
         grid = canvas.subplots(rows, figure.columns, squeeze=False).ravel()
@@ -98,8 +105,59 @@ def save_images(figure: Figure, stem: Path) -> None:
         canvas.savefig(stem.with_name(f"{stem.name}.svg"), metadata={"Date": None})
 
 
+def _panel_height(figure: Figure, width: float) -> float:
+    """Inches. A sketch is as high as its scale, which is that of its width, makes it."""
+    sketches = [width / figure.columns / aspect(panel) for panel in figure.panels if panel.sketch]
+    return min(HIGHEST_SKETCH, max(sketches)) if sketches else PANEL_HEIGHT.get(figure.columns, LOWEST)
+
+
+def _draw_sketch(axes: Any, panel: Panel, colour: dict[Key, str]) -> dict[Key, Any]:
+    handles = {}
+    for line in panel.lines:
+        pen = colour[key(line)]
+        if line.style == "area":
+            (handles[key(line)],) = axes.fill(
+                line.x, line.y, facecolor=(pen, AREA_OPACITY), edgecolor=pen, linewidth=LINE_WIDTH
+            )
+        elif line.style == "points":
+            (handles[key(line)],) = axes.plot(line.x, line.y, "o", color=pen, markersize=5.5, markeredgewidth=0)
+        else:
+            width = THICK_WIDTH if line.style == "thick" else LINE_WIDTH
+            dashes = DASHES.get(line.style, "-")
+            (handles[key(line)],) = axes.plot(
+                line.x, line.y, linestyle=dashes, color=pen, linewidth=width, solid_capstyle="round"
+            )
+        if line.style == "arrow":
+            ends = [(line.x[k], line.y[k]) for k in (-1, -2)]
+            head = {"arrowstyle": "-|>", "mutation_scale": ARROW_HEAD, "color": pen, "shrinkA": 0, "shrinkB": 0}
+            axes.annotate("", *ends, arrowprops=head | {"linewidth": LINE_WIDTH})
+    for note in panel.notes:
+        _write_note(axes, note)
+    across, up = window(panel)
+    axes.set_xlim(across)
+    axes.set_ylim(up)
+    axes.set_aspect("equal")
+    axes.set_axis_off()
+    axes.set_title(_plain(panel.title), loc="left")
+    return handles
+
+
+def _write_note(axes: Any, note: Note) -> None:
+    right, up = note.shift
+    axes.annotate(
+        scripted(_plain(note.text), r"$_{{\mathrm{{{}}}}}$", r"$^{{\mathrm{{{}}}}}$"),
+        (note.x, note.y),
+        xytext=note.shift,
+        textcoords="offset points",
+        ha="left" if right > 0 else "right" if right < 0 else "center",
+        va="bottom" if up > 0 else "top" if up < 0 else "center",
+    )
+
+
 def _draw_panel(axes: Any, panel: Panel, colour: dict[Key, str]) -> dict[Key, Any]:
     """Returns the handle of each line, for a legend."""
+    if panel.sketch:
+        return _draw_sketch(axes, panel, colour)
     names = categories(panel)
     bars = [line for line in panel.lines if line.style == "bars"]
     handles = {}

@@ -14,9 +14,24 @@ from typing import Any
 import numpy as np
 
 from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.plots.pens import CROWD, CROWD_OPACITY, LINE_WIDTH, MARK_COLOUR, Key, categories, colours, key, wrapped
+from tauforge.plots.pens import (
+    AREA_OPACITY,
+    ARROW_HEAD,
+    CROWD,
+    CROWD_OPACITY,
+    LINE_WIDTH,
+    MARK_COLOUR,
+    THICK_WIDTH,
+    Key,
+    categories,
+    colours,
+    key,
+    scripted,
+    window,
+    wrapped,
+)
 
-DASHES = {"line": "solid", "dashed": "dash", "dotted": "dot"}
+DASHES = {"dashed": "dash", "dotted": "dot"}  # others are solid
 MOST_POWERS = 8  # labels along a logarithmic axis
 FEWEST_DECADES = 2.5  # for ticks at powers of ten alone
 MOST_AT_ONCE = 8  # lines whose values are shown together under the pointer; more would cover the curves
@@ -25,7 +40,10 @@ MOST_AT_ONCE = 8  # lines whose values are shown together under the pointer; mor
 def panels(figure: Figure) -> list[dict[str, Any]]:
     """{"data": traces in the order of the lines, "layout": axes and marks}, for each panel."""
     return [
-        {"data": [_trace(line, colour) for line in panel.lines], "layout": _layout(panel)}
+        {
+            "data": [(_sketched if panel.sketch else _trace)(line, colour) for line in panel.lines],
+            "layout": _sketch_layout(panel) if panel.sketch else _layout(panel),
+        }
         for panel, colour in zip(figure.panels, colours(figure), strict=True)
     ]
 
@@ -39,8 +57,36 @@ def _trace(line: Line, colour: dict[Key, str]) -> dict[str, Any]:
     if line.style == "points":
         size = {"size": 4, "opacity": CROWD_OPACITY} if len(line.x) > CROWD else {"size": 7}
         return trace | {"type": "scatter", "mode": "markers", "marker": {"color": pen, **size}}
-    look = {"color": pen, "width": LINE_WIDTH, "dash": DASHES[line.style]}
+    look = {"color": pen, "width": LINE_WIDTH, "dash": DASHES.get(line.style, "solid")}
     return trace | {"type": "scatter", "mode": "lines", "line": look}
+
+
+def _sketched(line: Line, colour: dict[Key, str]) -> dict[str, Any]:
+    """A line of a sketch: its name under the pointer, not its numbers."""
+    pen = colour[key(line)]
+    trace = _trace(line, colour)
+    trace |= {"hoverinfo": "name"} if line.label else {"hoverinfo": "skip"}
+    if line.style == "thick":
+        trace["line"] = trace["line"] | {"width": THICK_WIDTH}
+    elif line.style == "area":
+        trace |= {"fill": "toself", "fillcolor": _faint(pen), "hoveron": "points"}
+    elif line.style == "arrow":
+        head = [0.0] * (len(line.y) - 1) + [float(ARROW_HEAD)]
+        trace |= {"mode": "lines+markers", "cliponaxis": False}
+        trace["marker"] = {
+            "symbol": "arrow",
+            "angleref": "previous",
+            "size": head,
+            "color": pen,
+            "opacity": 1,
+            "line": {"width": 0},
+        }
+    return trace
+
+
+def _faint(colour: str) -> str:
+    red, green, blue = (int(colour[k : k + 2], 16) for k in (1, 3, 5))
+    return f"rgba({red},{green},{blue},{AREA_OPACITY})"
 
 
 def _packed(values: np.ndarray) -> dict[str, str]:
@@ -87,6 +133,37 @@ def _layout(panel: Panel) -> dict[str, Any]:
         "margin": {"l": 12, "r": 22, "t": 14, "b": 12},
         "barmode": "group",
     }
+
+
+def _sketch_layout(panel: Panel) -> dict[str, Any]:
+    across, up = window(panel)
+    word: dict[str, Any] = {"showarrow": False, "font": {"size": 12}, "borderpad": 0}
+    notes = [
+        {
+            **word,
+            "x": note.x,
+            "y": note.y,
+            "text": scripted(_text(note.text), "<sub>{}</sub>", "<sup>{}</sup>").replace("\n", "<br>"),
+            "xshift": note.shift[0],
+            "yshift": note.shift[1],
+            "xanchor": _side(note.shift[0], ("left", "center", "right")),
+            "yanchor": _side(note.shift[1], ("bottom", "middle", "top")),
+        }
+        for note in panel.notes
+    ]
+    return {
+        "xaxis": {"visible": False, "range": list(across), "constrain": "domain"},
+        "yaxis": {"visible": False, "range": list(up), "scaleanchor": "x", "constrain": "domain"},
+        "annotations": notes,
+        "showlegend": False,
+        "hovermode": "closest",
+        "margin": {"l": 4, "r": 4, "t": 4, "b": 4},
+    }
+
+
+def _side(shift: float, names: tuple[str, str, str]) -> str:
+    """Which side of the words is near their point."""
+    return names[0] if shift > 0 else names[2] if shift < 0 else names[1]
 
 
 def _axis(label: str, width: int) -> dict[str, Any]:

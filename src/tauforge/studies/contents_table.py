@@ -7,7 +7,9 @@ from tauforge.studies.contents import Item
 from tauforge.studies.rules import NOT_JUDGED
 from tauforge.studies.study import Claim, Study, Table
 
-COLUMNS = ("kind", "number", "what", "in our source", "verdict", "rule or remark")
+CONTENTS = "contents"  # name of the table
+SOURCE_COLUMN = "in our source"
+COLUMNS = ("kind", "number", "what", SOURCE_COLUMN, "verdict", "rule or remark")
 
 
 def contents_table(study: Study) -> Table:
@@ -19,7 +21,7 @@ def contents_table(study: Study) -> Table:
     rows = [_row(item, where.get(item.number, []), claims, shown) for item in study.contents]
     rows += [("claim", claim.where, claim.claim, "", claim.verdict, claim.rule.words) for claim in study.claims]
     return Table(
-        "contents",
+        CONTENTS,
         "Everything in the paper",
         "Every numbered equation, algorithm, figure and table, then every claim. The verdict on an equation is that of "
         "the claims that cover it.",
@@ -32,12 +34,12 @@ def _row(item: Item, where: list[str], claims: dict[str, Claim], shown: dict[str
     judges = [claims[name] for name in item.judged_by]
     source = "; ".join(where) if item.kind in ("equation", "algorithm") else shown.get(item.shown_as, "")
     verdicts = "; ".join(dict.fromkeys(claim.verdict for claim in judges)) or NOT_JUDGED
-    rules = "; ".join(dict.fromkeys(f"{claim.claim}: {claim.rule.words}" for claim in judges))
+    rules = dict.fromkeys(f"{claim.claim}: {claim.rule.words}" for claim in judges)
     return (
         item.kind,
         item.number,
         item.what,
         source,
         verdicts,
-        "; ".join(part for part in (rules, item.remark) if part),
+        " ".join(part for part in (*rules, item.remark) if part),
     )

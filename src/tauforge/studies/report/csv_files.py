@@ -14,6 +14,7 @@ from tauforge.plots.figure import Line, Panel
 from tauforge.studies.study import Cell, Study, Table
 
 CLAIM_COLUMNS = ("study", "where", "claim", "printed", "measured", "verdict", "reason", "rule", "timed here")
+SKETCH_COLUMNS = ("part", "piece", "drawn as")
 UNIT = re.compile(r" \(((?:[^()]|\([^()]*\))*)\)$")
 
 
@@ -23,7 +24,13 @@ def bracketed(name: str) -> str:
 
 
 def write_panel(panel: Panel, path: Path) -> None:
-    """A column for x, one for each line; lines over another x bring their own, and short columns end in blanks."""
+    """A column for x, one for each line; lines over another x bring their own, and short columns end in blanks.
+
+    A sketch has a row for each point and each word instead.
+    """
+    if panel.sketch:
+        _write(path, [bracketed(name) for name in (*SKETCH_COLUMNS, panel.x_label, panel.y_label)], _points(panel))
+        return
     columns: list[tuple[str, list[Cell]]] = []
     shared = all(_same_x(line, panel.lines[0]) for line in panel.lines)
     for line in panel.lines:
@@ -54,6 +61,14 @@ def write_claims(studies: Sequence[Study], path: Path) -> None:
         for one in study.claims
     ]
     _write(path, CLAIM_COLUMNS, rows)
+
+
+def _points(panel: Panel) -> list[tuple[Cell, ...]]:
+    """Of a sketch: part, number of the piece, style, x, y."""
+    rows: list[tuple[Cell, ...]] = []
+    for k, line in enumerate(panel.lines, 1):
+        rows += [(line.label, k, line.style, x, y) for x, y in zip(_values(line.x), _values(line.y), strict=True)]
+    return rows + [(note.text, None, "words", float(note.x), float(note.y)) for note in panel.notes]
 
 
 def _same_x(a: Line, b: Line) -> bool:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tauforge.plots.figure import Figure, Line
-from tauforge.plots.pens import colours, description, has_one_legend, key, legend_lines
+from tauforge.plots.pens import aspect, colours, description, has_one_legend, key, legend_lines, panel_description
 from tauforge.plots.with_plotly import panels
 from tauforge.studies.report.files import DATA, FIGURES, panel_stems, stem
 from tauforge.studies.report.texts import escaped
@@ -45,10 +45,11 @@ def figure_html(study: Study, figure: Figure, images: Path) -> str:
 def _panel(figure: Figure, k: int, *, with_legend: bool) -> str:
     panel = figure.panels[k]
     legend = _legend(figure, [k]) if with_legend else ""
-    words = escaped(f"{panel.title or figure.title}: {panel.y_label} against {panel.x_label}")
+    words = escaped(f"{panel.title or figure.title}: {panel_description(panel)}")
+    kind = f'plot sketch" style="--aspect: {aspect(panel):.3f}' if panel.sketch else "plot"
     # Three parts in every panel, if empty: the page lines them up with those of the panels beside it.
     head = f'<p class="panel-title">{escaped(panel.title)}</p><div>{legend}</div>'
-    return f'<div class="panel">{head}<div class="plot" role="img" aria-label="{words}"></div></div>'
+    return f'<div class="panel">{head}<div class="{kind}" role="img" aria-label="{words}"></div></div>'
 
 
 def _legend(figure: Figure, where: Sequence[int]) -> str:

@@ -13,7 +13,7 @@ from tauforge.studies.report.environment import environment
 from tauforge.studies.report.figure_html import figure_html
 from tauforge.studies.report.files import CLAIMS_FILE, DATA, stem
 from tauforge.studies.report.table_html import table_html
-from tauforge.studies.report.texts import anchor, badge, escaped, paragraphs, short
+from tauforge.studies.report.texts import RULE_HEADS, anchor, badge, escaped, paragraphs, short
 from tauforge.studies.rules import MEANING
 from tauforge.studies.study import Claim, Study, Table
 
@@ -48,7 +48,9 @@ def page(studies: Sequence[Study], images: Path) -> str:
 def _counts(studies: Sequence[Study]) -> str:
     verdicts = [claim.verdict for study in studies for claim in study.claims]
     return "\n".join(
-        f'<li class="count {anchor(one)}"><strong>{verdicts.count(one)}</strong> {badge(one)}</li>' for one in MEANING
+        f'<li class="count {anchor(one)}"><strong>{verdicts.count(one)}</strong> {badge(one)}'
+        f'<span class="meaning">{escaped(meaning)}</span></li>'
+        for one, meaning in MEANING.items()
     )
 
 
@@ -105,6 +107,7 @@ def _measured(claim: Claim) -> str:
 
 def _claim(study: Study, k: int) -> str:
     claim = study.claims[k]
+    head = RULE_HEADS[claim.verdict]
     return (
         f'<li class="claim {anchor(claim.verdict)}" id="{_claim_anchor(study, k)}">\n'
         f'<p class="claim-head"><span class="where">{escaped(claim.where)}</span> {badge(claim.verdict)}</p>\n'
@@ -112,5 +115,5 @@ def _claim(study: Study, k: int) -> str:
         f"<dl><div><dt>Printed</dt><dd>{escaped(claim.printed)}</dd></div>"
         f"<div><dt>Measured</dt><dd>{escaped(_measured(claim))}</dd></div></dl>\n"
         f'<div class="reason">{paragraphs(claim.reason)}</div>\n'
-        f'<p class="rule">Rule: {escaped(claim.rule.words)}</p>\n</li>'
+        f'<p class="rule"><span class="rule-head">{head}:</span> {escaped(claim.rule.words)}</p>\n</li>'
     )

@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Sequence
 
 from tauforge.studies.report.files import DATA, stem
-from tauforge.studies.report.texts import escaped
+from tauforge.studies.report.texts import badge, escaped
+from tauforge.studies.rules import MEANING
 from tauforge.studies.study import Cell, Study, Table
 
 MANY = 10  # columns that need smaller print
+PROSE = 70  # characters of a cell that is to be read as text
+LONG = 40  # rows that scroll on the screen, under a head that stays
+GROWTH = 0.7  # of a column's width with the mean length of its texts, in a table of prose: a power
+PADDING_SHARE, LETTER_SHARE = 2.0, 0.95  # of the width, per cent
+LONGEST_WORD = 10  # letters that are not broken where there are many columns
 BRIEF = 18  # characters that stay on one line
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
+VERDICT_COLUMN = "verdict"
+BADGES: dict[str, str] = {verdict: badge(verdict) for verdict in MEANING}
 SHORT = 14  # rows that stay on one sheet
 FIGURES_SHOWN = 5  # significant; the CSV has all
 
@@ -21,17 +31,18 @@ def table_html(study: Study, table: Table) -> str:
     heads = "".join(
         f'<th scope="col" class="{kind}">{escaped(name)}</th>' for name, kind in zip(table.columns, kinds, strict=True)
     )
-    body = "\n".join(
-        "<tr>" + "".join(_cell(k, row[k], kinds[k]) for k in range(len(row))) + "</tr>" for row in table.rows
-    )
-    short = " short" if len(table.rows) <= SHORT else ""
-    wide = ' class="wide"' if len(table.columns) > MANY else ""
+    rows_above = (None, *table.rows)
+    body = "\n".join(_row(row, above, kinds, table.columns) for row, above in zip(table.rows, rows_above, strict=False))
+    length = " short" if len(table.rows) <= SHORT else " long" if len(table.rows) > LONG else ""
+    prose = len(table.columns) <= MANY and any(len(cell_text(cell)) > PROSE for row in table.rows for cell in row)
+    look = ' class="wide"' if len(table.columns) > MANY else ' class="prose"' if prose else ""
+    columns = _columns(table) if prose else ""
     name = stem(study, table)
-    return f"""<section class="table{short}" id="{name}" aria-labelledby="{name}-title">
+    return f"""<section class="table{length}" id="{name}" aria-labelledby="{name}-title">
 <h4 id="{name}-title">{escaped(table.title)}</h4>
 <div class="scroll" tabindex="0" role="region" aria-label="{escaped(table.title)}">
-<table{wide}>
-<thead><tr>{heads}</tr></thead>
+<table{look}>
+{columns}<thead><tr>{heads}</tr></thead>
 <tbody>
 {body}
 </tbody>
@@ -48,9 +59,33 @@ def _kind(cells: list[Cell]) -> str:
     return "brief" if all(len(cell_text(cell)) <= BRIEF for cell in cells) else "text"
 
 
-def _cell(column: int, cell: Cell, kind: str) -> str:
-    text = escaped(cell_text(cell))
-    return f'<th scope="row" class="{kind}">{text}</th>' if column == 0 else f'<td class="{kind}">{text}</td>'
+def _columns(table: Table) -> str:
+    """Widths: enough for a column's longest word, and the rest by what it has to say, less than in proportion."""
+    texts = [[name, *(cell_text(row[k]) for row in table.rows)] for k, name in enumerate(table.columns)]
+    words = [max(len(word) for text in some for word in re.split(r"[\s/_]", text)) for some in texts]
+    least = [PADDING_SHARE + LETTER_SHARE * min(word, LONGEST_WORD) for word in words]
+    weights = [(sum(map(len, some)) / len(some)) ** GROWTH for some in texts]
+    room = 100.0 - sum(least)
+    shares = [low + room * weight / sum(weights) for low, weight in zip(least, weights, strict=True)]
+    return "<colgroup>" + "".join(f'<col style="width: {share:.1f}%">' for share in shares) + "</colgroup>\n"
+
+
+def _row(row: Sequence[Cell], above: Sequence[Cell] | None, kinds: list[str], columns: Sequence[str]) -> str:
+    """A long text that stands in the row above too is not said twice."""
+    cells = []
+    for k, (cell, kind) in enumerate(zip(row, kinds, strict=True)):
+        again = above is not None and cell == above[k] and len(cell_text(cell)) > PROSE
+        text = '<span class="again">as above</span>' if again else _text(cell, verdicts=columns[k] == VERDICT_COLUMN)
+        tag = 'th scope="row"' if k == 0 else "td"
+        cells.append(f'<{tag} class="{kind}">{text}</{tag[:2]}>')
+    return f"<tr>{''.join(cells)}</tr>"
+
+
+def _text(cell: Cell, *, verdicts: bool) -> str:
+    """verdicts: the cell has one or several, parted by semicolons."""
+    if verdicts and isinstance(cell, str):
+        return " ".join(BADGES.get(one, escaped(one)) for one in cell.split("; "))
+    return re.sub("[/_]", r"\g<0><wbr>", escaped(cell_text(cell)))  # paths and names may go on in a new line
 
 
 def cell_text(cell: Cell) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from tauforge.studies.rules import Verdict
+from tauforge.studies.rules import NOT_JUDGED, Verdict
 from tauforge.studies.study import Study
 
 SIGNS: dict[Verdict, str] = {
@@ -13,8 +13,9 @@ SIGNS: dict[Verdict, str] = {
     "holds with a correction": "≈",
     "mixed": "±",
     "does not hold": "✗",
-    "not judged": "–",
+    "not judged": "\N{EN DASH}",
 }
+RULE_HEADS: dict[str, str] = {**{str(verdict): "Rule" for verdict in SIGNS}, NOT_JUDGED: "Why there is no verdict"}
 
 
 def escaped(text: str) -> str:

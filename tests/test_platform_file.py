@@ -235,7 +235,7 @@ BAD = {
     "inertia text": (changed("[0.001, 0.01, 0.01]", '"0.001"'), ("upper_inertia", "expected")),
     "inertia true": (changed("[0.001, 0.01, 0.01]", "[true, 1, 1]"), ("upper_inertia", "numbers")),
     "negative friction": (changed("[0.1, 20.0, 0.2]", "[0.1, -20.0, 0.2]"), ("friction", ">= 0", "-20")),
-    "one friction": (changed("[0.1, 20.0, 0.2]", "20.0"), ("friction", "3 numbers", "universal, prismatic and")),
+    "one friction": (changed("[0.1, 20.0, 0.2]", "20.0"), ("friction", "3 numbers", "base, prismatic and")),
     "gravity a number": (changed("[0.0, 0.0, -9.81]", "-9.81"), ("gravity", "3 numbers", "[0.0, 0.0, -9.81]")),
     "negative reflected mass": (put("reflected_mass", "-1"), ("reflected_mass", ">= 0")),
     "stroke reversed": (changed("[0.4, 0.75]", "[0.75, 0.4]"), ("stroke", "shortest < longest", "[0.75, 0.4]")),

@@ -96,7 +96,12 @@ def spherical_angles(platform: StewartPlatform, pose: Array, directions: Array) 
 
 
 def universal_angles(platform: StewartPlatform, directions: Array) -> Array:
-    """(..., 6, 2): the leg's turn about the fixed axis k, from where it is nearest to the base's z; and towards k."""
+    """(..., 6, 2): the leg's turn about the fixed axis k, from where it is nearest to the base's z; and towards k.
+
+    Not numbers where the base joints are spherical.
+    """
+    if platform.universal_axes is None:
+        return np.full((*directions.shape[:-1], 2), np.nan)
     k = np.array(platform.universal_axes)
     up = np.broadcast_to((0.0, 0.0, 1.0), k.shape)
     reference = up - k * (k * up).sum(-1, keepdims=True)

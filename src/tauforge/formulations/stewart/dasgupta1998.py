@@ -8,7 +8,8 @@ the model itself, each behind a switch:
                        normal of the joint's two axes
   parallel_axis_once   eq. 16 adds m_u L^2 diag(0, 1, 1), which m_u r_u x a_u holds already
 
-With all three the model is exact.
+With all three the model is exact. Where the base joints are spherical the first two change nothing: W.s = 0 is right
+there, and s.C = 0, so that no moment is left to place. The third remains.
 """
 
 from __future__ import annotations
@@ -55,7 +56,7 @@ def leg_terms(
         + l.W * p.friction.universal
         + f
     )  # 20
-    if corrections.moment_along_c:
+    if corrections.moment_along_c and leg.k is not None:
         C = C - l.c * (dot(l.s, C) / dot(l.s, l.c))  # 29 in its exact form
     K = cross(C, l.s) * (1.0 / l.L)  # 21
     D = dot(l.s, a_u - g) * m_u + l.Ldot * p.friction.prismatic + l.Lddot * leg.reflected_mass  # 24

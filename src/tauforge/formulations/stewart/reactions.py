@@ -14,7 +14,7 @@ from tauforge.formulations.stewart.platform_equations import leg_forces, leg_vec
 class Reactions(NamedTuple):
     """Wrenches of one leg's joints, base axes (D20-29 in their exact form)."""
 
-    universal: Wrench  # of the base on the lower part, at the base joint
+    universal: Wrench  # of the base on the lower part, at the base joint, whatever its kind
     prismatic: Wrench  # of the lower part on the upper part, about the base joint, actuator and friction included
     spherical: Wrench  # of the platform on the leg, at the platform joint
 

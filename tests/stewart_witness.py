@@ -156,8 +156,12 @@ def _motion(p: dict[str, Any], X: Any, R: Any, twist: Any, acceleration: Any) ->
 
 
 def motion(platform: tf.StewartPlatform, pose: Array, twist: Array, acceleration: Array) -> Motion:
+    return kinematics_of(numbers(platform), pose, twist, acceleration)
+
+
+def kinematics_of(p: dict[str, Array], pose: Array, twist: Array, acceleration: Array) -> Motion:
     with jax.enable_x64(True):
-        found = _motion(numbers(platform), pose[:3], pin.rpy.rpyToMatrix(*pose[3:]), twist, acceleration)
+        found = _motion(p, pose[:3], pin.rpy.rpyToMatrix(*pose[3:]), twist, acceleration)
         return jax.tree.map(np.asarray, found)
 
 
@@ -255,7 +259,11 @@ def kinetic(p: dict[str, Any], q: Any, qd: Any) -> Any:
 
 
 def potential(p: dict[str, Any], q: Any) -> Any:
-    return -p["mass"] @ (places(p, q[:3], rotation(q[3:])).centres @ p["gravity"])
+    return potential_of(p, places(p, q[:3], rotation(q[3:])))
+
+
+def potential_of(p: dict[str, Any], at: Places) -> Any:
+    return -p["mass"] @ (at.centres @ p["gravity"])
 
 
 def dissipation(p: dict[str, Any], q: Any, qd: Any) -> Any:

@@ -68,7 +68,7 @@ class LegMotions(NamedTuple):
     angular_accelerations: (..., 6, 3) rad/s^2, of the leg
     directions:            (..., 6, 3) unit vectors from the base joint to the platform joint
     universal_angles:      (..., 6, 2) rad, about the fixed axis, from the base's z; and out of the plane across it;
-                           NaN where the base joints are spherical, which have no axis
+                           None where the base joints are spherical, which have no axis
     spherical_angles:      (..., 6) rad, between the leg and the platform joint's axis (default the platform's z)
     """
 
@@ -80,7 +80,7 @@ class LegMotions(NamedTuple):
     angular_velocities: Array
     angular_accelerations: Array
     directions: Array
-    universal_angles: Array
+    universal_angles: Array | None
     spherical_angles: Array
 
 
@@ -206,9 +206,10 @@ class StewartPlatform(PlatformDescription):
             "acceleration": zero if acceleration is None else acceleration,
         }
         outs = self._evaluate("leg_motion", arguments)
-        about = limits.universal_angles(self, outs[7])
+        axes = self.universal_axes
+        about = None if axes is None else limits.universal_angles(axes, outs[7]).astype(outs[0].dtype)
         across = limits.spherical_angles(self, np.asarray(pose, float), outs[7])
-        return LegMotions._make((*outs, about.astype(outs[0].dtype), across.astype(outs[0].dtype)))
+        return LegMotions._make((*outs, about, across.astype(outs[0].dtype)))
 
     def force_matrix(self, pose: ArrayLike) -> Array:
         """H, (..., 6, 6): column i is the wrench that a unit force of leg i, extending it, gives to the platform."""

@@ -265,7 +265,7 @@ class PlatformDescription:
             raise ModelError(
                 f"unknown field {unknown[0]!r}", field="replace", remedy=f"Known: {', '.join(sorted(known))}"
             )
-        other_joints = changes.get("base_joint", self.base_joint) != self.base_joint
+        other_joints = isinstance(joint := changes.get("base_joint"), str) and joint != self.base_joint
         if "universal_axes" not in changes and (other_joints or ("base_points" in changes and self.axes_are_default)):
             changes["universal_axes"] = None
         changed = {part for part in ("lower", "upper", "platform") if f"{part}_inertia" in changes}

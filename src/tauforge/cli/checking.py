@@ -21,8 +21,10 @@ UNKNOWN = re.compile(r"unknown key '(.*?)'")
 GOOD = {"arm": "puma560", "platform": "motion-rig"}  # files whose values are good
 SYMMETRIC = {  # values of a platform that are good with every kind of base joint
     "friction": [0.0, 0.0, 0.0],
-    **dict.fromkeys(("lower_com", "upper_com"), [0.0, 0.0, 0.0]),
-    **dict.fromkeys(("lower_inertia", "upper_inertia"), [1.0, 1.0, 1.0]),
+    "lower_com": [0.0, 0.0, 0.0],
+    "upper_com": [0.0, 0.0, 0.0],
+    "lower_inertia": [1.0, 1.0, 1.0],
+    "upper_inertia": [1.0, 1.0, 1.0],
 }
 
 

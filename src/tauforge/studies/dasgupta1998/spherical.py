@@ -67,7 +67,7 @@ def gyroscopic_forces(platform: StewartPlatform, path: Path, spin: float) -> Arr
     """
     legs = platform.leg_motion(*path.states)
     s, lengths = legs.directions, legs.lengths[..., None]
-    axial = np.sum([platform.lower_inertia, platform.upper_inertia], axis=0)[:, 0, 0]
+    axial = (np.array(platform.lower_inertia) + np.array(platform.upper_inertia))[:, 0, 0]
     moments = spin * axial[:, None] * np.cross(legs.angular_velocities, s)
     K = np.cross(moments, s) / lengths
     q = s * lengths + np.array(platform.base_points) - path.states.position[:, None, :3]

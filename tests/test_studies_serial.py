@@ -14,14 +14,11 @@ from tauforge.analysis import published_counts as published
 from tauforge.analysis.comparison import random_states, row_errors
 from tauforge.analysis.complexity import general_operation_count, operation_count
 from tauforge.control import ComputedTorque
-from tauforge.formulations.serial import FORMULATIONS, modified_newton_euler, outward_inward
+from tauforge.formulations.serial import FORMULATIONS
 from tauforge.motion import JointMove
 from tauforge.plots.pens import colours
-from tauforge.studies.angeles import prismatic as angeles_prismatic
-from tauforge.studies.angeles import study as angeles
 from tauforge.studies.lee1982 import control as lee_control
 from tauforge.studies.lee1982 import study as lee1982
-from tauforge.studies.misprints import as_printed
 from tauforge.studies.random_arms import reference
 from tauforge.studies.turney1980 import counts as turney_counts
 from tauforge.studies.turney1980 import errata as turney_errata
@@ -31,7 +28,7 @@ from tauforge.studies.turney1980 import terms as turney_terms
 from tauforge.studies.turney1980.simulation import StrobedArm
 from tauforge.tracing.counting import Operations
 
-MODULES = {"turney1980": turney1980, "lee1982": lee1982, "angeles": angeles}
+MODULES = {"turney1980": turney1980, "lee1982": lee1982}
 PUMA = tf.load("puma560").without_friction().replace(limits=[None] * 6)
 START, END = np.deg2rad([[-90, 180, 270, 180, 0, 0], [-135, 210, 180, 225, -60, 90]])
 ROUNDING = 1e-12
@@ -130,18 +127,6 @@ VERDICTS = {
         ("section 5", "adaptation"): HOLDS,
         ("eq. 3.10", ""): CORRECTED,
     },
-    "angeles": {
-        ("Table 7.1", ""): CORRECTED,
-        ("Table 7.2", ""): HOLDS,
-        ("eq. 7.43", ""): HOLDS,
-        ("Table 7.4", "follow"): CORRECTED,
-        ("Table 7.4", "least"): HOLDS,
-        ("section 7.4", "handle prismatic"): CORRECTED,
-        ("section 7.4", "reduces"): HOLDS,
-        ("eq. 7.55b", ""): HOLDS,
-        ("section 7.5", "nullity"): HOLDS,
-        ("algorithm 7.4.2", ""): CORRECTED,
-    },
 }
 
 
@@ -177,13 +162,6 @@ def test_oscillation_is_more_than_the_jerks():
         assert lee1982.oscillation(SimpleNamespace(error=error)).verdict == verdict
 
 
-def test_the_tables_least_beside_ours(studies):
-    told = claim(studies["angeles"], "Table 7.4", "least")
-    assert numbers(told.printed) == numbers(told.measured)[:2] == [459, 390]
-    ours = general_operation_count(6)
-    assert numbers(told.measured)[2:] == [ours.multiplications, ours.additions]
-
-
 def test_estimates_have_the_colour_of_what_they_estimate(studies):
     figure = item(studies["lee1982"].figures, "error-against-duration")
     (colour,) = colours(figure)
@@ -199,8 +177,8 @@ def test_estimates_have_the_colour_of_what_they_estimate(studies):
 
 
 def test_counts_are_the_librarys(studies):
-    turney, lee, book = studies.values()
-    for table in (*turney.tables, *lee.tables, *book.tables):
+    turney, lee = studies.values()
+    for table in (*turney.tables, *lee.tables):
         for row in table.rows:
             found = re.fullmatch(r"tauforge, (.+), (traced|as written)", str(row[0]))
             if found and found[1] in FORMULATIONS:
@@ -208,9 +186,6 @@ def test_counts_are_the_librarys(studies):
                 expected = cost.as_written if found[2] == "as written" else cost
                 assert row[-2:] == (expected.multiplications, expected.additions)
     assert numbers(claim(turney, "Table 1", "cheaper").measured) == [552, 465, 641, 489]
-    halves = [item(book.tables, f"table-7-{k}").rows[-1][-2:] for k in (1, 2)]
-    whole = general_operation_count(6, "outward-inward").as_written
-    assert tuple(np.sum(halves, axis=0)) == (whole.multiplications, whole.additions)
 
 
 def test_the_appendix_sums_to_another_total(studies):
@@ -317,31 +292,7 @@ def test_a_heavier_arm(studies):
     assert found == pytest.approx(np.abs(run.error).max(), rel=0.01)
 
 
-def test_the_shaping_matrix_is_the_derivative_of_the_mass_centres():
-    arm = random_arm(np.random.default_rng(6), "RPRPR").replace(base=np.eye(4))
-    q = np.random.default_rng(7).normal(size=5)
-    coms = [np.append(joint.com, 1.0) for joint in arm.joints]
-
-    def centres(q):
-        return np.concatenate([(frame @ com)[:3] for frame, com in zip(arm.link_frames(q)[1:], coms, strict=True)])
-
-    h = 1e-6
-    slopes = np.array([(centres(q + h * e) - centres(q - h * e)) / (2 * h) for e in np.eye(5)]).T
-    T = angeles.shaping_matrix(arm.model.parameters, q.tolist())
-    linear = T.reshape(5, 6, 5)[:, 3:].reshape(15, 5)
-    assert np.abs(linear - slopes).max() < SLOPE
-
-
-def test_prismatic_joints_as_printed(studies):
-    """Slides along the last axis alone need no moment of theirs; a Stanford arm does."""
-    table = item(studies["angeles"].tables, "prismatic")
-    assert max(column(table, "corrected (-)")) < ROUNDING
-    printed = dict(zip(column(table, "arm"), column(table, "eq. 7.38d as printed (-)"), strict=True))
-    assert printed["stanford"] > 0.1
-    assert printed["scara"] < ROUNDING
-
-
-ALL_MISPRINTS = [*turney_errata.MISPRINTS, *lee1982.MISPRINTS, *angeles_prismatic.MISPRINTS]
+ALL_MISPRINTS = [*turney_errata.MISPRINTS, *lee1982.MISPRINTS]
 
 
 def test_every_misprint_that_can_be_run_costs(studies):
@@ -379,13 +330,3 @@ def test_misprints_that_can_be_had_another_way():
             both[[j, k]] = 1.0
             literal = literal + weightless.bias_forces(q, both) * (qd[:, j] * qd[:, k])[:, None]
     assert row_errors(strobed, literal).max() < 1e-10
-
-
-def test_a_text_put_back_must_have_been_there():
-    with pytest.raises(LookupError, match=r"outward_inward: expected 'no such line' once, got it 0 times"):
-        as_printed(outward_inward, ("no such line", ""))
-    arm = random_arm(np.random.default_rng(9), "RPR")
-    states = random_states(arm, 5)
-    same = as_printed(modified_newton_euler)["inverse_dynamics"]
-    exact = FORMULATIONS["modified-newton-euler"]
-    assert np.array_equal(*(reference(f, arm.model.parameters, *states) for f in (same, exact)))

@@ -2,12 +2,11 @@
 
 tau_i = sum_q Tr{ [sum_j dT_0^q/dq_j qdd_j + sum_jk d2T_0^q/dq_j dq_k qd_j qd_k] J_q^a (dT_0^q/dq_i)' } + gravity.
 
-A T matrix and its derivatives are kept as their rotation and translation blocks, as in eq. 4.26.
+A T matrix and its derivatives are kept as their rotation and translation blocks, as in T4.26.
 
-Deviates from the print: J_q has the products of inertia that 1.26 drops; C^i_jk sums q from max(i, j, k) and M_ij from
-max(i, j); 1.11 and 1.12 read R_0^{j-1}; gravity has any direction, with the sign of 2.8 (the signs of 2.1 and 2.7 are
-both wrong and cancel; Lee's 3.10 needs a minus). Prismatic joints, which Turney leaves out, differentiate to a
-translation along z_{j-1}.
+Deviates from the print: J_q has the products of inertia, where T1.26 assumes principal axes; T1.11 and T1.12 read
+R_0^{j-1}; gravity has any direction, with the sign of T2.8 (two wrong signs before it cancel; Lee's 3.10 needs a
+minus). Prismatic joints, which Turney leaves out, differentiate to a translation along z_{j-1}.
 """
 
 from __future__ import annotations
@@ -48,7 +47,7 @@ class Derivative(NamedTuple):
 
 
 class PseudoInertia(NamedTuple):
-    """J^a of a link (Turney 1.28): J (1.24, about the frame's origin), m r_bar and m."""
+    """J^a of a link (T1.28): J (T1.24-1.25, about the frame's origin), m r_bar and m."""
 
     J: Matrix
     m_r_bar: Vector
@@ -56,12 +55,12 @@ class PseudoInertia(NamedTuple):
 
 
 def pseudo_inertia(body: BodyParameters) -> PseudoInertia:
-    J = second_moments(body.inertia + point_mass_inertia(body.mass, body.com))  # 1.26 with products
+    J = second_moments(body.inertia + point_mass_inertia(body.mass, body.com))  # T1.26, any axes
     return PseudoInertia(J, body.com * body.mass, body.mass)
 
 
 def trace_product(D: Derivative, Ja: PseudoInertia, E: Derivative) -> Scalar:
-    """Tr{D J^a E'} by submatrices, as in Turney 4.26."""
+    """Tr{D J^a E'} by submatrices, as in T4.26."""
     return trace_with(weighted(D, Ja), E)
 
 
@@ -77,7 +76,7 @@ def trace_with(DJ: Derivative, E: Derivative) -> Scalar:
 
 
 def spun(revolute: bool, T: Transform | Derivative) -> Derivative:
-    """Q T: the generator of the joint (Turney 1.5; a slide along z if prismatic) times T."""
+    """Q T: the generator of the joint (T1.5; a slide along z if prismatic) times T."""
     R, p = T
     if not revolute:
         moves = isinstance(T, Transform)  # a derivative has no 1 in its last row to slide
@@ -110,12 +109,12 @@ def partials(arm: ArmParameters, q: Sequence[Scalar], *, second: bool = True) ->
     seconds: list[dict[tuple[int, int], Derivative]] = []
     for link in range(1, n + 1):
         inner = [spun(arm.joints[k].revolute, T[k, link]) for k in range(link)]
-        first.append([turned(T[0, k], inner[k]) for k in range(link)])  # 1.11
+        first.append([turned(T[0, k], inner[k]) for k in range(link)])  # T1.11, T1.18
         seconds.append({})
         for j in range(link if second else 0):
             for k in range(j, link):
                 d = spun(arm.joints[j].revolute, turned(T[j, k], inner[k]))
-                seconds[-1][j, k] = turned(T[0, j], d)  # 1.12
+                seconds[-1][j, k] = turned(T[0, j], d)  # T1.12, T1.19
     return Partials(first, seconds, [T[0, link] for link in range(n + 1)])
 
 
@@ -148,13 +147,13 @@ def inverse_dynamics(
     for i in range(n):
         force = gravity[i]
         for link in range(i, n):
-            force = force + trace_with(bracket[link], U.first[link][i])  # 2.11
+            force = force + trace_with(bracket[link], U.first[link][i])  # T2.9-2.10, T4.34
         tau.append(force - virtual_work(arm, U, i, tip))
     return tau
 
 
 def mass_matrix(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """M_ij = sum_{q >= max(i, j)} Tr{dT_0^q/dq_j J_q^a (dT_0^q/dq_i)'} (Turney section 2, Lee 3.8).
+    """M_ij = sum_{q >= max(i, j)} Tr{dT_0^q/dq_j J_q^a (dT_0^q/dq_i)'} (Turney, after T2.11; Lee 3.8).
 
     Identity: equals `composite_inertia.mass_matrix` and M from strobing.
     """
@@ -189,7 +188,7 @@ def coriolis_coefficients(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[
 
 
 def gravity_forces(arm: ArmParameters, q: Sequence[Scalar]) -> list[Scalar]:
-    """G_i (Turney 2.8, Lee 3.10): what holds the arm up at rest."""
+    """G_i (T2.8, Lee 3.10): what holds the arm up at rest."""
     return gravity_terms(arm, partials(arm, q, second=False), [pseudo_inertia(body) for body in arm.bodies])
 
 

@@ -1,11 +1,11 @@
-"""Modified Newton-Euler recursions: Turney, Mudge & Lee 1980, section 5, eqs 5.1-5.2.
+"""Modified Newton-Euler recursions: Turney, Mudge & Lee 1980, section 5, T5.1-5.2.
 
 omega x (omega x b) + alpha x b = A b for every b, with one matrix A per link; and the moment of the link's own
 inertia is read off A K, with K = Tr(I)/2 E - I about the centre of mass.
 
-Deviates from the print: A(3,2) = omega_z omega_y + alpha_x; K is full, not diagonal, and about the centre of mass;
-n_x takes (A K)_zy - (A K)_yz, and so on around; the last term of 5.2 is R_i^{i+1} n_{i+1}. Prismatic joints, which
-the paper leaves out, add the terms of Angeles 7.34f.
+Deviates from the print: A(3,2) = omega_z omega_y + alpha_x; K is about the centre of mass, and full where the paper
+assumes principal axes; n_x takes (A K)_zy - (A K)_yz, and so on around; the last term of T5.2 is R_i^{i+1} n_{i+1}.
+Prismatic joints, which the paper leaves out, add the terms of Angeles, A7.34f.
 """
 
 from __future__ import annotations
@@ -61,25 +61,25 @@ def inverse_dynamics(
     for i, (joint, body) in enumerate(zip(arm.joints, arm.bodies, strict=True)):
         K = second_moments(body.inertia)
         if joint.revolute:
-            alpha = R_down[i] @ (alpha + cross(omega, E_Z * qd[i]) + E_Z * qdd[i])  # Turney 3.16
-            omega = R_down[i] @ (omega + E_Z * qd[i])  # 3.15
+            alpha = R_down[i] @ (alpha + cross(omega, E_Z * qd[i]) + E_Z * qdd[i])  # T3.16
+            omega = R_down[i] @ (omega + E_Z * qd[i])  # T3.15
             carried = R_down[i] @ a
         else:
-            sliding = cross(omega, E_Z * (2.0 * qd[i])) + E_Z * qdd[i]  # Angeles 7.34f
+            sliding = cross(omega, E_Z * (2.0 * qd[i])) + E_Z * qdd[i]  # A7.34f
             alpha, omega = R_down[i] @ alpha, R_down[i] @ omega
             carried = R_down[i] @ (a + sliding)
         A = acceleration_matrix(omega, alpha)
-        a = A @ r[i] + carried  # 5.1
-        F.append((A @ body.com + a) * body.mass)  # 5.1: m_i A_i (r_bar_i + r_i) + m_i R a_{i-1}
-        N.append(moment_of_inertia_forces(A, K))  # 5.2, first term
+        a = A @ r[i] + carried  # T5.1
+        F.append((A @ body.com + a) * body.mass)  # T5.1: m_i A_i (r_bar_i + r_i) + m_i R a_{i-1}
+        N.append(moment_of_inertia_forces(A, K))  # T5.2, first term
 
     # Inward: forces from the hand to the base.
     f_next, n_next = -tip.force, -tip.moment
     tau = []
     for i in reversed(range(arm.n)):
-        f = F[i] + f_next  # 5.1
-        n = N[i] + cross(arm.bodies[i].com + r[i], F[i]) + cross(r[i], f_next) + n_next  # 5.2
+        f = F[i] + f_next  # T5.1
+        n = N[i] + cross(arm.bodies[i].com + r[i], F[i]) + cross(r[i], f_next) + n_next  # T5.2
         joint = arm.joints[i]
-        tau.append(dot(axis_in_link(joint), n if joint.revolute else f))
+        tau.append(dot(axis_in_link(joint), n if joint.revolute else f))  # T3.21
         f_next, n_next = R_down[i].T @ f, R_down[i].T @ n
     return tau[::-1]

@@ -1,7 +1,8 @@
-"""Newton-Euler recursions: Turney, Mudge & Lee 1980, eqs 3.15-3.21 (after Luh, Walker & Paul); Lee et al. 3.21-3.27.
+"""Newton-Euler recursions: Turney, Mudge & Lee 1980, T3.15-3.21 (after Luh, Walker & Paul); Lee et al. 3.21-3.27.
 
-Deviates from the print: omega_{i-1}, not omega_i, before the rotation in 3.16; r-bar_i in 3.18; a_0 = g z_0 is a
-vector in any direction. Prismatic joints, which the paper leaves out, add the terms of Angeles 7.34f.
+T3.16 prints omega_i, the same vector product since z x z = 0; its components are those of omega_{i-1}, as in T3.4.
+T3.18 has r-bar_i, as T3.8 prints it; a_0 = g z_0 is a vector in any direction. Prismatic joints, which the paper
+leaves out, add the terms of Angeles, A7.34f.
 """
 
 from __future__ import annotations
@@ -36,23 +37,23 @@ def link_wrenches(
     for i, (joint, body) in enumerate(zip(arm.joints, arm.bodies, strict=True)):
         r_bar, I = body.com, body.inertia
         if joint.revolute:
-            alpha = R_down[i] @ (alpha + cross(omega, E_Z * qd[i]) + E_Z * qdd[i])  # Turney 3.16
-            omega = R_down[i] @ (omega + E_Z * qd[i])  # 3.15
-            a = cross(omega, cross(omega, r[i])) + cross(alpha, r[i]) + R_down[i] @ a  # 3.17
+            alpha = R_down[i] @ (alpha + cross(omega, E_Z * qd[i]) + E_Z * qdd[i])  # T3.16
+            omega = R_down[i] @ (omega + E_Z * qd[i])  # T3.15
+            a = cross(omega, cross(omega, r[i])) + cross(alpha, r[i]) + R_down[i] @ a  # T3.17
         else:
-            sliding = cross(omega, E_Z * (2.0 * qd[i])) + E_Z * qdd[i]  # Angeles 7.34f
+            sliding = cross(omega, E_Z * (2.0 * qd[i])) + E_Z * qdd[i]  # A7.34f
             alpha, omega = R_down[i] @ alpha, R_down[i] @ omega
             a = cross(omega, cross(omega, r[i])) + cross(alpha, r[i]) + R_down[i] @ (a + sliding)
-        a_bar.append(cross(omega, cross(omega, r_bar)) + cross(alpha, r_bar) + a)  # 3.18
-        F.append(a_bar[i] * body.mass)
-        N.append(I @ alpha + cross(omega, I @ omega))  # 3.10
+        a_bar.append(cross(omega, cross(omega, r_bar)) + cross(alpha, r_bar) + a)  # T3.18
+        F.append(a_bar[i] * body.mass)  # T3.9
+        N.append(I @ alpha + cross(omega, I @ omega))  # T3.10
 
     # Inward: forces from the hand to the base.
     f_next, n_next = -tip.force, -tip.moment  # what link n exerts on the world beyond, already in frame n
     wrenches = []
     for i in reversed(range(arm.n)):
-        f = F[i] + f_next  # 3.19
-        n = N[i] + cross(arm.bodies[i].com + r[i], F[i]) + cross(r[i], f_next) + n_next  # 3.20
+        f = F[i] + f_next  # T3.19
+        n = N[i] + cross(arm.bodies[i].com + r[i], F[i]) + cross(r[i], f_next) + n_next  # T3.20
         wrenches.append(Wrench(f, n))
         f_next, n_next = R_down[i].T @ f, R_down[i].T @ n
     return wrenches[::-1]
@@ -71,6 +72,6 @@ def inverse_dynamics(
     Identity: equals every other formulation of this folder.
     """
     return [
-        dot(axis_in_link(joint), wrench.moment if joint.revolute else wrench.force)  # 3.21
+        dot(axis_in_link(joint), wrench.moment if joint.revolute else wrench.force)  # T3.21
         for joint, wrench in zip(arm.joints, link_wrenches(arm, q, qd, qdd, tip, base), strict=True)
     ]

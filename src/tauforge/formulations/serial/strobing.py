@@ -18,7 +18,7 @@ InverseDynamics = Callable[[ArmParameters, Sequence[Scalar], Sequence[Scalar], S
 
 
 class ExplicitModel(NamedTuple):
-    """tau_i = sum_j M_ij qdd_j + sum_jk C^i_jk qd_j qd_k + G_i (Turney 2.11)."""
+    """tau_i = sum_j M_ij qdd_j + sum_jk C^i_jk qd_j qd_k + G_i (T2.11)."""
 
     M: list[list[Scalar]]
     C: list[list[list[Scalar]]]

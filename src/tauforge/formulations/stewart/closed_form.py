@@ -1,5 +1,8 @@
 """The dynamics in closed form, H F + w_ext = M (a, alpha) + eta, and forward dynamics by it.
 
+This is the form of Pedrammehr et al. 2012, eqs 48 and 51, made exact; what those equations lack is in
+`pedrammehr2012_closed`.
+
 Six coordinates, those of the platform: no loop can open. A leg enters M by the 3 x 3 mass that its tip feels,
 M = sum [E; q~] Q_i [E; q~]' + the platform's remainder, all in the coordinates of `universal_coordinates`.
 """
@@ -32,7 +35,10 @@ def without_acceleration(m: PlatformMotion) -> PlatformMotion:
 
 
 def tip_mass_matrix(t: Tip | FreeTip) -> Matrix:
-    """The mass of a leg as its tip feels it, 3 x 3, base axes, with the platform's mass that rides on it."""
+    """The mass of a leg as its tip feels it, 3 x 3, base axes, with the platform's mass that rides on it.
+
+    Q_i of P41 and P42 in their exact form.
+    """
     if isinstance(t, FreeTip):
         return free_tip_mass_matrix(t)
     leg, sigma, rho = t.leg, t.sigma, t.rho
@@ -61,7 +67,10 @@ def tip_mass_matrix(t: Tip | FreeTip) -> Matrix:
 
 
 def mass_blocks(p: LumpedPlatform, R: Matrix, tips: Sequence[Tip | FreeTip]) -> tuple[Matrix, Matrix, Matrix]:
-    """A, C, D of M = [[A, C'], [C, D]] about the moved origin: force by a; moment by a; moment by alpha."""
+    """A, C, D of M = [[A, C'], [C, D]] about the moved origin: force by a; moment by a; moment by alpha.
+
+    The sums over Q_i of P48 and P51 in their exact form.
+    """
     zero = Matrix.diagonal(0.0, 0.0, 0.0)
     A, C, D = Matrix.diagonal(p.mass, p.mass, p.mass), zero, zero
     for t in tips:

@@ -37,11 +37,12 @@ START, END = our_angles((90, 0, 90, 0, 0, 0)), our_angles((45, 30, 0, 45, 60, 90
 
 
 @cache
-def puma() -> SerialArm:
-    """Without friction and limits."""
+def puma(rotors: bool = False) -> SerialArm:
+    """Without friction and limits. The paper's equations have no reflected rotor inertia: `rotors` adds ours."""
     arm = load("puma560")
     assert isinstance(arm, SerialArm)
-    return arm.without_friction().replace(limits=[None] * 6)
+    bare = arm.without_friction().replace(limits=[None] * 6)
+    return bare if rotors else bare.without_rotors()
 
 
 def move(duration: float) -> JointMove:

@@ -16,7 +16,7 @@ import pinocchio as pin
 
 import tauforge as tf
 from platforms import with_spherical_legs
-from stewart_witness import LEGS, Array, places, potential_of, rotation, turning, twist_of, unit
+from stewart_witness import LEGS, Array, cut_at_tips, places, potential_of, rotation, turning, twist_of, unit
 from stewart_witness import numbers as universal_numbers
 from stewart_witness import random_platform as random_universal
 
@@ -86,13 +86,7 @@ def tree(p: dict[str, Array]) -> Tree:
     top = model.addJoint(0, pin.JointModelFreeFlyer(), here, "platform")
     model.appendBodyToJoint(top, bodies[-1], here)
     model.armature = np.concatenate([np.kron(p["reflected_mass"], [0, 0, 0, 1]), np.zeros(6)])
-    cuts = []
-    for i, point in enumerate(p["platform_points"]):
-        there = pin.SE3(np.eye(3), point)
-        model.addFrame(pin.Frame(f"tip {i}", ends[i], 0, here, pin.FrameType.OP_FRAME))
-        model.addFrame(pin.Frame(f"joint {i}", top, 0, there, pin.FrameType.OP_FRAME))
-        cuts.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, ends[i], here, top, there, pin.LOCAL))
-    return Tree(model, cuts, p)
+    return Tree(model, cut_at_tips(model, ends, top, p["platform_points"]), p)
 
 
 def tree_state(made: Tree, state: tuple[Array, Array, Array, Array], spins: Array, rolls: Array) -> TreeState:

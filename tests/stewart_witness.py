@@ -165,6 +165,17 @@ def kinematics_of(p: dict[str, Array], pose: Array, twist: Array, acceleration: 
         return jax.tree.map(np.asarray, found)
 
 
+def cut_at_tips(model: Any, ends: list[int], top: int, points: Array) -> list[Any]:
+    """Constraints of Pinocchio that hold the legs to the platform, and frames "tip i" and "joint i" where they do."""
+    here, cuts = pin.SE3.Identity(), []
+    for i, point in enumerate(points):
+        there = pin.SE3(np.eye(3), point)
+        model.addFrame(pin.Frame(f"tip {i}", ends[i], 0, here, pin.FrameType.OP_FRAME))
+        model.addFrame(pin.Frame(f"joint {i}", top, 0, there, pin.FrameType.OP_FRAME))
+        cuts.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, ends[i], here, top, there, pin.LOCAL))
+    return cuts
+
+
 # --------------------------------------------------------------------------------------- Newton and Euler, 78 unknowns
 
 

@@ -51,6 +51,26 @@ def random_platform(rng, *, masses=True, **changes):
     return tf.StewartPlatform(**(data | changes))
 
 
+def with_spherical_legs(platform, rng):
+    """The same with spherical joints at both ends of the legs, each of them symmetric about itself in its own way."""
+
+    def symmetric():
+        across = rng.uniform(0.05, 0.3, 6)
+        return np.column_stack([rng.uniform(0.2, 1.9, 6) * across, across, across])
+
+    def on_axis(side):
+        return np.outer(side * rng.uniform(0.2, 0.5, 6), [1.0, 0.0, 0.0])
+
+    return platform.replace(
+        base_joint="spherical",
+        lower_com=on_axis(1.0),
+        upper_com=on_axis(-1.0),
+        lower_inertia=symmetric(),
+        upper_inertia=symmetric(),
+        friction=(*platform.friction[:2], 0.0),
+    )
+
+
 def random_motion(rng, shape=(), around=HOME):
     """Pose, twist and acceleration, each (*shape, 6)."""
     pose = around + rng.uniform(-0.1, 0.1, (*shape, 6))

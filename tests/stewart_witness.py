@@ -156,9 +156,24 @@ def _motion(p: dict[str, Any], X: Any, R: Any, twist: Any, acceleration: Any) ->
 
 
 def motion(platform: tf.StewartPlatform, pose: Array, twist: Array, acceleration: Array) -> Motion:
+    return kinematics_of(numbers(platform), pose, twist, acceleration)
+
+
+def kinematics_of(p: dict[str, Array], pose: Array, twist: Array, acceleration: Array) -> Motion:
     with jax.enable_x64(True):
-        found = _motion(numbers(platform), pose[:3], pin.rpy.rpyToMatrix(*pose[3:]), twist, acceleration)
+        found = _motion(p, pose[:3], pin.rpy.rpyToMatrix(*pose[3:]), twist, acceleration)
         return jax.tree.map(np.asarray, found)
+
+
+def cut_at_tips(model: Any, ends: list[int], top: int, points: Array) -> list[Any]:
+    """Constraints of Pinocchio that hold the legs to the platform, and frames "tip i" and "joint i" where they do."""
+    here, cuts = pin.SE3.Identity(), []
+    for i, point in enumerate(points):
+        there = pin.SE3(np.eye(3), point)
+        model.addFrame(pin.Frame(f"tip {i}", ends[i], 0, here, pin.FrameType.OP_FRAME))
+        model.addFrame(pin.Frame(f"joint {i}", top, 0, there, pin.FrameType.OP_FRAME))
+        cuts.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, ends[i], here, top, there, pin.LOCAL))
+    return cuts
 
 
 # --------------------------------------------------------------------------------------- Newton and Euler, 78 unknowns
@@ -255,7 +270,11 @@ def kinetic(p: dict[str, Any], q: Any, qd: Any) -> Any:
 
 
 def potential(p: dict[str, Any], q: Any) -> Any:
-    return -p["mass"] @ (places(p, q[:3], rotation(q[3:])).centres @ p["gravity"])
+    return potential_of(p, places(p, q[:3], rotation(q[3:])))
+
+
+def potential_of(p: dict[str, Any], at: Places) -> Any:
+    return -p["mass"] @ (at.centres @ p["gravity"])
 
 
 def dissipation(p: dict[str, Any], q: Any, qd: Any) -> Any:

@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from strategies import random_inertia, random_rotation, seeds
 from tauforge.algebra import dual, inertias, scalars
 from tauforge.algebra import vectors as v
+from tauforge.algebra.rotations import axes_along
 from tauforge.algebra.scalars import Column
-from tolerances import ROUNDING, error
+from tolerances import EPSILON, ROUNDING, error
 
 
 def vector(a):
@@ -98,6 +99,27 @@ def test_quarter_turns_are_exact(quarter):
 def test_an_angle_near_a_quarter_turn_is_left_alone():
     c, s = scalars.cos_sin_of_constant(math.pi / 2 + 1e-9)
     assert (c, s) == (math.cos(math.pi / 2 + 1e-9), math.sin(math.pi / 2 + 1e-9))
+
+
+@pytest.mark.parametrize("s", [(0, 0, 1), (0, 0, -1), (1, 0, 0), (0, -1, 0), (0.6, 0.8, 0), (0.6, 0, -0.8)], ids=str)
+def test_axes_along_any_direction(s):
+    assert_axes_along(np.array(s, float))
+    assert_axes_along(np.array(s) - [0, 0, 1e-300])  # the other side of where it jumps
+
+
+@given(seeds)
+def test_axes_along_random_directions(rng):
+    s = rng.normal(size=3) * [1, 1, rng.choice([1.0, 1e-9])]
+    assert_axes_along(s / np.linalg.norm(s))
+
+
+def assert_axes_along(s):
+    R = np.array([list(row) for row in axes_along(v.Vector(*s.tolist())).rows])
+    assert np.array_equal(R[:, 0], s)
+    assert np.abs(R.T @ R - np.eye(3)).max() < 8 * EPSILON
+    assert np.linalg.det(R) > 0
+    columns = axes_along(v.Vector(*(Column(np.array([x])) for x in s)))
+    assert np.array_equal([[x.value[0] for x in row] for row in columns.rows], R)
 
 
 def test_zero_and_one_fold():

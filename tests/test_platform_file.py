@@ -155,6 +155,23 @@ def test_values_mean_what_the_constructor_means(tmp_path):
     assert platform == same
 
 
+SPHERICAL = without("universal_axes")
+for old, new in {
+    '"universal"': '"spherical"',
+    "20.0, 0.2]": "20.0, 0.0]",
+    "[0.15, 0.0, 0.01]": "[0.15, 0.0, 0.0]",
+    "[[0.02, 0.0, 0.004], [0.0, 0.03, 0.0], [0.004, 0.0, 0.03]]": "[0.02, 0.03, 0.03]",
+}.items():
+    SPHERICAL = changed(old, new, SPHERICAL)
+
+
+def test_spherical_joints_at_both_ends(tmp_path):
+    platform, universal = load(written(tmp_path, SPHERICAL)), load(written(tmp_path, VALID))
+    symmetric = {"lower_com": (0.15, 0, 0), "lower_inertia": (0.02, 0.03, 0.03), "friction": (0.1, 20, 0)}
+    assert platform == universal.replace(base_joint="spherical", **symmetric)
+    assert platform.universal_axes is None
+
+
 # ------------------------------------------------------------------------------------------------- what is refused
 
 BAD = {
@@ -235,7 +252,7 @@ BAD = {
     "inertia text": (changed("[0.001, 0.01, 0.01]", '"0.001"'), ("upper_inertia", "expected")),
     "inertia true": (changed("[0.001, 0.01, 0.01]", "[true, 1, 1]"), ("upper_inertia", "numbers")),
     "negative friction": (changed("[0.1, 20.0, 0.2]", "[0.1, -20.0, 0.2]"), ("friction", ">= 0", "-20")),
-    "one friction": (changed("[0.1, 20.0, 0.2]", "20.0"), ("friction", "3 numbers", "universal, prismatic and")),
+    "one friction": (changed("[0.1, 20.0, 0.2]", "20.0"), ("friction", "3 numbers", "base, prismatic and")),
     "gravity a number": (changed("[0.0, 0.0, -9.81]", "-9.81"), ("gravity", "3 numbers", "[0.0, 0.0, -9.81]")),
     "negative reflected mass": (put("reflected_mass", "-1"), ("reflected_mass", ">= 0")),
     "stroke reversed": (changed("[0.4, 0.75]", "[0.75, 0.4]"), ("stroke", "shortest < longest", "[0.75, 0.4]")),
@@ -252,7 +269,26 @@ BAD = {
     "one cone": (changed('["pi/4", 0.9]', "0.9"), ("cone_angles", "2 numbers", "base's and the platform's")),
     "negative radius": (put("leg_radius", "-0.02"), ("leg_radius", ">= 0")),
     "radius a list": (put("leg_radius", "[0.02]"), ("leg_radius", "expected a number")),
-    "spherical base joints": (changed('"universal"', '"spherical"'), ("base_joint", "'spherical'", "universal joints")),
+    "hinges at the base": (
+        changed('"universal"', '"hinge"'),
+        ("base_joint: base joints of kind 'hinge'", "Use one of universal, spherical"),
+    ),
+    "axes of spherical joints": (
+        changed('"universal"', '"spherical"'),
+        ("universal_axes: a spherical joint has no fixed axis", 'Leave it out, or use base_joint = "universal"'),
+    ),
+    "friction spins a leg": (
+        changed("20.0, 0.0]", "20.0, 0.2]", SPHERICAL),
+        ("friction: between two spherical joints", "0.2 N m s", "Give 0 as the third coefficient"),
+    ),
+    "weight spins a leg": (
+        changed("[0.15, 0.0, 0.0]", "[0.15, 0.0, 0.01]", SPHERICAL),
+        ("lower_com: the mass centre of the lower part of leg 1", "z = 0.01 m", "nothing holds its spin", "y = z = 0"),
+    ),
+    "inertia spins a leg": (
+        changed("[0.02, 0.03, 0.03]", "[0.02, 0.03, 0.04]", SPHERICAL),
+        ("lower_inertia: the inertia of the lower part of leg 1", "not symmetric about the leg's axis", "Iyy = Izz"),
+    ),
     "base joint a number": (changed('"universal"', "3"), ("base_joint: expected a text",)),
     "misspelt key": (changed("base_points", "base_point"), ("'base_point'", "Did you mean base_points?")),
     "capital key": (changed("lower_mass", "Lower_mass"), ("'Lower_mass'", "Did you mean lower_mass?")),

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from platforms import HOME, calls, random_platform
+from platforms import HOME, calls, random_motion, random_platform, with_spherical_legs
 from tauforge.robots.arm_description import KnownException
 
 VALID = random_platform(np.random.default_rng(1))
@@ -86,12 +86,86 @@ def test_bad_description_is_refused(case):
         VALID.replace(**changes)
 
 
-def test_spherical_base_joints_are_refused_by_name():
-    with pytest.raises(
-        tf.UnsupportedFeatureError, match=r"base_joint: base joints of kind 'spherical'.*spin"
-    ) as caught:
-        tf.StewartPlatform(base_points=BASE, platform_points=VALID.platform_points, base_joint="spherical")
-    assert caught.value.field == "base_joint"
+SPHERICAL = with_spherical_legs(VALID, np.random.default_rng(2))
+TENSORS = np.array(SPHERICAL.upper_inertia)
+SPINS = {  # what would spin a leg that has spherical joints at both ends
+    "axes": ({"universal_axes": BASE}, "universal_axes: a spherical joint has no fixed axis. Leave it out"),
+    "friction": (
+        {"friction": (0.1, 0.2, 0.3)},
+        r"friction: .* the friction of the platform joint, 0.3 N m s, would turn a leg .* Give 0 as the third",
+    ),
+    "a mass centre off the axis": (
+        {"lower_com": (0.4, 0.14, -0.18)},
+        r"lower_com: the mass centre of the lower part of leg 1, .* is off the leg's axis by y = 0.14 m, z = -0.18 m: "
+        r"its weight would turn the leg about itself.* Give y = z = 0",
+    ),
+    "one mass centre": (
+        {"upper_com": changed(SPHERICAL.upper_com, (4, 2), 1e-6)},
+        r"upper_com: .* upper part of leg 5, .* z = 1e-06 m",
+    ),
+    "unequal moments": (
+        {"lower_inertia": (0.1, 0.2, 0.21)},
+        r"lower_inertia: the inertia of the lower part of leg 1, .* not symmetric about the leg's axis: .*"
+        r"Give Iyy = Izz and Ixy = Ixz = Iyz = 0, or use base_joint = \"universal\"",
+    ),
+    "a product": (
+        {"upper_inertia": changed(changed(TENSORS, (2, 1, 2), 1e-6), (2, 2, 1), 1e-6)},
+        "upper_inertia: .* upper part of leg 3",
+    ),
+    "products with the axis": (
+        {"upper_inertia": changed(changed(TENSORS, (5, 0, 1), 1e-6), (5, 1, 0), 1e-6)},
+        "upper_inertia: .* upper part of leg 6",
+    ),
+}
+
+
+@pytest.mark.fault(1)
+@pytest.mark.parametrize("case", SPINS)
+def test_what_would_spin_a_leg_is_refused(case):
+    changes, message = SPINS[case]
+    with pytest.raises(tf.ModelError, match=message) as caught:
+        SPHERICAL.replace(**changes)
+    assert caught.value.field == next(iter(changes))
+    VALID.replace(**changes)  # between other joints nothing is wrong with it
+
+
+@pytest.mark.fault(1)
+@pytest.mark.parametrize(
+    "kind", ["hinge", "Spherical", "", None, 3, ["spherical"], np.array(["spherical", "x"])], ids=repr
+)
+def test_other_base_joints_are_refused_by_name(kind):
+    with pytest.raises(tf.UnsupportedFeatureError, match=r"base_joint: base joints of kind .* universal, spherical"):
+        VALID.replace(base_joint=kind)
+
+
+def test_rounding_is_no_asymmetry():
+    inertia = np.array(SPHERICAL.lower_inertia)
+    inertia[:, 1, 1] *= 1 + 1e-14
+    near = SPHERICAL.replace(lower_inertia=inertia, lower_com=np.array(SPHERICAL.lower_com) + [0, 1e-15, 0])
+    states = random_motion(np.random.default_rng(0))
+    assert np.allclose(near.inverse_dynamics(*states), SPHERICAL.inverse_dynamics(*states), rtol=1e-10)
+
+
+def test_parts_without_mass_may_be_anywhere():
+    light = SPHERICAL.replace(lower_mass=0.0, lower_inertia=np.zeros((3, 3)), lower_com=(0.1, 0.2, 0.3))
+    states = random_motion(np.random.default_rng(0))
+    exact, vectors = (light.inverse_dynamics(*states, model=model) for model in ("exact", "exact-vectors"))
+    assert np.allclose(exact, vectors, rtol=1e-11)
+
+
+def test_universal_axes_go_with_the_joint():
+    """Another kind of joint takes its own axes: none, or the default."""
+    assert SPHERICAL.universal_axes is None
+    assert not SPHERICAL.axes_are_default
+    assert SPHERICAL.replace(base_points=BASE + 0.01).universal_axes is None
+    back = SPHERICAL.replace(base_joint="universal")
+    assert back.axes_are_default
+    assert VALID.replace(base_joint="universal").universal_axes == VALID.universal_axes
+    assert back.replace(universal_axes=BASE).replace(base_joint="spherical") == SPHERICAL
+    geometry = tf.StewartPlatform(
+        base_points=BASE, platform_points=VALID.platform_points, base_joint="spherical", friction=(1, 2, 0)
+    )
+    assert np.isfinite(geometry.leg_motion(HOME).lengths).all()
 
 
 def test_points_are_needed_and_given_by_name():

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tauforge as tf
-from platforms import LIMITS, random_platform
+from platforms import LIMITS, random_platform, with_spherical_legs
 from strategies import seeds
 from tauforge.robots.arm_description import KnownException, Source
 
@@ -29,10 +29,11 @@ def test_saved_platforms_load_equal(tmp_path_factory, rng, masses, limits, text)
     platform = random_platform(
         rng, masses=masses, name=text[1], sources=(Source(("stroke", text[1]), *text[2:]),), **changes
     )
-    loaded = again(platform, tmp_path_factory.getbasetemp())
-    assert loaded == platform
-    assert loaded.sources == platform.sources
-    assert repr(loaded) == repr(platform)
+    for one in (platform, with_spherical_legs(platform, rng)) if masses else (platform,):
+        loaded = again(one, tmp_path_factory.getbasetemp())
+        assert loaded == one
+        assert loaded.sources == one.sources
+        assert repr(loaded) == repr(one)
 
 
 @given(rng=seeds)

@@ -166,7 +166,7 @@ def test_models_and_corrections():
     state = random_motion(np.random.default_rng(9))
     exact = PLATFORM.inverse_dynamics(*state)
     assert error(PLATFORM.inverse_dynamics(*state, model="exact-vectors"), exact) < FORMULATIONS
-    for model, (_, names) in MODELS.items():
+    for model, (_, names, _) in MODELS.items():
         plain = PLATFORM.inverse_dynamics(*state, model=model)
         answers = [PLATFORM.inverse_dynamics(*state, model=model, corrections=[name]) for name in names]
         if names:

@@ -17,6 +17,7 @@ import tauforge as tf
 from stewart_witness import (
     LEGS,
     Array,
+    cut_at_tips,
     lagrange,
     motion,
     newton_euler,
@@ -134,13 +135,7 @@ def pinocchio_tree(platform: tf.StewartPlatform) -> tuple[Any, list[Any]]:
     top = model.addJoint(0, pin.JointModelFreeFlyer(), here, "platform")
     model.appendBodyToJoint(top, bodies[-1], here)
     model.armature = np.concatenate([np.kron(p["reflected_mass"], [0, 0, 1]), np.zeros(6)])
-    cuts = []
-    for i, point in enumerate(p["platform_points"]):
-        there = pin.SE3(np.eye(3), point)
-        model.addFrame(pin.Frame(f"tip {i}", ends[i], 0, here, pin.FrameType.OP_FRAME))
-        model.addFrame(pin.Frame(f"joint {i}", top, 0, there, pin.FrameType.OP_FRAME))
-        cuts.append(pin.RigidConstraintModel(pin.ContactType.CONTACT_3D, model, ends[i], here, top, there, pin.LOCAL))
-    return model, cuts
+    return model, cut_at_tips(model, ends, top, p["platform_points"])
 
 
 def first_axes(platform: tf.StewartPlatform, i: int) -> Array:

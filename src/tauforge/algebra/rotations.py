@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar, arctangent, cos, sin, sqrt
+from tauforge.algebra.scalars import Scalar, arctangent, cos, select, sin, sqrt
 from tauforge.algebra.vectors import Matrix, Vector, cross
 
 
@@ -20,6 +20,18 @@ def rotation_of(theta: Vector) -> Matrix:
             (-sy, cy * sx, cy * cx),
         )
     )
+
+
+def axes_along(s: Vector) -> Matrix:
+    """A rotation whose first column is the unit vector s (Duff et al. 2017, JCGT 6(1)); it jumps where s.z passes 0.
+
+    For bodies that are symmetric about s, to which the directions of the other two axes make no difference.
+    """
+    side = select(s.z, 0.0, -1.0, 1.0)
+    a = -1.0 / (side + s.z)
+    b = s.x * s.y * a
+    y = Vector(1.0 + side * (s.x * s.x * a), side * b, -(side * s.x))
+    return Matrix((s, y, Vector(b, side + s.y * s.y * a, -s.y))).T
 
 
 def angular_velocity(theta: Vector, rates: Vector) -> Vector:

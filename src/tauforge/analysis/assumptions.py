@@ -93,7 +93,10 @@ def assess(
     acceleration: ArrayLike,
     external_wrench: ArrayLike | None = None,
 ) -> list[Verdict]:
-    """Every simplification beside the exact model, at the states (..., 6) of a motion, at least one."""
+    """Every simplification that the platform's joints allow beside the exact model, at the states (..., 6) of a motion.
+
+    At least one state is needed.
+    """
     state = (pose, twist, acceleration)
     exact = platform.inverse_dynamics(*state, external_wrench=external_wrench).reshape(-1, 6)
     if not len(exact):
@@ -101,6 +104,8 @@ def assess(
     peak = np.abs(exact).max(axis=0)
     verdicts = []
     for simplification in SIMPLIFICATIONS:
+        if simplification.model not in platform.models:
+            continue
         forces = platform.inverse_dynamics(
             *state,
             external_wrench=external_wrench,

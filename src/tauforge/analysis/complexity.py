@@ -87,10 +87,9 @@ def platform_count(platform: StewartPlatform, model: str, corrections: Sequence[
 
     corrections: switches of the model that are on
     """
-    if model not in STEWART_MODELS:
-        raise UnsupportedFeatureError(
-            f"unknown model {model!r}", field="formulation", remedy=f"Use one of {', '.join(STEWART_MODELS)}"
-        )
+    if model not in platform.models:
+        unknown = f"unknown model {model!r}" if model not in STEWART_MODELS else f"{model} is of universal joints only"
+        raise UnsupportedFeatureError(unknown, field="formulation", remedy=f"Use one of {', '.join(platform.models)}")
     if not platform.has_masses:
         raise ModelError(f"{platform.name} has a geometry but no masses: there is no dynamics to count", field="robot")
     parameters = platform.parameters

@@ -65,9 +65,9 @@ class Sizing:
 
     rms_force, mean_power: over time, by the trapezoidal rule, so that uneven samples weigh as long as they last
     mean_power:            of what the actuator gives; what it takes back when it brakes counts as nothing
-    reactions:             peaks of the sizes of "universal force", "universal moment", "prismatic side force" (across
-                           the leg), "prismatic moment" (about the base joint) and
-                           "spherical force", N and N m
+    reactions:             peaks of the sizes of "universal force" and "universal moment" (at the base joint, whatever
+                           its kind), "prismatic side force" (across the leg), "prismatic moment" (about the base joint)
+                           and "spherical force" (at the platform joint), N and N m
     condition:             largest condition number of H, and when (s)
     crosses_singularity:   whether det H changes its sign between two samples
     """

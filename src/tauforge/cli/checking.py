@@ -19,6 +19,13 @@ MOST = 50  # problems that are looked for
 FIELD = re.compile(r"(?:(?P<list>joint|known_exception|source)\[(?P<place>\d+)\]\.?)?(?P<key>\w+)?.*")
 UNKNOWN = re.compile(r"unknown key '(.*?)'")
 GOOD = {"arm": "puma560", "platform": "motion-rig"}  # files whose values are good
+SYMMETRIC = {  # values of a platform that are good with every kind of base joint
+    "friction": [0.0, 0.0, 0.0],
+    "lower_com": [0.0, 0.0, 0.0],
+    "upper_com": [0.0, 0.0, 0.0],
+    "lower_inertia": [1.0, 1.0, 1.0],
+    "upper_inertia": [1.0, 1.0, 1.0],
+}
 
 
 class Checked(NamedTuple):
@@ -63,6 +70,7 @@ def _others(path: Path, first: ModelError) -> list[str]:
         return []  # nobody knows what the rest should be
     platform = values.get("format") == platform_toml.FORMAT
     good = tomllib.loads((CATALOGUE / f"{GOOD['platform' if platform else 'arm']}.toml").read_text(encoding="utf-8"))
+    good |= SYMMETRIC if platform else {}
     found: list[str] = []
     error, before = first, set[str]()
     while len(found) < MOST and str(error) not in before:

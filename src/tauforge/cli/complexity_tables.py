@@ -11,7 +11,7 @@ from tauforge.analysis.papers_beside import papers_beside, steps_beside
 from tauforge.cli.output import table
 from tauforge.formulations.serial import FORMULATIONS
 from tauforge.robots.serial_arm import SerialArm
-from tauforge.robots.stewart_platform import STEWART_MODELS, StewartPlatform
+from tauforge.robots.stewart_platform import StewartPlatform
 
 
 def pair(numbers: tuple[int, int]) -> str:
@@ -24,7 +24,7 @@ def terms(row: published.Row) -> str:
 
 
 def counts(robot: SerialArm | StewartPlatform) -> dict[str, OperationCount]:
-    names = FORMULATIONS if isinstance(robot, SerialArm) else STEWART_MODELS
+    names = FORMULATIONS if isinstance(robot, SerialArm) else robot.models
     return {name: operation_count(robot, name) for name in names}
 
 

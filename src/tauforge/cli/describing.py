@@ -158,7 +158,8 @@ def _platform(platform: StewartPlatform) -> Iterable[Any]:
 
 
 def _platform_numbers(platform: StewartPlatform) -> Iterable[tuple[str, str]]:
-    universal, prismatic, spherical = map(number, platform.friction)
+    base, prismatic, top = map(number, platform.friction)
+    yield "base joints", platform.base_joint
     stroke = platform.stroke
     if stroke is not None:
         yield "stroke [m]", _per_leg([f"{number(a)} to {number(b)}" for a, b in stroke])
@@ -170,9 +171,9 @@ def _platform_numbers(platform: StewartPlatform) -> Iterable[tuple[str, str]]:
         yield "leg radius [m]", number(platform.leg_radius)
     if any(platform.reflected_mass or ()):
         yield "reflected mass of the drives [kg]", _per_leg(list(map(number, platform.reflected_mass or ())))
-    yield "friction of universal joints [N m s]", universal
+    yield "friction of base joints [N m s]", base
     yield "friction of legs [N s/m]", prismatic
-    yield "friction of spherical joints [N m s]", spherical
+    yield "friction of platform joints [N m s]", top
 
 
 def _per_leg(values: list[str]) -> str:

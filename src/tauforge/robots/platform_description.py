@@ -20,11 +20,12 @@ from tauforge.formulations.stewart.parameters import (
     PlatformParameters,
     default_axes,
 )
-from tauforge.robots import numbers, physical
+from tauforge.robots import numbers, physical, spherical_legs
 from tauforge.robots.arm_description import KnownException, Source
 from tauforge.robots.computed_once import computed_once
 from tauforge.robots.numbers import Floats, Rows
 from tauforge.robots.own_classes import recorded
+from tauforge.robots.spherical_legs import BASE_JOINTS, SPHERICAL, UNIVERSAL
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart_platform import StewartPlatform
@@ -48,20 +49,22 @@ MASSES = (
 @recorded
 @dataclass(frozen=True, kw_only=True)
 class PlatformDescription:
-    """Six extensible legs between universal joints on a base and spherical joints on a platform. SI units, radians.
+    """Six extensible legs between universal or spherical joints on a base and spherical joints on a platform.
+
+    SI units, radians.
 
     base_points:     (6, 3) m, base joints, base frame
     platform_points: (6, 3) m, platform joints, platform frame
     universal_axes:  (6, 3) fixed axes of the universal joints, base frame, made unit vectors; the sign counts, for it
                      turns the leg's axes by half a turn. Default z x (b_i - mean b), which follows base points that are
-                     changed or vary
+                     changed or vary; none where the base joints are spherical
     lower_mass, upper_mass:       kg, one for all legs or (6,)
     lower_com, upper_com:         m, (3,) or (6, 3), in leg axes (x along the leg, y along k x leg), the lower part's
                                   from the base joint, the upper part's from the platform joint
     lower_inertia, upper_inertia: kg m^2 about the mass centre, leg axes: (3, 3) for all legs, (6, 3, 3), or (6, 3)
                                   principal moments
     platform_mass, platform_com, platform_inertia: of platform and payload, platform frame
-    friction:        viscous, of universal (N m s), prismatic (N s/m) and spherical joints (N m s)
+    friction:        viscous, of base (N m s), prismatic (N s/m) and platform joints (N m s)
     gravity:         (3,) m/s^2, acceleration of free fall, base frame
     stroke:          (2,) or (6, 2) m, shortest and longest length of a leg between its joints
     force_limit:     N, largest size of a leg force, one or (6,)
@@ -70,6 +73,10 @@ class PlatformDescription:
     cone_angles:     (2,) rad, half angles of the base's and the platform's cones
     leg_radius:      m, for the clearance between legs
     reflected_mass:  kg, what a rotor or a ball screw adds to the sliding of a leg, one or (6,)
+    base_joint:      "universal", or "spherical": nothing holds a leg's spin then. It is taken as zero at the start, and
+                     stays zero where both parts of the leg are symmetric about the leg and the platform joints have no
+                     friction; what would spin a leg is refused. A reflected mass must not be of parts that turn about
+                     the leg
 
     Masses may be absent, all of them: the platform has a geometry then, and no dynamics.
     """
@@ -95,7 +102,7 @@ class PlatformDescription:
     cone_angles: Floats | None = None
     leg_radius: float | None = None
     reflected_mass: Floats | None = None
-    base_joint: str = "universal"
+    base_joint: str = UNIVERSAL
     name: str = "platform"
     known_exceptions: tuple[KnownException, ...] = ()
     sources: tuple[Source, ...] = dataclasses.field(default=(), compare=False)
@@ -106,17 +113,18 @@ class PlatformDescription:
 
         if not isinstance(self.name, str):
             raise ModelError(f"expected a text, got {numbers.shown(self.name)}", field="name")
-        if self.base_joint != "universal":
+        if not isinstance(self.base_joint, str) or self.base_joint not in BASE_JOINTS:
             raise UnsupportedFeatureError(
                 f"base joints of kind {numbers.shown(self.base_joint)}",
                 field="base_joint",
-                remedy="Only universal joints hold a leg's spin; with spherical joints at both ends nothing does",
+                remedy=f"Use one of {', '.join(BASE_JOINTS)}",
             )
         for field in ("base_points", "platform_points"):
             points = numbers.array(getattr(self, field), (LEGS, 3), field)
             _refuse_coincident(points, field)
             put(field, numbers.rows(points))
-        put("universal_axes", numbers.rows(self._axes()))
+        if self.base_joint == UNIVERSAL:
+            put("universal_axes", numbers.rows(self._axes()))
         self._put_masses(put)
         put(
             "friction",
@@ -126,6 +134,8 @@ class PlatformDescription:
         rotors = 0.0 if self.reflected_mass is None else self.reflected_mass
         put("reflected_mass", _per_leg_numbers(rotors, "reflected_mass"))
         self._put_limits(put)
+        if self.base_joint == SPHERICAL:
+            spherical_legs.check(self)
         self._check_bodies()
 
     def _axes(self) -> Array:
@@ -229,12 +239,12 @@ class PlatformDescription:
         if self.has_masses:
             com, inertia = cast(Floats, self.platform_com), cast(Rows, self.platform_inertia)
             body = BodyParameters(self.platform_mass, Vector(*com), Matrix.of(inertia))
-        axes = cast(Rows, self.universal_axes)
+        axes = self.universal_axes
         legs = tuple(
             LegParameters(
                 Vector(*self.base_points[i]),
                 Vector(*self.platform_points[i]),
-                Vector(*axes[i]),
+                None if axes is None else Vector(*axes[i]),
                 part("lower", i),
                 part("upper", i),
                 cast(Floats, self.reflected_mass)[i],
@@ -246,13 +256,17 @@ class PlatformDescription:
     # ------------------------------------------------------------------------------------------------------ changes
 
     def replace(self, **changes: Any) -> Self:
-        """A changed copy. Universal axes that are the default of the base points follow those that are changed."""
+        """A changed copy. Universal axes that are the default of the base points follow those that are changed.
+
+        Another base_joint takes the default axes, or none.
+        """
         known = {field.name for field in dataclasses.fields(self)}
         if unknown := sorted(set(changes) - known):
             raise ModelError(
                 f"unknown field {unknown[0]!r}", field="replace", remedy=f"Known: {', '.join(sorted(known))}"
             )
-        if "base_points" in changes and "universal_axes" not in changes and self.axes_are_default:
+        other_joints = isinstance(joint := changes.get("base_joint"), str) and joint != self.base_joint
+        if "universal_axes" not in changes and (other_joints or ("base_points" in changes and self.axes_are_default)):
             changes["universal_axes"] = None
         changed = {part for part in ("lower", "upper", "platform") if f"{part}_inertia" in changes}
         if changed and "known_exceptions" not in changes:
@@ -267,6 +281,8 @@ class PlatformDescription:
     @property
     def axes_are_default(self) -> bool:
         """Whether the universal axes are those that follow from the base points, whether they were given or not."""
+        if self.universal_axes is None:
+            return False
         bare = self._default_axes()
         size = np.linalg.norm(bare, axis=1, keepdims=True)
         return bool((size > 0).all() and np.abs(bare / size - np.array(self.universal_axes)).max() < ALONG)

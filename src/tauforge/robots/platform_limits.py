@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.evaluate import as_argument, finite_rows
+from tauforge.robots.numbers import Rows
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart_platform import StewartPlatform
@@ -95,9 +96,9 @@ def spherical_angles(platform: StewartPlatform, pose: Array, directions: Array) 
     return angles_between(directions, turned)
 
 
-def universal_angles(platform: StewartPlatform, directions: Array) -> Array:
+def universal_angles(axes: Rows, directions: Array) -> Array:
     """(..., 6, 2): the leg's turn about the fixed axis k, from where it is nearest to the base's z; and towards k."""
-    k = np.array(platform.universal_axes)
+    k = np.array(axes)
     up = np.broadcast_to((0.0, 0.0, 1.0), k.shape)
     reference = up - k * (k * up).sum(-1, keepdims=True)
     flat = np.linalg.norm(reference, axis=-1, keepdims=True) < 1e-9  # k along z: measure from x instead

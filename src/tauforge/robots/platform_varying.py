@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Vector, unit
+from tauforge.errors import UnsupportedFeatureError
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import (
@@ -15,7 +16,10 @@ from tauforge.formulations.stewart.parameters import (
     PlatformParameters,
     default_axes,
 )
+from tauforge.robots.platform_description import PlatformDescription
+from tauforge.robots.spherical_legs import UNIVERSAL
 from tauforge.robots.stewart_formulas import PlatformModel
+from tauforge.robots.varying import check_names
 
 Scalars = Sequence[Scalar]
 PARTS = ("lower", "upper")
@@ -30,6 +34,22 @@ SHAPES: dict[str, tuple[int, ...]] = {
     "friction": (3,),
     "gravity": (3,),
 }
+
+SPINNING = ("universal_axes", "lower_com", "upper_com", "lower_inertia", "upper_inertia", "friction")
+
+
+def check(platform: PlatformDescription, fields: Sequence[str]) -> None:
+    """Fields that may vary, each once. A varying number is not checked, so none may spin a leg that nothing holds."""
+    check_names(fields, SHAPES)
+    if platform.base_joint == UNIVERSAL:
+        return
+    for field in fields:
+        if field in SPINNING:
+            raise UnsupportedFeatureError(
+                f"{field!r} cannot vary where legs have spherical joints at both ends: it could spin them",
+                field="varying",
+                remedy=f"Use one of {', '.join(name for name in SHAPES if name not in SPINNING)}, or `replace`",
+            )
 
 
 def varied_model(own: PlatformParameters, values: dict[str, Scalars], *, axes_follow: bool) -> PlatformModel:

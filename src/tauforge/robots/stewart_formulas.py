@@ -61,10 +61,14 @@ def external(R: Matrix, wrench: Scalars | None, platform_axes: bool) -> Wrench:
 
 
 class Model(NamedTuple):
-    """A model of inverse dynamics, and the names of its switches."""
+    """A model of inverse dynamics, and the names of its switches.
+
+    universal_only: its equations are those of a universal joint's axes at the base
+    """
 
     inverse_dynamics: Callable[..., list[Scalar]]
     corrections: tuple[str, ...] = ()
+    universal_only: bool = False
 
 
 def _dasgupta(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
@@ -92,9 +96,9 @@ def _massless(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[
 
 MODELS = {
     "dasgupta1998": Model(_dasgupta, dasgupta1998.Corrections._fields),
-    "pedrammehr2012": Model(_pedrammehr, pedrammehr2012.Corrections._fields),
+    "pedrammehr2012": Model(_pedrammehr, pedrammehr2012.Corrections._fields, universal_only=True),
     "pedrammehr2012-closed": Model(
-        _closed, (*pedrammehr2012_closed.Terms._fields, *pedrammehr2012.Corrections._fields)
+        _closed, (*pedrammehr2012_closed.Terms._fields, *pedrammehr2012.Corrections._fields), universal_only=True
     ),
     MASSLESS: Model(_massless),
     "exact-vectors": Model(_vectors),
@@ -125,7 +129,8 @@ def inverse_dynamics(
         pivots = elimination(matrix_of(leg_vectors(model.parameters, m)), [0.0] * LEGS)[1]
         forces[0] = universal_coordinates.trap(pivots, forces[0])
         if which != MASSLESS:
-            across = [cross(leg.k, leg_vector(leg, m.X, m.R).s) for leg in model.parameters.legs]
+            legs = model.parameters.legs
+            across = [cross(leg.k, leg_vector(leg, m.X, m.R).s) for leg in legs if leg.k is not None]
             sines = [sqrt(dot(x, x)) for x in across]
             forces[0] = universal_coordinates.off_axis(sines, forces[0])
     return forces
@@ -181,7 +186,7 @@ def joint_reactions(
     external_wrench: Scalars | None = None,
     platform_axes: bool = False,
 ) -> list[list[Any]]:
-    """Wrenches of the universal, prismatic and spherical joints of every leg."""
+    """Wrenches of the base, prismatic and platform joints of every leg."""
     m = motion(pose, twist, acceleration)
     w = external(m.R, external_wrench, platform_axes)
     legs = joint_reactions_of.reactions(model.parameters, m, w)

@@ -24,6 +24,7 @@ from tauforge.robots.direct import install
 from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, finite_rows, loaded
 from tauforge.robots.own_classes import method_is_as_written, recorded
 from tauforge.robots.platform_description import Array, PlatformDescription
+from tauforge.robots.spherical_legs import UNIVERSAL
 from tauforge.robots.stewart_formulas import EXACT, FUNCTIONS, MASSLESS, MODELS, PlatformModel
 
 if TYPE_CHECKING:
@@ -61,12 +62,13 @@ class LegMotions(NamedTuple):
     lengths:               (..., 6) m, between the joints of a leg
     rates:                 (..., 6) m/s, of the lengths
     accelerations:         (..., 6) m/s^2, of the lengths
-    spins:                 (..., 6) rad/s, of the leg about itself
+    spins:                 (..., 6) rad/s, of the leg about itself; 0 between two spherical joints
     spin_rates:            (..., 6) rad/s^2, of the leg about itself
     angular_velocities:    (..., 6, 3) rad/s, of the leg
     angular_accelerations: (..., 6, 3) rad/s^2, of the leg
     directions:            (..., 6, 3) unit vectors from the base joint to the platform joint
-    universal_angles:      (..., 6, 2) rad, about the fixed axis, from the base's z; and out of the plane across it
+    universal_angles:      (..., 6, 2) rad, about the fixed axis, from the base's z; and out of the plane across it;
+                           None where the base joints are spherical, which have no axis
     spherical_angles:      (..., 6) rad, between the leg and the platform joint's axis (default the platform's z)
     """
 
@@ -78,7 +80,7 @@ class LegMotions(NamedTuple):
     angular_velocities: Array
     angular_accelerations: Array
     directions: Array
-    universal_angles: Array
+    universal_angles: Array | None
     spherical_angles: Array
 
 
@@ -86,7 +88,8 @@ class LegMotions(NamedTuple):
 class JointReactions(NamedTuple):
     """What one body exerts on the next at every joint: force (N) and moment (N m), each (..., 6 legs, 6), base axes.
 
-    universal: of the base on the lower part of the leg, at the base joint
+    universal: of the base on the lower part of the leg, at the base joint; if that is spherical, its only moment is
+               friction
     prismatic: of the lower part on the upper part of the leg, about the base joint; actuator and friction included
     spherical: of the platform on the upper part of the leg, at the platform joint
     """
@@ -119,7 +122,7 @@ class StewartPlatform(PlatformDescription):
         """
         bits = checked_request(function, FUNCTIONS, target, dtype, options)
         fields = families.named(varying)
-        families.check_names(fields, families_of_platforms.SHAPES)
+        families_of_platforms.check(self, fields)
         if function == "inverse_dynamics":
             given = options.get("corrections", "")
             names = self._checked_model(options.get("which", EXACT), given.split() if isinstance(given, str) else given)
@@ -203,9 +206,10 @@ class StewartPlatform(PlatformDescription):
             "acceleration": zero if acceleration is None else acceleration,
         }
         outs = self._evaluate("leg_motion", arguments)
-        about = limits.universal_angles(self, outs[7])
+        axes = self.universal_axes
+        about = None if axes is None else limits.universal_angles(axes, outs[7]).astype(outs[0].dtype)
         across = limits.spherical_angles(self, np.asarray(pose, float), outs[7])
-        return LegMotions._make((*outs, about.astype(outs[0].dtype), across.astype(outs[0].dtype)))
+        return LegMotions._make((*outs, about, across.astype(outs[0].dtype)))
 
     def force_matrix(self, pose: ArrayLike) -> Array:
         """H, (..., 6, 6): column i is the wrench that a unit force of leg i, extending it, gives to the platform."""
@@ -298,7 +302,7 @@ class StewartPlatform(PlatformDescription):
 
         pose, twist, acceleration: (..., 6), see `inverse_kinematics` and `leg_motion`
         external_wrench: (..., 6) N, N m on the platform at its origin, base axes, or wrench_frame="platform"
-        model:           one of tauforge.STEWART_MODELS
+        model:           one of tauforge.STEWART_MODELS; of `models` where the base joints are spherical
         corrections:     names of a paper's wrong terms to put right, such as ("leg_spin",) for dasgupta1998
         on_singular:     "raise" SingularityError where the condition number of H is above 1e12, or "nan" for such rows
 
@@ -320,11 +324,24 @@ class StewartPlatform(PlatformDescription):
         forces[rows] = self._without_singular(closer, again, rows, on_singular, legs_turn=model != MASSLESS)
         return forces
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """Those of tauforge.STEWART_MODELS that fit the base joints: Pedrammehr's are of universal joints only."""
+        if self.base_joint == UNIVERSAL:
+            return STEWART_MODELS
+        return tuple(name for name in STEWART_MODELS if name not in MODELS or not MODELS[name].universal_only)
+
     def _checked_model(self, model: str, corrections: Any) -> tuple[str, ...]:
         """The names of the corrections, if the model has them."""
         if model not in STEWART_MODELS:
             raise UnsupportedFeatureError(
                 f"unknown model {model!r}", field="model", remedy=f"Use one of {', '.join(STEWART_MODELS)}"
+            )
+        if model not in self.models:
+            raise UnsupportedFeatureError(
+                f"{model} has the equations of universal joints at the base; {self.name} has {self.base_joint} ones",
+                field="model",
+                remedy=f"Use one of {', '.join(self.models)}",
             )
         known = MODELS[model].corrections if model in MODELS else ()
         iterable = isinstance(corrections, Iterable) and not isinstance(corrections, str)
@@ -350,15 +367,18 @@ class StewartPlatform(PlatformDescription):
         )
         H = self.force_matrix(poses)
         conditions = condition_numbers(H)
-        sines = np.linalg.norm(np.cross(np.array(self.universal_axes), np.swapaxes(H[..., :3, :], -1, -2)), axis=-1)
-        along = legs_turn & (sines < ALONG_AXIS)
+        sines = np.ones(H.shape[:-1])
+        if legs_turn and self.universal_axes is not None:
+            axes = np.array(self.universal_axes)
+            sines = np.linalg.norm(np.cross(axes, np.swapaxes(H[..., :3, :], -1, -2)), axis=-1)
+        along = sines < ALONG_AXIS
         lost = np.isnan(conditions) | (conditions > SINGULAR)
         spoilt = ~np.isfinite(result).reshape(len(result), -1).all(axis=-1)
         singular = finite & (lost | along.any(axis=-1) | spoilt)
         if on_singular == "raise" and singular.any():
             first = int(np.argmax(singular))
             text = "the legs cannot hold the platform"
-            if not lost[first]:
+            if along[first].any() and not lost[first]:
                 text = f"leg {int(np.argmin(sines[first])) + 1} lies along the fixed axis of its universal joint"
             condition = np.inf if np.isnan(conditions[first]) else conditions[first]
             raise _no_answer(f"{self.name}: {text}", rows, first, poses[first], condition)

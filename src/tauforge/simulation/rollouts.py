@@ -245,7 +245,7 @@ def _fields(real: Robot, given: Mapping[str, ArrayLike] | None, payload: Payload
     if isinstance(real, SerialArm):
         varying.check(real, tuple(fields))
     else:
-        varying.check_names(tuple(fields), platform_varying.SHAPES)
+        platform_varying.check(real, tuple(fields))
     shapes = core_shapes(real, fields)
     for name, value in fields.items():
         if value.shape[value.ndim - len(shapes[name]) :] != shapes[name]:

@@ -1,1 +1,1 @@
-"""Stewart platforms: universal joints at the base, prismatic legs, spherical joints at the platform (6-UPS)."""
+"""Stewart platforms: universal or spherical joints at the base, prismatic legs, spherical joints at the platform."""

@@ -17,6 +17,7 @@ from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart.lumping import LumpedPlatform
 from tauforge.formulations.stewart.parameters import PlatformMotion
+from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip_mass_matrix
 from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, tip, trap, without
 
 SUSPICIOUS_FACTORS = 1e12  # of the sizes of M's factors: its condition number is looked at where they differ more
@@ -33,11 +34,13 @@ def without_acceleration(m: PlatformMotion) -> PlatformMotion:
     return m._replace(a=ZERO, alpha=ZERO)
 
 
-def tip_mass_matrix(t: Tip) -> Matrix:
+def tip_mass_matrix(t: Tip | FreeTip) -> Matrix:
     """The mass of a leg as its tip feels it, 3 x 3, base axes, with the platform's mass that rides on it.
 
     Q_i of P41 and P42 in their exact form.
     """
+    if isinstance(t, FreeTip):
+        return free_tip_mass_matrix(t)
     leg, sigma, rho = t.leg, t.sigma, t.rho
     J, r, m = leg.J, leg.upper_moment, leg.tip_mass
     Li, ni = t.L_inverse, t.n_inverse
@@ -48,7 +51,7 @@ def tip_mass_matrix(t: Tip) -> Matrix:
     vz = r.y * (sigma * ni) - J12 * (Li * ni)
     sv, sz = -(r.y * Li), -(r.z * Li)
     s, v = t.S * Li, t.n * ni
-    z = (leg.k - s * sigma) * t.rho_inverse
+    z = (t.k - s * sigma) * t.rho_inverse
     to_v = s * sv + v * (0.5 * vv) + z * vz
     to_z = s * sz + z * (0.5 * zz)
     to_s = s * (0.5 * leg.reflected_mass)
@@ -63,7 +66,7 @@ def tip_mass_matrix(t: Tip) -> Matrix:
     return Matrix.of(entries)
 
 
-def mass_blocks(p: LumpedPlatform, R: Matrix, tips: Sequence[Tip]) -> tuple[Matrix, Matrix, Matrix]:
+def mass_blocks(p: LumpedPlatform, R: Matrix, tips: Sequence[Tip | FreeTip]) -> tuple[Matrix, Matrix, Matrix]:
     """A, C, D of M = [[A, C'], [C, D]] about the moved origin: force by a; moment by a; moment by alpha.
 
     The sums over Q_i of P48 and P51 in their exact form.

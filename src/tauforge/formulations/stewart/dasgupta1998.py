@@ -8,7 +8,8 @@ Wrong in the model itself, each behind a switch:
                        normal of the joint's two axes
   parallel_axis_once   D16 adds m_u L^2 diag(0, 1, 1), which m_u r_u x a_u holds already
 
-With all three the model is exact.
+With all three the model is exact. Where the base joints are spherical the first two change nothing: W.s = 0 is right
+there, and s.C = 0, so that no moment is left to place. The third remains.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def leg_terms(p: PlatformParameters, leg: LegParameters, m: PlatformMotion, corr
         + l.W * p.friction.universal
         + f
     )  # D17-20: Euler's equations of both parts, added
-    if corrections.moment_along_c:
+    if corrections.moment_along_c and leg.k is not None:
         C = C - l.c * (dot(l.s, C) / dot(l.s, l.c))  # D29 in its exact form
     K = cross(C, l.s) * (1.0 / l.L)  # D21
     # D23, Newton's equation of the upper part, along the leg; a drive's reflected mass is no part of the paper

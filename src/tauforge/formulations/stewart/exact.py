@@ -1,8 +1,10 @@
-"""The exact inverse dynamics of the 6-UPS platform, as vector equations.
+"""The exact inverse dynamics of a Stewart platform, as vector equations.
 
 Pedrammehr's eqs 1-17, 22-23, 25-31, 34-40, 45-47 and 49 (25 mended), or Dasgupta's eqs 1-37 with the leg's spin,
 without eq. 16's second parallel-axis term and with the universal joint's moment along c = u x v: both come to this.
-What the papers as printed do instead is in `dasgupta1998` and `pedrammehr2012`.
+What the papers as printed do instead is in `dasgupta1998` and `pedrammehr2012`. A spherical joint at the
+base gives the leg no moment at all, and the leg does not spin (`kinematics`): then Dasgupta's eqs 1-37 without eq. 16's
+second term are exact.
 """
 
 from __future__ import annotations
@@ -24,7 +26,7 @@ class LegLoad(NamedTuple):
     motion: LegMotion
     lower: Wrench  # that moves the lower part, about the base joint, friction left out
     upper: Wrench  # that moves the upper part, about the base joint
-    M_u: Scalar  # moment of the universal joint along c
+    M_u: Scalar  # moment of the universal joint along c; 0 of a spherical joint
     K: Vector  # force of the spherical joint on the leg, its part across the leg
     D: Scalar  # actuator force that would move the leg alone
     f: Vector  # friction moment of the spherical joint, on the platform
@@ -39,7 +41,7 @@ def leg_load(p: PlatformParameters, leg: LegParameters, m: PlatformMotion) -> Le
     upper = Wrench(F_u, cross(r_u, F_u) + I_u @ l.A + cross(l.W, I_u @ l.W))
     f = (l.W - m.omega) * p.friction.spherical
     N = lower.moment + upper.moment + l.W * p.friction.universal + f  # P36: about the base joint
-    M_u = dot(N, l.s) / dot(l.c, l.s)  # P37; D29 has c = s
+    M_u = 0.0 if leg.k is None else dot(N, l.s) / dot(l.c, l.s)  # P37; D29 has c = s
     K = cross(N - l.c * M_u, l.s) * (1.0 / l.L)  # P34, P38
     D = dot(l.s, F_u) + l.Ldot * p.friction.prismatic + l.Lddot * leg.reflected_mass  # P39
     return LegLoad(l, lower, upper, M_u, K, D, f)

@@ -9,14 +9,18 @@ W = omega_n + omega_t n (15) and omega_t = -omega_n.c / (n.c) (17). His eq. 25 i
 rate is omega_u omega_v / (c.n), not -omega_u omega_v. The two are equal only where the leg is normal to the fixed axis
 u, since c.n = -sqrt(1 - (u.n)^2). His other way to the angular acceleration, by its components along u and v
 (eqs 18-21), is not needed here; the study of the paper compares both.
+
+Between two spherical joints W.s = 0 is right for a leg that is symmetric about itself, has no friction about its axis,
+and starts without spin: no moment acts about s, and I_s (W.s)' = 0. Such a leg has no fixed axis k.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
+from tauforge.algebra.rotations import axes_along
 from tauforge.algebra.scalars import Scalar, sqrt
-from tauforge.algebra.vectors import Matrix, Vector, cross, dot
+from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion
 
 
@@ -30,7 +34,7 @@ class LegVector(NamedTuple):
 
 
 class LegMotion(NamedTuple):
-    """How a leg moves; D and P name the papers' equations."""
+    """How a leg moves; D and P name the papers' equations. u, v and c are zero where the base joint is spherical."""
 
     q: Vector
     S: Vector
@@ -69,19 +73,23 @@ def leg_motion(leg: LegParameters, platform: PlatformMotion, *, spin: bool = Tru
     omega, alpha = platform.omega, platform.alpha
     S_dot = platform.v + cross(omega, q)
     S_ddot = platform.a + cross(alpha, q) + cross(omega, cross(omega, q))
+    Ldot = dot(s, S_dot)
+    W_n = cross(s, S_dot) * (1.0 / L)  # D6, P16
+    Lddot = dot(s, S_ddot) + L * dot(W_n, W_n)  # the part of P11 along the leg
+    A_n = (cross(s, S_ddot) - W_n * (2.0 * Ldot)) * (1.0 / L)  # D9
+    if leg.k is None:
+        T = axes_along(s)
+        none = (0.0, 0.0, 0.0, 0.0)  # omega_u, omega_v, spin, spin rate
+        return LegMotion(q, S, L, s, ZERO, ZERO, ZERO, T, Ldot, Lddot, S_dot, S_ddot, W_n, A_n, *none)
     u = leg.k
     across = cross(u, s)
     across2 = dot(across, across)  # not 1 - (u.s)^2, which loses digits near the axis
     v = across * (1.0 / sqrt(across2))
     c = cross(u, v)
     T = Matrix((s, v, cross(s, v))).T
-    Ldot = dot(s, S_dot)
-    W_n = cross(s, S_dot) * (1.0 / L)  # D6, P16
-    Lddot = dot(s, S_ddot) + L * dot(W_n, W_n)  # the part of P11 along the leg
     sc = dot(s, c)
     sliding_apart = S_dot - s * Ldot  # W x L s (P10)
     omega_u, omega_v = -(dot(sliding_apart, v) / (L * sc)), dot(sliding_apart, u) / (L * sc)  # P13, P14
-    A_n = (cross(s, S_ddot) - W_n * (2.0 * Ldot)) * (1.0 / L)  # D9
     if not spin:
         return LegMotion(q, S, L, s, u, v, c, T, Ldot, Lddot, S_dot, S_ddot, W_n, A_n, omega_u, omega_v, 0.0, 0.0)
     omega_t = -(dot(W_n, c) / sc)  # P17

@@ -25,7 +25,7 @@ ROUNDING = 1e-14  # of a remainder beside what it is left of
 class LumpedLeg(NamedTuple):
     b: Vector
     p: Vector  # from the moved origin
-    k: Vector
+    k: Vector | None  # None: a spherical joint at the base
     J: Matrix  # of both parts about their own frames' origins, leg axes
     lower_moment: Vector  # m_d r_d
     upper_moment: Vector  # m_u r_u, from the platform joint

@@ -5,7 +5,8 @@ Base frame throughout, unless a name says otherwise. A leg has axes of its own (
     x = s, along the leg;  y = k x s / |k x s|, the moving axis of the universal joint;  z = x x y,
 
 k being the universal joint's fixed axis. The lower part's frame has its origin at the base joint, the upper part's at
-the platform joint.
+the platform joint. Where the base joint is spherical, y is any direction across the leg: both parts are symmetric about
+x, so that it makes no difference.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ def default_axes(base_points: Sequence[Vector]) -> list[Vector]:
 class LegParameters(NamedTuple):
     b: Vector  # m, base joint
     p: Vector  # m, platform joint, in the platform's frame
-    k: Vector  # unit vector, fixed axis of the universal joint
+    k: Vector | None  # unit vector, fixed axis of the universal joint; None: a spherical joint is there instead
     lower: BodyParameters  # in leg axes, from the base joint
     upper: BodyParameters  # in leg axes, from the platform joint
     reflected_mass: Scalar = 0.0  # kg, what a rotor or a ball screw adds to the leg's sliding
@@ -38,9 +39,9 @@ class LegParameters(NamedTuple):
 class Friction(NamedTuple):
     """Viscous, one of each kind for all legs."""
 
-    universal: Scalar  # N m s
+    universal: Scalar  # N m s, of the base joint, whatever its kind
     prismatic: Scalar  # N s/m
-    spherical: Scalar  # N m s
+    spherical: Scalar  # N m s, of the platform joint; 0 where the base joint is spherical too
 
 
 class PlatformParameters(NamedTuple):

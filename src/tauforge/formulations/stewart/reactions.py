@@ -14,7 +14,7 @@ from tauforge.formulations.stewart.platform_equations import leg_forces, leg_vec
 class Reactions(NamedTuple):
     """Wrenches of one leg's joints, base axes."""
 
-    universal: Wrench  # of the base on the lower part, at the base joint
+    universal: Wrench  # of the base on the lower part, at the base joint, whatever its kind
     # of the lower part on the upper part, about the base joint, actuator and friction included: F_p of D23 and D26 is
     # its force + C_p L' s, and F_c of D28 its force across the leg
     prismatic: Wrench

@@ -4,7 +4,7 @@ A leg turns by w1 about the joint's fixed axis k and by w2 about its moving axis
 velocity is W = w1 k + w2 v. Its mass about the base joint is a constant tensor J and first moments, so Lagrange's
 equations for (w1, w2) are short, and the force at its tip comes as cs s + cn n + ck k without the leg's axes ever being
 formed. cs does not enter the platform's equations: F_i = x_i + cs. Columns of H are taken as long as the legs,
-[S; q x S], and x_i scaled back.
+[S; q x S], and x_i scaled back. Legs with spherical joints at both ends are shorter still: `spherical_legs`.
 
 Gravity is an acceleration of everything upward. The platform's origin is moved to its first joint, and the platform
 replaced by point masses at the joints and a remainder (`lumping`): a joint's mass rides on its leg's tip at no cost.
@@ -23,6 +23,7 @@ from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial.modified_newton_euler import acceleration_matrix, moment_of_inertia_forces
 from tauforge.formulations.stewart.lumping import LumpedLeg, LumpedPlatform
 from tauforge.formulations.stewart.parameters import Friction, PlatformMotion
+from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip, free_tip_force
 
 ALONG_AXIS = 1e-8  # sine of the angle between a leg and the axis, below which it has no answer
 SUSPICIOUS_SPREAD = 1e5  # of the pivots of H: the condition number is looked at where they differ more
@@ -32,6 +33,7 @@ class Tip(NamedTuple):
     """Where a leg is, in the coordinates of its universal joint. c and s of the angle between S and k: sigma, rho."""
 
     leg: LumpedLeg
+    k: Vector
     q: Vector  # platform joint from the moved origin
     S: Vector
     n: Vector  # k x S
@@ -43,15 +45,18 @@ class Tip(NamedTuple):
     rho_inverse: Scalar
 
 
-def tip(leg: LumpedLeg, X: Vector, R: Matrix) -> Tip:
+def tip(leg: LumpedLeg, X: Vector, R: Matrix) -> Tip | FreeTip:
     q = R @ leg.p
     S = q + (X - leg.b)
+    if leg.k is None:
+        return free_tip(leg, q, S)
     n = cross(leg.k, S)
     L2, n2 = dot(S, S), dot(n, n)  # not L^2 - (k.S)^2, which loses digits near the axis
     L_inverse, n_inverse = 1.0 / sqrt(L2), 1.0 / sqrt(n2)
     L = L2 * L_inverse
     return Tip(
         leg,
+        leg.k,
         q,
         S,
         n,
@@ -74,7 +79,7 @@ class Components(NamedTuple):
 
 def components(t: Tip, x: Vector) -> Components:
     s = dot(t.S, x) * t.L_inverse
-    return Components(s, dot(t.n, x) * t.n_inverse, (dot(t.leg.k, x) - t.sigma * s) * t.rho_inverse)
+    return Components(s, dot(t.n, x) * t.n_inverse, (dot(t.k, x) - t.sigma * s) * t.rho_inverse)
 
 
 class Rates(NamedTuple):
@@ -88,7 +93,7 @@ class Rates(NamedTuple):
 def rates(t: Tip, S_dot: Vector) -> Rates:
     Ldot = dot(t.S, S_dot) * t.L_inverse
     w1 = dot(t.n, S_dot) * (t.n_inverse * t.n_inverse)
-    w2 = (t.sigma * Ldot - dot(t.leg.k, S_dot)) * t.n_inverse
+    w2 = (t.sigma * Ldot - dot(t.k, S_dot)) * t.n_inverse
     return Rates(Ldot, w1, w2)
 
 
@@ -133,7 +138,7 @@ def tip_force(
         r.x * a.v - r.y * a.s + (h.x * up.v - h.y * up.s),
     )
     C_u, C_p, C_s = friction
-    G1 = G1 + sigma * moment.s + rho * moment.z + (C_u + C_s) * w1 - C_s * dot(leg.k, omega)
+    G1 = G1 + sigma * moment.s + rho * moment.z + (C_u + C_s) * w1 - C_s * dot(t.k, omega)
     G2 = G2 + moment.v + (C_u + C_s) * w2 - C_s * (dot(t.n, omega) * t.n_inverse)
     e = offset_force(leg, w1, w2, Wz, sigma, a1, sv, sz, wsz, sw)
     m = leg.tip_mass
@@ -172,11 +177,29 @@ def offset_force(
     )
 
 
-class Gathered(NamedTuple):
-    """Of all legs: tips and tip forces, and the wrench at the moved origin that they and the platform need."""
+class LegForce(NamedTuple):
+    """Force of the platform on a leg, the actuator's left out: K + along s; and how the leg turns."""
 
-    tips: list[Tip]
-    forces: list[TipForce]
+    K: Vector
+    along: Scalar
+    W: Vector
+
+
+def leg_force(p: LumpedPlatform, t: Tip | FreeTip, S_dot: Vector, a: Vector, omega: Vector) -> LegForce:
+    """a: acceleration of the tip less gravity."""
+    if isinstance(t, FreeTip):
+        K, along = free_tip_force(t, S_dot, a, p.up, p.g, p.friction)
+        return LegForce(K, along, cross(t.S, S_dot) * (t.L_inverse * t.L_inverse))
+    w = rates(t, S_dot)
+    f = tip_force(t, w, components(t, a), components(t, p.up), p.g, omega, p.friction)
+    return LegForce(t.n * f.cn + t.k * f.ck, f.cs, t.k * w.w1 + t.n * (w.w2 * t.n_inverse))
+
+
+class Gathered(NamedTuple):
+    """Of all legs: tips and forces along them, and the wrench at the moved origin that they and the platform need."""
+
+    tips: list[Tip | FreeTip]
+    along: list[Scalar]
     wrench: Wrench
 
 
@@ -191,20 +214,19 @@ def gathered(
     q1 = m.R @ p.origin
     X, v, lifted = m.X + q1, m.v + cross(m.omega, q1), m.a + U @ q1 + p.up * p.g
     force, moment = remainder_wrench(p, m.R, m.omega, m.alpha, lifted, U)
-    tips, forces, turning = [], [], ZERO
+    tips, along, turning = [], [], ZERO
     for i, leg in enumerate(p.legs):
         t = tip(leg, X, m.R)
-        w = rates(t, v + cross(m.omega, t.q))
-        f = tip_force(t, w, components(t, lifted + U @ t.q), components(t, p.up), p.g, m.omega, p.friction)
-        K = t.n * f.cn + leg.k * f.ck
+        f = leg_force(p, t, v + cross(m.omega, t.q), lifted + U @ t.q, m.omega)
+        K = f.K
         if actuators is not None:
-            K = K + t.S * ((f.cs - actuators[i]) * t.L_inverse)
+            K = K + t.S * ((f.along - actuators[i]) * t.L_inverse)
         force, moment = force + K, moment + cross(t.q, K)
-        turning = turning + leg.k * w.w1 + t.n * (w.w2 * t.n_inverse)
+        turning = turning + f.W
         tips.append(t)
-        forces.append(f)
+        along.append(f.along)
     rubbing = (m.omega * len(p.legs) - turning) * p.friction.spherical
-    return Gathered(tips, forces, Wrench(force, moment + rubbing)), q1
+    return Gathered(tips, along, Wrench(force, moment + rubbing)), q1
 
 
 def remainder_wrench(p: LumpedPlatform, R: Matrix, omega: Vector, alpha: Vector, a: Vector, U: Matrix) -> Wrench:
@@ -236,10 +258,11 @@ def inverse_dynamics(
     found, q1 = gathered(p, m)
     wanted = without(found.wrench, external, q1)
     columns = [[*t.S, *cross(t.q, t.S)] for t in found.tips]
-    along, pivots = elimination([list(row) for row in zip(*columns, strict=True)], [*wanted.force, *wanted.moment])
-    forces = [x * t.L + f.cs for t, f, x in zip(found.tips, found.forces, along, strict=True)]
+    pushes, pivots = elimination([list(row) for row in zip(*columns, strict=True)], [*wanted.force, *wanted.moment])
+    forces = [x * t.L + along for t, along, x in zip(found.tips, found.along, pushes, strict=True)]
     if trapped:
-        forces[0] = off_axis([t.rho for t in found.tips], trap(pivots, forces[0]))
+        sines = [t.rho for t in found.tips if isinstance(t, Tip)]
+        forces[0] = off_axis(sines, trap(pivots, forces[0]))
     return forces
 
 

@@ -37,7 +37,7 @@ PLATFORM = {
     "platform_mass": "platform_mass = 40.0",
     "platform_com": "platform_com = [0.0, 0.0, 0.1]",
     "platform_inertia": "platform_inertia = [1.0, 1.0, 2.0], or three such rows",
-    "friction": "friction = [0.0001, 0.001, 0.0002], of universal, prismatic and spherical joints",
+    "friction": "friction = [0.0001, 0.001, 0.0002], of base, prismatic and platform joints",
     "stroke": "stroke = [0.5, 1.2], or six of them",
     "force_limit": "force_limit = 2000.0, or six numbers",
     "base_joint_axes": f"base_joint_axes = {POINTS}",
@@ -45,7 +45,7 @@ PLATFORM = {
     "cone_angles": "cone_angles = [\"pi/4\", 0.6], of the base's and the platform's joints",
     "leg_radius": "leg_radius = 0.03",
     "reflected_mass": "reflected_mass = 12.0, or six numbers",
-    "base_joint": 'base_joint = "universal"',
+    "base_joint": 'base_joint = "universal", or "spherical"',
     "known_exception": "[[known_exception]] and below it body and reason",
     "source": "[[source]] and below it fields and source",
 }
@@ -87,6 +87,7 @@ def write(platform: StewartPlatform, path: Path) -> None:
 def _lines(platform: StewartPlatform) -> Iterable[str]:
     yield f'format = "{FORMAT}"'
     yield f"name = {text(platform.name, 'name')}"
+    yield f"base_joint = {text(platform.base_joint, 'base_joint')}"
     for key in (*NUMBERS, "cone_angles"):
         value = getattr(platform, key)
         if value is not None and not (key in MASSES and not platform.has_masses):

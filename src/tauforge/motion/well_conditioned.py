@@ -1,0 +1,179 @@
+"""A path that keeps away from singular poses, as Dasgupta & Mruthyunjaya 1998 ask for in their conclusions (sec. 6)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.errors import ConvergenceError, ModelError, ShapeError, SingularityError
+from tauforge.motion.motion import Motion, coordinates, one_pose, positive
+from tauforge.motion.poses import twists
+from tauforge.motion.profiles import profile
+from tauforge.motion.via_points import Conditioned, Task, found_points, spline
+
+Array = NDArray[Any]
+NEEDED = ("force_matrix", "condition_number", "within_limits")
+SINGULAR = 1e12  # condition number beyond which the sign of det H is rounding
+CHECKED = 2001  # poses at which the path found is looked at again
+SAFETY = 1e-4  # of margins, beside the robot's lever arm: limits hold between the poses that are looked at, too
+TIGHTER = 4.0  # the safety is multiplied by this where the path exceeds a limit between them
+ATTEMPTS = 4
+WIDEST = np.pi / 2  # rad: more room than this is not taken by default
+
+
+class WellConditionedPath(Motion):
+    """From one pose to another by the path whose largest condition number of H is smallest, within the robot's limits.
+
+    robot:     with `force_matrix`, `condition_number` and `within_limits` of poses, as a Stewart platform has them
+    start, end: (6,) x, y, z, theta_x, theta_y, theta_z in m and rad, base frame
+    duration:  s
+    through:   (k, 6) poses to pass in this order, without a stop
+    points:    how many poses are chosen between each two that are given
+    room:      (m, rad) how far each of their coordinates may be from the straight line between those; None: as far as
+               this line is long, a turn by 1 rad counted as the mean lever arm of the actuators at the start, and at
+               most a quarter turn
+    characteristic_length: m, divides the moments in the condition number; None leaves them as the paper does
+
+    No path is better than the worst of the poses it must pass. Where the straight line is no worse, it is the answer.
+    Of all paths with the smallest largest condition number (within 0.1 %) it is the shortest that the search finds: first
+    over random poses, the same ones each time, then by SLSQP. Strokes, joint cones and the clearance of legs are kept
+    where the robot has them; limits of forces are not looked at.
+
+    The six numbers of the pose are a cubic spline of a fraction that goes from 0 to 1 as a quintic of time does: the
+    acceleration is continuous, and zero at both ends. Angles go from number to number, without short ways round.
+
+    SingularityError where det H has different signs at the given poses: legs of fixed assembly then pass a singular pose
+    on every path. ModelError where a given pose is outside the limits, ConvergenceError where no path was found.
+
+    Attributes: `knots` (j,) fractions and `points` (j, 6) poses of the spline, `largest_condition` on the path.
+    """
+
+    of_poses = True
+
+    def __init__(
+        self,
+        robot: Conditioned,
+        start: ArrayLike,
+        end: ArrayLike,
+        duration: float,
+        *,
+        through: ArrayLike | None = None,
+        points: int = 5,
+        room: ArrayLike | None = None,
+        characteristic_length: float | None = None,
+    ) -> None:
+        missing = [name for name in NEEDED if not callable(getattr(robot, name, None))]
+        if missing:
+            raise ModelError(
+                f"{getattr(robot, 'name', repr(robot))} has no {', '.join(missing)} of poses",
+                field="robot",
+                remedy="Plan for a Stewart platform, or choose the poses yourself: motion.Waypoints",
+            )
+        self.duration = positive("duration", duration)
+        given = _given(start, end, through)
+        if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= 20:
+            raise ShapeError("points", expected="a whole number from 1 to 20", got=repr(points))
+        if characteristic_length is not None:
+            positive("characteristic_length", characteristic_length)
+        self.start, self.end = given[0], given[-1]
+        task = _task(robot, given, points, room, characteristic_length)
+        _check_given(task)
+        self.knots, self.points, self.largest_condition = _planned(task)
+        self._curve, self._fraction = spline(self.knots, self.points), profile("quintic")
+
+    def _within(self, t: Array) -> tuple[Array, Array, Array]:
+        share = t / self.duration
+        s, v, a = (self._fraction(share, k)[..., None] / self.duration**k for k in range(3))
+        pose, first, second = (self._curve(s[..., 0], k) for k in range(3))
+        return (pose, *twists(pose, first * v, second * v**2 + first * a))
+
+    def __repr__(self) -> str:
+        return (
+            f"WellConditionedPath({self.start.tolist()}, {self.end.tolist()}, duration={self.duration}, "
+            f"largest_condition={self.largest_condition:.4g})"
+        )
+
+
+def _given(start: ArrayLike, end: ArrayLike, through: ArrayLike | None) -> Array:
+    """(g, 6) the poses to pass, none twice in a row."""
+    between = np.zeros((0, 6)) if through is None else coordinates("through", through, 2)
+    if between.shape[1] != 6:
+        raise ShapeError("through", expected="(k, 6) poses", got=str(between.shape))
+    every = np.stack([one_pose("start", start), *between, one_pose("end", end)])
+    moved = np.append(True, (np.diff(every, axis=0) != 0).any(axis=1))
+    return np.asarray(every[moved])
+
+
+def _task(
+    robot: Conditioned, given: Array, points: int, room: ArrayLike | None, length: float | None
+) -> Task:
+    H = robot.force_matrix(given[0])
+    arm = float(np.linalg.norm(H[3:]) / np.linalg.norm(H[:3]))  # m, root mean square of the actuators
+    scale = np.repeat([arm, 1.0], 3)
+    if room is None:
+        way = float(np.linalg.norm(np.diff(given, axis=0) / scale, axis=1).max(initial=0.0))
+        wide = np.repeat([way * arm, min(way, WIDEST)], 3)
+    else:
+        wide = one_pose("room", room)
+        if (wide < 0).any():
+            raise ShapeError("room", expected="numbers >= 0", got=repr(room))
+    return Task(robot, given, points, length, scale, wide, SAFETY)
+
+
+def _check_given(task: Task) -> None:
+    name = task.robot.name
+    inverse, margins = task.at_given, task.margins(task.given)
+    for k, pose in enumerate(task.given):
+        which = "start" if k == 0 else "end" if k == len(task.given) - 1 else f"through[{k - 1}]"
+        if not abs(inverse[k]) * SINGULAR > 1:
+            condition = float(task.robot.condition_number(pose, task.length))
+            raise SingularityError(f"{name}: the {which} pose is singular", pose=pose.tolist(), condition_number=condition)
+        if margins[k].min(initial=0.0) < 0:
+            raise ModelError(
+                f"{name} is outside its limits there: {pose.tolist()}",
+                field=which,
+                remedy="within_limits tells which limit and by how much; choose another pose",
+            )
+    apart = np.flatnonzero(np.sign(inverse[1:]) != np.sign(inverse[:-1]))
+    if len(apart):
+        first, second = task.given[apart[0]], task.given[apart[0] + 1]
+        before, after = np.linalg.det(task.robot.force_matrix(task.given[apart[0] : apart[0] + 2]))
+        raise SingularityError(
+            f"{name}: every path between these poses passes a singular one, since det H is {before:.3g} at "
+            f"{first.tolist()} and {after:.3g} at {second.tolist()}. Choose poses where it has one sign, such as another "
+            "orientation; on the straight line it is singular",
+            pose=_crossing(task, first, second).tolist(),
+            condition_number=np.inf,
+        )
+
+
+def _crossing(task: Task, first: Array, second: Array) -> Array:
+    """A singular pose on the straight line between poses on two sides."""
+    from scipy.optimize import brentq
+
+    share = brentq(lambda s: float(task.signed_inverse(first + s * (second - first))), 0.0, 1.0)
+    return np.asarray(first + share * (second - first))
+
+
+def _planned(task: Task) -> tuple[Array, Array, float]:
+    """Knots (j,), points (j, 6) and the largest condition number, all checked at many more poses than were planned."""
+    if len(task.given) == 1:
+        return np.array([0.0, 1.0]), np.repeat(task.given, 2, axis=0), float(1 / np.abs(task.at_given[0]))
+    fractions, rounds = np.linspace(0.0, 1.0, CHECKED), 0
+    for _ in range(ATTEMPTS):
+        points, made = found_points(task)
+        rounds += made
+        poses = spline(task.knots, points)(fractions)
+        quality, exceeded = task.quality(poses).min(), -task.margins(poses).min(initial=0.0)
+        if quality > 0 and exceeded <= 0:
+            return task.knots, points, float(task.robot.condition_number(poses, task.length).max())
+        task = replace(task, safety=TIGHTER * task.safety)
+    why = "is within its limits all along" if quality > 0 else "keeps away from singular poses"
+    raise ConvergenceError(
+        f"{task.robot.name}: no path was found that {why}. Give more room or points, or poses to pass (through)",
+        residual=float(exceeded if quality > 0 else -quality),
+        iterations=rounds,
+    )

@@ -1,134 +1,20 @@
-"""Where a path must pass so that its largest condition number is as small as it can be: a coarse search, then SLSQP.
-
-The measure is the signed inverse condition number, sign(det H) / cond(H). It is continuous through a singular pose, where
-it changes its sign, so a path that leaps over a singularity between two samples is seen, and slopes lead it back.
-"""
+"""The free poses of a path, by SLSQP: its largest condition number as small as can be, then their integral."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
+
+from tauforge.motion.path_task import BROKEN, Task
+from tauforge.motion.roadmap import roadmap
 
 Array = NDArray[Any]
-NODES = 300  # random poses of the coarse search, between each two given ones
-NEIGHBOURS = 8  # to which each of them is joined
-ALONG = 12  # poses looked at along each joint
-SAMPLES = 24  # poses of a path between two of its points, at which SLSQP holds it
-DIFFERENCE = 1e-6  # of slopes, beside the scale of a coordinate
 ROUNDS = 60  # of SLSQP, at most
 SETTLED = 1e-7  # change of its measure at which SLSQP ends
-SLACK = 1e-3  # of the best measure, given away for a shorter path
-BROKEN = 1.0  # added to a broken limit, so that any pose within the limits comes before any pose outside
-
-
-class Conditioned(Protocol):
-    """A robot with a square matrix H from actuator forces to the wrench on its platform."""
-
-    name: str
-
-    def force_matrix(self, pose: ArrayLike) -> Array: ...
-
-    def condition_number(self, pose: ArrayLike, characteristic_length: float | None = None) -> Array: ...
-
-    def within_limits(self, pose: ArrayLike) -> Any: ...
-
-
-@dataclass(frozen=True)
-class Task:
-    """What is asked of the path.
-
-    given:  (g, 6) poses to pass, the first and the last at the ends
-    points: free poses between each two given ones
-    length: m, for the condition number; None as H is
-    scale:  (6,) m and rad: what counts as much in one coordinate as in the others
-    room:   (6,) m and rad: how far a free pose may be from the straight line
-    safety: of the margins of limits, beside scale: more than what a path exceeds between samples
-    """
-
-    robot: Conditioned
-    given: Array
-    points: int
-    length: float | None
-    scale: Array
-    room: Array
-    safety: float
-
-    # ------------------------------------------------------------------------------------------------------- geometry
-
-    @cached_property
-    def knots(self) -> Array:
-        """(k,) fractions from 0 to 1 of the way: given and free poses, each stretch as long as its straight line."""
-        ways = np.linalg.norm(np.diff(self.given, axis=0) / self.scale, axis=1)
-        ends = np.concatenate([[0.0], np.cumsum(ways)]) / ways.sum()
-        ends[-1] = 1.0
-        inner = np.linspace(0.0, 1.0, self.points + 2)[:-1]
-        return np.append((ends[:-1, None] + np.diff(ends)[:, None] * inner).ravel(), 1.0)
-
-    @cached_property
-    def free(self) -> Array:
-        """(k,) which of the knots are to be found."""
-        return np.arange(len(self.knots)) % (self.points + 1) != 0
-
-    @cached_property
-    def straight(self) -> Array:
-        """(k, 6) the knots on straight lines from each given pose to the next."""
-        ends = self.knots[~self.free]
-        return np.stack([np.interp(self.knots, ends, column) for column in self.given.T], axis=-1)
-
-    @cached_property
-    def fractions(self) -> Array:
-        """(s,) where the path is looked at."""
-        return np.linspace(0.0, 1.0, SAMPLES * (len(self.knots) - 1) + 1)
-
-    @cached_property
-    def basis(self) -> Array:
-        """(s, k): what gives the poses at the fractions from the knots."""
-        return np.asarray(spline(self.knots, np.eye(len(self.knots)))(self.fractions))
-
-    @cached_property
-    def slackness(self) -> Array:
-        """(s, 1) from 0 at given poses, which may be on a limit, to 1."""
-        apart = np.abs(self.fractions[:, None] - self.knots[~self.free]).min(axis=1)
-        return np.minimum(1.0, apart / apart.max())[:, None]
-
-    # ----------------------------------------------------------------------------------------------------- the measure
-
-    def signed_inverse(self, poses: Array) -> Array:
-        """sign(det H) / cond(H), (...); 0 where H is not finite, as where a leg has no length."""
-        condition = self.robot.condition_number(poses, self.length)
-        sign = np.sign(np.linalg.det(self.robot.force_matrix(poses)))
-        with np.errstate(divide="ignore"):
-            return np.nan_to_num(sign / condition, nan=0.0)
-
-    @cached_property
-    def at_given(self) -> Array:
-        """(g,) the signed inverse at the poses to pass."""
-        return self.signed_inverse(self.given)
-
-    def quality(self, poses: Array) -> Array:
-        """(...) 1 where H is as well conditioned as at the worst given pose, 0 where it is singular, below beyond."""
-        return np.asarray(self.signed_inverse(poses) * np.sign(self.at_given[0]) / np.abs(self.at_given).min())
-
-    def margins(self, poses: Array) -> Array:
-        """(..., m) of the limits, positive where they hold, beside the scale of lengths and in rad."""
-        return np.nan_to_num(self.robot.within_limits(poses).margins(self.scale[0]), nan=-BROKEN)
-
-    def slopes(self, of: Any, poses: Array) -> Array:
-        """(s, ..., 6) of a function of poses (s, 6), by the scaled coordinates."""
-        steps = DIFFERENCE * np.diag(self.scale)
-        ahead, behind = (of(poses[:, None] + sign * steps) for sign in (1, -1))
-        return np.asarray(np.moveaxis((ahead - behind) / (2 * DIFFERENCE), 1, -1))
-
-
-def spline(knots: Array, points: Array) -> Any:
-    """A cubic spline over fractions (k,) through points (k, n): straight where the points are."""
-    from scipy.interpolate import CubicSpline  # slow to import
-
-    return CubicSpline(knots, points, bc_type="natural")
+NO_LENGTH = 1e-300  # instead of 0, by which nothing can be divided
+SLACK = 1e-3  # of the best worst quality, given away for a lower integral
 
 
 def found_points(task: Task) -> tuple[Array, int]:
@@ -137,91 +23,22 @@ def found_points(task: Task) -> tuple[Array, int]:
     First the smallest largest condition number; then, with at most a thousandth more, the smallest integral of the
     condition number over the length of the path.
     """
-    tried = [_climbed(task, start) for start in (roadmap(task), task.straight)]
-    best = max(tried, key=lambda one: _worst(task, one[0]))
-    points, rounds = _lowered(task, best[0])
-    return points, rounds + sum(one[1] for one in tried)
+    best, rounds = task.straight, 0
+    for start in (roadmap(task), task.straight):
+        points, made = _climbed(task, start)
+        best, rounds = max(best, points, key=lambda one: _worst(task, one)), rounds + made
+        if _worst(task, best) >= 1 - SLACK:
+            break
+    points, made = _lowered(task, best)
+    return points, rounds + made
 
 
 def _worst(task: Task, points: Array) -> float:
+    """The smallest quality on the path, at most 1; less than any quality where a limit is broken."""
     poses = task.basis @ points
     broken = min(0.0, float(task.margins(poses).min(initial=0.0)))
     quality = min(1.0, float(task.quality(poses).min()))
     return quality if broken > -task.safety else broken - BROKEN
-
-
-# ------------------------------------------------------------------------------------------------------------- roadmap
-
-
-def roadmap(task: Task) -> Array:
-    """The knots (k, 6) of the best way over random poses around each straight line.
-
-    Every pair of near poses is joined by a straight line, as good as its worst pose. The way with the best worst joint
-    runs in the tree with the best joints; the shortest of those is taken.
-    """
-    pieces = []
-    for k, (start, end) in enumerate(zip(task.given[:-1], task.given[1:], strict=True)):
-        way = _way(task, start, end)
-        along = np.concatenate([[0.0], np.cumsum(np.linalg.norm(np.diff(way, axis=0) / task.scale, axis=1))])
-        inner = np.linspace(0.0, along[-1], task.points + 2)[:-1]
-        piece = np.stack([np.interp(inner, along, column) for column in way.T], axis=-1)
-        first = k * (task.points + 1)
-        limits = task.straight[first : first + len(piece)]
-        pieces.append(np.clip(piece, limits - task.room, limits + task.room))
-    return np.concatenate([*pieces, task.given[-1:]])
-
-
-def _way(task: Task, start: Array, end: Array) -> Array:
-    """(j, 6) poses from start to end."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import dijkstra, minimum_spanning_tree
-    from scipy.spatial import KDTree
-    from scipy.stats import qmc
-
-    drawn = qmc.Halton(7, scramble=False).random(NODES + 1)[1:]  # the first is a corner
-    about = start + drawn[:, :1] * (end - start) + task.room * (2 * drawn[:, 1:] - 1)
-    nodes = np.concatenate([[start, end], about])
-    _, near = KDTree(nodes / task.scale).query(nodes / task.scale, k=NEIGHBOURS + 1)
-    joined = np.stack([np.repeat(np.arange(len(nodes)), NEIGHBOURS), near[:, 1:].ravel()], axis=-1)
-    ends = np.stack(np.meshgrid([0, 1], np.arange(1, len(nodes)), indexing="ij"), axis=-1).reshape(-1, 2)
-    pairs = np.unique(np.sort(np.concatenate([joined, ends[ends[:, 0] != ends[:, 1]]]), axis=-1), axis=0)
-    i, j = pairs.T
-    shares = np.linspace(0.0, 1.0, ALONG)[:, None, None]
-    poses = nodes[i] + shares * (nodes[j] - nodes[i])
-    good = np.minimum(1.0, task.quality(poses)).min(axis=0)
-    broken = task.margins(poses).min(axis=(0, -1), initial=0.0)
-    good = np.where(broken < 0, np.minimum(good, 0.0) + broken - BROKEN, good)
-    shape = (len(nodes), len(nodes))
-    cost = 2.0 - good  # above 0: a joint that costs nothing would be no joint
-    tree = minimum_spanning_tree(coo_array((cost, (i, j)), shape=shape).tocsr())
-    worst = _dearest_between(tree)
-    kept = cost <= worst + SLACK
-    apart = np.linalg.norm((nodes[j] - nodes[i]) / task.scale, axis=1)
-    _, before = dijkstra(
-        coo_array((apart[kept], (i[kept], j[kept])), shape=shape).tocsr(),
-        directed=False,
-        indices=0,
-        return_predecessors=True,
-    )
-    way = [1]
-    while way[-1] != 0:
-        way.append(int(before[way[-1]]))
-    return np.asarray(nodes[way[::-1]])
-
-
-def _dearest_between(tree: Any) -> float:
-    """The largest cost on the way of a tree from its first node to its second."""
-    from scipy.sparse.csgraph import breadth_first_order
-
-    _, before = breadth_first_order(tree, 0, directed=False)
-    both = tree + tree.T
-    dearest, node = 0.0, 1
-    while node != 0:
-        dearest, node = max(dearest, float(both[node, before[node]])), int(before[node])
-    return dearest
-
-
-# --------------------------------------------------------------------------------------------------------------- SLSQP
 
 
 def _climbed(task: Task, start: Array) -> tuple[Array, int]:
@@ -237,23 +54,23 @@ def _climbed(task: Task, start: Array) -> tuple[Array, int]:
 def _lowered(task: Task, start: Array) -> tuple[Array, int]:
     """The path with the least integral of the condition number over its length, as good at worst as these knots.
 
-    The integral is multiplied by the mean square of the speed over the square of its mean, which is 1 for an even speed:
-    else knots could slide along the path at no cost.
+    The integral is multiplied by the mean square of the speed over the square of its mean, which is 1 where the speed
+    is even. Otherwise knots could slide along the path at no cost.
     """
     level = float(min(1.0, task.quality(task.basis @ start).min())) * (1 - SLACK)
     if level <= 0:
         return start, 0
     middles = (task.basis[:-1] + task.basis[1:]) / 2
-    steps = np.diff(task.basis, axis=0)
+    steps, times = np.diff(task.basis, axis=0), np.diff(task.fractions)
 
     def objective(x: Array) -> tuple[float, Array]:
         points = _points(task, x)
         poses, ways = middles @ points, steps @ points / task.scale
         condition, by_quality = _inverse(task.quality(poses), level / 2)
-        lengths = np.linalg.norm(ways, axis=1)
-        whole, squares, integral = lengths.sum(), (lengths**2).sum(), condition @ lengths
-        uneven = len(lengths) * squares / whole**2
-        by_length = uneven * condition + integral * (2 * len(lengths) * lengths / whole**2 - 2 * uneven / whole)
+        lengths = np.maximum(np.linalg.norm(ways, axis=1), NO_LENGTH)
+        whole, integral = lengths.sum(), condition @ lengths
+        uneven = (lengths**2 / times).sum() / whole**2
+        by_length = uneven * condition + integral * 2 * (lengths / times / whole**2 - uneven / whole)
         by_pose = (uneven * lengths * by_quality)[:, None] * task.slopes(task.quality, poses)
         slope = middles.T @ by_pose + steps.T @ ((by_length / lengths)[:, None] * ways)
         return float(integral * uneven), slope[task.free].ravel()

@@ -10,9 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauforge.errors import ConvergenceError, ModelError, ShapeError, SingularityError
 from tauforge.motion.motion import Motion, coordinates, one_pose, positive
+from tauforge.motion.path_task import Conditioned, Task, spline
 from tauforge.motion.poses import twists
 from tauforge.motion.profiles import profile
-from tauforge.motion.via_points import Conditioned, Task, found_points, spline
+from tauforge.motion.via_points import found_points
 
 Array = NDArray[Any]
 NEEDED = ("force_matrix", "condition_number", "within_limits")
@@ -20,7 +21,9 @@ SINGULAR = 1e12  # condition number beyond which the sign of det H is rounding
 CHECKED = 2001  # poses at which the path found is looked at again
 SAFETY = 1e-4  # of margins, beside the robot's lever arm: limits hold between the poses that are looked at, too
 TIGHTER = 4.0  # the safety is multiplied by this where the path exceeds a limit between them
-ATTEMPTS = 4
+ATTEMPTS = 3
+ROUNDING = 1e-12  # of margins: given poses may be on a limit
+MOST_VIA = 20
 WIDEST = np.pi / 2  # rad: more room than this is not taken by default
 
 
@@ -28,27 +31,30 @@ class WellConditionedPath(Motion):
     """From one pose to another by the path whose largest condition number of H is smallest, within the robot's limits.
 
     robot:     with `force_matrix`, `condition_number` and `within_limits` of poses, as a Stewart platform has them
-    start, end: (6,) x, y, z, theta_x, theta_y, theta_z in m and rad, base frame
+    start:     (6,) x, y, z, theta_x, theta_y, theta_z in m and rad, base frame
+    end:       (6,) likewise
     duration:  s
     through:   (k, 6) poses to pass in this order, without a stop
-    points:    how many poses are chosen between each two that are given
-    room:      (m, rad) how far each of their coordinates may be from the straight line between those; None: as far as
-               this line is long, a turn by 1 rad counted as the mean lever arm of the actuators at the start, and at
-               most a quarter turn
+    via:       how many poses are chosen between each two that are given, 1 to 20
+    room:      (6,) m and rad: how far each coordinate of a chosen pose may be from the straight line between the given
+               ones. None: as far as the longest of these lines is long, where a turn by 1 rad counts as much as the
+               root mean square of the actuators' lever arms at the start; of angles at most a quarter turn
     characteristic_length: m, divides the moments in the condition number; None leaves them as the paper does
 
-    No path is better than the worst of the poses it must pass. Where the straight line is no worse, it is the answer.
-    Of all paths with the smallest largest condition number (within 0.1 %) it is the shortest that the search finds: first
-    over random poses, the same ones each time, then by SLSQP. Strokes, joint cones and the clearance of legs are kept
-    where the robot has them; limits of forces are not looked at.
+    No path can be better than the worst of the poses it must pass. So of all paths with the smallest largest condition
+    number (within 0.1 %) the one is taken that has the smallest integral of the condition number over its length. The
+    search goes over random poses, the same ones each time, and then by SLSQP. A better path may exist that it does not
+    find. Strokes, joint cones and the clearance of legs are kept where the robot has them; limits of forces are not
+    looked at.
 
-    The six numbers of the pose are a cubic spline of a fraction that goes from 0 to 1 as a quintic of time does: the
-    acceleration is continuous, and zero at both ends. Angles go from number to number, without short ways round.
+    The six numbers of the pose are a cubic spline of a fraction that goes from 0 to 1 as a quintic of time does. So the
+    acceleration is continuous, and zero at both ends. Angles go from number to number, not the short way round.
 
-    SingularityError where det H has different signs at the given poses: legs of fixed assembly then pass a singular pose
-    on every path. ModelError where a given pose is outside the limits, ConvergenceError where no path was found.
+    SingularityError where det H has different signs at two given poses, since then every path between them passes a
+    singular pose, or where a given pose is singular; ModelError where one is outside the limits; ConvergenceError where
+    no path was found.
 
-    Attributes: `knots` (j,) fractions and `points` (j, 6) poses of the spline, `largest_condition` on the path.
+    Attributes: `knots` (j,) fractions and `points` (j, 6) poses of the spline; `largest_condition` on the path.
     """
 
     of_poses = True
@@ -61,7 +67,7 @@ class WellConditionedPath(Motion):
         duration: float,
         *,
         through: ArrayLike | None = None,
-        points: int = 5,
+        via: int = 5,
         room: ArrayLike | None = None,
         characteristic_length: float | None = None,
     ) -> None:
@@ -74,12 +80,12 @@ class WellConditionedPath(Motion):
             )
         self.duration = positive("duration", duration)
         given = _given(start, end, through)
-        if isinstance(points, bool) or not isinstance(points, int) or not 1 <= points <= 20:
-            raise ShapeError("points", expected="a whole number from 1 to 20", got=repr(points))
+        if isinstance(via, bool) or not isinstance(via, int) or not 1 <= via <= MOST_VIA:
+            raise ShapeError("via", expected=f"a whole number from 1 to {MOST_VIA}", got=repr(via))
         if characteristic_length is not None:
             positive("characteristic_length", characteristic_length)
         self.start, self.end = given[0], given[-1]
-        task = _task(robot, given, points, room, characteristic_length)
+        task = _task(robot, given, via, room, characteristic_length)
         _check_given(task)
         self.knots, self.points, self.largest_condition = _planned(task)
         self._curve, self._fraction = spline(self.knots, self.points), profile("quintic")
@@ -107,11 +113,9 @@ def _given(start: ArrayLike, end: ArrayLike, through: ArrayLike | None) -> Array
     return np.asarray(every[moved])
 
 
-def _task(
-    robot: Conditioned, given: Array, points: int, room: ArrayLike | None, length: float | None
-) -> Task:
+def _task(robot: Conditioned, given: Array, points: int, room: ArrayLike | None, length: float | None) -> Task:
     H = robot.force_matrix(given[0])
-    arm = float(np.linalg.norm(H[3:]) / np.linalg.norm(H[:3]))  # m, root mean square of the actuators
+    arm = float(np.linalg.norm(H[3:]) / np.linalg.norm(H[:3])) or 1.0  # m, root mean square of the actuators
     scale = np.repeat([arm, 1.0], 3)
     if room is None:
         way = float(np.linalg.norm(np.diff(given, axis=0) / scale, axis=1).max(initial=0.0))
@@ -130,8 +134,10 @@ def _check_given(task: Task) -> None:
         which = "start" if k == 0 else "end" if k == len(task.given) - 1 else f"through[{k - 1}]"
         if not abs(inverse[k]) * SINGULAR > 1:
             condition = float(task.robot.condition_number(pose, task.length))
-            raise SingularityError(f"{name}: the {which} pose is singular", pose=pose.tolist(), condition_number=condition)
-        if margins[k].min(initial=0.0) < 0:
+            raise SingularityError(
+                f"{name}: the {which} pose is singular", pose=pose.tolist(), condition_number=condition
+            )
+        if margins[k].min(initial=0.0) < -ROUNDING:
             raise ModelError(
                 f"{name} is outside its limits there: {pose.tolist()}",
                 field=which,
@@ -143,8 +149,8 @@ def _check_given(task: Task) -> None:
         before, after = np.linalg.det(task.robot.force_matrix(task.given[apart[0] : apart[0] + 2]))
         raise SingularityError(
             f"{name}: every path between these poses passes a singular one, since det H is {before:.3g} at "
-            f"{first.tolist()} and {after:.3g} at {second.tolist()}. Choose poses where it has one sign, such as another "
-            "orientation; on the straight line it is singular",
+            f"{first.tolist()} and {after:.3g} at {second.tolist()}. Choose poses where it has one sign, such as "
+            "another orientation; on the straight line it is singular",
             pose=_crossing(task, first, second).tolist(),
             condition_number=np.inf,
         )
@@ -168,12 +174,14 @@ def _planned(task: Task) -> tuple[Array, Array, float]:
         rounds += made
         poses = spline(task.knots, points)(fractions)
         quality, exceeded = task.quality(poses).min(), -task.margins(poses).min(initial=0.0)
-        if quality > 0 and exceeded <= 0:
+        if quality > 0 and exceeded <= ROUNDING:
             return task.knots, points, float(task.robot.condition_number(poses, task.length).max())
+        if quality <= 0:
+            break
         task = replace(task, safety=TIGHTER * task.safety)
     why = "is within its limits all along" if quality > 0 else "keeps away from singular poses"
     raise ConvergenceError(
-        f"{task.robot.name}: no path was found that {why}. Give more room or points, or poses to pass (through)",
+        f"{task.robot.name}: no path was found that {why}. Give more room, more poses (via), or poses to pass (through)",
         residual=float(exceeded if quality > 0 else -quality),
         iterations=rounds,
     )

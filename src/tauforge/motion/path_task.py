@@ -22,7 +22,8 @@ BROKEN = 1.0  # added to a broken limit, so that any pose within the limits come
 class Conditioned(Protocol):
     """A robot with a square matrix H from actuator forces to the wrench on its platform."""
 
-    name: str
+    @property
+    def name(self) -> str: ...
 
     def force_matrix(self, pose: ArrayLike) -> Array: ...
 

@@ -14,7 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Array = NDArray[Any]
-SAMPLES = 10  # poses of a path between two of its points, at which it is looked at while it is planned
+SAMPLES = 10  # poses of a path between two of its points, at least, at which it is looked at while it is planned
+WHOLE = 60  # of the whole path, at least
 DIFFERENCE = 1e-6  # of slopes, beside the scale of a coordinate
 BROKEN = 1.0  # added to a broken limit, so that any pose within the limits comes before any pose outside
 
@@ -69,6 +70,11 @@ class Task:
         return np.asarray(np.arange(len(self.knots)) % (self.points + 1) != 0)
 
     @cached_property
+    def movable(self) -> Array:
+        """(6,) which coordinates have room."""
+        return np.asarray(self.room > 0)
+
+    @cached_property
     def straight(self) -> Array:
         """(k, 6) the knots on straight lines from each given pose to the next."""
         ends = self.knots[~self.free]
@@ -78,7 +84,8 @@ class Task:
     def fractions(self) -> Array:
         """(s,) where the path is looked at: as often in a short stretch as in a long one."""
         count = len(self.knots) - 1
-        return np.interp(np.linspace(0, count, SAMPLES * count + 1), np.arange(count + 1), self.knots)
+        samples = count * max(SAMPLES, -(-WHOLE // count))
+        return np.interp(np.linspace(0, count, samples + 1), np.arange(count + 1), self.knots)
 
     @cached_property
     def basis(self) -> Array:

@@ -73,7 +73,7 @@ def _lowered(task: Task, start: Array) -> tuple[Array, int]:
         by_length = uneven * condition + integral * 2 * (lengths / times / whole**2 - uneven / whole)
         by_pose = (uneven * lengths * by_quality)[:, None] * task.slopes(task.quality, poses)
         slope = middles.T @ by_pose + steps.T @ ((by_length / lengths)[:, None] * ways)
-        return float(integral * uneven), slope[task.free].ravel()
+        return float(integral * uneven), slope[np.ix_(task.free, task.movable)].ravel()
 
     return _solved(task, start, objective, level, fixed=True)
 
@@ -85,8 +85,10 @@ def _inverse(quality: Array, least: float) -> tuple[Array, Array]:
 
 
 def _points(task: Task, x: Array) -> Array:
+    """The knots (k, 6) from the scaled offsets of what is free, knot by knot; a number after them is not looked at."""
     points = task.straight.copy()
-    points[task.free] += task.scale * x[: 6 * task.free.sum()].reshape(-1, 6)
+    offsets = x[: task.free.sum() * task.movable.sum()].reshape(-1, task.movable.sum())
+    points[np.ix_(task.free, task.movable)] += task.scale[task.movable] * offsets
     return points
 
 
@@ -94,6 +96,8 @@ def _solved(task: Task, start: Array, objective: Any, level: float, fixed: bool 
     """SLSQP over the free knots and, unless it is fixed, the level that every quality must reach."""
     from scipy.optimize import Bounds, minimize
 
+    if not task.movable.any():
+        return start, 0
     inner = slice(1, -1)  # the ends are given
     basis = task.basis[inner][:, task.free]
     safety = task.safety * task.slackness[inner]
@@ -105,14 +109,14 @@ def _solved(task: Task, start: Array, objective: Any, level: float, fixed: bool 
 
     def slopes(x: Array) -> Array:
         poses = (task.basis @ _points(task, x))[inner]
-        of_quality = np.einsum("sk,sc->skc", basis, task.slopes(task.quality, poses)).reshape(len(poses), -1)
-        of_margins = task.slopes(task.margins, poses)
+        of_quality, of_margins = (task.slopes(of, poses)[..., task.movable] for of in (task.quality, task.margins))
+        of_quality = np.einsum("sk,sc->skc", basis, of_quality).reshape(len(poses), -1)
         of_margins = np.einsum("sk,smc->smkc", basis, of_margins).reshape(-1, of_quality.shape[1])
         rows = np.concatenate([of_quality, of_margins])
         return rows if fixed else np.column_stack([rows, -(np.arange(len(rows)) < len(poses)).astype(float)])
 
-    offsets = ((start - task.straight) / task.scale)[task.free].ravel()
-    reach = np.tile(task.room / task.scale, int(task.free.sum()))
+    offsets = ((start - task.straight) / task.scale)[np.ix_(task.free, task.movable)].ravel()
+    reach = np.tile((task.room / task.scale)[task.movable], int(task.free.sum()))
     x, bounds = (
         (offsets, Bounds(-reach, reach))
         if fixed

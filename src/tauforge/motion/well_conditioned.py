@@ -181,8 +181,7 @@ def _planned(task: Task) -> tuple[Array, Array, float]:
         task = replace(task, safety=TIGHTER * task.safety)
     why = "is within its limits all along" if quality > 0 else "keeps away from singular poses"
     raise ConvergenceError(
-        f"{task.robot.name}: no path was found that {why}. Give more room, more poses (via) or poses to "
-        "pass (through)",
+        f"{task.robot.name}: no path was found that {why}. Give more room, more poses (via) or poses to pass (through)",
         residual=float(exceeded if quality > 0 else -quality),
         iterations=rounds,
     )

@@ -1,4 +1,4 @@
-"""Path III planned anew: numbers of the claim against a model of 13 bodies and a plain H, and the verdict's other sides."""
+"""Path III planned anew: the claim's numbers against a model of 13 bodies and a plain H, and the rule's outcomes."""
 
 from __future__ import annotations
 

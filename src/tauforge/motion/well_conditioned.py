@@ -151,7 +151,7 @@ def _check_given(task: Task) -> None:
             f"{name}: every path between these poses passes a singular one, since det H is {before:.3g} at "
             f"{first.tolist()} and {after:.3g} at {second.tolist()}. Choose poses where it has one sign, such as "
             "another orientation; on the straight line it is singular",
-            pose=_crossing(task, first, second).tolist(),
+            pose=_crossing(task, first, second).round(9).tolist(),  # further digits are rounding
             condition_number=np.inf,
         )
 

@@ -158,6 +158,16 @@ def test_there_and_back_on_a_symmetric_platform():
     assert mean_condition(rig, there) < mean_condition(rig, straight(start, mirror * start))
 
 
+def test_a_symmetric_line_is_no_trap():
+    """All slopes lie in the plane of symmetry, where every path is worse than the ends: the random poses lead out."""
+    rig = RIG.replace(**dict.fromkeys(LIMITS))
+    ends = [0.48, 0, 1.27, 0, -1.13, 0], [-0.91, 0, 0.5, 0, 1.37, 0]
+    assert len(crossed(rig, straight(*ends))) == 2
+    path = WellConditionedPath(rig, *ends, 2.0)
+    assert crossed(rig, path) == []
+    assert path.largest_condition < PLANNED * np.linalg.cond(plain_H(rig, ends)).max()
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_never_worse_than_the_straight_line(seed):
     rng = np.random.default_rng(seed)

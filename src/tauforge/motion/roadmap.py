@@ -1,4 +1,7 @@
-"""A first guess at a path: the best way over random poses, the same ones each time."""
+"""A first guess at a path: the best way over random poses, the same ones each time.
+
+From a straight line in a plane of symmetry all slopes lie in that plane; the best path may lead out of it.
+"""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ def _way(task: Task, start: Array, end: Array) -> Array:
     joined = np.stack([np.repeat(np.arange(len(nodes)), NEIGHBOURS), near[:, 1:].ravel()], axis=-1)
     ends = np.stack(np.meshgrid([0, 1], np.arange(1, len(nodes)), indexing="ij"), axis=-1).reshape(-1, 2)
     pairs = np.unique(np.sort(np.concatenate([joined, ends]), axis=-1), axis=0)
-    i, j = pairs[pairs[:, 0] != pairs[:, 1]].T  # without room many poses are the same
+    i, j = pairs[pairs[:, 0] != pairs[:, 1]].T.astype(np.int32)  # no loops of equal poses; csgraph wants 32 bits
     shares = np.linspace(0.0, 1.0, ALONG)[:, None, None]
     poses = nodes[i] + shares * (nodes[j] - nodes[i])
     good = np.minimum(1.0, task.quality(poses)).min(axis=0)

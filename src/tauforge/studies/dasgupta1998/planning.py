@@ -118,7 +118,7 @@ def _change(ratio: float) -> str:
 
 
 def _kilonewtons(force: float) -> str:
-    return f"{force / 1000:.2g} kN"
+    return f"{force / 1000:.1f} kN"
 
 
 def _claim(platform: StewartPlatform, cases: tuple[Case, ...], other: Array, apart: int) -> Claim:
@@ -137,7 +137,7 @@ def _claim(platform: StewartPlatform, cases: tuple[Case, ...], other: Array, apa
         measured=f"mean of the largest leg force against the straight line: {_change(slow.mean_ratio)} on path I; from "
         f"the start of path III {_change(turned.mean_ratio)} to its end with the orientation of the start, "
         f"{_change(legs.mean_ratio)} to a pose with the leg lengths of its end; "
-        f"{', '.join(_kilonewtons(case.planned.mean()) for case in drawn)} between {len(drawn)} random pairs of poses "
+        f"{' and '.join(_kilonewtons(case.planned.mean()) for case in drawn)} between {len(drawn)} random pairs of poses "
         "whose straight lines pass singularities",
         reason=f"Path III itself cannot be mended: det H is {before:.1e} at its start and {after:.1e} at its end, so "
         f"every path between them passes a singular pose. Of {DRAWN} random pairs of poses {apart} are on two sides "

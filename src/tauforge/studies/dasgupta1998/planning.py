@@ -137,8 +137,8 @@ def _claim(platform: StewartPlatform, cases: tuple[Case, ...], other: Array, apa
         measured=f"mean of the largest leg force against the straight line: {_change(slow.mean_ratio)} on path I; from "
         f"the start of path III {_change(turned.mean_ratio)} to its end with the orientation of the start, "
         f"{_change(legs.mean_ratio)} to a pose with the leg lengths of its end; "
-        f"{' and '.join(_kilonewtons(case.planned.mean()) for case in drawn)} between {len(drawn)} random pairs of poses "
-        "whose straight lines pass singularities",
+        f"{' and '.join(_kilonewtons(case.planned.mean()) for case in drawn)} between {len(drawn)} random pairs of "
+        "poses whose straight lines pass singularities",
         reason=f"Path III itself cannot be mended: det H is {before:.1e} at its start and {after:.1e} at its end, so "
         f"every path between them passes a singular pose. Of {DRAWN} random pairs of poses {apart} are on two sides "
         "like this. The two ends that we chose instead are on the side of the start; the pose with the leg lengths of "

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+from scipy.spatial.transform import Rotation
 
 import tauforge as tf
 from strategies import random_inertia
@@ -90,6 +91,21 @@ def quarter_turned(aside=0.0):
     aside: rad, from there
     """
     return np.array([0.0, 0.0, 1.0, 0.0, 0.0, np.pi / 2 + aside])
+
+
+def plain_H(platform, poses):
+    """Columns [s; q x s], from the points and SciPy's rotations."""
+    q, S = plain_legs(platform, poses)
+    s = S / np.linalg.norm(S, axis=-1, keepdims=True)
+    return np.swapaxes(np.concatenate([s, np.cross(q, s)], axis=-1), -1, -2)
+
+
+def plain_legs(platform, poses):
+    """(k, 6, 3) each: platform joints from the platform's origin, and legs; base axes."""
+    poses = np.asarray(poses, float)
+    turn = Rotation.from_euler("xyz", poses[:, 3:]).as_matrix()
+    q = np.einsum("kij,lj->kli", turn, platform.platform_points)
+    return q, q + poses[:, None, :3] - platform.base_points
 
 
 def calls(platform, rng, shape=()):

@@ -44,6 +44,23 @@ def test_one_leg_out_of_its_own_stroke():
     assert limits.hold.tolist() == [False, True]
 
 
+@given(seeds)
+def test_all_margins_side_by_side(rng):
+    """Their smallest tells whether the limits hold; lengths are beside the length given, angles as they are."""
+    platform = random_platform(rng, cone_angles=(2.0, 2.0))
+    limits = platform.within_limits(random_motion(rng, (5,))[0])
+    margins = limits.margins(0.5)
+    assert margins.shape == (5, 19)
+    assert ((margins >= 0).all(axis=-1) == limits.hold).all()
+    assert np.array_equal(np.sort(margins[:, :6]), np.sort(limits.stroke / 0.5))
+    assert np.array_equal(margins[:, 6], limits.clearance / 0.5)
+    assert np.array_equal(margins[:, 7:], np.concatenate([limits.base_cone, limits.platform_cone], axis=-1))
+
+
+def test_no_limits_no_margins():
+    assert BOX.replace(**dict.fromkeys(LIMITS)).within_limits([AT_REST] * 3).margins(1.0).shape == (3, 0)
+
+
 # ---------------------------------------------------------------------------------------------------------------- cones
 
 

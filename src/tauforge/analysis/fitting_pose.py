@@ -54,12 +54,8 @@ def _leg_range(platform: StewartPlatform) -> Array:
 def _violations(platform: StewartPlatform, poses: Array) -> Array:
     """(..., k) how far each limit is broken, lengths beside the longest leg, angles in rad; 0 where it holds."""
     size = _leg_range(platform).max()
-    found = platform.within_limits(poses)
-    columns = [np.zeros((*poses.shape[:-1], 1))]
-    columns += [margin / size for margin in (found.stroke,) if margin is not None]
-    columns += [margin for margin in (found.base_cone, found.platform_cone) if margin is not None]
-    columns += [margin[..., None] / size for margin in (found.clearance,) if margin is not None]
-    broken = np.concatenate(columns, axis=-1)
+    margins = platform.within_limits(poses).margins(size)
+    broken = np.concatenate([np.zeros((*poses.shape[:-1], 1)), margins], axis=-1)
     return np.asarray(np.where(np.isnan(broken), LOST, np.maximum(-broken, 0.0)))
 
 

@@ -9,6 +9,7 @@ from tauforge.motion.profiles import PROFILES
 from tauforge.motion.straight_line import StraightLine
 from tauforge.motion.tool_motion import ToolMotion
 from tauforge.motion.waypoints import Sampled, Waypoints
+from tauforge.motion.well_conditioned import WellConditionedPath
 
 __all__ = [
     "PROFILES",
@@ -24,6 +25,7 @@ __all__ = [
     "StraightLine",
     "ToolMotion",
     "Waypoints",
+    "WellConditionedPath",
     "pose_rates",
     "twists",
 ]

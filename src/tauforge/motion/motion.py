@@ -95,6 +95,14 @@ def coordinates(name: str, value: ArrayLike, ndim: int = 1) -> Array:
     return array.astype(float)
 
 
+def one_pose(name: str, value: ArrayLike) -> Array:
+    """(6,) finite numbers."""
+    pose = coordinates(name, value)
+    if pose.shape != (6,):
+        raise ShapeError(name, expected="6 numbers: x, y, z, theta_x, theta_y, theta_z", got=f"{value!r}")
+    return pose
+
+
 def positive(name: str, value: float) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < float(value) < np.inf:
         raise ShapeError(name, expected="a number > 0", got=repr(value))

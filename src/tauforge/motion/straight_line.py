@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.errors import ShapeError
-from tauforge.motion.motion import Motion, coordinates, positive
+from tauforge.motion.motion import Motion, one_pose, positive
 from tauforge.motion.poses import twists
 from tauforge.motion.turn import Turn
 
@@ -48,7 +48,7 @@ class StraightLine(Motion):
         *,
         orientation: str = "rotation",
     ) -> None:
-        self.start, self.end = _pose("start", start), _pose("end", end)
+        self.start, self.end = one_pose("start", start), one_pose("end", end)
         self.duration = positive("duration", duration)
         self.max_speed, self.max_rate = positive("max_speed", max_speed), positive("max_rate", max_rate)
         if orientation not in ORIENTATIONS:
@@ -121,10 +121,3 @@ class _Blend(NamedTuple):
     @property
     def total(self) -> float:
         return 1.0 if self.rate else 0.0
-
-
-def _pose(name: str, value: ArrayLike) -> Array:
-    pose = coordinates(name, value)
-    if pose.shape != (6,):
-        raise ShapeError(name, expected="6 numbers: x, y, z, theta_x, theta_y, theta_z", got=f"{value!r}")
-    return pose

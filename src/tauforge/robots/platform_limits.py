@@ -43,6 +43,13 @@ class Limits(NamedTuple):
     force: Array | None
     hold: Array
 
+    def margins(self, length: float) -> Array:
+        """(..., k) all margins of the pose side by side, without forces: lengths beside this one (m), angles in rad."""
+        lengths = (self.stroke, None if self.clearance is None else self.clearance[..., None])
+        given = [x / length for x in lengths if x is not None]
+        given += [x for x in (self.base_cone, self.platform_cone) if x is not None]
+        return np.concatenate(given, axis=-1) if given else np.zeros((*self.hold.shape, 0))
+
 
 def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike | None) -> Limits:
     legs = platform.leg_motion(pose)

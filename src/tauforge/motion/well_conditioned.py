@@ -1,0 +1,187 @@
+"""A path that keeps away from singular poses, as Dasgupta & Mruthyunjaya 1998 ask for in their conclusions (sec. 6)."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from tauforge.errors import ConvergenceError, ModelError, ShapeError, SingularityError
+from tauforge.motion.motion import Motion, coordinates, one_pose, positive
+from tauforge.motion.path_task import Conditioned, Task, spline
+from tauforge.motion.poses import twists
+from tauforge.motion.profiles import profile
+from tauforge.motion.via_points import found_points
+
+Array = NDArray[Any]
+NEEDED = ("force_matrix", "condition_number", "within_limits")
+SINGULAR = 1e12  # condition number beyond which the sign of det H is rounding
+CHECKED = 2001  # poses at which the path found is looked at again
+SAFETY = 1e-4  # of margins, beside the robot's lever arm: limits hold between the poses that are looked at, too
+TIGHTER = 4.0  # the safety is multiplied by this where the path exceeds a limit between them
+ATTEMPTS = 3
+ROUNDING = 1e-12  # of margins: given poses may be on a limit
+MOST_VIA = 20
+WIDEST = np.pi / 2  # rad: more room than this is not taken by default
+
+
+class WellConditionedPath(Motion):
+    """From one pose to another by the path whose largest condition number of H is smallest, within the robot's limits.
+
+    robot:     with `force_matrix`, `condition_number` and `within_limits` of poses, as a Stewart platform has them
+    start:     (6,) x, y, z, theta_x, theta_y, theta_z in m and rad, base frame
+    end:       (6,) likewise
+    duration:  s
+    through:   (k, 6) poses to pass in this order, without a stop
+    via:       how many poses are chosen between each two that are given, 1 to 20
+    room:      (6,) m and rad: how far each coordinate of a chosen pose may be from the straight line between the given
+               ones. None: as far as the longest of these lines is long, where a turn by 1 rad counts as much as the
+               root mean square of the actuators' lever arms at the start; of angles at most a quarter turn
+    characteristic_length: m, divides the moments in the condition number; None leaves them as the paper does
+
+    No path can be better than the worst of the poses it must pass. So of all paths with the smallest largest condition
+    number (within 0.1 %) the one is taken that has the smallest integral of the condition number over its length. The
+    search goes over random poses, the same ones each time, and then by SLSQP. A better path may exist that it does not
+    find. Strokes, joint cones and the clearance of legs are kept where the robot has them; limits of forces are not
+    looked at.
+
+    The six numbers of the pose are a cubic spline of a fraction that goes from 0 to 1 as a quintic of time does. So the
+    acceleration is continuous, and zero at both ends. Angles go from number to number, not the short way round.
+
+    SingularityError where det H has different signs at two given poses, since then every path between them passes a
+    singular pose, or where a given pose is singular; ModelError where one is outside the limits; ConvergenceError where
+    no path was found.
+
+    Attributes: `knots` (j,) fractions and `points` (j, 6) poses of the spline; `largest_condition` on the path.
+    """
+
+    of_poses = True
+
+    def __init__(
+        self,
+        robot: Conditioned,
+        start: ArrayLike,
+        end: ArrayLike,
+        duration: float,
+        *,
+        through: ArrayLike | None = None,
+        via: int = 5,
+        room: ArrayLike | None = None,
+        characteristic_length: float | None = None,
+    ) -> None:
+        missing = [name for name in NEEDED if not callable(getattr(robot, name, None))]
+        if missing:
+            raise ModelError(
+                f"{getattr(robot, 'name', repr(robot))} has no {', '.join(missing)} of poses",
+                field="robot",
+                remedy="Plan for a Stewart platform, or choose the poses yourself: motion.Waypoints",
+            )
+        self.duration = positive("duration", duration)
+        given = _given(start, end, through)
+        if isinstance(via, bool) or not isinstance(via, int) or not 1 <= via <= MOST_VIA:
+            raise ShapeError("via", expected=f"a whole number from 1 to {MOST_VIA}", got=repr(via))
+        if characteristic_length is not None:
+            positive("characteristic_length", characteristic_length)
+        self.start, self.end = given[0], given[-1]
+        task = _task(robot, given, via, room, characteristic_length)
+        _check_given(task)
+        self.knots, self.points, self.largest_condition = _planned(task)
+        self._curve, self._fraction = spline(self.knots, self.points), profile("quintic")
+
+    def _within(self, t: Array) -> tuple[Array, Array, Array]:
+        share = t / self.duration
+        s, v, a = (self._fraction(share, k)[..., None] / self.duration**k for k in range(3))
+        pose, first, second = (self._curve(s[..., 0], k) for k in range(3))
+        return (pose, *twists(pose, first * v, second * v**2 + first * a))
+
+    def __repr__(self) -> str:
+        return (
+            f"WellConditionedPath({self.start.tolist()}, {self.end.tolist()}, duration={self.duration}, "
+            f"largest_condition={self.largest_condition:.4g})"
+        )
+
+
+def _given(start: ArrayLike, end: ArrayLike, through: ArrayLike | None) -> Array:
+    """(g, 6) the poses to pass, none twice in a row."""
+    between = np.zeros((0, 6)) if through is None else coordinates("through", through, 2)
+    if between.shape[1] != 6:
+        raise ShapeError("through", expected="(k, 6) poses", got=str(between.shape))
+    every = np.stack([one_pose("start", start), *between, one_pose("end", end)])
+    moved = np.append(True, (np.diff(every, axis=0) != 0).any(axis=1))
+    return np.asarray(every[moved])
+
+
+def _task(robot: Conditioned, given: Array, points: int, room: ArrayLike | None, length: float | None) -> Task:
+    H = robot.force_matrix(given[0])
+    arm = float(np.linalg.norm(H[3:]) / np.linalg.norm(H[:3])) or 1.0  # m, root mean square of the actuators
+    scale = np.repeat([arm, 1.0], 3)
+    if room is None:
+        way = float(np.linalg.norm(np.diff(given, axis=0) / scale, axis=1).max(initial=0.0))
+        wide = np.repeat([way * arm, min(way, WIDEST)], 3)
+    else:
+        wide = one_pose("room", room)
+        if (wide < 0).any():
+            raise ShapeError("room", expected="numbers >= 0", got=repr(room))
+    return Task(robot, given, points, length, scale, wide, SAFETY)
+
+
+def _check_given(task: Task) -> None:
+    name = task.robot.name
+    inverse, margins = task.at_given, task.margins(task.given)
+    for k, pose in enumerate(task.given):
+        which = "start" if k == 0 else "end" if k == len(task.given) - 1 else f"through[{k - 1}]"
+        if not abs(inverse[k]) * SINGULAR > 1:
+            condition = float(task.robot.condition_number(pose, task.length))
+            raise SingularityError(
+                f"{name}: the {which} pose is singular", pose=pose.tolist(), condition_number=condition
+            )
+        if margins[k].min(initial=0.0) < -ROUNDING:
+            raise ModelError(
+                f"{name} is outside its limits there: {pose.tolist()}",
+                field=which,
+                remedy="within_limits tells which limit and by how much; choose another pose",
+            )
+    apart = np.flatnonzero(np.sign(inverse[1:]) != np.sign(inverse[:-1]))
+    if len(apart):
+        first, second = task.given[apart[0]], task.given[apart[0] + 1]
+        before, after = np.linalg.det(task.robot.force_matrix(task.given[apart[0] : apart[0] + 2]))
+        raise SingularityError(
+            f"{name}: every path between these poses passes a singular one, since det H is {before:.3g} at "
+            f"{first.tolist()} and {after:.3g} at {second.tolist()}. Choose poses where it has one sign, such as "
+            "another orientation; on the straight line it is singular",
+            pose=_crossing(task, first, second).round(9).tolist(),  # further digits are rounding
+            condition_number=np.inf,
+        )
+
+
+def _crossing(task: Task, first: Array, second: Array) -> Array:
+    """A singular pose on the straight line between poses on two sides."""
+    from scipy.optimize import brentq
+
+    share = brentq(lambda s: float(task.signed_inverse(first + s * (second - first))), 0.0, 1.0)
+    return np.asarray(first + share * (second - first))
+
+
+def _planned(task: Task) -> tuple[Array, Array, float]:
+    """Knots (j,), points (j, 6) and the largest condition number, all checked at many more poses than were planned."""
+    if len(task.given) == 1:
+        return np.array([0.0, 1.0]), np.repeat(task.given, 2, axis=0), float(1 / np.abs(task.at_given[0]))
+    fractions, rounds = np.linspace(0.0, 1.0, CHECKED), 0
+    for _ in range(ATTEMPTS):
+        points, made = found_points(task)
+        rounds += made
+        poses = spline(task.knots, points)(fractions)
+        quality, exceeded = task.quality(poses).min(), -task.margins(poses).min(initial=0.0)
+        if quality > 0 and exceeded <= ROUNDING:
+            return task.knots, points, float(task.robot.condition_number(poses, task.length).max())
+        if quality <= 0:
+            break
+        task = replace(task, safety=TIGHTER * task.safety)
+    why = "is within its limits all along" if quality > 0 else "keeps away from singular poses"
+    raise ConvergenceError(
+        f"{task.robot.name}: no path was found that {why}. Give more room, more poses (via) or poses to pass (through)",
+        residual=float(exceeded if quality > 0 else -quality),
+        iterations=rounds,
+    )

@@ -181,7 +181,7 @@ def rank(x, y):
 
 def test_it_is_whole(dasgupta):
     assert_whole_and_finite(dasgupta)
-    assert papers_figures(dasgupta) == set(range(3, 11))
+    assert papers_figures(dasgupta) == set(range(1, 11))
     assert "not its curves" in dasgupta.summary
 
 

@@ -165,7 +165,7 @@ def each(path):
 
 def test_it_is_whole(pedrammehr):
     assert_whole_and_finite(pedrammehr)
-    assert papers_figures(pedrammehr) == set(range(5, 11))
+    assert papers_figures(pedrammehr) == set(range(1, 11))
 
 
 def test_verdicts(pedrammehr):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tauforge.studies.contents import Item, equations
 
-SCHEMATIC = "A schematic."
+SCHEMATIC = "A schematic, which asserts nothing. Ours is drawn from a model."
 
 CONTENTS = (
     *equations(
@@ -22,7 +22,7 @@ CONTENTS = (
     ),
     *equations("7.26a 7.26b", "the same in the link's frame", judged_by=("link-motions", "outward-count")),
     *equations("7.27", "a base that does not turn", remark="A special case: a base in motion is judged."),
-    Item("figure", "7.2", "a revolute joint", remark=SCHEMATIC),
+    Item("figure", "7.2", "a revolute joint", shown_as="fig-7-2", remark=SCHEMATIC),
     *equations("7.28 7.29 7.30 7.31", "components along the joint's axis", judged_by=("products", "outward-count")),
     *equations("7.32a", "from the mass centre to the next revolute joint", judged_by=("link-motions",)),
     *equations("7.32b", "mass centre, revolute joint", judged_by=("link-motions", "outward-count")),
@@ -35,7 +35,7 @@ CONTENTS = (
         "velocity and acceleration of the mass centre, revolute joint",
         judged_by=("link-motions", "outward-count"),
     ),
-    Item("figure", "7.3", "a prismatic joint", remark=SCHEMATIC),
+    Item("figure", "7.3", "a prismatic joint", shown_as="fig-7-3", remark=SCHEMATIC),
     *equations("7.34a 7.34b", "angular motion, prismatic joint", judged_by=("link-motions", "prismatic-joints")),
     *equations(
         "7.34c 7.34d 7.34e 7.34f",
@@ -51,12 +51,12 @@ CONTENTS = (
     ),
     Item("table", "7.1", "complexity of the kinematics", ("table-7-1-sum", "outward-count"), "table-7-1"),
     *equations("7.36", "wrench of a revolute joint", judged_by=("joint-wrenches",)),
-    Item("figure", "7.4", "free-body diagram of a link", remark=SCHEMATIC),
+    Item("figure", "7.4", "free-body diagram of a link", shown_as="fig-7-4", remark=SCHEMATIC),
     *equations("7.37", "wrench of a prismatic joint", judged_by=("joint-wrenches",)),
     *equations("7.38a 7.38b", "Newton and Euler for the last link", judged_by=("joint-wrenches", "inward-turn")),
     *equations("7.38c", "Newton for the other links", judged_by=("joint-wrenches", "inward-turn")),
     *equations("7.38d", "Euler for the other links", judged_by=("joint-wrenches", "prismatic-moment")),
-    Item("figure", "7.5", "free-body diagram of the end-effector", remark=SCHEMATIC),
+    Item("figure", "7.5", "free-body diagram of the end-effector", shown_as="fig-7-5", remark=SCHEMATIC),
     *equations("7.39 7.40", "the actuator's torque or force", judged_by=("joint-wrenches", "inward-count")),
     Item("table", "7.2", "complexity of the dynamics", ("table-7-2-sum", "inward-count"), "table-7-2"),
     Item("algorithm", "7.4.2", "inward recursions", ("inward-turn", "inward-count")),

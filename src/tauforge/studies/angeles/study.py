@@ -12,6 +12,7 @@ from tauforge.studies.angeles.misprints import MISPRINTS
 from tauforge.studies.angeles.prismatic import free_points, handled
 from tauforge.studies.angeles.recursions import gravity, link_motions, on_a_moving_base
 from tauforge.studies.angeles.savings import gravity_cost, slides_are_cheaper, speed, tailored
+from tauforge.studies.angeles.schematics import schematics
 from tauforge.studies.angeles.tables import count_tables
 from tauforge.studies.count_tables import against_joints
 from tauforge.studies.misprints import misprint_results
@@ -49,7 +50,7 @@ def study(progress: Progress = nothing) -> Study:
         "outward recursions take 82n multiplications and 66n additions, as printed; the rows of Table 7.1 do not add "
         "up to that, because the one for c_i is missing.",
         tuple(claims + more),
-        (figure,),
+        (*schematics(), figure),
         (*tables, table),
         CONTENTS,
     )

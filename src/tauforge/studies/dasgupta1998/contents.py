@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tauforge.studies.contents import Item, equations
 
+SCHEMATIC = "A schematic, which asserts nothing. Ours is drawn from a model."
+
 CONTENTS = (
     *equations("1", "vector of a leg", ("leg-lengths",)),
     *equations("2", "length of a leg", ("leg-lengths",)),
@@ -49,8 +51,8 @@ CONTENTS = (
         ("inertia-or-weight", "legs-share"),
         remark="A difference of two models, formed where it is drawn.",
     ),
-    Item("figure", "1", "the Stewart platform", remark="A schematic."),
-    Item("figure", "2", "details of one leg", remark="A schematic."),
+    Item("figure", "1", "the Stewart platform", shown_as="fig-1", remark=SCHEMATIC),
+    Item("figure", "2", "details of one leg", shown_as="fig-2", remark=SCHEMATIC),
     Item("figure", "3", "typical trajectory for each coordinate", ("trajectory",), "fig-3"),
     Item("figure", "4", "path I, leg forces", ("moderate", "smooth"), "fig-4"),
     Item("figure", "5", "path I, condition number", ("well-conditioned",), "fig-5"),

@@ -12,7 +12,7 @@ from tauforge.motion import JointMove, Motion, PoseMotion, WellConditionedPath
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.robots.load import load
 from tauforge.robots.stewart_platform import StewartPlatform
-from tauforge.studies.dasgupta1998.measured import MODEL
+from tauforge.studies.dasgupta1998.leg_forces import MODEL
 from tauforge.studies.rules import Rule, true_in_parts
 from tauforge.studies.stewart_paths import SAMPLES, SINGULAR, SLOW, TIME
 from tauforge.studies.study import Claim

@@ -7,6 +7,9 @@ from tauforge.studies.dasgupta1998.claims import claims
 from tauforge.studies.dasgupta1998.contents import CONTENTS
 from tauforge.studies.dasgupta1998.figures import figures
 from tauforge.studies.dasgupta1998.measured import Measured
+from tauforge.studies.dasgupta1998.planning import planning_avoids
+from tauforge.studies.dasgupta1998.schematics import schematics
+from tauforge.studies.dasgupta1998.spherical import spherical_legs
 from tauforge.studies.dasgupta1998.tables import tables
 from tauforge.studies.study import Progress, Study, nothing
 
@@ -17,7 +20,7 @@ PAPER = (
 
 
 def study(progress: Progress = nothing) -> Study:
-    """Figures 3 to 10, and every claim that can be measured."""
+    """Figures 1 to 10, and every claim that can be measured."""
     measured = Measured()
     progress("leg forces along paths I, II and III")
     drawn = figures(measured)
@@ -25,8 +28,10 @@ def study(progress: Progress = nothing) -> Study:
     made = tables(measured)
     progress("slips in the printed equations")
     slips, table = misprints.results()
+    progress("path III planned anew")
+    planned, path = planning_avoids()
     progress("verdicts")
-    judged = (*claims(measured), *slips)
+    judged = (*claims(measured), spherical_legs(), planned, *slips)
     slow, fast = measured.costs.of("Dasgupta & Mruthyunjaya 1998 as published")
     summary = (
         "The elimination and the platform's equations stand; three assumptions of the leg's model do not. As published "
@@ -37,4 +42,4 @@ def study(progress: Progress = nothing) -> Study:
         "is machine-read and has the captions of its figures only: what was compared are its sentences and numbers, "
         "not its curves."
     )
-    return Study("dasgupta1998", PAPER, summary, judged, drawn, (*made, table), CONTENTS)
+    return Study("dasgupta1998", PAPER, summary, judged, (*schematics(), *drawn, path), (*made, table), CONTENTS)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tauforge.studies.contents import Item, equations
 
-SCHEMATIC = "A schematic."
+SCHEMATIC = "A schematic, which asserts nothing. Ours is drawn from a model."
 SECOND_WAY = "The second way to the angular acceleration: computed in the study, beside eqs 22-25."
 MARKS = "Read with the dots of accelerations that our text has lost; see the table of slips."
 FORM = "Its form is right; Q_i and V_i of eqs 42 and 43 in it are not."
@@ -73,10 +73,10 @@ CONTENTS = (
         "abbreviations in eq. 43 (appendix 1, no number)",
         remark="Definitions, nothing to judge: formulations/stewart/pedrammehr2012_closed.py, reaction.",
     ),
-    Item("figure", "1", "Stewart platform and the vectors of a pod", remark=SCHEMATIC),
-    Item("figure", "2", "kinematic model of the universal joint", remark=SCHEMATIC),
-    Item("figure", "3", "free body diagram of a pod", remark=SCHEMATIC),
-    Item("figure", "4", "free body diagram of the platform", remark=SCHEMATIC),
+    Item("figure", "1", "Stewart platform and the vectors of a pod", shown_as="fig-1", remark=SCHEMATIC),
+    Item("figure", "2", "kinematic model of the universal joint", shown_as="fig-2", remark=SCHEMATIC),
+    Item("figure", "3", "free body diagram of a pod", shown_as="fig-3", remark=SCHEMATIC),
+    Item("figure", "4", "free body diagram of the platform", shown_as="fig-4", remark=SCHEMATIC),
     Item("figure", "5", "path 1, angular velocities", ("consistent-pods", "perpendicular-pods"), "fig-5"),
     Item("figure", "6", "path 1, angular accelerations", ("consistent-pods", "perpendicular-pods"), "fig-6"),
     Item("figure", "7", "path 2, angular velocities", ("no-spin-no-difference",), "fig-7"),

@@ -9,6 +9,7 @@ from tauforge.studies.pedrammehr2012.claims import claims
 from tauforge.studies.pedrammehr2012.contents import CONTENTS
 from tauforge.studies.pedrammehr2012.figures import NAMES, figures
 from tauforge.studies.pedrammehr2012.measured import IMPROVED, OTHER, SIMPLIFIED, Measured
+from tauforge.studies.pedrammehr2012.schematics import schematics
 from tauforge.studies.study import Cell, Progress, Study, Table, nothing
 
 PAPER = (
@@ -30,7 +31,7 @@ def study(progress: Progress = nothing) -> Study:
     """Figures 5 to 10, and both papers' models against the exact one."""
     measured = Measured()
     progress("rotations of the pods, forces of four models")
-    drawn = figures(measured)
+    drawn = (*schematics(), *figures(measured))
     progress("tables of assumptions, accuracy, power and closed form")
     tables = (measured.costs.table(), _accuracy(measured), _power(measured), _terms(measured), _rotation(measured))
     progress("slips of print and of reading")

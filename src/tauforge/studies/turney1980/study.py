@@ -19,6 +19,7 @@ from tauforge.studies.turney1980.derivation import derivation_claims
 from tauforge.studies.turney1980.errata import MISPRINTS, angular_acceleration
 from tauforge.studies.turney1980.hand import wrist_forces
 from tauforge.studies.turney1980.notation import notation_claims
+from tauforge.studies.turney1980.schematics import schematics
 from tauforge.studies.turney1980.significance import significance
 from tauforge.studies.turney1980.simulated import simulation
 
@@ -64,7 +65,7 @@ def study(progress: Progress = nothing) -> Study:
         published.TURNEY_1,
         SETS,
     )
-    figures = (fall, *pictures, operations, schedule)
+    figures = (*schematics(), fall, *pictures, operations, schedule)
     return Study("turney1980", PAPER, SUMMARY, tuple(claims), figures, tuple(tables), CONTENTS)
 
 

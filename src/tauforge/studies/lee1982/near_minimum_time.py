@@ -145,8 +145,9 @@ def claims() -> list[Claim]:
             printed="no number",
             measured=f"{loaded:.2f} rad with {LOADS[False].mass:g} kg in the hand, {without:.4f} rad without; "
             f"with rotors {errors[True][1]:.2f} rad with {LOADS[True].mass:g} kg, {errors[True][0]:.4f} rad without",
-            reason="Computed torque along the fastest move, sampled every millisecond, with the same limits. "
-            "Computed torque neglects unknown loads as well, in slower moves too.",
+            reason="Computed torque along the fastest move, sampled every millisecond, with the same limits. The plan "
+            "and the law are ours, not those of the report that the paper cites. Computed torque neglects unknown "
+            "loads in slower moves as well.",
             rule=NEGLECTS,
             evidence={"without": without, "loaded": loaded},
         ),

@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+import sympy
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
 
@@ -26,6 +27,7 @@ from tauforge.analysis import published_counts as published
 from tauforge.analysis.comparison import random_states
 from tauforge.analysis.complexity import operation_count
 from tauforge.plots.pens import colours
+from tauforge.studies.contents_table import contents_table
 from tauforge.studies.lee1982 import adaptation, gains, near_minimum_time, resolved_rate, side_by_side, tracking
 from tauforge.studies.lee1982 import control as lee
 from tauforge.studies.lee1982.study import study as make
@@ -104,6 +106,7 @@ def test_verdicts(study):
         "other-papers": MIXED,
         "three-milliseconds": HOLDS,
         "real-time": HOLDS,
+        "identities": HOLDS,
         "second-moments": CORRECTED,
         "gravity-sign": CORRECTED,
         "missing-mass": CORRECTED,
@@ -141,6 +144,7 @@ def test_every_verdict_can_change(study):
             "other-papers": {HOLDS: {"ratios": [1.1, 0.9, 1.0, 1.0]}, FAILS: {"ratios": [1.3, 0.7, 2.0, 2.0]}},
             "three-milliseconds": {FAILS: {"milliseconds": 3.6}},
             "real-time": {MIXED: {"newton": 11.0}, FAILS: {"newton": 11.0, "lagrange": 9.0}},
+            "identities": {FAILS: {"differences": [0.0, 1e-3]}},
             "second-moments": {HOLDS: {"any_axes": 0.0}, FAILS: {"principal": 0.1}},
             "gravity-sign": misprint,
             "missing-mass": misprint,
@@ -545,6 +549,25 @@ def with_inertias(arm, inertias):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # no real bodies
         return arm.replace(inertia=inertias)
+
+
+def test_identities_by_symbols():
+    """2.15-2.17 for any vectors."""
+    a, b, c = (sympy.Matrix(sympy.symbols(f"{name}1:4")) for name in "abc")
+    U = sympy.eye(3)
+    assert sympy.expand(a.cross(b.cross(c)) - (a.dot(c) * b - c * a.dot(b))) == sympy.zeros(3, 1)
+    assert sympy.expand(a.cross(b.cross(c)) - ((c * a.T).trace() * U - c * a.T) * b) == sympy.zeros(3, 1)
+    assert sympy.expand((a * b.cross(c).T).trace() - c.cross(a).dot(b)) == 0
+    assert sympy.expand(a.cross(b.cross(c)) - b.cross(a.cross(c)) - a.cross(b).cross(c)) == sympy.zeros(3, 1)
+
+
+def test_steps_that_are_false_as_printed_are_not_said_to_hold(study):
+    """Misprints that only algebra shows."""
+    rows = {row[1]: row for row in contents_table(study).rows if row[0] == "equation"}
+    for number in ("4.11", "4.21", "4.30", "4.38"):
+        assert rows[number][4] == NOT_JUDGED
+        assert "misprints" in rows[number][5]
+        assert any(number in row[0] for row in table(study, "misprints").rows)
 
 
 def test_the_puma_has_principal_axes():

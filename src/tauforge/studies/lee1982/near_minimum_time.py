@@ -101,7 +101,8 @@ def plan(rotors: bool = False) -> Plan:
     x = fastest_rates(path, limits)
     rate, ds = np.sqrt(x), np.diff(path.s)
     time = np.concatenate([[0.0], np.cumsum(2 * ds / (rate[1:] + rate[:-1]))])
-    second = np.append(np.diff(x) / (2 * ds), 0.0)
+    second = np.diff(x) / (2 * ds)
+    second = np.append(second, second[-1])  # the last instant brakes like the one before
     return Plan(time, path.s, rate, path.a * second[:, None] + path.b * x[:, None] + path.g)
 
 

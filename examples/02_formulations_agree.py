@@ -11,7 +11,7 @@ import numpy as np
 
 import tauforge as tf
 from tauforge.analysis.comparison import compare, random_states, row_errors
-from tauforge.studies.turney_errata import MISPRINTS
+from tauforge.studies.turney1980.errata import MISPRINTS
 
 found = {}
 for name in ("puma560", "stanford", "panda"):  # revolute; with a prismatic joint; modified DH with seven joints
@@ -24,10 +24,11 @@ for name in ("puma560", "stanford", "panda"):  # revolute; with a prismatic join
     assert max(error.max() for error in found[name].values()) < 1e-11
 
 # %%
-# Each misprint below is our own text with the one line put back as it is printed, run on random arms.
+# Each misprint below is our own code with the one line put back as it is printed, run on random arms. Those that the
+# machine that read the report may have made are left out.
 
-runnable = [misprint for misprint in MISPRINTS if misprint.formula is not None][:5]
-costs = {f"{misprint.where}:\n{misprint.what}": misprint.error() for misprint in runnable}
+runnable = [misprint for misprint in MISPRINTS if misprint.trial is not None and not misprint.reading]
+costs = {f"{misprint.where}:\n{misprint.what}": misprint.trial().printed for misprint in runnable}
 for name, error in costs.items():
     print(f"{name.replace(chr(10), ' ')}: wrong by {error:.2f} of the largest torque")
 assert min(costs.values()) > 1e-3

@@ -14,6 +14,7 @@ from tauforge.analysis.sizing import size
 from tauforge.motion import CsvMotion, Sampled
 from tauforge.motion.derivatives import derivatives
 from tauforge.motion.digits import quanta
+from tauforge.motion.noise import noise_of
 from tauforge.motion.smoothing import smoothing_spline
 
 HEADER = "time [s],x [m],y [m],z [m],theta_x [rad],theta_y [rad],theta_z [rad]"
@@ -78,11 +79,12 @@ def test_what_rounding_does_to_the_spline():
     assert rms[n // 2] == pytest.approx(4.80, abs=0.005)
     assert most[n // 2] == pytest.approx(5.0, abs=0.005)
     assert rms[0] / rms[n // 2] == pytest.approx(9, abs=0.5)
-    x = np.round(np.random.default_rng(0).normal(size=(4001, 1)).cumsum(axis=0), 2)  # any digits at all
-    found = derivatives(0.1 * np.arange(4001), x, np.full(x.shape, 0.01), np.zeros(4001), None, 2).uncertain[1, 0]
+    t = 0.1 * np.arange(4001)
+    x = np.random.default_rng(0).uniform(-0.005, 0.005, (4001, 1))  # noise such as rounding would be
+    found = derivatives(t, x, np.full(x.shape, 1e-6), np.zeros(4001), None, 2).uncertain[1, 0]
     spread = 4.80 * 0.01 / np.sqrt(12) / 0.1**2
-    # The larger of two ends, each of nine spreads, is 10.2 spreads in the mean; the mean of 4 draws varies by 2.7.
-    assert (10.2 - 2 * 2.7) * spread < found < (10.2 + 2 * 2.7) * spread
+    # The ends are found from more samples. Inside, the largest of many stays below the bound, and not far below.
+    assert 2.5 * spread < found < 5 * 0.01 / 0.1**2
 
 
 # ------------------------------------------------------------------------------------------------- what is told of it
@@ -382,3 +384,50 @@ def test_there_must_be_something_to_smooth(arm_csv):
     assert "the file gives velocity and acceleration" in error_of(
         "inverse-dynamics", "puma560", arm_csv, "--smooth", "9"
     )
+
+
+# -------------------------------------------------------------------------------------------------------------- noise
+
+
+def noisy_heave(path, deviation, seed=0, fmt="%.9f"):
+    rows = np.zeros((len(T), 7))
+    rows[:, 0], rows[:, 3] = T, heave(0.7)[0] + np.random.default_rng(seed).normal(0, deviation, len(T))
+    np.savetxt(path, rows, delimiter=",", header=HEADER, comments="", fmt=["%.6f", *[fmt] * 6])
+    return path
+
+
+@pytest.mark.parametrize("times", [T, T + 3e-4 * np.sin(37 * T / STEP)], ids=["even", "uneven"])
+def test_noise_is_found(times):
+    noise = np.random.default_rng(1).normal(0, 1e-6, (len(times), 1))
+    assert noise_of(times, heave(0.3, times)[0][:, None] + noise)[0] == pytest.approx(1e-6, rel=0.15)  # 1,000 samples
+    assert noise_of(times, 1.0 + times[:, None] ** 5)[0] < 1e-13
+
+
+def test_smooth_motions_are_not_noise():
+    for samples in (7, 10, 30):
+        t = np.arange(1000) / samples
+        assert noise_of(t, np.sin(2 * np.pi * t)[:, None])[0] == 0
+    move = tf.motion.StraightLine([0, 0, 1, 0, 0, 0], [0.3, 0, 1, 0, 0, 0], 2.0, 0.2, 0.2)  # its acceleration has steps
+    t = np.linspace(0, 2, 2001)
+    assert noise_of(t, move.sample(t).position[:, :1])[0] < 1e-12
+
+
+@pytest.mark.parametrize("deviation", [1e-7, 1e-6, 1e-5])
+def test_noise_is_told_with_what_it_does(tmp_path, deviation):
+    path = noisy_heave(tmp_path / "noisy.csv", deviation)
+    with pytest.warns(tf.RoundedMotionWarning, match=r"z has noise of .* m, so that accelerations from it may be off"):
+        motion = CsvMotion(path, tf.load("motion-rig"))
+    wrong = np.abs(motion.samples.acceleration[:, 2] - heave(0.7)[2]).max()
+    assert wrong / HONEST < motion.uncertain[2] < HONEST * wrong
+    with warnings.catch_warnings(action="ignore", category=tf.RoundedMotionWarning):
+        smoothed = CsvMotion(path, tf.load("motion-rig"), smooth=40.0)
+    inner = slice(25, -25)  # a period of the cut-off from the ends, which smoothing itself moves
+    wrong = np.abs(smoothed.samples.acceleration[inner, 2] - heave(0.7)[2][inner]).max()
+    assert smoothed.uncertain[2] > wrong / HONEST
+
+
+def test_sizing_of_a_noisy_heave_warns(tmp_path):
+    path = noisy_heave(tmp_path / "noisy.csv", 1e-6)
+    done = run("sizing", "motion-rig", str(path))
+    assert "z has noise of 1e-06 m" in done.stderr
+    assert "--smooth HZ" in done.stderr

@@ -424,3 +424,19 @@ def test_what_is_no_name_or_path_is_refused(text: str, message: str) -> None:
 
 
 # ------------------------------------------------------------------------------------------------ bad files
+
+
+@pytest.mark.parametrize("options", [{"lock": [("j1", 1.0)]}, {"lock": "j1"}, {"tip": []}, {"tip": 3}])
+def test_options_of_another_kind_are_refused(options: dict[str, Any]) -> None:
+    (name,) = options
+    what = "names of joints with their coordinates" if name == "lock" else "the name of a link"
+    with pytest.raises(tf.ModelError, match=f"{name}: expected {what}, got "):
+        tf.loads(VALID, **options)
+
+
+def test_texts_from_elsewhere() -> None:
+    """A literal that begins with a line's end, and bytes."""
+    text = '<?xml version="1.0"?>\n' + VALID[VALID.index("<robot") :]
+    assert tf.loads("\n  " + text) == tf.loads(text)
+    with pytest.raises(tf.ModelError, match=r"Decode it first: text\.decode\(\)"):
+        tf.loads(text.encode())

@@ -167,7 +167,8 @@ def copied(folder: Path, interpreter: Path) -> Path:
     programs = folder / ".venv" / "bin"
     libraries.mkdir(parents=True)
     programs.mkdir()
-    (folder / ".venv" / "pyvenv.cfg").write_text(f"home = {interpreter.parent}\n", encoding="utf-8")
+    settings = f"home = {interpreter.parent}\ninclude-system-site-packages = false\n"  # Python's default is true
+    (folder / ".venv" / "pyvenv.cfg").write_text(settings, encoding="utf-8")
     (programs / "python").symlink_to(interpreter)
     (programs / "tauforge").write_text('#!/bin/sh\nexec "$(dirname "$0")/python" -m tauforge "$@"\n', encoding="utf-8")
     (programs / "tauforge").chmod(0o755)

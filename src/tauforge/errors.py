@@ -7,6 +7,7 @@ warnings escape what could command one.
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 from tauforge.terminal import printable
 
@@ -16,6 +17,17 @@ class TauforgeError(Exception):
 
     def __init__(self, message: str = "") -> None:
         super().__init__(printable(message))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Errors come back from other processes: the message and what it carries, whatever made them."""
+        return _remade, (type(self), self.args, self.__dict__)
+
+
+def _remade(kind: type[TauforgeError], args: tuple[object, ...], carried: dict[str, object]) -> TauforgeError:
+    error = kind.__new__(kind)
+    error.args = args
+    error.__dict__.update(carried)
+    return error
 
 
 class ModelError(TauforgeError, ValueError):
@@ -102,7 +114,7 @@ class EnergyDriftWarning(TauforgeWarning):
 
 
 class RoundedMotionWarning(TauforgeWarning):
-    """Samples with too few digits for the accelerations that are derived from them; the numbers are still given."""
+    """Samples with too few digits or too much noise for accelerations derived from them; numbers are still given."""
 
 
 class StiffFrictionWarning(TauforgeWarning):

@@ -9,7 +9,7 @@ from tauforge.algebra.vectors import Matrix, Vector, cross
 
 
 def rotation_of(theta: Vector) -> Matrix:
-    """Rot(z, theta_z) Rot(y, theta_y) Rot(x, theta_x) (Dasgupta & Mruthyunjaya 1998 eq. 38)."""
+    """Rot(z, theta_z) Rot(y, theta_y) Rot(x, theta_x) (D38)."""
     cx, cy, cz = cos(theta.x), cos(theta.y), cos(theta.z)
     sx, sy, sz = sin(theta.x), sin(theta.y), sin(theta.z)
     cz_sy, sz_sy = cz * sy, sz * sy

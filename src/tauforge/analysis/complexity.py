@@ -82,8 +82,11 @@ def operation_count(robot: SerialArm | StewartPlatform, formulation: str | None 
     return counted(name, arm.n, lambda number: arm)
 
 
-def platform_count(platform: StewartPlatform, model: str) -> OperationCount:
-    """Pose, twist and acceleration to forces, the solution of the six equations included."""
+def platform_count(platform: StewartPlatform, model: str, corrections: Sequence[str] = ()) -> OperationCount:
+    """Pose, twist and acceleration to forces, the solution of the six equations included.
+
+    corrections: switches of the model that are on
+    """
     if model not in STEWART_MODELS:
         raise UnsupportedFeatureError(
             f"unknown model {model!r}", field="formulation", remedy=f"Use one of {', '.join(STEWART_MODELS)}"
@@ -94,7 +97,9 @@ def platform_count(platform: StewartPlatform, model: str) -> OperationCount:
     whole = PlatformModel(parameters, lumped(parameters))
 
     def forces(pose: Sequence[Scalar], twist: Sequence[Scalar], acceleration: Sequence[Scalar]) -> list[Scalar]:
-        return platform_inverse_dynamics(whole, pose, twist, acceleration, which=model)
+        return platform_inverse_dynamics(
+            whole, pose, twist, acceleration, which=model, corrections=" ".join(corrections)
+        )
 
     graph = trace(forces, {"pose": 6, "twist": 6, "acceleration": 6})
     tally: Counter[str] = Counter()

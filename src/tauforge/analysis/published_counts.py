@@ -53,7 +53,8 @@ TURNEY_2 = Table(
     TURNEY_1[0],
     "The appendix swaps the words multiplications and additions in its totals; its second-derivative additions are "
     "8 n (n^2 - 1), as here, not 16; 8.5 q (q + 1) + 64 does not follow from its parts (8.5 q^2 + 7.5 q + 64); and the "
-    "true sum of 16 q (q + 1) + 32 makes the additions 40/3 n^3 + 74 n^2 - 16/3 n.",
+    "true sum of 16 q (q + 1) + 32 makes the additions 40/3 n^3 + 74 n^2 - 16/3 n, or 64/3 n^3 + 74 n^2 - 40/3 n with "
+    "the appendix's own 16 n (n^2 - 1).",
 )
 
 TURNEY_3 = Table(
@@ -140,6 +141,24 @@ LEE_2 = Table(
     Row("Total", poly(-24, 119), poly(-21, 107)),
 )
 
+# What algorithm 7.4.1 is said to take for one joint.
+ANGELES_REVOLUTE = (
+    Row("Q_i", poly(4), poly(0)),
+    Row("c_i", poly(8), poly(10)),
+    Row("omega_i", poly(8), poly(5)),
+    Row("c'_i", poly(20), poly(16)),
+    Row("omega'_i", poly(10), poly(7)),
+    Row("c''_i", poly(32), poly(28)),
+)
+ANGELES_PRISMATIC = (
+    Row("Q_i", poly(4), poly(0)),
+    Row("c_i", poly(16), poly(15)),
+    Row("omega_i", poly(8), poly(4)),
+    Row("c'_i", poly(14), poly(11)),
+    Row("omega'_i", poly(8), poly(4)),
+    Row("c''_i", poly(20), poly(19)),
+)
+
 ANGELES_7_1 = Table(
     "Angeles Table 7.1: outward recursions",
     (
@@ -150,10 +169,10 @@ ANGELES_7_1 = Table(
         Row("{c''_i}", poly(0, 32), poly(0, 28)),
     ),
     Row("Total", poly(0, 82), poly(0, 66)),
-    "The row {c_i} (8n, 10n) is missing from the rows and present in the total.",
+    "The row {c_i} (8n, 10n) is missing from the rows of our machine-read text and present in the total.",
 )
 
-ANGELES_7_2 = Table(
+ANGELES_7_2 = Table(  # the total is A7.41, and A7.42 for n = 6
     "Angeles Table 7.2: inward recursions",
     (
         Row("row 1", poly(3), poly(3)),
@@ -165,7 +184,7 @@ ANGELES_7_2 = Table(
     Row("Total", poly(-22, 55), poly(-14, 44)),
 )
 
-ANGELES_7_43 = Row("Angeles 7.43: outward and inward", poly(-22, 137), poly(-14, 110))
+ANGELES_7_43 = Row("Angeles 7.43: outward and inward", poly(-22, 137), poly(-14, 110))  # A7.43
 
 ANGELES_7_3 = (
     Row("Hollerbach (1980), E-L", poly(-277, 412), poly(-201, 320)),

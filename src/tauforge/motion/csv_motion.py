@@ -35,8 +35,8 @@ class CsvMotion(Motion):
     Rates that the file does not give are those of a spline of fifth degree through the positions; accelerations those
     of such a spline through the rates if these are given, else of the one through the positions. Given accelerations
     are used as they are. A rate so small that the samples cannot tell its sign is taken as rest: friction would act on
-    the sign. RoundedMotionWarning where the digits of the file leave more than 5 per cent of a coordinate's largest
-    acceleration open.
+    the sign. RoundedMotionWarning where the digits of the file, or noise in it, leave more than 5 per cent of a
+    coordinate's largest acceleration open.
 
     smooth:    Hz; what is differentiated is smoothed first, without delay: a sine of this frequency keeps 0.71 of its
                amplitude, one of a quarter of it all but 6e-6. Four to five times the highest frequency of the motion
@@ -47,9 +47,9 @@ class CsvMotion(Motion):
     derived:   which of "velocity", "acceleration" come from a spline
     turned:    columns of angles that jumped by a turn between two rows: the same place, but not the same motion
     rough:     columns whose accelerations, from a spline, jump from sample to sample: rounded or noisy positions
-    coarse:    columns with too few digits for the accelerations, the worst first
-    uncertain: (n,) by how much the rounding of digits may move the second derivatives of the coordinates; 0 where
-               accelerations are given
+    coarse:    columns with too few digits or too much noise for the accelerations, the worst first
+    uncertain: (n,) by how much the rounding of digits and noise may move the second derivatives of the coordinates; 0
+               where accelerations are given
     unused:    columns of the file that were not read
     """
 
@@ -86,7 +86,7 @@ class CsvMotion(Motion):
         self._numbers = position, rates, seconds
         self._curve: Any = None
         self.samples = self._sample_of(position, rates, seconds)
-        self.coarse = self._warn_of_digits(table, columns, seconds)
+        self.coarse = self._warn_of_doubt(table, columns, seconds)
         jumps = _jumps(position, seconds) if "acceleration" in self.derived else np.zeros(position.shape[1], bool)
         self.rough = tuple(column.name for column, jump in zip(columns.position, jumps, strict=True) if jump)
         known = {column.name for group in columns for column in group} | {TIME.name}
@@ -108,12 +108,12 @@ class CsvMotion(Motion):
             rates[np.abs(rates) <= own.unsure] = 0.0
             still = np.ptp(position, axis=0) <= STILL * np.abs(position).max(axis=0)
             rates[:, still] = seconds[:, still] = 0.0
-            self.uncertain = np.where(still, 0.0, own.uncertain[1])
+            self.uncertain, self._noise = np.where(still, 0.0, own.uncertain[1]), own.noise
         else:
             rates = pose_rates(position, velocity)[0] if self.of_poses else velocity
             if acceleration is None:
                 own = derivatives(self.times, rates, table.steps(columns.velocity), time_steps, self.smooth, order=1)
-                rates, seconds, self.uncertain = own.values, own.first, own.uncertain[0]
+                rates, seconds, self.uncertain, self._noise = own.values, own.first, own.uncertain[0], own.noise
         if acceleration is not None:
             self.uncertain = np.zeros(position.shape[1])
             seconds = acceleration
@@ -121,8 +121,8 @@ class CsvMotion(Motion):
                 seconds = pose_rates(position, twists(position, rates)[0], acceleration)[1]
         return position, rates, seconds
 
-    def _warn_of_digits(self, table: CsvTable, columns: Columns, seconds: Array) -> tuple[str, ...]:
-        """One warning for all columns whose digits are too few; returns their names, the worst first."""
+    def _warn_of_doubt(self, table: CsvTable, columns: Columns, seconds: Array) -> tuple[str, ...]:
+        """One warning for all columns with too few digits or too much noise; returns their names, the worst first."""
         share = self.uncertain / np.maximum(np.abs(seconds).max(axis=0), np.finfo(float).tiny)
         coarse = [int(k) for k in np.argsort(-share, kind="stable") if share[k] > MATTERS]
         if not coarse:
@@ -130,14 +130,18 @@ class CsvMotion(Motion):
         differentiated = columns.position if "velocity" in self.derived else columns.velocity
         names = [differentiated[k].name for k in coarse]
         k = coarse[0]
-        written = table.step_as_written(differentiated[k])
-        written += "" if self.even else f" and the times in steps of {table.step_as_written(TIME)}"
+        if self._noise[k] > 0:
+            cause, remedy = f"has noise of {self._noise[k]:.2g} {differentiated[k].unit}", "Give accelerations"
+        else:
+            cause = f"is written in steps of {table.step_as_written(differentiated[k])}"
+            cause += "" if self.even else f" and the times in steps of {table.step_as_written(TIME)}"
+            remedy = "Give accelerations or more digits"
         unit = f"{columns.position[k].unit}/s^2"
         warnings.warn(
-            f"{table.path}: {names[0]} is written in steps of {written}, so that accelerations from it may be off by "
+            f"{table.path}: {names[0]} {cause}, so that accelerations from it may be off by "
             f"{self.uncertain[k]:.2g} {unit} where the largest is {np.abs(seconds[:, k]).max():.2g} {unit}"
             + (f"; likewise {', '.join(names[1:])}" if names[1:] else "")
-            + ". Give accelerations or more digits, or smooth the motion"
+            + f". {remedy}, or smooth the motion"
             + (f" below {self.smooth:g} Hz" if self.smooth else " (smooth=, --smooth HZ)"),
             RoundedMotionWarning,
             stacklevel=3,

@@ -1,7 +1,8 @@
-"""Derivatives of samples: by a spline of fifth degree through them or a smoothing one, and what rounding does to them.
+"""Derivatives of samples: by a spline of fifth degree through them or a smoothing one, and what rounding and noise do.
 
 Rounding of the values in steps of q moves the second derivative of the spline by 4.80 q / (sqrt(12) h^2) in the root
-mean square, at even times a step h apart, and by 5 q / h^2 at most; at the two ends by nine times as much.
+mean square, at even times a step h apart, and by 5 q / h^2 at most; at the two ends by nine times as much. Noise of
+standard deviation q / sqrt(12) does the same.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from tauforge.motion.noise import noise_of
 from tauforge.motion.smoothing import smoothing_spline
 
 Array = NDArray[Any]
@@ -21,6 +23,7 @@ NOTHING = 1e-9  # differences, relative to the range of the values, that are rou
 DOUBLES = 1e-14  # the same relative to the values themselves
 SURELY = 4.0  # roundings of a slow motion go together: their bound is not below this times their estimate
 DRAWS = 4  # sets of roundings drawn at random; the largest errors in them are averaged
+LOUDER = 2.0  # noise beside the rounding, from which on it is noise
 QUIETER = 11  # samples from which on a polynomial's second derivative at the end is quieter than the spline's inside
 
 
@@ -28,7 +31,8 @@ class Derivatives(NamedTuple):
     """values: (k, n) as given, or smoothed; first, second: (k, n) their derivatives.
 
     unsure:    (k, n) by how much `first` differs when it is found in another way
-    uncertain: (2, n) by how much rounding may move the first and the second derivative anywhere
+    uncertain: (2, n) by how much rounding and noise may move the first and the second derivative anywhere
+    noise:     (n,) standard deviation of the noise in the values, where it is more than rounding explains; else 0
     """
 
     values: Array
@@ -36,6 +40,7 @@ class Derivatives(NamedTuple):
     second: Array
     unsure: Array
     uncertain: Array
+    noise: Array
 
 
 def derivatives(
@@ -52,6 +57,9 @@ def derivatives(
     through = make_interp_spline(times, values, k=DEGREE)
     found = _slopes(through, times)
     late = time_steps[:, None] * np.abs(found[0])  # a wrong time moves a value by its rate
+    noise = noise_of(times, values)
+    noise[noise <= LOUDER * np.sqrt((steps**2 + late**2).mean(axis=0) / 12)] = 0.0
+    steps = np.maximum(steps, np.sqrt(12) * noise)
     errors = _drawn(steps, late)
     wrong = _slopes(make_interp_spline(times, errors, k=DEGREE), times, DRAWS)
     share = _share(found[order - 1], wrong[order - 1])
@@ -73,7 +81,7 @@ def derivatives(
     size = NOTHING * np.ptp(values, axis=0) + DOUBLES * np.abs(values).max(axis=0)
     least = size / np.array([[step], [step**2]])
     uncertain[uncertain <= least] = 0.0
-    return Derivatives(values, found[0], found[1], np.abs(found[0] - other), uncertain)
+    return Derivatives(values, found[0], found[1], np.abs(found[0] - other), uncertain, noise)
 
 
 def _slopes(curve: Any, times: Array, *sets: int) -> list[Array]:

@@ -1,4 +1,4 @@
-"""A straight line with parabolic blends, as Dasgupta & Mruthyunjaya 1998 plan it (sec. 4.3, eqs 39 and 40)."""
+"""A straight line with parabolic blends, as Dasgupta & Mruthyunjaya 1998 plan it (sec. 4.3)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class StraightLine(Motion):
     at the end they may differ from `end` by whole turns, or be other angles of the same orientation. After half a turn
     both ways round are equally short: the axis is taken whose first component that is not 0 is positive.
 
-    Constant acceleration, constant speed, constant deceleration: tau_t = duration - distance / speed (39), and
-    a_t = speed / tau_t along the line (40). At a switching instant the acceleration is that of the right side, at the
+    Constant acceleration, constant speed, constant deceleration: tau_t = duration - distance / speed (D39), and
+    a_t = speed / tau_t along the line (D40). At a switching instant the acceleration is that of the right side, at the
     end that of the left. Before and after, the ends are held at rest.
     """
 

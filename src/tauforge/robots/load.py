@@ -68,14 +68,15 @@ def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None
     For descriptions that are not files, such as the `robot_description` of ROS.
     """
     if not isinstance(text, str):
-        raise ModelError(f"expected the text of a model file, got {shown(text)}", field="loads")
+        remedy = "Decode it first: text.decode()" if isinstance(text, bytes) else None
+        raise ModelError(f"expected the text of a model file, got {shown(text)}", field="loads", remedy=remedy)
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
         raise ModelError("half a surrogate pair, which is no text", file=TEXT, line=line) from None
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        return arm_of(parse_xml(data, TEXT), tip=tip, lock=lock)
+        return arm_of(parse_xml(data.lstrip(), TEXT), tip=tip, lock=lock)  # nothing may stand before <?xml
     if text.strip() and not _is_text(text) and "=" not in text:
         raise ModelError(
             f"expected the text of a model file, got {shown(text)}",

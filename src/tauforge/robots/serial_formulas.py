@@ -146,7 +146,7 @@ def joint_wrenches(
     for i, w in enumerate(newton_euler.link_wrenches(arm, q, qd, qdd, at_tip, base)):
         joint = arm.joints[i]
         turn = kinematics.joint_rotation(joint, q[i])
-        f, n = turn @ (joint.constant.rotation @ w.force), turn @ (joint.constant.rotation @ w.moment)
+        f, n = (kinematics.out_of_link(joint, turn, v) for v in w)
         point = model.reaction_points[i]
         if point is not None:
             n = n - cross(turn @ point + kinematics.joint_travel(joint, q[i]), f)

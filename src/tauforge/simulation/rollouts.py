@@ -196,10 +196,8 @@ def accelerations(plant: Robot, fields: Fields, rows: int) -> Acceleration:
         return _row_by_row(plant, fields, rows)
     try:
         kernel = plant.kernel("forward_dynamics", varying=tuple(fields))
-    except UnsupportedFeatureError:
-        if fields:
-            raise
-        return plant.forward_dynamics
+    except UnsupportedFeatureError:  # switched off, too large, no memory for code
+        return _row_by_row(plant, fields, rows) if fields else plant.forward_dynamics
     values = tuple(fields.values())
     return lambda q, qd, force: np.asarray(kernel(q, qd, force, *values))
 

@@ -32,10 +32,14 @@ RULE = true_or_mended(
 
 
 class Trial(NamedTuple):
-    """Errors of the forces, over the largest force of the state: of the line as printed, and mended."""
+    """Errors of the forces, over the largest force of the state: of the line as printed, and mended.
+
+    newtons: largest error as printed along each path of the paper, where it has paths
+    """
 
     printed: float
     mended: float
+    newtons: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -110,8 +114,12 @@ def misprint_results(
     name: str,
     title: str,
     tried_on: str = f"{ARMS} random arms with {STATES} states each",
+    paths: tuple[str, ...] = (),
 ) -> tuple[list[Claim], Table]:
-    """A claim for each misprint that can be run or that may be one of reading, and a table of all."""
+    """A claim for each misprint that can be run or that may be one of reading, and a table of all.
+
+    paths: names of those of which the trials give newtons
+    """
     claims, rows = [], []
     for misprint in misprints:
         error = misprint.trial() if misprint.trial else None
@@ -123,6 +131,7 @@ def misprint_results(
                 misprint.printed,
                 misprint.right,
                 cost,
+                *(error.newtons if error is not None else [None] * len(paths)),
                 "maybe" if misprint.reading else "no",
             )
         )
@@ -132,12 +141,15 @@ def misprint_results(
         f"Median error of the forces as printed, over the largest force of the state, on {tried_on}; empty where only "
         "algebra shows the slip."
     )
+    if paths:
+        caption += " Newtons: the largest error of any force along the path, for the robot of the paper."
     columns = (
         "where",
         "quantity",
         "as printed",
         "must read",
         "error of the forces (-)",
+        *(f"{path} (N)" for path in paths),
         "error of the reading machine",
     )
     return claims, Table(name, title, caption, columns, tuple(rows))
@@ -145,6 +157,8 @@ def misprint_results(
 
 def _claim(misprint: Misprint, error: Trial | None) -> Claim:
     measured = "not run" if error is None else f"{error.printed:.2g} of the largest force"
+    if error is not None and error.newtons:
+        measured += f"; up to {max(error.newtons):.3g} N on the paths of the paper"
     return Claim(
         name=misprint.name,
         where=misprint.where,
@@ -153,5 +167,5 @@ def _claim(misprint: Misprint, error: Trial | None) -> Claim:
         measured=measured,
         reason=f"It must read: {misprint.right}.",
         rule=not_judged(misprint.reading) if misprint.reading else RULE,
-        evidence={} if misprint.reading or error is None else error._asdict(),
+        evidence={} if misprint.reading or error is None else {"printed": error.printed, "mended": error.mended},
     )

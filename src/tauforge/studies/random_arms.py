@@ -21,8 +21,7 @@ def random_arm(random: np.random.Generator, kinds: str) -> SerialArm:
     Slides travel half a metre to either side.
     """
     n = len(kinds)
-    A = random.normal(size=(n, 3, 3))
-    J = 0.1 * (A @ A.transpose(0, 2, 1) + 0.1 * np.eye(3))  # second moments: positive definite
+    inertia = random_inertias(random, n)
     return SerialArm.from_dh(
         joints=kinds,
         alpha=random.uniform(-np.pi, np.pi, n),
@@ -31,10 +30,17 @@ def random_arm(random: np.random.Generator, kinds: str) -> SerialArm:
         d=random.uniform(-0.5, 0.5, n),
         mass=random.uniform(0.5, 5, n),
         com=random.uniform(-0.2, 0.2, (n, 3)),
-        inertia=np.trace(J, axis1=1, axis2=2)[:, None, None] * np.eye(3) - J,
+        inertia=inertia,
         limits=[None if kind == "R" else (-0.5, 0.5) for kind in kinds],
         name=f"random {kinds}",
     )
+
+
+def random_inertias(random: np.random.Generator, count: int) -> Array:
+    """(count, 3, 3) kg m^2, of real bodies."""
+    A = random.normal(size=(count, 3, 3))
+    J = 0.1 * (A @ A.transpose(0, 2, 1) + 0.1 * np.eye(3))  # second moments: positive definite
+    return np.asarray(np.trace(J, axis1=1, axis2=2)[:, None, None] * np.eye(3) - J)
 
 
 def random_kinds(random: np.random.Generator, shortest: int = 2, longest: int = 7) -> str:

@@ -52,7 +52,7 @@ def outward(
             omega = omega + E_Z * qd[i]
         U = acceleration_matrix(omega, alpha)
         if not frame.revolute:
-            a = a + U @ travel + cross(omega, E_Z * (2.0 * qd[i])) + E_Z * qdd[i]
+            a = a + U @ travel + cross(omega, E_Z * (2.0 * qd[i])) + E_Z * qdd[i]  # A7.34f
         motions.append(Motion(turn, travel, U, omega, alpha, a))
     return motions
 

@@ -23,6 +23,16 @@ def joint_travel(joint: JointParameters, q: Scalar) -> Vector:
     return ZERO if joint.revolute else E_Z * (q + joint.offset)
 
 
+def into_link(joint: JointParameters, turn: Matrix, v: Vector) -> Vector:
+    """Q_i' v: from frame i-1 to frame i, in two turns and not by the product of both (A7.23b). turn: of the joint."""
+    return joint.constant.rotation.T @ (turn.T @ v)
+
+
+def out_of_link(joint: JointParameters, turn: Matrix, v: Vector) -> Vector:
+    """Q_i v: from frame i to frame i-1, likewise (A7.24a, A7.24b)."""
+    return turn @ (joint.constant.rotation @ v)
+
+
 def link_transform(joint: JointParameters, q: Scalar) -> Transform:
     """T_{i-1}^i (T1.13, L2.1-2.2): rotation R_{i-1}^i (T1.10) and p_{i-1}^i, in frame i-1."""
     turn = joint_rotation(joint, q)
@@ -76,8 +86,8 @@ def wrench_on_last_link(arm: ArmParameters, q: Sequence[Scalar], tip: Wrench, *,
         down = arm.base.rotation.times(arm.mount.rotation).T
         force, moment = down @ force, down @ moment
         for joint, q_i in zip(arm.joints, q, strict=True):
-            turn, constant = joint_rotation(joint, q_i).T, joint.constant.rotation.T
-            force, moment = constant @ (turn @ force), constant @ (turn @ moment)
+            turn = joint_rotation(joint, q_i)
+            force, moment = into_link(joint, turn, force), into_link(joint, turn, moment)
     else:
         force, moment = arm.tool.rotation @ force, arm.tool.rotation @ moment
     return Wrench(force, moment + cross(arm.tool.translation, force))

@@ -5,7 +5,7 @@ inertia is read off A K, with K = Tr(I)/2 E - I about the centre of mass.
 
 Deviates from the print: A(3,2) = omega_z omega_y + alpha_x; K is about the centre of mass, and full where the paper
 assumes principal axes; n_x takes (A K)_zy - (A K)_yz, and so on around; the last term of T5.2 is R_i^{i+1} n_{i+1}.
-Prismatic joints, which the paper leaves out, add the terms of Angeles 7.34f.
+Prismatic joints, which the paper leaves out, add the terms of Angeles, A7.34f.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def inverse_dynamics(
             omega = R_down[i] @ (omega + E_Z * qd[i])  # T3.15
             carried = R_down[i] @ a
         else:
-            sliding = cross(omega, E_Z * (2.0 * qd[i])) + E_Z * qdd[i]  # Angeles 7.34f
+            sliding = cross(omega, E_Z * (2.0 * qd[i])) + E_Z * qdd[i]  # A7.34f
             alpha, omega = R_down[i] @ alpha, R_down[i] @ omega
             carried = R_down[i] @ (a + sliding)
         A = acceleration_matrix(omega, alpha)

@@ -2,7 +2,7 @@
 
 T3.16 prints omega_i, the same vector product since z x z = 0; its components are those of omega_{i-1}, as in T3.4.
 T3.18 has r-bar_i, as T3.8 prints it; a_0 = g z_0 is a vector in any direction. Prismatic joints, which the paper
-leaves out, add the terms of Angeles 7.34f.
+leaves out, add the terms of Angeles, A7.34f.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def link_wrenches(
             omega = R_down[i] @ (omega + E_Z * qd[i])  # T3.15, L3.21
             a = cross(omega, cross(omega, r[i])) + cross(alpha, r[i]) + R_down[i] @ a  # T3.17, L3.23
         else:
-            sliding = cross(omega, E_Z * (2.0 * qd[i])) + E_Z * qdd[i]  # Angeles 7.34f
+            sliding = cross(omega, E_Z * (2.0 * qd[i])) + E_Z * qdd[i]  # A7.34f
             alpha, omega = R_down[i] @ alpha, R_down[i] @ omega
             a = cross(omega, cross(omega, r[i])) + cross(alpha, r[i]) + R_down[i] @ (a + sliding)
         a_bar.append(cross(omega, cross(omega, r_bar)) + cross(alpha, r_bar) + a)  # T3.18, L3.24

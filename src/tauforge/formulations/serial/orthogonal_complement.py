@@ -1,12 +1,12 @@
-"""The natural orthogonal complement: Angeles, chapter 7, eqs 7.47-7.58.
+"""The natural orthogonal complement: Angeles, chapter 7, section 7.5.
 
-The twists of all links, t, obey K t = 0 (7.50) and t = T qd (7.54), with K T = 0 (7.55b). T' wipes the constraint
-wrenches out of the uncoupled Newton-Euler equations and leaves Euler and Lagrange's:
+The twists of all links, t, obey K t = 0 (A7.50) and t = T qd (A7.54), with K T = 0 (A7.55a, A7.55b). T' wipes the
+constraint wrenches out of the uncoupled Newton-Euler equations (A7.48) and leaves Euler and Lagrange's:
 
-    I qdd = - T' (M T_dot + W M T) qd + T' (w^A + w^D + w^G)                                              (7.57)
+    I qdd = - T' (M T_dot + W M T) qd + T' (w^A + w^D + w^G)                                             (A7.57)
 
 Everything is held in frame-0 axes; a twist is (omega, c_dot), c the centre of mass. Gravity enters as an acceleration
-of the base (7.44), which makes a moving base (the book's 7.5.2) no special case.
+of the base (A7.44) in the place of w^G (A7.49), which makes a moving base (the book's 7.5.2) no special case.
 """
 
 from __future__ import annotations
@@ -26,6 +26,13 @@ class Twist(NamedTuple):
 
     angular: Vector
     linear: Vector
+
+
+class Motion(NamedTuple):
+    """t_i and t_dot_i of a link; the acceleration of its mass centre is less gravity."""
+
+    twist: Twist
+    rate: Twist
 
 
 class Geometry(NamedTuple):
@@ -50,7 +57,7 @@ def geometry(arm: ArmParameters, q: Sequence[Scalar]) -> Geometry:
 
 
 def twist_shaping_matrix(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Twist]]:
-    """T (7.54), block (i, j): the twist of link i per unit speed of joint j; zero beyond the diagonal."""
+    """T (A7.54), block (i, j): the twist of link i per unit speed of joint j; zero beyond the diagonal."""
     return twist_blocks(arm, geometry(arm, q))
 
 
@@ -65,7 +72,7 @@ def twist_blocks(arm: ArmParameters, g: Geometry) -> list[list[Twist]]:
 
 
 def constraint_matrix(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """K (7.50), 6n x 6n: six rows a joint, written on the twists of the links on both sides of it.
+    """K (A7.50), 6n x 6n: six rows a joint, written on the twists of the links on both sides of it.
 
     Revolute: e x (omega_i - omega_{i-1}) = 0 and c_dot_i - omega_i x rho_i = c_dot_{i-1} + omega_{i-1} x delta_{i-1}.
     Prismatic: omega_i = omega_{i-1} and e x (c_dot_i - c_dot_{i-1} - omega_i x (c_i - c_{i-1})) = 0.
@@ -104,7 +111,7 @@ def constraint_matrix(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Scal
 
 
 def generalized_inertia(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """I = T' M T (7.58).
+    """I = T' M T (A7.58).
 
     Identity: equals `composite_inertia.mass_matrix`.
     """
@@ -122,26 +129,17 @@ def generalized_inertia(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Sc
     return inertia
 
 
-def inverse_dynamics(
+def motions(
     arm: ArmParameters,
-    q: Sequence[Scalar],
+    g: Geometry,
+    T: list[list[Twist]],
     qd: Sequence[Scalar],
     qdd: Sequence[Scalar],
-    tip: Wrench = NO_WRENCH,
-    base: BaseState | None = None,
-) -> list[Scalar]:
-    """Actuator forces of the rigid bodies (no friction, no rotors): T' (M t_dot + W M t - w), 7.57 solved for w^A.
-
-    tip: what the environment exerts on link n, at the origin of frame n, frame-n axes.
-    Identity: equals every other formulation of this folder.
-    """
-    omega_0, alpha_0, a_0 = base or base_at_rest(arm)
-    g = geometry(arm, q)
-    T = twist_blocks(arm, g)
-    n = arm.n
-
-    # Angular velocities, axis rates and velocities of the points r_ij ends in, for T_dot (7.56).
-    omega, e_dot, o_dot = omega_0, [], [ZERO]
+    base: BaseState,
+) -> list[Motion]:
+    """t and t_dot = T qdd + T_dot qd (A7.56) of every link; the base's own motion is added."""
+    omega_0, alpha_0, a_0 = base
+    omega, e_dot, o_dot = omega_0, [], [ZERO]  # of the axes and of the points that T's vectors start from
     omegas = []
     for j, joint in enumerate(arm.joints):
         e_dot.append(cross(omega, g.e[j]))
@@ -151,8 +149,8 @@ def inverse_dynamics(
         omegas.append(omega)
         o_dot.append(o_dot[j] + cross(omega, g.o[j + 1] - g.o[j]) + sliding)
 
-    wrenches = []
-    for i, body in enumerate(arm.bodies):
+    result = []
+    for i in range(arm.n):
         c_dot = o_dot[i + 1] + cross(omegas[i], g.c[i] - g.o[i + 1])
         alpha = alpha_0
         c_ddot = a_0 + cross(alpha_0, g.c[i]) + cross(omega_0, c_dot)
@@ -164,13 +162,35 @@ def inverse_dynamics(
             else:
                 T_dot = Twist(ZERO, e_dot[j])
             alpha, c_ddot = alpha + T_dot.angular * qd[j], c_ddot + T_dot.linear * qd[j]
-        R = g.R[i]
-        I_omega, I_alpha = R @ (body.inertia @ (R.T @ omegas[i])), R @ (body.inertia @ (R.T @ alpha))
-        wrenches.append(Wrench(c_ddot * body.mass, I_alpha + cross(omegas[i], I_omega)))  # M t_dot + W M t
+        result.append(Motion(Twist(omegas[i], c_dot), Twist(alpha, c_ddot)))
+    return result
+
+
+def needed_wrenches(
+    arm: ArmParameters,
+    g: Geometry,
+    T: list[list[Twist]],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    tip: Wrench,
+    base: BaseState,
+) -> list[Wrench]:
+    """M t_dot + W M t less what the environment exerts: w^A + w^C of every link (A7.47, A7.48), at its mass centre."""
+    wrenches = []
+    for body, R, motion in zip(arm.bodies, g.R, motions(arm, g, T, qd, qdd, base), strict=True):
+        omega, alpha = motion.twist.angular, motion.rate.angular
+        I_omega, I_alpha = R @ (body.inertia @ (R.T @ omega)), R @ (body.inertia @ (R.T @ alpha))
+        wrenches.append(Wrench(motion.rate.linear * body.mass, I_alpha + cross(omega, I_omega)))
 
     f_tip, n_tip = g.R[-1] @ tip.force, g.R[-1] @ tip.moment
     last = wrenches[-1]
-    wrenches[-1] = Wrench(last.force - f_tip, last.moment - n_tip - cross(g.o[n] - g.c[-1], f_tip))
+    wrenches[-1] = Wrench(last.force - f_tip, last.moment - n_tip - cross(g.o[arm.n] - g.c[-1], f_tip))
+    return wrenches
+
+
+def projected(T: list[list[Twist]], wrenches: list[Wrench]) -> list[Scalar]:
+    """T' w."""
+    n = len(wrenches)
     tau: list[Scalar] = []
     for j in range(n):
         total: Scalar = 0.0
@@ -178,3 +198,51 @@ def inverse_dynamics(
             total = total + dot(T[i][j].angular, wrenches[i].moment) + dot(T[i][j].linear, wrenches[i].force)
         tau.append(total)
     return tau
+
+
+def inverse_dynamics(
+    arm: ArmParameters,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    tip: Wrench = NO_WRENCH,
+    base: BaseState | None = None,
+) -> list[Scalar]:
+    """Actuator forces of the rigid bodies (no friction, no rotors): T' (M t_dot + W M t - w), A7.57 solved for w^A.
+
+    tip: what the environment exerts on link n, at the origin of frame n, frame-n axes.
+    Identity: equals every other formulation of this folder.
+    """
+    g = geometry(arm, q)
+    T = twist_blocks(arm, g)
+    return projected(T, needed_wrenches(arm, g, T, qd, qdd, tip, base or base_at_rest(arm)))
+
+
+def constraint_wrenches(
+    arm: ArmParameters,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    tip: Wrench = NO_WRENCH,
+    base: BaseState | None = None,
+) -> list[Wrench]:
+    """w^C of every link (A7.48): what both its joints exert on it beside their actuators, at its mass centre.
+
+    The actuator of a prismatic joint pushes along the line through the origin of frame i-1.
+    Identity: T' w^C = 0 (A7.51), and w^C = K' lambda (A7.52, A7.53).
+    """
+    g = geometry(arm, q)
+    T = twist_blocks(arm, g)
+    wrenches = needed_wrenches(arm, g, T, qd, qdd, tip, base or base_at_rest(arm))
+    for j, tau in enumerate(projected(T, wrenches)):
+        active = g.e[j] * tau
+        for link, sign in ((j, 1.0), (j - 1, -1.0)):  # what drives link j drives link j-1 back
+            if link < 0:
+                continue
+            force, moment = wrenches[link]
+            if arm.joints[j].revolute:
+                moment = moment - active * sign
+            else:
+                force, moment = force - active * sign, moment - cross(g.o[j] - g.c[link], active) * sign
+            wrenches[link] = Wrench(force, moment)
+    return wrenches

@@ -1,23 +1,123 @@
-"""Outward and inward recursions for revolute and prismatic joints: Angeles, chapter 7, algorithms 7.4.1 and 7.4.2.
+"""Outward and inward recursions for revolute and prismatic joints: Angeles, chapter 7, algorithms A7.4.1 and A7.4.2.
 
 Every vector of link i is held in frame i (the book's F_{i+1}); Q_i maps it to frame i-1 (the book's F_i), in two
-planar turns of 4 multiplications and 2 additions each for a DH arm (7.23-7.24).
+planar turns of 4 multiplications and 2 additions each for a DH arm.
 
-Deviates from the print: algorithm 7.4.1's prismatic branch turns delta + b e, b' e and b'' e together, before rho is
-added; algorithm 7.4.2 turns f_i and n_i into frame i-1 after adding; 7.38d gets b_i e_i x f_i for a prismatic joint;
-in 7.24a the first two rows take v, not v_2. Positions and velocities of the mass centres, which the algorithm lists
-and the torques do not need, are left out.
+Deviates from the print: A7.4.1's prismatic branch turns delta + b e, b' e and b'' e together, before rho is
+added; A7.4.2 turns f_i and n_i into frame i-1 after adding; A7.38d gets b_i e_i x f_i for a prismatic joint.
+Positions and velocities of the mass centres are computed only if they are asked for: the torques do not need them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
+from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import E_Z, ZERO, Vector, cross
-from tauforge.formulations.bodies import NO_WRENCH, Wrench
-from tauforge.formulations.serial.kinematics import joint_rotation, joint_travel
-from tauforge.formulations.serial.parameters import ArmParameters, BaseState, base_at_rest
+from tauforge.algebra.vectors import E_Z, ZERO, Matrix, Vector, cross
+from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
+from tauforge.formulations.serial.kinematics import into_link, joint_rotation, joint_travel, out_of_link
+from tauforge.formulations.serial.parameters import ArmParameters, BaseState, JointParameters, base_at_rest
+
+
+class MassCentre(NamedTuple):
+    """Position and velocity of a mass centre, in the axes of its link."""
+
+    c: Vector
+    c_dot: Vector
+
+
+class LinkMotion(NamedTuple):
+    """What the outward recursions give of link i, in its own axes."""
+
+    turn: Matrix  # of joint i, about its axis
+    omega: Vector
+    omega_dot: Vector
+    c_ddot: Vector  # acceleration of the mass centre, less gravity
+    centre: MassCentre | None  # where it was asked for
+
+
+def joint_to_centre(joint: JointParameters, body: BodyParameters) -> Vector:
+    """rho_i: from O_i, the origin of frame i-1 moved by the joint, to the mass centre C_i, in frame i."""
+    return joint.constant.rotation.T @ joint.constant.translation + body.com
+
+
+def centre_to_next_joint(body: BodyParameters) -> Vector:
+    """delta_i = a_i - rho_i or d_i - rho_i (A7.32a, A7.32c): from C_i to O_{i+1}, the origin of frame i."""
+    return -body.com
+
+
+def outward(
+    arm: ArmParameters,
+    q: Sequence[Scalar],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    base: BaseState,
+    centre: MassCentre | None = None,
+    delta_0: Vector = ZERO,
+) -> list[LinkMotion]:
+    """Algorithm A7.4.1.
+
+    centre:  position and velocity of the base's point C_0, where those of the mass centres are wanted
+    delta_0: from C_0, the point that base.a belongs to, to the origin of frame 0
+    """
+    omega, omega_dot, c_ddot = base
+    d = delta_0
+    motions = []
+    for i, (joint, body) in enumerate(zip(arm.joints, arm.bodies, strict=True)):
+        turn = joint_rotation(joint, q[i])
+        Q_T = partial(into_link, joint, turn)
+        rho = joint_to_centre(joint, body)
+        if joint.revolute:
+            u = cross(omega, d)
+            carried = c_ddot + cross(omega_dot, d) + cross(omega, u)
+            omega_dot = Q_T(omega_dot + cross(omega, E_Z * qd[i]) + E_Z * qdd[i])  # A7.26b; A7.28-7.31
+            omega = Q_T(omega + E_Z * qd[i])  # A7.26a
+            v = cross(omega, rho)
+            if centre:
+                c = Q_T(centre.c + d) + rho  # A7.32b
+                c_dot = Q_T(centre.c_dot + u) + v  # A7.33a
+                centre = MassCentre(c, c_dot)
+            c_ddot = Q_T(carried) + cross(omega_dot, rho) + cross(omega, v)  # A7.33b
+        else:
+            w = E_Z * qd[i]
+            sliding = Q_T(c_ddot + cross(omega, w + w) + E_Z * qdd[i])
+            omega_dot = Q_T(omega_dot)  # A7.34b
+            omega = Q_T(omega)  # A7.34a
+            u = Q_T(d + joint_travel(joint, q[i])) + rho  # A7.34c
+            v = cross(omega, u)  # A7.34d
+            if centre:
+                c = Q_T(centre.c) + u  # A7.32d
+                c_dot = Q_T(centre.c_dot + w) + v  # A7.34e
+                centre = MassCentre(c, c_dot)
+            c_ddot = sliding + cross(omega_dot, u) + cross(omega, v)  # A7.34f
+        d = centre_to_next_joint(body)
+        motions.append(LinkMotion(turn, omega, omega_dot, c_ddot, centre))
+    return motions
+
+
+def inward(arm: ArmParameters, q: Sequence[Scalar], motions: Sequence[LinkMotion], tip: Wrench) -> list[Wrench]:
+    """Algorithm A7.4.2: f_i and n_i, what link i-1 exerts on link i, at the origin of frame i-1, in its axes.
+
+    The component along e_i, the third, is the actuator's; the other five are the constraint's (A7.36, A7.37).
+    tip: what the environment exerts on link n, at the origin of frame n, frame-n axes.
+    """
+    phi, nu = -tip.force, -tip.moment  # A7.38a, A7.38b: f_{n+1} and n_{n+1}, in frame n
+    wrenches = []
+    for i in reversed(range(arm.n)):
+        joint, body = arm.joints[i], arm.bodies[i]
+        turn, omega, omega_dot, c_ddot, _ = motions[i]
+        Q = partial(out_of_link, joint, turn)
+        rho, I = joint_to_centre(joint, body), body.inertia
+        f = c_ddot * body.mass + phi  # A7.38c
+        n = I @ omega_dot + cross(omega, I @ omega) + cross(rho, f)  # A7.38d
+        n = n + cross(centre_to_next_joint(body), phi) + nu
+        phi, nu = Q(f), Q(n)
+        if not joint.revolute:
+            nu = nu + cross(joint_travel(joint, q[i]), phi)
+        wrenches.append(Wrench(phi, nu))
+    return wrenches[::-1]
 
 
 def inverse_dynamics(
@@ -33,57 +133,8 @@ def inverse_dynamics(
     tip: what the environment exerts on link n, at the origin of frame n, frame-n axes.
     Identity: equals every other formulation of this folder.
     """
-    turns = [joint_rotation(joint, q_i) for joint, q_i in zip(arm.joints, q, strict=True)]
-
-    def Q(i: int, v: Vector) -> Vector:
-        return turns[i] @ (arm.joints[i].constant.rotation @ v)
-
-    def Q_T(i: int, v: Vector) -> Vector:
-        return arm.joints[i].constant.rotation.T @ (turns[i].T @ v)
-
-    # rho_i leads from O_i to C_i, in frame i; a_i = O_i to O_{i+1} enters through delta_i = a_i - rho_i, which is the
-    # same as minus the mass centre seen from origin i (7.32a, 7.32c).
-    rho = []
-    delta = [ZERO]
-    for joint, body in zip(arm.joints, arm.bodies, strict=True):
-        rho.append(joint.constant.rotation.T @ joint.constant.translation + body.com)
-        delta.append(-body.com)
-
-    # Algorithm 7.4.1: outward recursions.
-    omega, omega_dot, c_ddot = base or base_at_rest(arm)
-    omegas, omega_dots, c_ddots = [], [], []
-    for i, joint in enumerate(arm.joints):
-        d = delta[i]
-        if joint.revolute:
-            u = cross(omega, d)
-            carried = c_ddot + cross(omega_dot, d) + cross(omega, u)
-            omega_dot = Q_T(i, omega_dot + cross(omega, E_Z * qd[i]) + E_Z * qdd[i])  # 7.26b
-            omega = Q_T(i, omega + E_Z * qd[i])  # 7.26a
-            v = cross(omega, rho[i])
-            c_ddot = Q_T(i, carried) + cross(omega_dot, rho[i]) + cross(omega, v)  # 7.33b
-        else:
-            omega_dot_next, omega_next = Q_T(i, omega_dot), Q_T(i, omega)
-            w = E_Z * qd[i]
-            u = Q_T(i, d + joint_travel(joint, q[i])) + rho[i]  # 7.34c
-            v = cross(omega_next, u)  # 7.34d
-            sliding = Q_T(i, c_ddot + cross(omega, w + w) + E_Z * qdd[i])
-            omega_dot, omega = omega_dot_next, omega_next
-            c_ddot = sliding + cross(omega_dot, u) + cross(omega, v)  # 7.34f
-        omegas.append(omega)
-        omega_dots.append(omega_dot)
-        c_ddots.append(c_ddot)
-
-    # Algorithm 7.4.2: inward recursions.
-    phi, nu = -tip.force, -tip.moment  # f_{n+1} and n_{n+1} in frame n
-    tau = []
-    for i in reversed(range(arm.n)):
-        joint, body = arm.joints[i], arm.bodies[i]
-        I = body.inertia
-        f = c_ddots[i] * body.mass + phi  # 7.38c
-        n = I @ omega_dots[i] + cross(omegas[i], I @ omegas[i]) + cross(rho[i], f)  # 7.38d
-        n = n + cross(delta[i + 1], phi) + nu
-        phi, nu = Q(i, f), Q(i, n)
-        if not joint.revolute:
-            nu = nu + cross(joint_travel(joint, q[i]), phi)
-        tau.append(nu.z if joint.revolute else phi.z)  # 7.39, 7.40
-    return tau[::-1]
+    wrenches = inward(arm, q, outward(arm, q, qd, qdd, base or base_at_rest(arm)), tip)
+    return [
+        wrench.moment.z if joint.revolute else wrench.force.z  # A7.39, A7.40
+        for joint, wrench in zip(arm.joints, wrenches, strict=True)
+    ]

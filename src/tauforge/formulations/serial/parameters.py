@@ -58,7 +58,7 @@ class BaseState(NamedTuple):
 
 
 def base_at_rest(arm: ArmParameters) -> BaseState:
-    """Gravity as an upward acceleration of the base: Luh, Walker & Paul's idea (Angeles 7.44)."""
+    """Gravity as an upward acceleration of the base, after Luh, Walker & Paul (A7.44), and no motion (A7.27, A7.35)."""
     return BaseState(ZERO, ZERO, into_frame_0(arm, -arm.gravity))
 
 

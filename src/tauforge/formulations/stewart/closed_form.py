@@ -1,5 +1,8 @@
 """The dynamics in closed form, H F + w_ext = M (a, alpha) + eta, and forward dynamics by it.
 
+This is the form of Pedrammehr et al. 2012, eqs 48 and 51, made exact; what those equations lack is in
+`pedrammehr2012_closed`.
+
 Six coordinates, those of the platform: no loop can open. A leg enters M by the 3 x 3 mass that its tip feels,
 M = sum [E; q~] Q_i [E; q~]' + the platform's remainder, all in the coordinates of `universal_coordinates`.
 """
@@ -31,7 +34,10 @@ def without_acceleration(m: PlatformMotion) -> PlatformMotion:
 
 
 def tip_mass_matrix(t: Tip) -> Matrix:
-    """The mass of a leg as its tip feels it, 3 x 3, base axes, with the platform's mass that rides on it."""
+    """The mass of a leg as its tip feels it, 3 x 3, base axes, with the platform's mass that rides on it.
+
+    Q_i of P41 and P42 in their exact form.
+    """
     leg, sigma, rho = t.leg, t.sigma, t.rho
     J, r, m = leg.J, leg.upper_moment, leg.tip_mass
     Li, ni = t.L_inverse, t.n_inverse
@@ -58,7 +64,10 @@ def tip_mass_matrix(t: Tip) -> Matrix:
 
 
 def mass_blocks(p: LumpedPlatform, R: Matrix, tips: Sequence[Tip]) -> tuple[Matrix, Matrix, Matrix]:
-    """A, C, D of M = [[A, C'], [C, D]] about the moved origin: force by a; moment by a; moment by alpha."""
+    """A, C, D of M = [[A, C'], [C, D]] about the moved origin: force by a; moment by a; moment by alpha.
+
+    The sums over Q_i of P48 and P51 in their exact form.
+    """
     zero = Matrix.diagonal(0.0, 0.0, 0.0)
     A, C, D = Matrix.diagonal(p.mass, p.mass, p.mass), zero, zero
     for t in tips:

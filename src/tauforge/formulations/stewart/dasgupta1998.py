@@ -1,18 +1,19 @@
 """Inverse dynamics as Dasgupta & Mruthyunjaya 1998 published it, misprints mended, and what is wrong with it.
 
-Mended: the sign of the sum of K in eq. 33 (eq. 35 has it right), S'' in eq. 9, lost dots in eqs 24, 25 and 31. Wrong in
-the model itself, each behind a switch:
+Mended: the sign of the sum of K in D33 (D35 has it right), S'' and L' in D9, L' before D24 and in D25, t'' in D31.
+Wrong in the model itself, each behind a switch:
 
-  leg_spin             eqs 6, 8, 9 take W.s = 0; a universal joint lets the leg spin
-  moment_along_c       eqs 17, 20, 21, 29 put the universal joint's moment along the leg; it is along c = u x v, the
+  leg_spin             D6, D8 and D9 take W.s = 0; a universal joint lets the leg spin
+  moment_along_c       D17, D20, D21 and D29 put the universal joint's moment along the leg; it is along c = u x v, the
                        normal of the joint's two axes
-  parallel_axis_once   eq. 16 adds m_u L^2 diag(0, 1, 1), which m_u r_u x a_u holds already
+  parallel_axis_once   D16 adds m_u L^2 diag(0, 1, 1), which m_u r_u x a_u holds already
 
 With all three the model is exact.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.inertias import rotated
@@ -21,7 +22,7 @@ from tauforge.algebra.vectors import Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart.kinematics import LegMotion, centre_accelerations, leg_motion
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion, PlatformParameters
-from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_forces, leg_vectors
+from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_forces
 
 
 class Corrections(NamedTuple):
@@ -33,18 +34,24 @@ class Corrections(NamedTuple):
 AS_PUBLISHED = Corrections()
 
 
-def leg_terms(
-    p: PlatformParameters, leg: LegParameters, m: PlatformMotion, corrections: Corrections
-) -> tuple[LegMotion, Vector, Scalar, Vector]:
-    """The leg's motion, K (21), D (24) and f (18)."""
+class LegTerms(NamedTuple):
+    """What a leg does to the platform, but for its force along itself."""
+
+    motion: LegMotion
+    K: Vector  # force of the platform on the leg, its part across the leg: D21
+    D: Scalar  # actuator force that would move the upper part alone: D24
+    f: Vector  # friction moment of the spherical joint, on the platform: D18
+
+
+def leg_terms(p: PlatformParameters, leg: LegParameters, m: PlatformMotion, corrections: Corrections) -> LegTerms:
     l = leg_motion(leg, m, spin=corrections.leg_spin)
     r_d, a_d, r_u, a_u = centre_accelerations(leg, l)
     m_d, m_u, g = leg.lower.mass, leg.upper.mass, p.gravity
     I_u0 = leg.upper.inertia
     if not corrections.parallel_axis_once:
         shift = m_u * (l.L * l.L)
-        I_u0 = I_u0 + Matrix.diagonal(0.0, shift, shift)  # 16
-    I = rotated(leg.lower.inertia + I_u0, l.T)  # 15, 16
+        I_u0 = I_u0 + Matrix.diagonal(0.0, shift, shift)  # D16
+    I = rotated(leg.lower.inertia + I_u0, l.T)  # D15, D16
     f = (l.W - m.omega) * p.friction.spherical
     C = (
         cross(r_d, a_d) * m_d
@@ -54,12 +61,22 @@ def leg_terms(
         + cross(l.W, I @ l.W)
         + l.W * p.friction.universal
         + f
-    )  # 20
+    )  # D17-20: Euler's equations of both parts, added
     if corrections.moment_along_c:
-        C = C - l.c * (dot(l.s, C) / dot(l.s, l.c))  # 29 in its exact form
-    K = cross(C, l.s) * (1.0 / l.L)  # 21
-    D = dot(l.s, a_u - g) * m_u + l.Ldot * p.friction.prismatic + l.Lddot * leg.reflected_mass  # 24
-    return l, K, D, f
+        C = C - l.c * (dot(l.s, C) / dot(l.s, l.c))  # D29 in its exact form
+    K = cross(C, l.s) * (1.0 / l.L)  # D21
+    # D23, Newton's equation of the upper part, along the leg; a drive's reflected mass is no part of the paper
+    D = dot(l.s, a_u - g) * m_u + l.Ldot * p.friction.prismatic + l.Lddot * leg.reflected_mass
+    return LegTerms(l, K, D, f)
+
+
+def final_system(own: Wrench, legs: Sequence[LegTerms]) -> list[Scalar]:
+    """Forces of the actuators. own: the wrench that moves the platform, less the external one."""
+    force, moment = own
+    for motion, K, _, f in legs:
+        force, moment = force + K, moment + cross(motion.q, K) - f  # D33-35, with the other sign
+    pushes = leg_forces([leg.motion.where for leg in legs], Wrench(force, moment))  # D36: -x, with x of D22
+    return [leg.D + push for leg, push in zip(legs, pushes, strict=True)]  # D24, D37
 
 
 def inverse_dynamics(
@@ -70,11 +87,5 @@ def inverse_dynamics(
 ) -> list[Scalar]:
     """Forces of the actuators, positive where they extend the legs; external as in `exact`."""
     own = inertial_wrench(p, m)
-    force, moment = own.force - external.force, own.moment - external.moment
-    D = []
-    for leg in p.legs:
-        l, K, D_i, f = leg_terms(p, leg, m, corrections)
-        force, moment = force + K, moment + cross(l.q, K) - f  # 35, with the other sign: x is minus a leg's push
-        D.append(D_i)
-    along = leg_forces(leg_vectors(p, m), Wrench(force, moment))
-    return [D_i + x for D_i, x in zip(D, along, strict=True)]  # 37
+    wanted = Wrench(own.force - external.force, own.moment - external.moment)
+    return final_system(wanted, [leg_terms(p, leg, m, corrections) for leg in p.legs])

@@ -1,8 +1,8 @@
 """The exact inverse dynamics of the 6-UPS platform, as vector equations.
 
-Pedrammehr's eqs 8-23, 26-31, 34-40, 45-49, or Dasgupta's eqs 1-37 with the leg's spin, without eq. 16's second
-parallel-axis term and with the universal joint's moment along c = u x v: both come to this. What the papers as printed
-do instead is in `dasgupta1998` and `pedrammehr2012`.
+Pedrammehr's eqs 1-17, 22-23, 25-31, 34-40, 45-47 and 49 (25 mended), or Dasgupta's eqs 1-37 with the leg's spin,
+without eq. 16's second parallel-axis term and with the universal joint's moment along c = u x v: both come to this.
+What the papers as printed do instead is in `dasgupta1998` and `pedrammehr2012`.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ def leg_load(p: PlatformParameters, leg: LegParameters, m: PlatformMotion) -> Le
     upper = Wrench(F_u, cross(r_u, F_u) + I_u @ l.A + cross(l.W, I_u @ l.W))
     f = (l.W - m.omega) * p.friction.spherical
     N = lower.moment + upper.moment + l.W * p.friction.universal + f  # P36: about the base joint
-    M_u = dot(N, l.s) / dot(l.c, l.s)  # P37
-    K = cross(N - l.c * M_u, l.s) * (1.0 / l.L)  # P38
+    M_u = dot(N, l.s) / dot(l.c, l.s)  # P37; D29 has c = s
+    K = cross(N - l.c * M_u, l.s) * (1.0 / l.L)  # P34, P38
     D = dot(l.s, F_u) + l.Ldot * p.friction.prismatic + l.Lddot * leg.reflected_mass  # P39
     return LegLoad(l, lower, upper, M_u, K, D, f)
 

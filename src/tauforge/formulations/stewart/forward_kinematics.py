@@ -50,12 +50,12 @@ def residual(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: Guess)
 
 
 def twist(p: PlatformParameters, m: PlatformMotion, rates: Sequence[Scalar]) -> list[Scalar]:
-    """v and omega from the sliding speeds: H' (v, omega) = L' (Dasgupta eq. 5)."""
+    """v and omega from the sliding speeds: H' (v, omega) = L' (D5)."""
     return solved_by_pivots(_transposed(force_matrix(leg_vectors(p, m))), rates)
 
 
 def acceleration(p: PlatformParameters, m: PlatformMotion, accelerations: Sequence[Scalar]) -> list[Scalar]:
-    """a and alpha from the sliding accelerations, the twist given in m (Dasgupta eq. 8):
+    """a and alpha from the sliding accelerations, the twist given in m (D8):
 
     s.(a + alpha x q) = L'' - s.(omega x (omega x q)) - |S' - L' s|^2 / L.
     """

@@ -1,8 +1,14 @@
 """Motion of the legs from the motion of the platform.
 
-Dasgupta & Mruthyunjaya 1998, eqs 1-9, and Pedrammehr et al. 2012, eqs 8-25. Where they disagree the second is right: a
-universal joint lets the leg spin about itself, W.s = 0 (Dasgupta eqs 6, 8, 9) does not hold. `spin=False` gives the
+Dasgupta & Mruthyunjaya 1998, eqs 1-9, and Pedrammehr et al. 2012, eqs 1-30. Where they disagree the second is right: a
+universal joint lets the leg spin about itself, W.s = 0 (D6, D8, D9) does not hold. `spin=False` gives the
 first all the same.
+
+Two equations of Pedrammehr are read with omega_t, the leg's spin, where our text of the paper has omega_l or omega_i:
+W = omega_n + omega_t n (15) and omega_t = -omega_n.c / (n.c) (17). His eq. 25 is mended: the last term of the spin's
+rate is omega_u omega_v / (c.n), not -omega_u omega_v. The two are equal only where the leg is normal to the fixed axis
+u, since c.n = -sqrt(1 - (u.n)^2). His other way to the angular acceleration, by its components along u and v
+(eqs 18-21), is not needed here; the study of the paper compares both.
 """
 
 from __future__ import annotations
@@ -17,10 +23,10 @@ from tauforge.formulations.stewart.parameters import LegParameters, PlatformMoti
 class LegVector(NamedTuple):
     """Where a leg is."""
 
-    q: Vector  # platform joint from the platform's origin, base axes
-    S: Vector  # platform joint from the base joint (D1)
-    L: Scalar  # length (D2)
-    s: Vector  # unit vector along the leg (D3)
+    q: Vector  # platform joint from the platform's origin, base axes (P3)
+    S: Vector  # platform joint from the base joint (D1, P1-2, P6-7)
+    L: Scalar  # length (D2, P4)
+    s: Vector  # unit vector along the leg (D3, P5)
 
 
 class LegMotion(NamedTuple):
@@ -35,15 +41,19 @@ class LegMotion(NamedTuple):
     c: Vector  # normal to both: u x v
     T: Matrix  # base <- leg axes (D10, P28)
     Ldot: Scalar  # D5, P8
-    Lddot: Scalar  # D8 with the part of W across the leg, P9
+    Lddot: Scalar  # D8, in which W is that of D6, across the leg; equal to P9
     S_dot: Vector  # velocity of the platform joint, D4
     S_ddot: Vector  # its acceleration, D7
-    W: Vector  # angular velocity, P15
+    W: Vector  # angular velocity, P15; in the plane of u and v, P12
     A: Vector  # angular acceleration, P22
     omega_u: Scalar  # P13
     omega_v: Scalar  # P14
     spin: Scalar  # omega_t = W.s, P17
-    spin_rate: Scalar  # alpha_t = A.s, P25
+    spin_rate: Scalar  # alpha_t = A.s, P25 mended
+
+    @property
+    def where(self) -> LegVector:
+        return LegVector(self.q, self.S, self.L, self.s)
 
 
 def leg_vector(leg: LegParameters, X: Vector, R: Matrix) -> LegVector:
@@ -67,18 +77,18 @@ def leg_motion(leg: LegParameters, platform: PlatformMotion, *, spin: bool = Tru
     T = Matrix((s, v, cross(s, v))).T
     Ldot = dot(s, S_dot)
     W_n = cross(s, S_dot) * (1.0 / L)  # D6, P16
-    Lddot = dot(s, S_ddot) + L * dot(W_n, W_n)
+    Lddot = dot(s, S_ddot) + L * dot(W_n, W_n)  # the part of P11 along the leg
     sc = dot(s, c)
-    sliding_apart = S_dot - s * Ldot
-    omega_u, omega_v = -(dot(sliding_apart, v) / (L * sc)), dot(sliding_apart, u) / (L * sc)
+    sliding_apart = S_dot - s * Ldot  # W x L s (P10)
+    omega_u, omega_v = -(dot(sliding_apart, v) / (L * sc)), dot(sliding_apart, u) / (L * sc)  # P13, P14
     A_n = (cross(s, S_ddot) - W_n * (2.0 * Ldot)) * (1.0 / L)  # D9
     if not spin:
         return LegMotion(q, S, L, s, u, v, c, T, Ldot, Lddot, S_dot, S_ddot, W_n, A_n, omega_u, omega_v, 0.0, 0.0)
-    omega_t = -(dot(W_n, c) / sc)
+    omega_t = -(dot(W_n, c) / sc)  # P17
     A_n = A_n - cross(s, W_n) * omega_t  # P23
     us = dot(u, s)
-    alpha_t = dot(A_n, u) * us / across2 + omega_u * omega_v / sc
-    W, A = W_n + s * omega_t, A_n + s * alpha_t
+    alpha_t = dot(A_n, u) * us / across2 + omega_u * omega_v / sc  # P25 mended
+    W, A = W_n + s * omega_t, A_n + s * alpha_t  # P15, P22
     return LegMotion(q, S, L, s, u, v, c, T, Ldot, Lddot, S_dot, S_ddot, W, A, omega_u, omega_v, omega_t, alpha_t)
 
 
@@ -92,10 +102,10 @@ class CentreAccelerations(NamedTuple):
 
 
 def centre_accelerations(leg: LegParameters, m: LegMotion) -> CentreAccelerations:
-    r_d, r_u = m.T @ leg.lower.com, m.S + m.T @ leg.upper.com
+    r_d, r_u = m.T @ leg.lower.com, m.S + m.T @ leg.upper.com  # P26, P27
 
     def turning(r: Vector) -> Vector:
         return cross(m.A, r) + cross(m.W, cross(m.W, r))
 
-    a_u = m.s * m.Lddot + turning(r_u) + cross(m.W, m.s) * (2.0 * m.Ldot)
+    a_u = m.s * m.Lddot + turning(r_u) + cross(m.W, m.s) * (2.0 * m.Ldot)  # P30; P29 is its turning alone
     return CentreAccelerations(r_d, turning(r_d), r_u, a_u)

@@ -1,4 +1,4 @@
-"""Leg forces with massless legs and frictionless joints: Dasgupta & Mruthyunjaya 1998, eq. 41 (after Fichter 1986)."""
+"""Leg forces with massless legs and frictionless joints: D41, after Fichter 1986."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """What a formulation needs to know of a Stewart platform: plain tuples over any scalar, unvalidated.
 
-Base frame throughout, unless a name says otherwise. A leg has axes of its own (Dasgupta eq. 10):
+Base frame throughout, unless a name says otherwise. A leg has axes of its own (D10):
 
     x = s, along the leg;  y = k x s / |k x s|, the moving axis of the universal joint;  z = x x y,
 

@@ -1,8 +1,9 @@
 """Inverse dynamics as Pedrammehr, Mahboubkhah & Khani 2012 published it, misprints mended, and what is wrong with it.
 
-Vector form: eqs 8-40 and 45-50. Mended: eqs 15, 17, 21, 25 (see `kinematics`) and X_g'' in 46. Wrong in the model
-itself: the parallel-axis terms of eqs 32, 33 and 50, which m L x L'' (and m r x X_g'') hold already; and they put
-components in base axes between T and T'. Switches:
+The vector form: the motion of the legs is that of `kinematics`, where eqs 15, 17 and 25 are mended; X_g in eq. 46 is
+read as X_g''. What this file adds is eqs 31-40 and 45-50. Wrong in the model itself: the parallel-axis terms of eqs 32,
+33 and 50, which m L x L'' (and m r x X_g'') hold already; and they put components in base axes between T and T'.
+Switches:
 
   legs_once, platform_once   leave the terms out: exact with both
   own_axes                   keep them, but in components of the leg's and the platform's own axes
@@ -33,7 +34,7 @@ AS_PUBLISHED = Corrections()
 
 
 def tensor(body: BodyParameters, axes: Matrix, r: Vector, once: bool, own_axes: bool) -> Matrix:
-    """32, 33, 50: T (I + m (r.r E - r r')) T', r in base components as printed."""
+    """P32, P33, P50: T (I + m (r.r E - r r')) T', r in base components as printed."""
     if once:
         return rotated(body.inertia, axes)
     components = axes.T @ r if own_axes else r
@@ -41,13 +42,13 @@ def tensor(body: BodyParameters, axes: Matrix, r: Vector, once: bool, own_axes: 
 
 
 def leg_tensors(leg: LegParameters, l: LegMotion, r_d: Vector, r_u: Vector, corrections: Corrections) -> Matrix:
-    """I_d + I_u (32, 33)."""
+    """I_d + I_u (P32, P33)."""
     once, own = corrections.legs_once, corrections.own_axes
     return tensor(leg.lower, l.T, r_d, once, own) + tensor(leg.upper, l.T, r_u, once, own)
 
 
 def platform_wrench(p: PlatformParameters, m: PlatformMotion, external: Wrench, corrections: Corrections) -> Wrench:
-    """What the legs must give to the platform (45, 49 with 50)."""
+    """What the legs must give to the platform (P45, P49 with P50)."""
     r = m.R @ p.body.com
     own = inertial_wrench(p, m, tensor(p.body, m.R, r, corrections.platform_once, corrections.own_axes))
     return Wrench(own.force - external.force, own.moment - external.moment)
@@ -76,10 +77,10 @@ def inverse_dynamics(
             + cross(l.W, I @ l.W)
             + rubbing
             + l.W * C_u
-        )  # 36
-        m_i = dot(N, l.s) / dot(l.c, l.s)  # 37
-        F_i = (cross(N, l.s) - cross(l.c, l.s) * m_i) * (1.0 / l.L)  # 38, without its part along the leg
-        axial.append(dot(l.s, L_u_ddot - G) * m_u + l.Ldot * C_p + l.Lddot * leg.reflected_mass)  # 39
-        force, moment = force + F_i, moment + cross(l.q, F_i) - rubbing  # 45, 49
-    along = leg_forces(leg_vectors(p, m), Wrench(force, moment))
+        )  # P36, which is P31 solved for what M_i and F_i give
+        m_i = dot(N, l.s) / dot(l.c, l.s)  # P37
+        F_i = (cross(N, l.s) - cross(l.c, l.s) * m_i) * (1.0 / l.L)  # P34, P35, P38, without its part along the leg
+        axial.append(dot(l.s, L_u_ddot - G) * m_u + l.Ldot * C_p + l.Lddot * leg.reflected_mass)  # P39
+        force, moment = force + F_i, moment + cross(l.q, F_i) - rubbing  # P45, P49
+    along = leg_forces(leg_vectors(p, m), Wrench(force, moment))  # P40: F_i has -F_act + axial along the leg
     return [x + d for x, d in zip(along, axial, strict=True)]

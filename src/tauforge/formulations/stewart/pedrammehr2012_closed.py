@@ -1,8 +1,8 @@
 """The closed form of Pedrammehr et al. 2012, eqs 41-43, 48 and 51, and the terms it lacks.
 
-Mended as misprints: I_ui for L_ui in 42, L_di in the m_d centripetal term of 43, the brackets around 1 - (u.n)^2, the
-last term of S_i (appendix 1). The form is then still not equal to eq. 40, from which it is said to follow. What is
-missing from 42 and 43 stands behind switches; with all of them eq. 40 comes back:
+Mended as misprints: I_ui for L_ui in 42, L_di in the m_d centripetal term of 43, and l' in the last term of S_i
+(appendix 1). The form is then still not equal to eq. 40, from which it is said to follow. What is missing from 42 and
+43 stands behind switches; with all of them it is equal to eq. 40:
 
   spin_rate_sign      43 has -omega_u omega_v for the spin rate's second part; it is +omega_u omega_v / (c.n)
   spin_in_forces      alpha_t n in m L x (alpha x L), both parts of the leg
@@ -44,17 +44,17 @@ def reaction(
     terms: Terms,
     corrections: pedrammehr2012.Corrections,
 ) -> tuple[LegMotion, Vector]:
-    """The leg's motion, and F_i + F_act n: Q_i (X'' + alpha x q_i) + V_i (41)."""
+    """The leg's motion, and F_i + F_act n: Q_i (X'' + alpha x q_i) + V_i (P41), Q_i (P42) being applied at once."""
     w = leg_motion(leg, m)
     n, u, c, l, W = w.s, w.u, w.c, w.L, w.W
     L_d, _, L_u, _ = centre_accelerations(leg, w)
     I = pedrammehr2012.leg_tensors(leg, w, L_d, L_u, corrections)
     m_d, m_u, G = leg.lower.mass, leg.upper.mass, p.gravity
     C_u, C_p, C_s = p.friction
-    y = m.a + cross(m.alpha, w.q)  # what Q multiplies
+    y = m.a + cross(m.alpha, w.q)  # what Q multiplies (P42)
     turning = cross(m.omega, cross(m.omega, w.q))
     S = cross(n, turning - cross(W, cross(W, n * l)) - cross(W, n) * (2.0 * w.Ldot))  # appendix 1
-    alpha_n = (cross(n, y) + S) * (1.0 / l)  # 23
+    alpha_n = (cross(n, y) + S) * (1.0 / l)  # P23
     un = dot(u, n)
     spin_rate = w.omega_u * w.omega_v / dot(c, n) if terms.spin_rate_sign else -(w.omega_u * w.omega_v)
     across = cross(u, n)
@@ -71,8 +71,8 @@ def reaction(
     )
     weight = cross(L_u * m_u + L_d * m_d, G)
     gyroscopic = cross(W, I @ W) + W * C_u + (W - m.omega) * C_s
-    across = levered(alpha_n) + centripetal + I @ alpha_n + gyroscopic - weight  # N, as it is crossed with n
-    along = levered(alpha_n) + I @ (n * alpha_t) + gyroscopic - weight  # N, as it is dotted with n
+    across = levered(alpha_n) + centripetal + I @ alpha_n + gyroscopic - weight  # N, as it is crossed with n (P43)
+    along = levered(alpha_n) + I @ (n * alpha_t) + gyroscopic - weight  # N, as it is dotted with n (P43)
     if terms.spin_in_forces:
         across, along = across + levered(n * alpha_t), along + levered(n * alpha_t)
     if terms.spin_in_moments:
@@ -99,7 +99,7 @@ def inverse_dynamics(
 
     Identity: with all terms equals `pedrammehr2012.inverse_dynamics` with the same corrections.
     """
-    force, moment = pedrammehr2012.platform_wrench(p, m, external, corrections)  # 48, 51
+    force, moment = pedrammehr2012.platform_wrench(p, m, external, corrections)  # P48, P51
     sliding = []
     for leg in p.legs:
         w, F = reaction(p, leg, m, terms, corrections)

@@ -1,4 +1,4 @@
-"""Newton's and Euler's equations of the platform, which all models share (Dasgupta eqs 30-36, Pedrammehr 45-51)."""
+"""Newton's and Euler's equations of the platform, which all models share (Dasgupta 1998, Pedrammehr 2012)."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformPar
 
 
 def inertial_wrench(p: PlatformParameters, m: PlatformMotion, inertia: Matrix | None = None) -> Wrench:
-    """What must act on the platform at its origin: M (a_g - g), and R x that + I alpha + omega x I omega.
+    """What must act on the platform at its origin: M (a_g - g), and R x that + I alpha + omega x I omega (D33-34).
 
     inertia: about the mass centre, base axes; default that of the body (D32).
     """
-    R = m.R @ p.body.com  # D30
-    a = cross(m.alpha, R) + cross(m.omega, cross(m.omega, R)) + m.a  # D31
+    R = m.R @ p.body.com  # D30, P47
+    a = cross(m.alpha, R) + cross(m.omega, cross(m.omega, R)) + m.a  # D31, P46
     I = rotated(p.body.inertia, m.R) if inertia is None else inertia
-    force = (a - p.gravity) * p.body.mass
-    return Wrench(force, cross(R, force) + I @ m.alpha + cross(m.omega, I @ m.omega))
+    force = (a - p.gravity) * p.body.mass  # P45
+    return Wrench(force, cross(R, force) + I @ m.alpha + cross(m.omega, I @ m.omega))  # P49
 
 
 def leg_vectors(p: PlatformParameters, m: PlatformMotion) -> list[LegVector]:

@@ -1,4 +1,4 @@
-"""Forces and moments at every joint: Dasgupta & Mruthyunjaya 1998, eqs 20-29, in their exact form."""
+"""Forces and moments at every joint: Dasgupta & Mruthyunjaya 1998 in its exact form."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from tauforge.formulations.stewart.platform_equations import leg_forces, leg_vec
 
 
 class Reactions(NamedTuple):
-    """Wrenches of one leg's joints, base axes (D20-29 in their exact form)."""
+    """Wrenches of one leg's joints, base axes."""
 
     universal: Wrench  # of the base on the lower part, at the base joint
-    prismatic: Wrench  # of the lower part on the upper part, about the base joint, actuator and friction included
+    # of the lower part on the upper part, about the base joint, actuator and friction included: F_p of D23 and D26 is
+    # its force + C_p L' s, and F_c of D28 its force across the leg
+    prismatic: Wrench
     spherical: Wrench  # of the platform on the leg, at the platform joint
 
 
@@ -28,7 +30,7 @@ def reactions(p: PlatformParameters, m: PlatformMotion, external: Wrench = NO_WR
         l = load.motion
         F_s = load.K - l.s * x  # D21: the leg pushes the platform by x
         on_lower = l.c * load.M_u - l.W * p.friction.universal
-        F_p, M_p = load.upper.force - F_s, load.upper.moment - cross(l.S, F_s) + load.f  # D26, D18
-        universal = Wrench(load.lower.force + F_p, on_lower)  # D25
+        F_p, M_p = load.upper.force - F_s, load.upper.moment - cross(l.S, F_s) + load.f  # D23, D18
+        universal = Wrench(load.lower.force + F_p, on_lower)  # D27, or D25 with F_p - C_p L' s in one
         result.append(Reactions(universal, Wrench(F_p, M_p), Wrench(F_s, ZERO - load.f)))
     return result

@@ -45,6 +45,12 @@ def arm_of(robot: Element, *, tip: str | None = None, lock: Mapping[str, float] 
     Without tip the moving joints must form one chain. The tool frame is then that of the only leaf link beyond the
     last moving joint, or of the last moving link if there are several leaves; `sources` of the arm says which.
     """
+    if tip is not None and not isinstance(tip, str):
+        raise ModelError(f"expected the name of a link, got {numbers.shown(tip)}", field="tip")
+    if lock is not None and not isinstance(lock, Mapping):
+        remedy = 'Give the coordinates by name: lock={"finger_joint1": 0.02}'
+        got = numbers.shown(lock)
+        raise ModelError(f"expected names of joints with their coordinates, got {got}", field="lock", remedy=remedy)
     tree = _with_locked_joints(read_tree(robot), lock or {})
     seats = _seats(tree)
     chain = _chain(tree, seats, tip)

@@ -1,1 +1,1 @@
-"""B. Dasgupta & T. S. Mruthyunjaya, Mechanism and Machine Theory 33 (1998): inverse dynamics of the Stewart platform."""
+"""B. Dasgupta, T. S. Mruthyunjaya, Mechanism and Machine Theory 33 (1998): inverse dynamics of Stewart platforms."""

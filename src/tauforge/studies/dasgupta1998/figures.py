@@ -1,7 +1,8 @@
-"""Figures 3 to 10 of Dasgupta & Mruthyunjaya 1998, and three that the paper does not have."""
+"""Figures 3 to 10 of Dasgupta & Mruthyunjaya 1998 from our numbers, and four that the paper does not have."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,14 +10,15 @@ from numpy.typing import NDArray
 
 from tauforge.motion import pose_rates
 from tauforge.plots.figure import Figure, Line, Panel, Style
-from tauforge.studies.dasgupta1998.measured import Measured, poles, sign_changes
+from tauforge.studies.dasgupta1998.leg_forces import MODEL, poles, sign_changes
+from tauforge.studies.dasgupta1998.measured import WHOLE, Measured
 from tauforge.studies.stewart_paths import TIME, leg_panels
 
 Array = NDArray[Any]
 FORCE = "leg force (N)"
 FRACTION = "F_d / F"
 SHOWN = (-1.5, 1.5)  # of fractions with poles
-ORDER = 1e5  # N, of the paper's Fig. 9
+CUT = 1e6  # N, of Fig. 9: beyond the largest force in the paper's steps
 MASSES = np.geomspace(2.0, 400.0, 60)  # kg
 SCATTERED = 2000  # of the random poses are drawn
 
@@ -32,6 +34,7 @@ def figures(m: Measured) -> tuple[Figure, ...]:
         _forces(m, 9, "III"),
         _condition(m, 10, "III"),
         _errors(m),
+        _parts(m),
         _condition_and_force(m),
         _masses(m),
     )
@@ -49,7 +52,8 @@ def _trajectory(m: Measured) -> Figure:
             ("acceleration", "second rate of t_x (m/s²)", seconds),
         )
     ]
-    caption = "Linear with parabolic blends: constant acceleration, constant velocity, constant deceleration (path I)."
+    caption = "Linear with parabolic blends: constant acceleration, constant velocity, constant deceleration. Path I, "
+    caption += "eqs 39 and 40."
     return Figure("fig-3", "Fig. 3: Typical trajectory for each coordinate", caption, tuple(panels))
 
 
@@ -63,8 +67,9 @@ def _forces(m: Measured, number: int, name: str) -> Figure:
         gap = np.arange(len(f.T)) == nearest  # no stroke joins the two sides of the pole
         drawn = [np.where(gap[:, None], np.nan, y) for y in drawn]
         caption += (
-            f" Cut at {-2 * ORDER:.0e} and {2 * ORDER:.0e} N, for the paper's 10^5 N: the forces grow without bound at "
-            f"the singularity, det H = 0 at {m.singular_time:.2f} s (broken line)."
+            " Lines: steps of 0.01 s; points: T in the paper's steps of 0.1 s, in which the largest force is "
+            f"{np.abs(m.papers_steps[1]).max():.1e} N. Cut at {-CUT:.0e} and {CUT:.0e} N: the forces grow without "
+            f"bound at the singularity, det H = 0 at {m.singular_time:.2f} s (broken line)."
         )
     labels = (("T, total", "line"), ("S, massless legs", "dashed"), ("D, difference", "dotted"))
     panels = leg_panels(
@@ -73,8 +78,12 @@ def _forces(m: Measured, number: int, name: str) -> Figure:
         FORCE,
         [(label, y, style) for (label, style), y in zip(labels, drawn, strict=True)],
         marks=((m.singular_time, ""),) if singular else (),
-        y_range=(-2 * ORDER, 2 * ORDER) if singular else None,
+        y_range=(-CUT, CUT) if singular else None,
     )
+    if singular:
+        path, sampled = m.papers_steps
+        points = [Line("T, paper's steps", path.t, y, "points", "T, total") for y in sampled.T]
+        panels = tuple(replace(x, lines=(*x.lines, line)) for x, line in zip(panels, points, strict=True))
     return Figure(f"fig-{number}", f"Fig. {number}: Path {name}, leg forces", caption, panels, columns=3)
 
 
@@ -143,14 +152,27 @@ def _errors(m: Measured) -> Figure:
     return Figure("errors", "The paper's model against the exact one", caption, tuple(panels), columns=2)
 
 
+def _parts(m: Measured) -> Figure:
+    parts = m.parts["II"][MODEL]
+    curves: list[tuple[str, Array, Style]] = [
+        ("weight", parts.weight, "line"),
+        ("inertia", parts.inertia, "dashed"),
+        ("friction", parts.friction, "dotted"),
+    ]
+    caption = "Weight of the legs, their inertia and friction of the joints, which add up to D, by the paper's model. "
+    caption += "On path I the weight is the same, the inertia a hundredth and the friction a tenth of what is drawn."
+    panels = leg_panels("leg", m.paths["II"].t, "part of D (N)", curves)
+    return Figure("parts-of-difference", "What D consists of on path II", caption, panels, columns=3)
+
+
 def _condition_and_force(m: Measured) -> Figure:
-    poses = m.random_poses
-    lines = [Line("random poses at rest", poses.condition[:SCATTERED], poses.force[:SCATTERED], "points")]
+    poses = m.random_poses[WHOLE]
+    lines = [Line(f"random poses {WHOLE}, at rest", poses.condition[:SCATTERED], poses.force[:SCATTERED], "points")]
     for name, path in m.paths.items():
         lines.append(Line(path.name, m.conditions[name], np.abs(m.forces[name].T).max(axis=1)))
     panel = Panel("", "condition number of H", "largest leg force (N)", tuple(lines), log_x=True, log_y=True)
-    caption = "Leg forces tend to grow with the condition number and do not follow from it: at the same number they "
-    caption += "spread over more than a decade."
+    caption = "Near a singularity (path III) the forces follow the condition number; elsewhere they spread over more "
+    caption += "than a decade at the same number. The region of the random poses is our choice."
     return Figure("condition-and-force", "Condition number and leg forces", caption, (panel,))
 
 

@@ -17,6 +17,7 @@ QUANTITIES = (
     ("angular velocities", "angular velocity (rad/s)"),
     ("angular accelerations", "angular acceleration (rad/s²)"),
 )
+COMPARED = "Our source has the caption of this figure but not its curves: computed anew from the equations."
 NAMES = {EXACT: "exact", SIMPLIFIED: "simplified, Dasgupta 1998", IMPROVED: "improved", CLOSED: "improved, closed form"}
 
 
@@ -46,16 +47,20 @@ def _rotations(m: Measured, number: int, name: str, kind: int) -> Figure:
         ("simplified, no spin", rotation.simplified, "dashed"),
         ("difference", rotation.difference, "dotted"),
     ]
-    caption = "Sizes with the spin that the universal joint gives the legs, without it, and their difference."
+    caption = (
+        "Magnitudes with the spin that the universal joint gives the pods, by the equations of Dasgupta 1998, which "
+        f"leave it out, and their difference. {COMPARED}"
+    )
     if name == "1":
         caption += (
-            f" Constant 0.08 m/s for 6 s: ends at x = {path.states.position[-1, 0]:.2f} m, short of the printed 0.6."
+            f" Constant 0.08 m/s for 6 s: ends at x = {path.states.position[-1, 0]:.2f} m, not at the printed 0.60 m. "
+            "The printed distance, time and velocity contradict each other."
         )
     if name == "1 whole":
-        caption += " At 0.5/6 m/s, which covers the printed way in the printed time."
+        caption += " At 0.5/6 m/s, which covers the printed distance in the printed time."
     whole = name == "1 whole"
     return Figure(
-        f"fig-{number}" + "-whole-way" * whole,
+        f"fig-{number}" + "-whole-distance" * whole,
         f"Fig. {number}: {path.name[0].upper()}{path.name[1:]}, {quantity}",
         caption,
         leg_panels("pod", path.t, label, curves),
@@ -70,8 +75,10 @@ def _forces(m: Measured, number: int, name: str) -> Figure:
         ("simplified, Dasgupta 1998", found[SIMPLIFIED], "dashed"),
         ("difference", found[IMPROVED] - found[SIMPLIFIED], "dotted"),
     ]
-    caption = "By the equations of this paper in vector form, and by those of Dasgupta & Mruthyunjaya 1998. The text "
-    caption += "calls the paths of Figs 9 and 10 1 and 2; they are 2 and 3, as the captions have it."
+    caption = (
+        "By the equations of this paper in vector form, and by those of Dasgupta & Mruthyunjaya 1998. The text calls "
+        f"the paths of Figs 9 and 10 1 and 2; they are 2 and 3, as the captions have it. {COMPARED}"
+    )
     title = f"Fig. {number}: Path {name}, pod forces"
     return Figure(f"fig-{number}", title, caption, leg_panels("pod", m.paths[name].t, "force (N)", curves), columns=3)
 
@@ -84,8 +91,8 @@ def _errors(m: Measured, name: str) -> Figure:
     ]
     panels = leg_panels("pod", m.paths[name].t, "error of force (N)", curves)
     caption = (
-        "What each model gives too much. The improved one is better on the slow path 2; on the fast path 3 it is "
-        "better in some pods and worse in others."
+        "Forces of each model less those of the exact one. The improved model is better on the slow path 2; on the "
+        "fast path 3 it is better in some pods and worse in others."
     )
     return Figure(f"errors-{name}", f"Both models against the exact one, path {name}", caption, panels, columns=3)
 
@@ -96,7 +103,7 @@ def _spins(m: Measured) -> Figure:
             m.paths[name].name,
             TIME,
             "spin about the pod (rad/s)",
-            tuple(Line(f"pod {i + 1}", m.paths[name].t, m.spins[name][:, i]) for i in range(LEGS)),
+            tuple(Line(f"pod {i + 1}", m.paths[name].t, m.rotations[name][0].along[:, i]) for i in range(LEGS)),
         )
         for name in ("1", "2", "3")
     )
@@ -109,7 +116,7 @@ def _powers(m: Measured) -> Figure:
     for name, found in m.powers.items():
         path = m.paths[name]
         lines = tuple(Line(NAMES[model], path.t, found[model].imbalance) for model in MODELS)
-        panels.append(Panel(path.name, TIME, "power that goes nowhere (W)", lines))
+        panels.append(Panel(path.name, TIME, "imbalance of power (W)", lines))
     caption = "Power of actuators, gravity and friction less the rate of the kinetic energy: zero for the true forces."
     return Figure("power", "Balance of power", caption, tuple(panels), columns=2)
 

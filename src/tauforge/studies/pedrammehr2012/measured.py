@@ -9,54 +9,51 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tauforge.algebra.dual import Dual, derivative, primal
-from tauforge.algebra.vectors import Vector, dot
-from tauforge.analysis.complexity import operation_count
+from tauforge.algebra.vectors import dot
+from tauforge.analysis.complexity import platform_count
 from tauforge.analysis.power import PowerBalance, power_balance
-from tauforge.formulations.stewart.kinematics import LegMotion, leg_motion
+from tauforge.formulations.stewart import exact, kinematics, pedrammehr2012
 from tauforge.formulations.stewart.pedrammehr2012_closed import Terms
-from tauforge.motion import MotionSample, pose_rates
+from tauforge.motion import MotionSample
 from tauforge.robots.load import load
 from tauforge.robots.stewart_formulas import motion
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.studies.pedrammehr2012.rotations import Errors, Rotation, columns, kinematic_errors, rotations
+from tauforge.studies.random_platforms import fast_states, random_platform
+from tauforge.studies.stewart_legs import legs
+from tauforge.studies.stewart_misprints import Line, forces_of, printed_formula
 from tauforge.studies.stewart_paths import FAST, SLOW, Path, constant_velocity, sampled
 from tauforge.studies.stewart_tables import AssumptionCosts, assumption_costs
 
 Array = NDArray[Any]
 IMPROVED, CLOSED, SIMPLIFIED, EXACT = "pedrammehr2012", "pedrammehr2012-closed", "dasgupta1998", "exact"
 MODELS = (EXACT, SIMPLIFIED, IMPROVED, CLOSED)
+OTHER = "dasgupta1998"  # the other paper's robot: the third component of L_uo has the other sign
 TERMS = Terms._fields  # what the closed form leaves out
-WAY, SPEED, DURATION = 0.5, 0.08, 6.0  # of path 1 as printed: m, m/s, s
+ONCE = ("legs_once", "platform_once")  # switches of the vector form that leave the parallel-axis terms out
+RANDOM_STATES = 200
+DISTANCE, SPEED, DURATION = 0.5, 0.08, 6.0  # of path 1 as printed: m, m/s, s
+SPIN_RATE = Line(kinematics, "omega_u * omega_v / sc  # P25 mended", "-omega_u * omega_v")  # eq. 25 as printed
 
 
-class Rotation(NamedTuple):
-    """Sizes of the legs' angular velocities (rad/s) or accelerations (rad/s^2), (k, 6)."""
+class Size(NamedTuple):
+    """Of errors along a path, in their unit: three ways of being accurate."""
 
-    full: Array  # with the spin that the universal joint gives
-    simplified: Array  # without
+    largest: float
+    rms: float
+    mean: float
 
-    @property
-    def difference(self) -> Array:
-        return self.full - self.simplified
-
-    @property
-    def apart(self) -> Array:
-        """Of each leg (6,), the largest difference beside the largest size."""
-        return np.asarray(np.abs(self.difference).max(axis=0) / self.full.max(axis=0))
+    @classmethod
+    def of(cls, errors: Array) -> Size:
+        magnitude = np.abs(errors)
+        return cls(float(magnitude.max()), float(np.sqrt((magnitude**2).mean())), float(magnitude.mean()))
 
 
-def columns(states: MotionSample) -> list[list[Array]]:
-    return [[x[:, k] for k in range(6)] for x in states]
+class Moment(NamedTuple):
+    """What the universal joints give along the pods on a path: |c.n| (-), and the largest moment along n (N m)."""
 
-
-def legs(platform: StewartPlatform, states: MotionSample, *, spin: bool) -> list[LegMotion]:
-    """Of every leg over columns (k,): the kinematics of both papers in one text."""
-    moving = motion(*columns(states))
-    return [leg_motion(leg, moving, spin=spin) for leg in platform.parameters.legs]
-
-
-def sizes(vectors: list[Vector]) -> Array:
-    return np.stack([np.sqrt(dot(v, v)) for v in vectors], axis=-1)
+    least: float
+    most: float
+    largest: float
 
 
 class Measured:
@@ -66,7 +63,7 @@ class Measured:
         self.platform = load("pedrammehr2012")
         self.paths = {
             "1": constant_velocity("path 1", SPEED, DURATION),
-            "1 whole": constant_velocity("path 1, whole way", WAY / DURATION, DURATION),
+            "1 whole": constant_velocity("path 1, whole distance", DISTANCE / DURATION, DURATION),
             "2": sampled("path 2", SLOW),
             "3": sampled("path 3", FAST),
         }
@@ -81,63 +78,102 @@ class Measured:
         return self.forces[name][model] - self.forces[name][EXACT]
 
     @cached_property
-    def rotations(self) -> dict[str, tuple[Rotation, Rotation]]:
-        """Angular velocities and accelerations, by path."""
+    def sizes(self) -> dict[tuple[str, str, str], Size]:
+        """N, errors by robot, path and model; the robots are those of both papers."""
+        other = load(OTHER)
         found = {}
-        for name, path in self.paths.items():
-            full, simplified = (legs(self.platform, path.states, spin=spin) for spin in (True, False))
-            found[name] = (
-                Rotation(sizes([leg.W for leg in full]), sizes([leg.W for leg in simplified])),
-                Rotation(sizes([leg.A for leg in full]), sizes([leg.A for leg in simplified])),
-            )
+        for name in ("2", "3"):
+            right = self.paths[name].forces(other)
+            for model in MODELS[1:]:
+                found[self.platform.name, name, model] = Size.of(self.error(name, model))
+                found[OTHER, name, model] = Size.of(self.paths[name].forces(other, model) - right)
         return found
 
     @cached_property
-    def spins(self) -> dict[str, Array]:
-        """rad/s, (k, 6), by path."""
-        return {name: self.platform.leg_motion(*path.states).spins for name, path in self.paths.items()}
+    def apart(self) -> tuple[float, float]:
+        """N, the largest difference of both papers' forces on paths 2 and 3."""
+        slow, fast = (np.abs(found[IMPROVED] - found[SIMPLIFIED]).max() for found in self.forces.values())
+        return float(slow), float(fast)
 
     @cached_property
-    def turning_of_the_axes(self) -> tuple[float, float]:
-        """Path 3, rad/s: largest error of W with spin, and without, against how the legs' own axes really turn.
-
-        W x is the rate of T times its transpose, differentiated by dual numbers from positions alone.
-        """
-        states = self.paths["3"].states
-        rates, _ = pose_rates(states.position, states.velocity)
-        pose = [Dual(states.position[:, k], {0: rates[:, k]}) for k in range(6)]
-        errors = [0.0, 0.0]
-        models = [legs(self.platform, states, spin=spin) for spin in (True, False)]
-        for i, leg in enumerate(self.platform.parameters.legs):
-            T = leg_motion(leg, motion(pose)).T
-            value = [[np.asarray(primal(T[r, c])) for c in range(3)] for r in range(3)]
-            rate = [[np.asarray(derivative(T[r, c], 0)) for c in range(3)] for r in range(3)]
-
-            def across(r: int, c: int, value: list[list[Array]] = value, rate: list[list[Array]] = rate) -> Array:
-                return np.asarray(sum(rate[r][k] * value[c][k] for k in range(3)))
-
-            true = Vector(across(2, 1), across(0, 2), across(1, 0))
-            for k, model in enumerate(models):
-                apart = model[i].W - true
-                errors[k] = max(errors[k], float(np.sqrt(dot(apart, apart)).max()))
-        return errors[0], errors[1]
+    def rotations(self) -> dict[str, tuple[Rotation, Rotation]]:
+        """Angular velocities and accelerations, by path."""
+        return {name: rotations(self.platform, path.states) for name, path in self.paths.items()}
 
     @cached_property
-    def printed_spin_rate(self) -> tuple[float, float]:
-        """Path 3, rad/s^2: largest error of alpha_t by eq. 25 as printed, and the largest alpha_t itself."""
-        error = largest = 0.0
-        for leg in legs(self.platform, self.paths["3"].states, spin=True):
-            along = dot(leg.u, leg.s)
-            alpha_n = leg.A - leg.s * leg.spin_rate
-            printed = dot(alpha_n, leg.u) * along / (1.0 - along**2) - leg.omega_u * leg.omega_v
-            error = max(error, float(np.abs(printed - leg.spin_rate).max()))
-            largest = max(largest, float(np.abs(leg.spin_rate).max()))
-        return error, largest
+    def kinematics(self) -> Errors:
+        """Errors of the kinematic equations on path 3."""
+        return kinematic_errors(self.platform, self.paths["3"].states)
+
+    @cached_property
+    def random_kinematics(self) -> Errors:
+        """The same at random fast states of a random platform, where every angle counts."""
+        random = np.random.default_rng(0)
+        platform = random_platform(random)
+        return kinematic_errors(platform, MotionSample(*fast_states(platform, random, RANDOM_STATES)))
+
+    def kinematic_error(self, *names: str) -> list[float]:
+        """Relative, the larger of both."""
+        return [max(found.of(name) for found in (self.kinematics, self.random_kinematics)) for name in names]
+
+    @cached_property
+    def spin_rate_costs(self) -> tuple[float, float]:
+        """N on paths 2 and 3: largest error of the forces with eq. 25 as printed, all else right."""
+        formula = printed_formula(pedrammehr2012, SPIN_RATE)
+        once = pedrammehr2012.Corrections(legs_once=True, platform_once=True)
+        slow, fast = (
+            np.abs(
+                forces_of(formula, self.platform.parameters, self.paths[name].states, corrections=once)
+                - self.forces[name][EXACT]
+            ).max()
+            for name in ("2", "3")
+        )
+        return float(slow), float(fast)
+
+    @cached_property
+    def moments(self) -> dict[str, Moment]:
+        """By path."""
+        found = {}
+        for name in ("2", "3"):
+            moving = motion(*(columns(x) for x in self.paths[name].states))
+            loads = [exact.leg_load(self.platform.parameters, leg, moving) for leg in self.platform.parameters.legs]
+            cn = np.stack([dot(load.motion.c, load.motion.s) for load in loads])
+            along = np.abs(cn * np.stack([load.M_u for load in loads]))
+            found[name] = Moment(float(np.abs(cn).min()), float(np.abs(cn).max()), float(along.max()))
+        return found
+
+    @cached_property
+    def free_axes(self) -> float:
+        """Path 3: the largest of |c.u| and |c.v|, the parts of a moment along c about the joint's own axes."""
+        found = legs(self.platform, self.paths["3"].states)
+        return float(max(np.abs(dot(leg.c, axis)).max() for leg in found for axis in (leg.u, leg.v)))
+
+    def costs_with(self, model: str, *corrections: str) -> tuple[float, ...]:
+        """N on paths 2 and 3: largest error of a model with some of its switches on."""
+        return tuple(
+            float(np.abs(self.paths[name].forces(self.platform, model, corrections) - self.forces[name][EXACT]).max())
+            for name in ("2", "3")
+        )
+
+    @cached_property
+    def mended(self) -> tuple[float, ...]:
+        """N on paths 2 and 3: errors of the vector form without its parallel-axis terms."""
+        return self.costs_with(IMPROVED, *ONCE)
+
+    @cached_property
+    def own_axes(self) -> dict[str, tuple[float, ...]]:
+        """N on paths 2 and 3: cost of eqs 32 and 33, and of 50, their components read in the bodies' own axes."""
+        return {
+            "pods": self.costs_with(IMPROVED, "platform_once", "own_axes"),
+            "platform": self.costs_with(IMPROVED, "legs_once", "own_axes"),
+        }
 
     @cached_property
     def flops(self) -> dict[str, int]:
-        """Of one inverse dynamics, by model."""
-        return {model: operation_count(self.platform, model).flops for model in (SIMPLIFIED, IMPROVED, EXACT)}
+        """Of one inverse dynamics, by model, and of the simplified one with the spin added."""
+        chosen = {model: (model, ()) for model in (SIMPLIFIED, IMPROVED, EXACT)}
+        counted = {model: platform_count(self.platform, *options).flops for model, options in chosen.items()}
+        return {**counted, "with spin": platform_count(self.platform, SIMPLIFIED, ("leg_spin",)).flops}
 
     @cached_property
     def powers(self) -> dict[str, dict[str, PowerBalance]]:
@@ -154,18 +190,25 @@ class Measured:
     @cached_property
     def term_costs(self) -> dict[str, float]:
         """Path 3, N: largest difference of the closed form from the vector form, by the term left out; "" for none."""
-        path, vectors = self.paths["3"], self.forces["3"][IMPROVED]
-        chosen = {"": TERMS, **{left_out: tuple(t for t in TERMS if t != left_out) for left_out in TERMS}}
-        return {
-            left_out: float(np.abs(path.forces(self.platform, CLOSED, terms) - vectors).max())
-            for left_out, terms in chosen.items()
-        }
+        return {left_out: self._closed_apart([t for t in TERMS if t != left_out]) for left_out in ("", *TERMS)}
 
     @cached_property
-    def sign_of_the_mass_centre(self) -> float:
-        """Path 2, N: how far the exact forces differ between this robot and that of Dasgupta 1998."""
-        other: Path = self.paths["2"]
-        return float(np.abs(self.forces["2"][EXACT] - other.forces(load("dasgupta1998"))).max())
+    def restored_alone(self) -> dict[str, float]:
+        """The same with nothing restored but one term."""
+        return {term: self._closed_apart([term]) for term in TERMS}
+
+    def _closed_apart(self, terms: list[str]) -> float:
+        path, vectors = self.paths["3"], self.forces["3"][IMPROVED]
+        return float(np.abs(path.forces(self.platform, CLOSED, terms) - vectors).max())
+
+    @cached_property
+    def other_robot(self) -> tuple[float, float]:
+        """Path 2, N: exact forces less those of the other robot, as printed and with the sign changed; the largest."""
+        path: Path = self.paths["2"]
+        wanted = path.forces(load(OTHER))
+        turned = self.platform.replace(upper_com=np.array(self.platform.upper_com) * [1.0, 1.0, -1.0])
+        before, after = (np.abs(path.forces(robot) - wanted).max() for robot in (self.platform, turned))
+        return float(before), float(after)
 
     @cached_property
     def seconds(self) -> float:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from tauforge.studies.pedrammehr2012 import misprints
 from tauforge.studies.pedrammehr2012.claims import claims
+from tauforge.studies.pedrammehr2012.contents import CONTENTS
 from tauforge.studies.pedrammehr2012.figures import NAMES, figures
-from tauforge.studies.pedrammehr2012.measured import IMPROVED, SIMPLIFIED, Measured
+from tauforge.studies.pedrammehr2012.measured import IMPROVED, OTHER, SIMPLIFIED, Measured
 from tauforge.studies.study import Cell, Progress, Study, Table, nothing
 
 PAPER = (
     "S. Pedrammehr, M. Mahboubkhah, N. Khani, Improved dynamic equations for the generally configured Stewart platform "
     "manipulator, Journal of Mechanical Science and Technology 26 (2012) 711-721"
 )
-PUBLISHED = ("Dasgupta & Mruthyunjaya 1998 as published", "Pedrammehr et al. 2012 as published")
 TERM_NAMES = {
     "": "none: every term restored",
     "spin_rate_sign": "the spin's rate as it should be in eq. 43",
@@ -28,22 +29,43 @@ TERM_NAMES = {
 def study(progress: Progress = nothing) -> Study:
     """Figures 5 to 10, and both papers' models against the exact one."""
     measured = Measured()
-    progress("rotations of the legs, forces of four models")
+    progress("rotations of the pods, forces of four models")
     drawn = figures(measured)
-    progress("tables of assumptions, power and closed form")
-    tables = (measured.costs.table(), _power(measured), _terms(measured), _rotation(measured))
+    progress("tables of assumptions, accuracy, power and closed form")
+    tables = (measured.costs.table(), _accuracy(measured), _power(measured), _terms(measured), _rotation(measured))
+    progress("slips of print and of reading")
+    slips, slips_table = misprints.results()
     progress("verdicts")
-    judged = claims(measured)
-    before, after = (measured.costs.of(name) for name in PUBLISHED)
-    old, new = (np.sqrt((measured.error("3", model) ** 2).mean()) for model in (SIMPLIFIED, IMPROVED))
-    summary = (
-        "The kinematics of the universal joint and the direction of its moment are right, and mend Dasgupta & "
-        "Mruthyunjaya 1998. The parallel-axis terms are wrong: they count twice what the equations hold already. So "
-        f"the improved model improves the slow path (largest error {before[0]:.1f} N becomes {after[0]:.1f} N); on the "
-        f"fast one the outcome is mixed (largest error {before[1]:.1f} N becomes {after[1]:.1f} N, root mean square "
-        f"{old:.1f} N becomes {new:.1f} N). Its closed form is not equal to its vector form."
+    judged = (*claims(measured), *slips)
+    return Study("pedrammehr2012", PAPER, _summary(measured), judged, drawn, (*tables, slips_table), CONTENTS)
+
+
+def _summary(m: Measured) -> str:
+    slow, fast = ([m.sizes[m.platform.name, path, model] for model in (SIMPLIFIED, IMPROVED)] for path in ("2", "3"))
+    return (
+        "The kinematics of the universal joint and the direction of its moment are right but for one term (eq. 25), "
+        "and mend Dasgupta & Mruthyunjaya 1998. The parallel-axis terms are wrong: they count twice what the equations "
+        f"hold already. So the improved model improves the slow path (largest error {slow[0].largest:.1f} N becomes "
+        f"{slow[1].largest:.1f} N); on the fast one the outcome is mixed (largest error {fast[0].largest:.1f} N "
+        f"becomes {fast[1].largest:.1f} N, root mean square {fast[0].rms:.1f} N becomes {fast[1].rms:.1f} N). Its "
+        "closed form is not equal to its vector form. Our source is a machine-read text with the captions of the "
+        "figures but without their curves: the figures are computed anew, and what the text says of them is judged. "
+        "The robot is the paper's own: L_uo ends in -0.08 m, in Dasgupta's paper in +0.08 m."
     )
-    return Study("pedrammehr2012", PAPER, summary, judged, drawn, tables)
+
+
+def _accuracy(m: Measured) -> Table:
+    signs = {m.platform.name: "this paper, L_uo ends in -0.08 m", OTHER: "Dasgupta 1998, L_uo ends in +0.08 m"}
+    rows: list[tuple[Cell, ...]] = [
+        (m.paths[path].name, signs[robot], NAMES[model], *size) for (robot, path, model), size in m.sizes.items()
+    ]
+    return Table(
+        "accuracy",
+        "Errors of the models on both robots",
+        "Errors of the leg forces against the exact model, over all pods and times of the path.",
+        ("path", "robot", "model", "largest (N)", "root mean square (N)", "mean (N)"),
+        tuple(rows),
+    )
 
 
 def _power(m: Measured) -> Table:
@@ -57,7 +79,7 @@ def _power(m: Measured) -> Table:
         "power",
         "Balance of power",
         "Power of actuators, gravity and friction less the rate of the kinetic energy, which is differentiated "
-        "exactly; largest sizes along the path.",
+        "exactly; largest magnitudes along the path.",
         ("path", "model", "imbalance (W)", "actuators (W)", "imbalance (%)", "error of force (N)"),
         tuple(rows),
     )
@@ -83,7 +105,7 @@ def _rotation(m: Measured) -> Table:
                     m.paths[name].name,
                     pod + 1,
                     float(velocity.full[:, pod].max()),
-                    float(np.abs(m.spins[name][:, pod]).max()),
+                    float(np.abs(velocity.along[:, pod]).max()),
                     float(100 * velocity.apart[pod]),
                     float(acceleration.full[:, pod].max()),
                     float(100 * acceleration.apart[pod]),
@@ -92,7 +114,7 @@ def _rotation(m: Measured) -> Table:
     return Table(
         "rotations",
         "What the simplification changes in the rotation of the pods",
-        "Largest sizes along the paths; differences of sizes beside the largest size of the pod.",
+        "Largest magnitudes along the paths; differences of magnitudes beside the largest of the pod.",
         (
             "path",
             "pod",

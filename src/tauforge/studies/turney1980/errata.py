@@ -9,23 +9,19 @@ from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, 
 from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.formulations.serial.strobing import ExplicitModel
 from tauforge.robots.evaluate import Formula
-from tauforge.studies.misprints import Misprint, as_printed, misprinted
+from tauforge.studies.misprints import Misprint, Trial, as_printed, formulas_on_random_arms, on_random_arms
+from tauforge.studies.rules import true_or_mended
+from tauforge.studies.study import ROUNDING, Claim
 
-DIAGONAL = "Matrix.of(((I[0, 0], 0.0, 0.0), (0.0, I[1, 1], 0.0), (0.0, 0.0, I[2, 2])))"
 K_LINE = "        K = second_moments(body.inertia)\n"
 IMPORT = "from tauforge.algebra.inertias import second_moments"
-
-NO_PRODUCTS = misprinted(
-    lagrange_euler,
-    (
-        "    J = second_moments(body.inertia + point_mass_inertia(body.mass, body.com))",
-        f"    I = body.inertia\n    J = second_moments({DIAGONAL} + point_mass_inertia(body.mass, body.com))",
-    ),
-)
+BEFORE = "alpha + cross(omega, E_Z * qd[i])"  # eq. 3.16, before the rotation
+AS_VECTORS = on_random_arms(newton_euler, (BEFORE, "alpha + cross(omega + E_Z * qd[i], E_Z * qd[i])"))
+AS_COMPONENTS = on_random_arms(newton_euler, (BEFORE, "alpha + cross(R_down[i] @ (omega + E_Z * qd[i]), E_Z * qd[i])"))
 
 
 def torques(model: ExplicitModel, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
-    """tau_i = sum_j M_ij qdd_j + sum_jk C^i_jk qd_j qd_k + G_i (2.11)."""
+    """tau_i = sum_j M_ij qdd_j + sum_jk C^i_jk qd_j qd_k + G_i (T2.11)."""
     n = range(len(qd))
     tau = []
     for i in n:
@@ -38,24 +34,24 @@ def torques(model: ExplicitModel, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -
     return tau
 
 
-def indices_exchanged() -> Formula:
-    """C^k_ij, where the trace gives C^i_jk."""
+def with_coefficients(right_indices: bool) -> Formula:
+    """Torques from M, C^i_jk and G; or from C^k_ij in the place of C^i_jk."""
 
     def forces(arm: ArmParameters, q: list[Scalar], qd: list[Scalar], qdd: list[Scalar]) -> list[Scalar]:
         n = range(arm.n)
-        right = lagrange_euler.coriolis_coefficients(arm, q)
-        C = [[[right[i][j][k] for j in n] for i in n] for k in n]
+        C = lagrange_euler.coriolis_coefficients(arm, q)
+        if not right_indices:
+            C = [[[C[i][j][k] for j in n] for i in n] for k in n]
         M, G = lagrange_euler.mass_matrix(arm, q), lagrange_euler.gravity_forces(arm, q)
         return torques(ExplicitModel(M, C, G), qd, qdd)
 
     return forces
 
 
-def strobed_literally() -> Formula:
-    """What two unit velocities give, taken for C^i_jk itself."""
-    explicit_model = as_printed(strobing, ("(pair[i] - single[j][i] - single[k][i]) * 0.5", "pair[i]"))[
-        "explicit_model"
-    ]
+def strobed(literally: bool) -> Formula:
+    """Torques from strobed M, C and G; literally: what two unit velocities give is taken for C^i_jk itself."""
+    changes = [("(pair[i] - single[j][i] - single[k][i]) * 0.5", "pair[i]")] if literally else []
+    explicit_model = as_printed(strobing, *changes)["explicit_model"]
 
     def forces(arm: ArmParameters, q: list[Scalar], qd: list[Scalar], qdd: list[Scalar]) -> list[Scalar]:
         return torques(explicit_model(modified_newton_euler.inverse_dynamics, arm, q), qd, qdd)
@@ -65,53 +61,39 @@ def strobed_literally() -> Formula:
 
 MISPRINTS = (
     Misprint(
-        "eq. 3.16",
-        "angular acceleration",
-        "omega_i x z_{i-1} qd_i",
-        "omega_{i-1} x z_{i-1} qd_i",
-        misprinted(
-            newton_euler,
-            ("alpha + cross(omega, E_Z * qd[i])", "alpha + cross(R_down[i] @ (omega + E_Z * qd[i]), E_Z * qd[i])"),
-        ),
-    ),
-    Misprint(
         "eq. 3.18",
         "acceleration of the mass centre",
         "omega_i x (omega_i x r_i) + alpha_i x r_i",
         "the same with r-bar_i",
-        misprinted(
+        "misprint-3-18",
+        on_random_arms(
             newton_euler,
             (
                 "cross(omega, cross(omega, r_bar)) + cross(alpha, r_bar)",
                 "cross(omega, cross(omega, r[i])) + cross(alpha, r[i])",
             ),
         ),
+        "The machine that read our text may have lost the bar. Eq. 3.8 has it.",
     ),
     Misprint(
         "section 5, A_i",
         "entry (3, 2) of A_i",
         "omega_z omega_y + alpha_z",
         "omega_z omega_y + alpha_x",
-        misprinted(modified_newton_euler, ("yz + alpha.x", "yz + alpha.z")),
+        "misprint-a-32",
+        on_random_arms(modified_newton_euler, ("yz + alpha.x", "yz + alpha.z")),
+        "The machine that read our text may have taken x for z. The definition of A_i gives alpha_x.",
     ),
     Misprint(
         "section 5, K_i",
         "the point that K_i is about",
         "the (i-1)th origin",
         "the centre of mass, as its entries are",
-        misprinted(
+        "misprint-k",
+        on_random_arms(
             modified_newton_euler,
             (IMPORT, "from tauforge.algebra.inertias import point_mass_inertia, second_moments"),
             (K_LINE, "        K = second_moments(body.inertia + point_mass_inertia(body.mass, body.com + r[i]))\n"),
-        ),
-    ),
-    Misprint(
-        "section 5, K_i",
-        "K_i in axes that are not principal",
-        "diagonal",
-        "Tr(I)/2 E - I, full",
-        misprinted(
-            modified_newton_euler, (K_LINE, f"        I = body.inertia\n        K = second_moments({DIAGONAL})\n")
         ),
     ),
     Misprint(
@@ -119,49 +101,100 @@ MISPRINTS = (
         "n_x of Tr{A K sigma'}",
         "(A K)_yz - (A K)_zy",
         "(A K)_zy - (A K)_yz, and so on around",
-        misprinted(modified_newton_euler, ("return Vector(AK[2, 1]", "return -Vector(AK[2, 1]")),
+        "misprint-5-2-axial",
+        on_random_arms(modified_newton_euler, ("return Vector(AK[2, 1]", "return -Vector(AK[2, 1]")),
     ),
     Misprint(
         "eq. 5.2",
         "the last term",
         "R_i^{i+1} n_i (not known yet: run without it)",
         "R_i^{i+1} n_{i+1}",
-        misprinted(modified_newton_euler, ("+ cross(r[i], f_next) + n_next  # 5.2", "+ cross(r[i], f_next)")),
-    ),
-    Misprint(
-        "eq. 1.26",
-        "off-diagonal entries of J_q",
-        "m r-bar_x r-bar_y",
-        "with the products of inertia beside it",
-        NO_PRODUCTS,
+        "misprint-5-2-last",
+        on_random_arms(modified_newton_euler, ("+ cross(r[i], f_next) + n_next  # T5.2", "+ cross(r[i], f_next)")),
+        "The machine that read our text may have lost the +1. The line before eq. 5.2 has n_{i+1}.",
     ),
     Misprint(
         "section 2, C",
         "indices of the Coriolis coefficients",
         "C^k_ij",
-        "C^i_jk, q from max(i, j, k)",
-        indices_exchanged,
+        "C^i_jk, as in the lines around it",
+        "misprint-c-indices",
+        formulas_on_random_arms(lambda: with_coefficients(False), with_coefficients(True)),
     ),
     Misprint(
         "section 3, strobing",
         "what unit velocities of joints j and k give",
         "C^i_jk",
         "C^i_jj + C^i_kk + 2 C^i_jk: subtract the runs with one velocity",
-        strobed_literally,
+        "misprint-strobing",
+        formulas_on_random_arms(lambda: strobed(True), strobed(False)),
     ),
     Misprint(
-        "eqs 2.1, 2.7",
-        "signs of the potential energy",
-        "-g z' T m r-bar and - dP.E./dq",
-        "both plus: they cancel in 2.8",
+        "eqs 1.11, 1.12",
+        "derivatives of R_0^i",
+        "R_0^{i-1} Q, Q_0^{i-1}",
+        "R_0^{j-1} Q, Q_0^{j-1}",
+        "misprint-1-11",
+        reading="The machine that read our text may have taken j for i. Eqs 1.18 and 1.19 have j.",
     ),
-    Misprint("section 3, a_0", "acceleration of the base", "9.8 m/s^2, a number", "g z_0, a vector"),
-    Misprint("eqs 1.11, 1.12", "derivatives of R_0^i", "R_0^{i-1} Q, Q_0^{i-1}", "R_0^{j-1} Q, Q_0^{j-1}"),
-    Misprint("eq. 2.6", "kinetic energy", "no velocities", "times qd_j qd_k"),
-    Misprint("eqs 2.11, 4.27", "what M multiplies", "qd_j", "qdd_j"),
-    Misprint("eqs 4.3, 4.5", "upper limits of the sums over k", "n; 1 to i", "i; j to i"),
     Misprint(
-        "eq. 4.7", "acceleration of origin i", "a double sum of p_0^j", "the first term in a single sum, of p_0^i"
+        "eqs 2.9, 2.11, 4.4-4.34",
+        "what M multiplies",
+        "the first derivative of the angles",
+        "the second derivative",
+        "misprint-2-11",
+        reading="The machine that read our text may have lost dots. Section 6 prints eq. 2.11 again, with two dots.",
     ),
+    Misprint(
+        "eqs 4.3, 4.5",
+        "limits of the sums over k",
+        "1 to n; 1 to i",
+        "1 to i; j to i",
+        "misprint-4-3",
+        reading="The machine that read our text may have taken i for n and j for 1.",
+    ),
+    Misprint(
+        "eqs 4.7, 4.9, 4.14-4.22",
+        "what is differentiated",
+        "p_0^j and R_0^j",
+        "p_0^i and R_0^i",
+        "misprint-4-7",
+        reading="The machine that read our text may have taken j for i. Eqs 4.20, 4.24 and 4.26 have i.",
+    ),
+    Misprint("eq. 2.6", "kinetic energy", "no velocities", "times qd_j qd_k, as in eq. 2.5"),
+    Misprint("eq. 4.7", "sums of the acceleration", "a double sum", "a single sum for the accelerations of the joints"),
     Misprint("eqs 4.11, 4.17", "masses", "missing; twice", "m_i once"),
+    Misprint(
+        "eqs 4.17, 4.22, 4.24",
+        "vectors r_i and r-bar_i",
+        "r_i in the last term of 4.17, r-bar_i in 4.22 and 4.24",
+        "r-bar_i in 4.17, r_i in 4.22 and 4.24",
+        "misprint-4-17",
+        reading="The machine that read our text may have lost a bar or seen one too many.",
+    ),
+    Misprint("eq. 4.25", "a rotation", "R_i^0 [...]", "[...] alone: R_i^0 cancels"),
+    Misprint("eqs 4.21, 4.30, 4.31", "factors", "a second rate; no m_{i+1}; g z_0 with every j", "none; m_{i+1}; once"),
 )
+
+
+def angular_acceleration() -> Claim:
+    """Eq. 3.16, which is an equation between vectors whose components are of two frames."""
+    vectors: Trial = AS_VECTORS()
+    components = AS_COMPONENTS().printed
+    return Claim(
+        name="angular-acceleration",
+        where="eq. 3.16",
+        claim="alpha_i = R_i^{i-1} (alpha_{i-1} + omega_i x z_{i-1} qd_i + z_{i-1} qdd_i)",
+        printed="omega_i",
+        measured="right as an equation between vectors" if vectors.printed < ROUNDING else f"{vectors.printed:.2g} off",
+        reason="omega_i and omega_{i-1} differ by z qd, and z x z = 0. Before the rotation the components must be "
+        "those of frame i-1, as of omega_{i-1} in eq. 3.4; with omega_i in its own frame the forces are "
+        f"{components:.2g} of the largest off.",
+        rule=true_or_mended(
+            "It holds if the forces, with the symbols read as vectors, are those of an independent formulation, within "
+            f"{ROUNDING:g} of the largest, and with a correction if those with omega_{{i-1}} are.",
+            holds=lambda vectors, mended: vectors < ROUNDING,
+            corrected=lambda vectors, mended: mended < ROUNDING,
+        ),
+        evidence={"vectors": vectors.printed, "mended": vectors.mended},
+    )

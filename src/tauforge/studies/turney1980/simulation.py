@@ -7,6 +7,7 @@ columns of M.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -96,8 +97,10 @@ def no_torque(t: float) -> Array:
     return np.zeros(6)
 
 
-def simulations() -> Simulations:
-    arm = puma()
+@cache
+def simulations(rotors: bool = False) -> Simulations:
+    """Without rotors, as in the paper, or with ours."""
+    arm = puma(rotors)
     strobed = StrobedArm(arm)
     lee = move(FALL)
 
@@ -120,11 +123,12 @@ def simulations() -> Simulations:
     )
 
 
+@cache
 def halving() -> Halving:
-    """The fall in ever shorter steps, against Dormand and Prince's adaptive ones."""
+    """The fall in ever shorter steps, against Dormand and Prince's adaptive ones; without rotors."""
     arm = puma()
     exact = simulate(arm, None, initial=(START, np.zeros(6)), duration=FALL, step=FALL / 10, method="dormand-prince")
-    steps = FALL / np.array([25, 50, 100, 200, 400])
+    steps = FALL / np.array([50, 100, 200, 400, 800])
     ends = [StrobedArm(arm).run(no_torque, START, FALL, float(step))[-1, :6] for step in steps]
     errors = np.array([np.abs(end - exact.position[-1]).max() for end in ends])
     order = float(np.polyfit(np.log(steps), np.log(errors), 1)[0])

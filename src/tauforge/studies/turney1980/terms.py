@@ -11,8 +11,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tauforge.errors import TauforgeError
+from tauforge.robots.serial_arm import SerialArm
 from tauforge.simulation.simulate import simulate
-from tauforge.studies.lee1982.control import HOLD_STEPS, KP, KV, PERIOD, move, puma
+from tauforge.studies.lee1982.control import HOLD_STEPS, KP, KV, PERIOD, move
 
 Array = NDArray[Any]
 GRAVITY, DIAGONAL, COUPLING = "gravity", "inertia, own joint", "inertia, other joints"
@@ -20,12 +21,11 @@ CENTRIFUGAL, CORIOLIS = "centrifugal", "Coriolis"
 GROUPS = (GRAVITY, DIAGONAL, COUPLING, CENTRIFUGAL, CORIOLIS)
 
 
-def terms(q: Array, qd: Array, qdd: Array) -> dict[str, Array]:
-    """Groups of the PUMA's torques, each (..., 6), N m.
+def terms(arm: SerialArm, q: Array, qd: Array, qdd: Array) -> dict[str, Array]:
+    """Groups of the arm's torques, each (..., n), N m.
 
     Identity: they add up to the inverse dynamics. Centrifugal terms are the torques of each joint's speed alone.
     """
-    arm = puma()
     M, G = arm.mass_matrix(q), arm.gravity_forces(q)
     alone = np.asarray(qd)[..., None] * np.eye(arm.n)  # a row for each joint that moves alone
     bias = arm.bias_forces(np.asarray(q)[..., None, :], alone) - G[..., None, :]
@@ -44,25 +44,25 @@ class Importance(NamedTuple):
     """Of one group along the move of one duration."""
 
     largest: Array  # (6,) N m, of each joint
-    share: float  # of each joint's largest torque, the worst joint
+    shares: Array  # (6,) of each joint's largest torque
     tracking: float | None  # rad, largest error of computed torque that leaves the group out; None: it runs away
 
 
-def along(duration: float, rows: int = 301) -> tuple[Array, dict[str, Array], Array]:
+def along(arm: SerialArm, duration: float, rows: int = 401) -> tuple[Array, dict[str, Array], Array]:
     """Times (k,), the groups and the whole torque (k, 6) along Lee's move."""
     t = np.linspace(0, duration, rows)
     state = move(duration).sample(t)
-    return t, terms(*state), puma().inverse_dynamics(*state)
+    return t, terms(arm, *state), arm.inverse_dynamics(*state)
 
 
-def tracking_without(group: str | None, duration: float) -> float | None:
+def tracking_without(arm: SerialArm, group: str | None, duration: float) -> float | None:
     """rad: the largest error of any joint with the group left out of the controller's model; None: it runs away."""
-    arm, motion = puma(), move(duration)
+    motion = move(duration)
 
     def law(t: float, q: Array, qd: Array) -> Array:
         target = motion.sample(t)
         wanted = target.acceleration + KV * (target.velocity - qd) + KP * (target.position - q)
-        kept = [value for name, value in terms(q, qd, wanted).items() if name != group]
+        kept = [value for name, value in terms(arm, q, qd, wanted).items() if name != group]
         return np.asarray(np.sum(kept, axis=0))
 
     try:
@@ -74,11 +74,11 @@ def tracking_without(group: str | None, duration: float) -> float | None:
     return error if whole and error < np.pi else None
 
 
-def importance(duration: float) -> dict[str, Importance]:
-    _, groups, torque = along(duration)
+def importance(arm: SerialArm, duration: float) -> dict[str, Importance]:
+    _, groups, torque = along(arm, duration)
     peak = np.abs(torque).max(axis=0)
     result = {}
     for name, value in groups.items():
         largest = np.abs(value).max(axis=0)
-        result[name] = Importance(largest, float((largest / peak).max()), tracking_without(name, duration))
+        result[name] = Importance(largest, largest / peak, tracking_without(arm, name, duration))
     return result

@@ -1,0 +1,105 @@
+"""What a misprint of a paper on the Stewart platform costs: our own code with lines put back as printed.
+
+The forces are compared with the exact model in the coordinates of the universal joints, which shares no equation of a
+leg with the papers: along paths I and II on the paper's robot, and at random fast states of random platforms, where
+friction, spin and every direction count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from types import ModuleType, SimpleNamespace
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.analysis.comparison import row_errors
+from tauforge.formulations.stewart import kinematics, pedrammehr2012, platform_equations, universal_coordinates
+from tauforge.formulations.stewart.lumping import lumped
+from tauforge.formulations.stewart.parameters import LEGS
+from tauforge.robots.evaluate import Formula, evaluate
+from tauforge.robots.load import load
+from tauforge.robots.stewart_formulas import motion
+from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.studies.misprints import Trial, as_printed
+from tauforge.studies.random_platforms import fast_states, random_platform
+from tauforge.studies.stewart_paths import FAST, SLOW, sampled
+
+Array = NDArray[Any]
+States = tuple[Array, Array, Array]
+PLATFORMS, STATES = 4, 40
+TRIED_ON = f"{PLATFORMS} random platforms with {STATES} fast states each"
+SHARED = (kinematics, platform_equations, pedrammehr2012)  # that other modules import from, in the order of imports
+
+
+class Line(NamedTuple):
+    """A piece of a module's code and what it would be as printed. It stands once in the module."""
+
+    module: ModuleType
+    ours: str
+    printed: str
+
+
+def printed_formula(module: ModuleType, *lines: Line) -> Formula:
+    """`inverse_dynamics` of the module with lines as printed, of the module itself or of those it imports from."""
+    made: dict[ModuleType, dict[str, Any]] = {}
+    for part in dict.fromkeys((*SHARED, module)):
+        names = as_printed(part, *((line.ours, line.printed) for line in lines if line.module is part))
+        for name, value in list(names.items()):
+            if isinstance(value, ModuleType) and value in made:
+                names[name] = SimpleNamespace(**made[value])
+            for other, its_names in made.items():
+                if getattr(value, "__module__", None) == other.__name__ and name in its_names:
+                    names[name] = its_names[name]
+        made[part] = names
+    if strange := [line.module.__name__ for line in lines if line.module not in made]:
+        raise LookupError(f"expected lines of {[part.__name__ for part in made]}, got {strange}")
+    formula: Formula = made[module]["inverse_dynamics"]
+    return formula
+
+
+def forces_of(formula: Formula, model: Any, states: States, **options: Any) -> Array:
+    """formula(model, motion) for every state, (k, 6); nothing is compiled."""
+
+    def forces(pose: list[Scalar], twist: list[Scalar], acceleration: list[Scalar]) -> list[Scalar]:
+        found: list[Scalar] = formula(model, motion(pose, twist, acceleration), **options)
+        return found
+
+    (found,) = evaluate(forces, dict(zip(("pose", "twist", "acceleration"), states, strict=True)), [(LEGS,)])
+    return found
+
+
+def on_platforms(module: ModuleType, *lines: Line, robot: str, **options: Any) -> Callable[[], Trial]:
+    """A trial of a module's `inverse_dynamics` with lines as printed, everything else right.
+
+    robot:   that of the paper, for newtons on paths I and II
+    options: switches of `inverse_dynamics` that make the module exact
+    """
+
+    def trial() -> Trial:
+        random = np.random.default_rng(0)
+        formulas = [partial(f, **options) for f in (printed_formula(module, *lines), module.inverse_dynamics)]
+        errors = []
+        for _ in range(PLATFORMS):
+            platform = random_platform(random)
+            found, exact = _compared(formulas, platform, fast_states(platform, random, STATES))
+            errors.append([row_errors(forces, exact) for forces in found])
+        printed, mended = np.array(errors).swapaxes(0, 1)
+        newtons, worst = [], float(mended.max())
+        for path in (SLOW, FAST):
+            (wrong, right), exact = _compared(formulas, load(robot), sampled("", path).states)
+            newtons.append(float(np.abs(wrong - exact).max()))
+            worst = max(worst, float(np.abs(right - exact).max() / np.abs(exact).max()))
+        return Trial(float(np.median(printed)), worst, tuple(newtons))
+
+    return trial
+
+
+def _compared(formulas: Sequence[Formula], platform: StewartPlatform, states: States) -> tuple[list[Array], Array]:
+    """Forces by each formula, and by the exact model."""
+    p = platform.parameters
+    exact = forces_of(universal_coordinates.inverse_dynamics, lumped(p), states)
+    return [forces_of(formula, p, states) for formula in formulas], exact

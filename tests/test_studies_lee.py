@@ -11,7 +11,7 @@ from scipy.linalg import expm
 
 import lee_witness as witness
 import tauforge as tf
-from lee_verdicts import NOT_JUDGED, OTHERS, VERDICTS
+from lee_verdicts import CORRECTED, NOT_JUDGED, OTHERS, VERDICTS
 from study_checks import (
     assert_contents,
     assert_every_verdict_can_change,
@@ -28,10 +28,19 @@ from tauforge.analysis.comparison import random_states
 from tauforge.analysis.complexity import operation_count
 from tauforge.plots.pens import colours
 from tauforge.studies.contents_table import contents_table
-from tauforge.studies.lee1982 import adaptation, gains, near_minimum_time, resolved_rate, side_by_side, tracking
+from tauforge.studies.lee1982 import (
+    adaptation,
+    derivation,
+    gains,
+    near_minimum_time,
+    resolved_rate,
+    side_by_side,
+    tracking,
+)
 from tauforge.studies.lee1982 import control as lee
 from tauforge.studies.lee1982.study import study as make
 from tauforge.studies.random_arms import random_arm
+from tauforge.studies.turney1980.derivation import Arm, Recursion
 
 ONE_BIT = 4.26e-4  # rad, in the paper's words
 SAME = 1e-9  # relative: the same steps by two codes
@@ -455,18 +464,21 @@ def test_identities_by_symbols():
 
 
 def test_steps_that_are_false_as_printed_are_not_said_to_hold(study):
-    """Misprints that only algebra shows."""
     rows = {row[1]: row for row in contents_table(study).rows if row[0] == "equation"}
-    for number in ("4.11", "4.21", "4.30", "4.38"):
-        assert rows[number][4] == NOT_JUDGED
-        assert "misprints" in rows[number][5]
+    for number, verdict in (("4.11", CORRECTED), ("4.21", CORRECTED), ("4.29", CORRECTED), ("4.38", NOT_JUDGED)):
+        assert rows[number][4] == verdict
         assert any(number in row[0] for row in table(study, "misprints").rows)
 
 
-def test_the_puma_has_principal_axes():
-    """Which is why eq. 2.20 is right for it."""
-    for joint in tf.load("puma560").joints:
-        assert np.array_equal(joint.inertia, np.diag(np.diag(joint.inertia)))
+def test_the_double_sum_of_an_acceleration():
+    """4.11 against the second derivative of the origin's place along a motion, by differences."""
+    arm = Arm(4)
+    by, h, i = Recursion(arm), 1e-4, arm.n
+    here, after, before = (arm.p(0, i, arm.theta + arm.qd * t + arm.qdd * t**2 / 2) for t in (0.0, h, -h))
+    exact = (after - 2 * here + before) / h**2
+    assert np.abs(by.a[i] - exact - [0, 0, 9.8]).max() < 1e-5 * np.abs(exact).max()
+    assert derivation.double_sum(arm, by, 1) < 1e-12  # one joint, one term
+    assert derivation.as_printed()["4.11"] > 0.1
 
 
 def test_estimates_have_the_colour_of_what_they_estimate(study):

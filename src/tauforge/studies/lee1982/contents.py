@@ -5,23 +5,23 @@ from __future__ import annotations
 from tauforge.studies.contents import Item, equations
 
 LAW, IDENTITIES = ("same-law",), ("identities",)
-STEP = "A step of the proof that both laws are one. Its result, 4.41, is what was tested, as 4.1."
-FALSE = "A step of the proof, false as printed: see the misprints."
+STEPS, SLIPS = ("derivation",), ("derivation-slips",)
+STEP = "A step of the proof that both laws are one."
 BASE = "In the base frame; 3.21-3.27 are the form used."
 WORDS = ("one", "two", "three", "four", "five", "six")
 
 CONTENTS = (
-    *equations("2.1 2.2", "transformation from link to link", LAW),
+    *equations("2.1 2.2", "transformation from link to link", ("identities", "same-law")),
     *equations("2.3", "the inverse of a rotation is its transpose", IDENTITIES, remark="Used wherever R' is R^-1."),
-    *equations("2.4", "rotations as chain products", ("same-law", "indices")),
+    *equations("2.4", "rotations as chain products", ("identities", "indices")),
     *equations("2.5", "a rotation of a cross product", IDENTITIES, remark="An identity that no code needs."),
-    *equations("2.6", "derivative of a rotation", ("same-law", "indices")),
+    *equations("2.6", "derivative of a rotation", ("derivatives", "indices")),
     *equations("2.7", "Q of a revolute joint", LAW),
     *equations("2.8", "Q as a cross product", IDENTITIES, remark="The form of 2.7 that the proof uses."),
-    *equations("2.9", "2.6 by cross products", ("same-law", "indices"), remark="Another form of 2.6."),
-    *equations("2.10", "second derivative of a rotation", LAW),
-    *equations("2.11 2.12", "displacements of the origins", LAW),
-    *equations("2.13 2.14", "derivatives of the displacements", ("same-law", "indices")),
+    *equations("2.9", "2.6 by cross products", ("derivatives", "indices"), remark="Another form of 2.6."),
+    *equations("2.10", "second derivative of a rotation", ("derivatives",)),
+    *equations("2.11 2.12", "displacements of the origins", ("identities", "same-law")),
+    *equations("2.13 2.14", "derivatives of the displacements", ("derivatives", "indices")),
     *equations("2.15 2.16 2.17", "vector identities", IDENTITIES, remark="The proof uses them, no code needs them."),
     *equations("2.18 2.19", "second moments of a link", LAW),
     *equations("2.20", "second moments by the parallel axis theorem", ("second-moments",)),
@@ -51,21 +51,22 @@ CONTENTS = (
     *equations("4.2", "law and equations of motion together", ("error-dies-out",), remark="The step from 4.1 to 4.3."),
     *equations("4.3", "equation of the error", ("error-dies-out", "stability", "joints-apart")),
     *equations("4.4", "what replaces the acceleration", ("same-law", "substituted-acceleration")),
-    *equations(" ".join(f"4.{k}" for k in range(5, 11)), "accelerations of the proof", remark=STEP),
-    *equations("4.11", "acceleration of an origin", remark=FALSE),
-    *equations("4.12", "acceleration of a mass centre", ("dots",), remark=STEP),
-    *equations("4.13 4.14", "acceleration of the mass centre, torque of one link", remark=STEP),
-    *equations("4.15", "4.14 with second moments", ("missing-mass",), remark=STEP),
-    *equations(" ".join(f"4.{k}" for k in range(16, 21)), "second moments in the torque", remark=STEP),
-    *equations("4.21", "mass centre in the torque", remark=FALSE),
-    *equations(" ".join(f"4.{k}" for k in range(22, 30)), "mass centre in the torque", remark=STEP),
-    *equations("4.30", "gravity in the torque", remark=FALSE),
-    *equations("4.31", "gravity in the torque", remark=f"{STEP} Read as 4.31x in our text."),
-    *equations("4.32 4.33 4.34", "torque of one link", remark=STEP),
-    *equations("4.35 4.36 4.37", "links further out", remark=STEP),
-    *equations("4.38", "moment of the next link", remark=FALSE),
-    *equations("4.39 4.40", "torque of the outer links", remark=STEP),
-    *equations("4.41", "torque of all links", LAW, remark="4.1 once more, where the proof ends."),
+    *equations(" ".join(f"4.{k}" for k in range(5, 11)), "accelerations of the proof", STEPS, remark=STEP),
+    *equations("4.11", "acceleration of an origin", SLIPS, remark=STEP),
+    *equations("4.12", "acceleration of a mass centre", ("derivation", "dots"), remark=STEP),
+    *equations("4.13 4.14", "acceleration of the mass centre, torque of one link", STEPS, remark=STEP),
+    *equations("4.15", "4.14 with second moments", ("derivation-slips", "missing-mass"), remark=STEP),
+    *equations(" ".join(f"4.{k}" for k in range(16, 21)), "second moments in the torque", STEPS, remark=STEP),
+    *equations("4.21", "mass centre in the torque", SLIPS, remark=STEP),
+    *equations(" ".join(f"4.{k}" for k in range(22, 29)), "mass centre in the torque", STEPS, remark=STEP),
+    *equations("4.29", "mass centre in the torque", SLIPS, remark=STEP),
+    *equations("4.30", "gravity in the torque", SLIPS, remark=STEP),
+    *equations("4.31", "gravity in the torque", STEPS, remark=f"{STEP} Read as 4.31x in our text."),
+    *equations("4.32 4.33 4.34", "torque of one link", STEPS, remark=STEP),
+    *equations("4.35 4.36 4.37", "links further out", STEPS, remark=STEP),
+    *equations("4.38", "moment of the next link", remark="A step of the proof, false as printed: see the misprints."),
+    *equations("4.39 4.40", "torque of the outer links", STEPS, remark=STEP),
+    *equations("4.41", "torque of all links", ("derivation", "same-law"), remark="4.1 once more: the proof ends."),
     Item("figure", "1", "parameters of a coordinate system", remark="A schematic."),
     Item("figure", "2", "flow chart of the simulation", remark="A schematic."),
     *(

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from tauforge.studies.lee1982 import adaptation, near_minimum_time, resolved_rate
+from tauforge.studies.lee1982 import adaptation, derivation, near_minimum_time, resolved_rate
 from tauforge.studies.lee1982.contents import CONTENTS
 from tauforge.studies.lee1982.control import SLOW
 from tauforge.studies.lee1982.cost import costs, printed_rivals
-from tauforge.studies.lee1982.errata import MISPRINTS, identities, second_moments_claim
+from tauforge.studies.lee1982.errata import MISPRINTS, second_moments_claim
 from tauforge.studies.lee1982.error_equation import compensation, error_equation, non_singular, same_law
 from tauforge.studies.lee1982.gains import choice, conditions
 from tauforge.studies.lee1982.tracking import (
@@ -36,7 +36,7 @@ def study(progress: Progress = nothing) -> Study:
     claims = [within_a_bit(moves, found), oscillation(moves), one_bit()]
     claims.append(time_delay(printed_rivals().newton.milliseconds()))
     progress("the law and the equation of its error")
-    claims += [same_law(moves[False, SLOW]), *error_equation(), non_singular()]
+    claims += [same_law(moves[False, SLOW]), *derivation.claims(), *error_equation(), non_singular()]
     claim, table = compensation()
     claims, tables = [*claims, claim], [*tables, table]
     progress("conditions of stability and the choice of gains")
@@ -57,7 +57,7 @@ def study(progress: Progress = nothing) -> Study:
     claims, tables = claims + more, tables + counts
     progress("misprints")
     more, table = misprint_results(MISPRINTS, "misprints", "Misprints of the paper")
-    claims, tables = [*claims, identities(), second_moments_claim(), *more], [*tables, table]
+    claims, tables = [*claims, second_moments_claim(), *more], [*tables, table]
     return Study(
         "lee1982",
         "C. S. G. Lee, M. J. Chung, T. N. Mudge & J. L. Turney, On the control of mechanical manipulators, 1982",

@@ -10,6 +10,7 @@ from importlib.resources import files
 
 import numpy as np
 import pinocchio as pin
+from scipy.integrate import solve_ivp
 
 START, END = np.deg2rad([[-90.0, 180, 270, 180, 0, 0], [-135.0, 210, 180, 225, -60, 90]])
 RAW = tomllib.loads((files("tauforge") / "robots/catalogue/puma560.toml").read_text())["joint"]
@@ -163,3 +164,40 @@ def base_frame_torques(q, qd, qdd):
         f = force + f  # 3.17
         tau.append(z @ n)  # 3.19
     return np.array(tau[::-1])
+
+
+def jacobian(q, h=1e-6):
+    """(6, 6) of the hand, velocities above angular velocities, from differences of its frame."""
+    model = puma()
+    data = model.createData()
+    hand = pin.SE3(*dh(RAW[-1]))
+
+    def tool(q):
+        pin.forwardKinematics(model, data, q)
+        return data.oMi[6] * hand
+
+    columns = []
+    for e in np.eye(6):
+        a, b = tool(q + h * e), tool(q - h * e)
+        turn = pin.log3(a.rotation @ b.rotation.T)
+        columns.append(np.concatenate([a.translation - b.translation, turn]) / (2 * h))
+    return np.array(columns).T
+
+
+def fastest_duration(rotors):
+    """s: the phase plane by scipy, full speed from the start and full brake to the end, within LIMITS."""
+    arm, way, none = Arm(rotors), END - START, np.zeros(6)
+
+    def bounds(s, x):
+        q = START + s * way
+        g = arm.torque(q, none, none)
+        b = arm.torque(q, way, none) - g
+        ends = (np.array([-LIMITS, LIMITS]) - b * x - g) / (arm.inertia(q) @ way)
+        return ends.min(axis=0).max(), ends.max(axis=0).min()
+
+    options = {"rtol": 1e-6, "max_step": 0.005, "dense_output": True}
+    up = solve_ivp(lambda s, x: [2 * bounds(s, x[0])[1]], (0, 1), [0.0], **options).sol
+    down = solve_ivp(lambda r, x: [-2 * bounds(1 - r, x[0])[0]], (0, 1), [0.0], **options).sol
+    s = np.linspace(0, 1, 20001)
+    rate = np.sqrt(np.maximum(np.minimum(up(s)[0], down(1 - s)[0]), 1e-12))
+    return (np.diff(s) / ((rate[1:] + rate[:-1]) / 2)).sum()

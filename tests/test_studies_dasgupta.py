@@ -87,6 +87,8 @@ VERDICTS = {
     "misprint-24": "not judged",
     "misprint-25": "not judged",
     "misprint-27": "not judged",
+    "spherical-legs": "holds with a correction",
+    "planning-avoids": "holds",
     "misprint-31": "not judged",
     "misprint-33": "holds with a correction",
     "misprint-appendix": "not judged",
@@ -94,6 +96,8 @@ VERDICTS = {
 }
 LARGE, NONE = 1.0, 0.0  # errors
 OTHERS = {
+    "spherical-legs": {"holds": {"published": [NONE, NONE]}, "does not hold": {"mended": [LARGE, LARGE]}},
+    "planning-avoids": {"mixed": {"mean_ratio": [2.0, *[0.5] * 4]}, "does not hold": {"mean_ratio": [2.0] * 5}},
     "all-effects": {"holds": {"published": [NONE, NONE]}, "does not hold": {"mended": [NONE, LARGE]}},
     "general": {"holds": {"published": NONE}, "does not hold": {"mended": LARGE}},
     "leg-lengths": {"does not hold": {"errors": [NONE, NONE, NONE, 1e-5]}},

@@ -6,11 +6,12 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.integrate import solve_ivp
+import sympy
 from scipy.linalg import expm
 
 import lee_witness as witness
 import tauforge as tf
+from lee_verdicts import CORRECTED, NOT_JUDGED, OTHERS, VERDICTS
 from study_checks import (
     assert_contents,
     assert_every_verdict_can_change,
@@ -26,18 +27,21 @@ from tauforge.analysis import published_counts as published
 from tauforge.analysis.comparison import random_states
 from tauforge.analysis.complexity import operation_count
 from tauforge.plots.pens import colours
-from tauforge.studies.lee1982 import adaptation, gains, near_minimum_time, resolved_rate, side_by_side, tracking
+from tauforge.studies.contents_table import contents_table
+from tauforge.studies.lee1982 import (
+    adaptation,
+    derivation,
+    gains,
+    near_minimum_time,
+    resolved_rate,
+    side_by_side,
+    tracking,
+)
 from tauforge.studies.lee1982 import control as lee
 from tauforge.studies.lee1982.study import study as make
 from tauforge.studies.random_arms import random_arm
+from tauforge.studies.turney1980.derivation import Arm, Recursion
 
-HOLDS, CORRECTED, MIXED, FAILS, NOT_JUDGED = (
-    "holds",
-    "holds with a correction",
-    "mixed",
-    "does not hold",
-    "not judged",
-)
 ONE_BIT = 4.26e-4  # rad, in the paper's words
 SAME = 1e-9  # relative: the same steps by two codes
 STEPS = 1e-5  # relative: two and five steps of the integrator a period
@@ -72,80 +76,17 @@ def named(study, name):
 def test_the_study_is_whole(study):
     assert study.name == "lee1982"
     assert_whole_and_finite(study)
-    assert papers_figures(study) == set(range(3, 9))
+    assert papers_figures(study) == set(range(1, 9))
     for claim in study.claims:
         assert not claim.claim[0].islower()
 
 
 def test_verdicts(study):
-    assert {claim.name: claim.verdict for claim in study.claims} == {
-        "within-a-bit": MIXED,
-        "oscillation": MIXED,
-        "one-bit": NOT_JUDGED,
-        "time-delay": HOLDS,
-        "same-law": HOLDS,
-        "error-dies-out": HOLDS,
-        "joints-apart": HOLDS,
-        "d-non-singular": HOLDS,
-        "compensation": HOLDS,
-        "stability": HOLDS,
-        "gains-by-criterion": HOLDS,
-        "ten-hertz": CORRECTED,
-        "adaptive-gains": HOLDS,
-        "varying-loads": NOT_JUDGED,
-        "resolved-rate": HOLDS,
-        "cerebellar-model": NOT_JUDGED,
-        "near-minimum-time-complexity": NOT_JUDGED,
-        "near-minimum-time-loads": HOLDS,
-        "table-1-adds-up": HOLDS,
-        "table-2-adds-up": HOLDS,
-        "about-100": HOLDS,
-        "extremely-inefficient": MIXED,
-        "other-papers": MIXED,
-        "three-milliseconds": HOLDS,
-        "real-time": HOLDS,
-        "second-moments": CORRECTED,
-        "gravity-sign": CORRECTED,
-        "missing-mass": CORRECTED,
-        "substituted-acceleration": NOT_JUDGED,
-        "figure-number": NOT_JUDGED,
-        "indices": NOT_JUDGED,
-        "dots": NOT_JUDGED,
-    }
+    assert {claim.name: claim.verdict for claim in study.claims} == VERDICTS
 
 
 def test_every_verdict_can_change(study):
-    off = {"printed": 0.1, "mended": 0.1}
-    misprint = {HOLDS: {"printed": 0.0}, FAILS: off}
-    assert_every_verdict_can_change(
-        study,
-        {
-            "within-a-bit": {HOLDS: {"errors": [4e-4, 1e-4]}, FAILS: {"errors": [5e-3, 5e-4]}},
-            "oscillation": {HOLDS: {"changes": [2, 3, 9]}, FAILS: {"changes": [1, 0]}},
-            "time-delay": {FAILS: {"delayed": 0.0021}},
-            "same-law": {FAILS: {"difference": 1e-6}},
-            "error-dies-out": {FAILS: {"left": 0.1}},
-            "joints-apart": {FAILS: {"others": 0.01}},
-            "d-non-singular": {FAILS: {"smallest": 1e-17}},
-            "compensation": {MIXED: {"without": [1e-3, 0.1, 0.1]}, FAILS: {"without": [1e-3, 1e-3, 1e-3]}},
-            "stability": {FAILS: {"slowest": 0.0}},
-            "gains-by-criterion": {FAILS: {"rank": 5.0}},
-            "ten-hertz": {HOLDS: {"frequency": 10.0}, FAILS: {"frequency": 3.0}},
-            "adaptive-gains": {MIXED: {"adaptive": [2e-3, 0.03]}, FAILS: {"adaptive": [2e-3, 1.0]}},
-            "resolved-rate": {MIXED: {"share": 0.01}, FAILS: {"share": 0.01, "singular": 0.1}},
-            "near-minimum-time-loads": {FAILS: {"loaded": 0.002}},
-            "table-1-adds-up": {FAILS: {"differences": [0.0, 1.0]}},
-            "table-2-adds-up": {FAILS: {"differences": [0.0, 1.0]}},
-            "about-100": {MIXED: {"factors": [149.0, 151.0]}, FAILS: {"factors": [49.0, 200.0]}},
-            "extremely-inefficient": {HOLDS: {"sums_first": [11.0, 12.0]}, FAILS: {"tables": [100.0, 5.0]}},
-            "other-papers": {HOLDS: {"ratios": [1.1, 0.9, 1.0, 1.0]}, FAILS: {"ratios": [1.3, 0.7, 2.0, 2.0]}},
-            "three-milliseconds": {FAILS: {"milliseconds": 3.6}},
-            "real-time": {MIXED: {"newton": 11.0}, FAILS: {"newton": 11.0, "lagrange": 9.0}},
-            "second-moments": {HOLDS: {"any_axes": 0.0}, FAILS: {"principal": 0.1}},
-            "gravity-sign": misprint,
-            "missing-mass": misprint,
-        },
-    )
+    assert_every_verdict_can_change(study, OTHERS)
 
 
 def test_contents(study):
@@ -172,7 +113,7 @@ def test_figures_3_to_8_are_the_errors_of_the_joints(study):
                 drawn = figure(study, f"fig-{3 + joint}").panels[k].lines[row]
                 assert drawn.label == ("with rotors" if rotors else "the paper's arm")
                 assert np.abs(drawn.y[::5] - errors[:, joint]).max() < SAME
-            assert measured[4 * row + 2 * k] == pytest.approx(np.abs(errors).max(), rel=0.01)
+            assert measured[[0, 2, 6, 8][2 * row + k]] == pytest.approx(np.abs(errors).max(), rel=0.01)
 
 
 def test_the_paper_s_arm_has_no_rotors():
@@ -180,6 +121,7 @@ def test_the_paper_s_arm_has_no_rotors():
     for rotors in (False, True):
         arm = witness.Arm(rotors)
         assert np.allclose(lee.puma(rotors).mass_matrix(q), [arm.inertia(one) for one in q], rtol=1e-10, atol=1e-12)
+    assert lee.puma() == lee.puma(False)
 
 
 @pytest.mark.parametrize(("rotors", "where"), [(False, 0), (True, 1)])
@@ -197,6 +139,7 @@ def test_where_the_curve_crosses_the_bound(study, rotors, where):
 
 def test_the_curve_at_some_durations(study):
     lines = {line.label: line for line in figure(study, "error-against-duration").panels[0].lines}
+    assert list(lines["the paper's arm"].y) == named(study, "within-a-bit").evidence["errors"]  # what is judged
     for name, rotors in (("the paper's arm", False), ("with rotors", True)):
         line = lines[name]
         for k in (0, 20, 40):
@@ -381,31 +324,13 @@ def test_higher_gains_are_what_improves(study):
 
 
 def test_the_fastest_move_is_as_fast_by_integration(study):
-    """Phase plane by scipy on Pinocchio's dynamics: full speed from the start, full brake to the end."""
-    way = witness.END - witness.START
     for rotors in (False, True):
-        arm = witness.Arm(rotors)
-
-        def bounds(s, x, arm=arm):
-            q, none = witness.START + s * way, np.zeros(6)
-            g = arm.torque(q, none, none)
-            a = arm.inertia(q) @ way
-            b = arm.torque(q, way, none) - g
-            ends = (np.array([-witness.LIMITS, witness.LIMITS]) - b * x - g) / a
-            return ends.min(axis=0).max(), ends.max(axis=0).min()
-
-        options = {"rtol": 1e-6, "max_step": 0.005, "dense_output": True}
-        up = solve_ivp(lambda s, x: [2 * bounds(s, x[0])[1]], (0, 1), [0.0], **options).sol
-        down = solve_ivp(lambda r, x: [-2 * bounds(1 - r, x[0])[0]], (0, 1), [0.0], **options).sol
-        s = np.linspace(0, 1, 20001)
-        rate = np.sqrt(np.maximum(np.minimum(up(s)[0], down(1 - s)[0]), 1e-12))
-        middle = (rate[1:] + rate[:-1]) / 2
-        duration = (np.diff(s) / middle).sum()
+        duration = witness.fastest_duration(rotors)
         found = near_minimum_time.plan(rotors)
         assert found.time[-1] == pytest.approx(duration, rel=5e-3)
-        share = np.abs(found.torque[1:-1]) / witness.LIMITS
+        share = np.abs(found.torque) / witness.LIMITS
         assert share.max() < 1 + 1e-6
-        assert (share.max(axis=1) < 1 - 1e-6).sum() <= 1  # where it turns from full speed to full brake
+        assert (share.max(axis=1) < 1 - 1e-6).sum() <= 2  # where it turns from full speed to full brake, and at the end
         assert f"{duration:.2f} s" in named(study, "near-minimum-time-complexity").measured
 
 
@@ -421,29 +346,12 @@ def test_an_unknown_load_on_the_fastest_move(study):
 
 
 def test_joint_rates_by_the_inverse_jacobian(study):
-    """A Jacobian from finite differences of Pinocchio's frames."""
-    model = witness.puma()
-    data = model.createData()
-    hand = witness.pin.SE3(*witness.dh(witness.RAW[-1]))
-
-    def tool(q):
-        witness.pin.forwardKinematics(model, data, q)
-        return data.oMi[6] * hand
-
-    def jacobian(q, h=1e-6):
-        columns = []
-        for e in np.eye(6):
-            a, b = tool(q + h * e), tool(q - h * e)
-            turn = witness.pin.log3(a.rotation @ b.rotation.T)
-            columns.append(np.concatenate([a.translation - b.translation, turn]) / (2 * h))
-        return np.array(columns).T
-
-    values = np.linalg.svd(jacobian(witness.START), compute_uv=False)
+    values = np.linalg.svd(witness.jacobian(witness.START), compute_uv=False)
     assert values[-1] < 1e-8 * values[0]
     shares = np.array([0.01, 0.5, 1.0])
     expected = []
     for share in shares:
-        inverse = np.linalg.inv(jacobian(witness.START + share * (witness.END - witness.START)))
+        inverse = np.linalg.inv(witness.jacobian(witness.START + share * (witness.END - witness.START)))
         expected.append(0.1 * np.linalg.svd(inverse[:, :3], compute_uv=False)[0])
     assert resolved_rate.joint_speeds(shares) == pytest.approx(expected, rel=1e-5)
     printed(named(study, "resolved-rate").measured, expected[0], expected[-1])
@@ -545,10 +453,32 @@ def with_inertias(arm, inertias):
         return arm.replace(inertia=inertias)
 
 
-def test_the_puma_has_principal_axes():
-    """Which is why eq. 2.20 is right for it."""
-    for joint in tf.load("puma560").joints:
-        assert np.array_equal(joint.inertia, np.diag(np.diag(joint.inertia)))
+def test_identities_by_symbols():
+    """2.15-2.17 for any vectors."""
+    a, b, c = (sympy.Matrix(sympy.symbols(f"{name}1:4")) for name in "abc")
+    U = sympy.eye(3)
+    assert sympy.expand(a.cross(b.cross(c)) - (a.dot(c) * b - c * a.dot(b))) == sympy.zeros(3, 1)
+    assert sympy.expand(a.cross(b.cross(c)) - ((c * a.T).trace() * U - c * a.T) * b) == sympy.zeros(3, 1)
+    assert sympy.expand((a * b.cross(c).T).trace() - c.cross(a).dot(b)) == 0
+    assert sympy.expand(a.cross(b.cross(c)) - b.cross(a.cross(c)) - a.cross(b).cross(c)) == sympy.zeros(3, 1)
+
+
+def test_steps_that_are_false_as_printed_are_not_said_to_hold(study):
+    rows = {row[1]: row for row in contents_table(study).rows if row[0] == "equation"}
+    for number, verdict in (("4.11", CORRECTED), ("4.21", CORRECTED), ("4.29", CORRECTED), ("4.38", NOT_JUDGED)):
+        assert rows[number][4] == verdict
+        assert any(number in row[0] for row in table(study, "misprints").rows)
+
+
+def test_the_double_sum_of_an_acceleration():
+    """4.11 against the second derivative of the origin's place along a motion, by differences."""
+    arm = Arm(4)
+    by, h, i = Recursion(arm), 1e-4, arm.n
+    here, after, before = (arm.p(0, i, arm.theta + arm.qd * t + arm.qdd * t**2 / 2) for t in (0.0, h, -h))
+    exact = (after - 2 * here + before) / h**2
+    assert np.abs(by.a[i] - exact - [0, 0, 9.8]).max() < 1e-5 * np.abs(exact).max()
+    assert derivation.double_sum(arm, by, 1) < 1e-12  # one joint, one term
+    assert derivation.as_printed()["4.11"] > 0.1
 
 
 def test_estimates_have_the_colour_of_what_they_estimate(study):

@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from tauforge.studies.contents import Item, equations
 
-LAW = ("same-law",)
-STEP = "A step of the proof that both laws are one, from 4.4 to 4.41."
+LAW, IDENTITIES = ("same-law",), ("identities",)
+STEPS, SLIPS = ("derivation",), ("derivation-slips",)
+STEP = "A step of the proof that both laws are one."
 BASE = "In the base frame; 3.21-3.27 are the form used."
 WORDS = ("one", "two", "three", "four", "five", "six")
 
+SCHEMATIC = "A schematic, which asserts nothing. Ours is drawn from a model."
+
 CONTENTS = (
-    *equations("2.1 2.2", "transformation from link to link", LAW),
-    *equations("2.3", "the inverse of a rotation is its transpose", LAW, remark="Used wherever R' stands for R^-1."),
-    *equations("2.4", "rotations as chain products", ("same-law", "indices")),
-    *equations("2.5", "a rotation of a cross product", LAW, remark="An identity that no code needs."),
-    *equations("2.6", "derivative of a rotation", ("same-law", "indices")),
+    *equations("2.1 2.2", "transformation from link to link", ("identities", "same-law")),
+    *equations("2.3", "the inverse of a rotation is its transpose", IDENTITIES, remark="Used wherever R' is R^-1."),
+    *equations("2.4", "rotations as chain products", ("identities", "indices")),
+    *equations("2.5", "a rotation of a cross product", IDENTITIES, remark="An identity that no code needs."),
+    *equations("2.6", "derivative of a rotation", ("derivatives", "indices")),
     *equations("2.7", "Q of a revolute joint", LAW),
-    *equations("2.8", "Q as a cross product", LAW, remark="The form of 2.7 that the proof uses."),
-    *equations("2.9", "2.6 by cross products", ("same-law", "indices"), remark="Another form of 2.6."),
-    *equations("2.10", "second derivative of a rotation", LAW),
-    *equations("2.11 2.12", "displacements of the origins", LAW),
-    *equations("2.13 2.14", "derivatives of the displacements", ("same-law", "indices")),
-    *equations("2.15 2.16 2.17", "vector identities", LAW, remark="Identities that the proof uses and no code needs."),
+    *equations("2.8", "Q as a cross product", IDENTITIES, remark="The form of 2.7 that the proof uses."),
+    *equations("2.9", "2.6 by cross products", ("derivatives", "indices"), remark="Another form of 2.6."),
+    *equations("2.10", "second derivative of a rotation", ("derivatives",)),
+    *equations("2.11 2.12", "displacements of the origins", ("identities", "same-law")),
+    *equations("2.13 2.14", "derivatives of the displacements", ("derivatives", "indices")),
+    *equations("2.15 2.16 2.17", "vector identities", IDENTITIES, remark="The proof uses them, no code needs them."),
     *equations("2.18 2.19", "second moments of a link", LAW),
     *equations("2.20", "second moments by the parallel axis theorem", ("second-moments",)),
     *equations("2.21", "inertia about the mass centre from the second moments", ("missing-mass",)),
     *equations("2.22", "4 x 4 pseudo-inertia", LAW),
-    *equations("3.1 3.2", "position and velocity of a mass element", LAW, remark="Steps to 3.4."),
+    *equations("3.1 3.2", "position and velocity of a mass element", remark="Steps to 3.4."),
     *equations("3.3", "kinetic energy of a mass element", ("dots",), remark="A step to 3.4."),
     *equations("3.4 3.5", "kinetic and potential energy", LAW),
     *equations("3.6", "Lagrange-Euler equations of motion", ("same-law", "dots")),
@@ -50,22 +53,24 @@ CONTENTS = (
     *equations("4.2", "law and equations of motion together", ("error-dies-out",), remark="The step from 4.1 to 4.3."),
     *equations("4.3", "equation of the error", ("error-dies-out", "stability", "joints-apart")),
     *equations("4.4", "what replaces the acceleration", ("same-law", "substituted-acceleration")),
-    *equations(" ".join(f"4.{k}" for k in range(5, 11)), "accelerations of the proof", LAW, remark=STEP),
-    *equations("4.11", "acceleration of an origin", LAW, remark=f"{STEP} See the misprints."),
-    *equations("4.12", "acceleration of a mass centre", ("same-law", "dots"), remark=STEP),
-    *equations("4.13 4.14", "acceleration of the mass centre, torque of one link", LAW, remark=STEP),
-    *equations("4.15", "4.14 with second moments", ("missing-mass",), remark=STEP),
-    *equations(" ".join(f"4.{k}" for k in range(16, 21)), "second moments in the torque", LAW, remark=STEP),
-    *equations("4.21", "mass centre in the torque", LAW, remark=f"{STEP} See the misprints."),
-    *equations(" ".join(f"4.{k}" for k in range(22, 30)), "mass centre in the torque", LAW, remark=STEP),
-    *equations("4.30", "gravity in the torque", LAW, remark=f"{STEP} See the misprints."),
-    *equations("4.31", "gravity in the torque", LAW, remark=f"{STEP} Read as 4.31x in our text."),
-    *equations("4.32 4.33 4.34", "torque of one link", LAW, remark=STEP),
-    *equations("4.35 4.36 4.37", "links further out", LAW, remark=STEP),
-    *equations("4.38", "moment of the next link", LAW, remark=f"{STEP} See the misprints."),
-    *equations("4.39 4.40 4.41", "torque of all links", LAW, remark=STEP),
-    Item("figure", "1", "parameters of a coordinate system", remark="A schematic."),
-    Item("figure", "2", "flow chart of the simulation", remark="A schematic."),
+    *equations(" ".join(f"4.{k}" for k in range(5, 11)), "accelerations of the proof", STEPS, remark=STEP),
+    *equations("4.11", "acceleration of an origin", SLIPS, remark=STEP),
+    *equations("4.12", "acceleration of a mass centre", ("derivation", "dots"), remark=STEP),
+    *equations("4.13 4.14", "acceleration of the mass centre, torque of one link", STEPS, remark=STEP),
+    *equations("4.15", "4.14 with second moments", ("derivation-slips", "missing-mass"), remark=STEP),
+    *equations(" ".join(f"4.{k}" for k in range(16, 21)), "second moments in the torque", STEPS, remark=STEP),
+    *equations("4.21", "mass centre in the torque", SLIPS, remark=STEP),
+    *equations(" ".join(f"4.{k}" for k in range(22, 29)), "mass centre in the torque", STEPS, remark=STEP),
+    *equations("4.29", "mass centre in the torque", SLIPS, remark=STEP),
+    *equations("4.30", "gravity in the torque", SLIPS, remark=STEP),
+    *equations("4.31", "gravity in the torque", STEPS, remark=f"{STEP} Read as 4.31x in our text."),
+    *equations("4.32 4.33 4.34", "torque of one link", STEPS, remark=STEP),
+    *equations("4.35 4.36 4.37", "links further out", STEPS, remark=STEP),
+    *equations("4.38", "moment of the next link", remark="A step of the proof, false as printed: see the misprints."),
+    *equations("4.39 4.40", "torque of the outer links", STEPS, remark=STEP),
+    *equations("4.41", "torque of all links", ("derivation", "same-law"), remark="4.1 once more: the proof ends."),
+    Item("figure", "1", "parameters of a coordinate system", shown_as="fig-1", remark=SCHEMATIC),
+    Item("figure", "2", "flow chart of the simulation", shown_as="fig-2", remark=SCHEMATIC),
     *(
         Item(
             "figure",

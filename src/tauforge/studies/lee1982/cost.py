@@ -30,8 +30,9 @@ EXTREMELY = true_in_parts(
     lambda tables, sums_first: [min(factors) >= EXTREME for factors in (tables, sums_first)],
 )
 SLIGHTLY = true_in_parts(
-    f'It holds if the totals differ from those of the report cited by less than {A_LITTLE:g} of them ("slightly"), in '
-    "multiplications and additions of both formulations. Mixed if some do.",
+    'Where "some of the terms" differ "slightly", so do the totals: it holds if they differ from those of the report '
+    f"cited by less than {A_LITTLE:g} of them, in multiplications and additions of both formulations. Mixed if some "
+    "do.",
     lambda ratios: [abs(ratio - 1) < A_LITTLE for ratio in ratios],
 )
 MILLISECONDS = true_or_not(

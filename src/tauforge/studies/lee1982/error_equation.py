@@ -55,12 +55,11 @@ def same_law(run: Recording) -> Claim:
     difference = relative_error(*torques)
     return Claim(
         name="same-law",
-        where="sections 1 and 4, eqs 4.1-4.41",
+        where="sections 1 and 4",
         claim="The law on Newton-Euler has the same control effects as computed torque on Lagrange-Euler",
         printed="equal",
         measured=f"{within(difference)} of the largest torque",
-        reason=f"At the {len(run.time)} states of the move of {SLOW:g} s. The derivation from eq. 4.5 to eq. 4.41 "
-        "shows the same.",
+        reason=f"At the {len(run.time)} states of the move of {SLOW:g} s.",
         rule=SAME_LAW,
         evidence={"difference": difference},
     )

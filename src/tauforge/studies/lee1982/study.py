@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from tauforge.studies.lee1982 import adaptation, near_minimum_time, resolved_rate
+from tauforge.studies.lee1982 import adaptation, derivation, near_minimum_time, resolved_rate
 from tauforge.studies.lee1982.contents import CONTENTS
 from tauforge.studies.lee1982.control import SLOW
 from tauforge.studies.lee1982.cost import costs, printed_rivals
 from tauforge.studies.lee1982.errata import MISPRINTS, second_moments_claim
 from tauforge.studies.lee1982.error_equation import compensation, error_equation, non_singular, same_law
 from tauforge.studies.lee1982.gains import choice, conditions
+from tauforge.studies.lee1982.schematics import schematics
 from tauforge.studies.lee1982.tracking import (
     curve,
     duration_figure,
@@ -31,12 +32,12 @@ def study(progress: Progress = nothing) -> Study:
     moves = runs()
     progress("error against duration")
     found = curve()
-    figures = [*(error_figure(joint, moves) for joint in range(6)), duration_figure(found)]
+    figures = [*schematics(), *(error_figure(joint, moves) for joint in range(6)), duration_figure(found)]
     tables = [error_table()]
     claims = [within_a_bit(moves, found), oscillation(moves), one_bit()]
     claims.append(time_delay(printed_rivals().newton.milliseconds()))
     progress("the law and the equation of its error")
-    claims += [same_law(moves[False, SLOW]), *error_equation(), non_singular()]
+    claims += [same_law(moves[False, SLOW]), *derivation.claims(), *error_equation(), non_singular()]
     claim, table = compensation()
     claims, tables = [*claims, claim], [*tables, table]
     progress("conditions of stability and the choice of gains")

@@ -61,6 +61,7 @@ VERDICTS = {
     "all-effects": "holds with a correction",
     "parallel-axes": "does not hold",
     "previous-models": "mixed",
+    "completely-different": "does not hold",
     "moment-along-c": "holds",
     "no-moment-along-the-pod": "does not hold",
     "closed-form": "does not hold",
@@ -99,12 +100,13 @@ OTHERS = {
     },
     "no-spin-no-difference": {"does not hold": {"differences": [1e-3]}},
     "vector-equations": {"does not hold": WRONG},
-    "all-effects": {"holds": {"published": [0.0]}, "does not hold": {"mended": [1.0]}},
+    "all-effects": {"holds": {"published": [0.0]}, "does not hold": {"loaded": 1e-9}},
     "parallel-axes": {"holds": RIGHT},
     "previous-models": {
         "holds": {"parallel_axes": 0.0},
         "does not hold": {"spin": 0.0, "moment": 0.0},
     },
+    "completely-different": {"holds": {"apart": [0.0, 1.0]}},
     "moment-along-c": {"does not hold": {"about_axes": 0.1}},
     "no-moment-along-the-pod": {"holds": {"largest": [0.0]}},
     "closed-form": {"holds": {"apart": 0.0}, "holds with a correction": {"with_one_term": [1.0, 0.0]}},
@@ -394,6 +396,19 @@ def test_parallel_axes_are_counted_twice(pedrammehr, exact):
     told = named(pedrammehr, "previous-models").measured
     printed(told, *off(exact, eq_16=True), *off(exact, spin=False), *off(exact, along="n"))
     printed(named(pedrammehr, "low-precision").measured, *off(exact, spin=False))
+
+
+def test_both_papers_differ_in_three_things(pedrammehr, exact):
+    """One set of equations with switches for these three gives the errors of both papers as printed."""
+    before = off(exact, spin=False, along="n", eq_16=True)
+    improved = off(exact, pods="base", top="base")
+    rows = {row[0]: row[2:] for row in table(pedrammehr, "assumptions").rows}
+    assert rows["Dasgupta & Mruthyunjaya 1998 as published"] == pytest.approx(before, rel=1e-6)
+    assert rows["Pedrammehr et al. 2012 as published"] == pytest.approx(improved, rel=1e-6)
+    told = named(pedrammehr, "completely-different")
+    apart = named(pedrammehr, "similar-trends").reason
+    assert set(numbers(apart)) & set(numbers(told.measured))
+    assert max(told.evidence["apart"]) < 1e-9
 
 
 def test_the_closed_form_is_not_the_vector_form(pedrammehr):

@@ -125,8 +125,8 @@ def _equations(m: Measured) -> tuple[Claim, ...]:
             claim="A proper elimination leads to six linear equations in six unknowns that give the actuator forces",
             printed="eqs 15, 18, 22-24, 30-32, 34-37",
             measured=f"{within(max(m.mended) / peak)} of the largest force",
-            reason="Tried with what eqs 6, 9, 16, 17, 19-21 and 29 get wrong put right. Those are judged by themselves, "
-            "and so is eq. 33, which has a sign that eq. 35 has right.",
+            reason="Tried with what eqs 6, 9, 16, 17, 19-21 and 29 get wrong put right. Those are judged by "
+            "themselves, and so is eq. 33, which has a sign that eq. 35 has right.",
             rule=ELIMINATION,
             evidence={"errors": m.mended, "peak": peak},
         ),

@@ -54,6 +54,7 @@ VERDICTS = {
     "acceleration-by-components": "holds",
     "spin-rate": "does not hold",
     "consistent-pods": "holds",
+    "other-pods": "mixed",
     "perpendicular-pods": "does not hold",
     "no-spin-no-difference": "holds",
     "low-precision": "not judged",
@@ -93,6 +94,10 @@ OTHERS = {
     "consistent-pods": {
         "mixed": {"accelerations": [0.2]},
         "does not hold": {"velocities": [0.2] * 3, "accelerations": [0.2]},
+    },
+    "other-pods": {
+        "holds": {"velocities": [0.2] * 3, "accelerations": [0.2] * 5},
+        "does not hold": {"velocities": [0.01] * 3, "accelerations": [0.01] * 5},
     },
     "perpendicular-pods": {
         "mixed": {"accelerations": [0.01]},
@@ -353,6 +358,9 @@ def test_pods_on_path_one(pedrammehr):
     part = np.linalg.norm(full.A - (full.A * full.n).sum(axis=-1, keepdims=True) * full.n, axis=-1)
     seen = np.abs(np.linalg.norm(full.A, axis=-1) - part).max(axis=0) / np.linalg.norm(full.A, axis=-1).max(axis=0)
     printed(named(pedrammehr, "consistent-pods").reason, 100 * seen[2])
+    others = named(pedrammehr, "other-pods")
+    printed(others.measured, *(100 * apart["W"][[2, 3, 4]]), *(100 * apart["A"][[0, 1, 3, 4, 5]]))
+    assert len(others.evidence["velocities"] + others.evidence["accelerations"]) == 8
     assert along["W"][3] < 1e-12
     assert max(apart["W"][3], apart["A"][3]) < 1e-12
     assert "pod 4 on path 1" in named(pedrammehr, "no-spin-no-difference").measured

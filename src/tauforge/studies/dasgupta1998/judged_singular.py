@@ -86,7 +86,8 @@ def _path_three(m: Measured) -> tuple[Claim, ...]:
             measured=f"one peak, {along.max():.1e} N at t = {force_time:.1f} s in the paper's steps of 0.1 s",
             reason=f"det H = 0 at t = {m.singular_time:.7f} s, so that the forces have a pole there and their peak is "
             f"whatever the time step makes it: {fine.max():.1e} N at t = "
-            f"{m.paths['III'].t[fine.argmax()]:.2f} s with steps of 0.01 s.",
+            f"{m.paths['III'].t[fine.argmax()]:.2f} s with steps of 0.01 s. In the paper's steps it is written with "
+            "10^5 and nearest to 10^6.",
             rule=CLEAR,
             evidence={"crossings": float(crossings), "peaks": float(peaks), "largest": float(along.max())},
         ),

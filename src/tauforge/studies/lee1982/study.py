@@ -33,6 +33,7 @@ def study(progress: Progress = nothing) -> Study:
     progress("error against duration")
     found = curve()
     figures = [*schematics(), *(error_figure(joint, moves) for joint in range(6)), duration_figure(found)]
+    progress("error against sampling period and delay")
     tables = [error_table()]
     claims = [within_a_bit(moves, found), oscillation(moves), one_bit()]
     claims.append(time_delay(printed_rivals().newton.milliseconds()))
@@ -82,5 +83,5 @@ def cerebellar_model() -> Claim:
         printed="no number",
         measured="not measured",
         reason="The paper cites the method in a sentence, without equations.",
-        rule=not_judged("Not judged: the paper gives nothing to build it from."),
+        rule=not_judged("The paper gives nothing to build it from."),
     )

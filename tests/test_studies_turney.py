@@ -44,7 +44,7 @@ from tauforge.studies.turney1980.simulation import StrobedArm
 from turney_verdicts import CORRECTED, EQUATIONS, HOLDS, MIXED, NOT, OPEN, OTHERS, VERDICTS, ZEROS
 from turney_witness import lagrange, torques
 
-FULL = tf.load("puma560").without_friction().replace(limits=[None] * 6)
+FULL = tf.load("puma560").without_friction().replace(limits=[None] * 6, gravity=(0, 0, -9.8))
 PUMA = FULL.without_rotors()
 START, END = np.deg2rad([[-90, 180, 270, 180, 0, 0], [-135, 210, 180, 225, -60, 90]])
 ROUNDING = 1e-12

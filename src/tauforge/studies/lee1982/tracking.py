@@ -106,8 +106,8 @@ def within_a_bit(runs: Runs, found: Curve) -> Claim:
         reason=f"The paper's arm stays below the bound in moves of {found.crossing[False]:g} s and longer, the arm "
         f"with rotors from {found.crossing[True]:g} s on. The paper prints neither duration nor profile nor inertias: "
         "a quintic move of our PUMA 560 (the paper's is of the 600 series) without friction and reflected rotor "
-        "inertia, the frames inferred, g = 9.81 m/s^2 instead of 9.8. Joint 5 strays most: its inertia is small, so "
-        "that torques held for a period accelerate it most.",
+        "inertia, the frames inferred. Joint 5 strays most: its inertia is small, so that "
+        "torques held for a period accelerate it most.",
         rule=BOUND,
         evidence={"errors": found.errors[False].tolist(), "bound": ONE_BIT},
     )

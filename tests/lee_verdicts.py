@@ -32,6 +32,7 @@ VERDICTS = {
     "varying-loads": NOT_JUDGED,
     "resolved-rate": HOLDS,
     "cerebellar-model": NOT_JUDGED,
+    "optimal-control": NOT_JUDGED,
     "near-minimum-time-complexity": NOT_JUDGED,
     "near-minimum-time-loads": HOLDS,
     "table-1-adds-up": HOLDS,

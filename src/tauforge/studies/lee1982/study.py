@@ -52,7 +52,7 @@ def study(progress: Progress = nothing) -> Study:
     tables.append(adaptation.table(cycles))
     progress("the other methods of section 4")
     claim, figure = resolved_rate.result()
-    claims += [claim, cerebellar_model(), *near_minimum_time.claims()]
+    claims += [claim, cerebellar_model(), optimal_control(), *near_minimum_time.claims()]
     figures += [figure, near_minimum_time.figure()]
     progress("what the controllers cost")
     more, counts = costs()
@@ -84,4 +84,16 @@ def cerebellar_model() -> Claim:
         measured="not measured",
         reason="The paper cites the method in a sentence, without equations.",
         rule=not_judged("The paper gives nothing to build it from."),
+    )
+
+
+def optimal_control() -> Claim:
+    return Claim(
+        name="optimal-control",
+        where="section 4",
+        claim="A closed form solution of the optimal control is very difficult, if not impossible",
+        printed="no number",
+        measured="not measured",
+        reason="We have none either: the fastest move along a given line is found by numbers.",
+        rule=not_judged("How difficult it is has no measure."),
     )

@@ -35,7 +35,7 @@ def speed() -> Claim:
         printed="a few microseconds",
         measured=f"{less_or_more(microseconds, A_FEW, 'us')} a state",
         reason=f"Our compiled code of the algorithms, PUMA 560, in batches of {BATCH} states.",
-        rule=not_judged("Not judged: processors of today are far faster than those of the book."),
+        rule=not_judged("Processors of today are far faster than those of the book."),
         timed=f"{microseconds:.3f} us a state",
     )
 

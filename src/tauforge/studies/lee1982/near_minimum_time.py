@@ -137,7 +137,7 @@ def claims() -> list[Claim]:
             reason="The fastest move along the straight line between the paper's ends in joint space, with torque "
             "limits of a PUMA that others measured. One joint is at its limit all the way. It is found from a table "
             f"of {INTERVALS} points, not by the method that the paper cites.",
-            rule=not_judged("Not judged: the computers of today make such plans at once."),
+            rule=not_judged("The computers of today make such plans at once."),
         ),
         Claim(
             name="near-minimum-time-loads",

@@ -127,7 +127,7 @@ def row_claims() -> list[Claim]:
                 measured=f"{whole[0]} multiplications, {whole[1]} additions a link: {told or 'every row as printed'}",
                 reason="Multiplications / additions. omega x z qd takes two multiplications, which the row of alpha_i "
                 f"leaves out; {4 if name == 'table-3' else 3} sums of vectors take 3 additions each. Neither the "
-                "rotation matrices nor the projection of eq. 3.21 are in the table, here or there.",
+                "rotation matrices nor the projection of eq. 3.21 are in the table or in our count.",
                 rule=IN_PARTS,
                 evidence={"differences": [float(a[k] - b[k]) for a, b in rows.values() for k in (0, 1)]},
             )

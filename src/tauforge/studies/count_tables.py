@@ -53,8 +53,8 @@ def lines_of(formulation: str) -> Table:
     rows = [cells(published.Row(cost.text, cost.multiplications, cost.additions)) for cost in line_costs(formulation)]
     return Table(
         f"lines-of-{formulation}",
-        f"Our text of {formulation}, line by line",
-        "Counted from the text that runs, every operation as it is written, for the general arm of n >= 4 joints.",
+        f"Our code of {formulation}, line by line",
+        "Counted from the code that runs, every operation as it is written, for the general arm of n >= 4 joints.",
         COLUMNS,
         tuple(rows),
     )

@@ -292,7 +292,7 @@ def of_equations(found: list[Measured]) -> list[Claim]:
             measured="n + 1 runs of a recursion give I and the other terms",
             reason="The recursions give forces for accelerations. Run with unit accelerations they give the columns of "
             "I, as Turney, Mudge and Lee's strobing does.",
-            rule=not_judged('Not judged: it depends on what "directly" means.'),
+            rule=not_judged('It depends on what "directly" means.'),
         ),
         Claim(
             name="dissipation",
@@ -301,8 +301,6 @@ def of_equations(found: list[Measured]) -> list[Claim]:
             printed="readily incorporated",
             measured="none of the recursions changes when viscous and dry friction are added",
             reason="Our arms add friction of the joints to the forces of the rigid bodies.",
-            rule=not_judged(
-                "Not judged: the chapter leaves the model of friction to section 7.8, which we do not have."
-            ),
+            rule=not_judged("The chapter leaves the model of friction to section 7.8, which we do not have."),
         ),
     ]

@@ -125,7 +125,7 @@ def claims(found: dict[bool, dict[str, Cycle]]) -> list[Claim]:
             f"({masses[False]}); with rotors {geared[MODEL]:.3f} and {geared[FIXED]:.3f} rad ({masses[True]})",
             reason="Slotine and Li's law learns the inertial parameters while the arm moves. It learns the load and, "
             "put down, has to learn again, so that its error falls and does not vanish.",
-            rule=not_judged("Not judged: the paper announces it and claims nothing."),
+            rule=not_judged("The paper announces it and claims nothing."),
         ),
     ]
 

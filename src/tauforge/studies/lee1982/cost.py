@@ -134,7 +134,7 @@ def factor_claims(found: list[Rivals], times: dict[str, float]) -> list[Claim]:
             claim="The controller on Lagrange-Euler takes about 100 times the operations of the one on Newton-Euler",
             printed="about 100",
             measured=f"{tables.factors[0]:.0f} (multiplications), {tables.factors[1]:.0f} (additions)",
-            reason=f"From the paper's own Tables 1 and 2 at n = {SIX}. The exact factors are larger than the words.",
+            reason=f"From the paper's own Tables 1 and 2 at n = {SIX}. Both factors exceed 100.",
             rule=ABOUT,
             evidence={"factors": list(tables.factors)},
         ),

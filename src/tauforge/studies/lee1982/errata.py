@@ -56,8 +56,7 @@ MISPRINTS = (
         printed="the velocity of joint i",
         right="its acceleration, as eqs 4.6 and 4.34 have it",
         name="substituted-acceleration",
-        reading="Not judged: the machine that read our text may have lost a dot, and the equations that follow are "
-        "right.",
+        reading="The machine that read our text may have lost a dot, and the equations that follow are right.",
     ),
     Misprint(
         where="Fig. 8",
@@ -65,7 +64,7 @@ MISPRINTS = (
         printed="Figure 3",
         right="Figure 8",
         name="figure-number",
-        reading="Not judged: the machine that read our text may have taken an 8 for a 3.",
+        reading="The machine that read our text may have taken an 8 for a 3.",
     ),
     Misprint(
         where="section 2; eqs 2.4, 2.6, 2.9, 2.13, 2.14",
@@ -73,7 +72,7 @@ MISPRINTS = (
         printed="along z_i; A_k^k; A_0^{i-1}; z_j; k = 1, m = 1",
         right="along z_{i-1}; A_{k-1}^k; A_0^{j-1}; z_{j-1}; k = j, m = max(j, k)",
         name="indices",
-        reading="Not judged: the machine that read our text confuses such indices; eqs 2.10 and 4.28 have them right.",
+        reading="The machine that read our text confuses such indices; eqs 2.10 and 4.28 have them right.",
     ),
     Misprint(
         where="eqs 3.3, 3.6, 4.12",
@@ -81,7 +80,7 @@ MISPRINTS = (
         printed="dT/dq_k qd_k with qd_j qd_k; qd_j after the first sum, d2T/dq_i dq_k with dT/dq_l; + a-bar_i",
         right="dT/dq_k with qd_j qd_k; qdd_j, d2T/dq_j dq_k with dT/dq_i; + a_i, and r-bar_i in the second sum",
         name="dots",
-        reading="Not judged: the machine that read our text may have lost them; eqs 3.4, 3.9 and 4.13 are right.",
+        reading="The machine that read our text may have lost them; eqs 3.4, 3.9 and 4.13 are right.",
     ),
     Misprint("eq. 4.11", "acceleration of origin i", "all under a double sum", "the first term under a single sum"),
     Misprint("eqs 4.21, 4.30", "masses in the gravity term", "m_i twice", "m_i once, as in the next line of 4.30"),
@@ -110,9 +109,9 @@ def second_moments_claim() -> Claim:
     return Claim(
         name="second-moments",
         where="eq. 2.20",
-        claim="J_i from the inertia about the mass centre, by the parallel axis theorem",
+        claim="J_i follows from the inertia about the mass centre by the parallel-axis theorem",
         printed="off-diagonal entries m r-bar_x r-bar_y",
-        measured=f"{any_axes:.2g} of the largest force off on random arms, rounding on the PUMA",
+        measured=f"forces wrong by {any_axes:.2g} of the largest on random arms, by rounding on the PUMA",
         reason="Right where the axes of the link's frame are parallel to principal axes, as for the PUMA of our "
         "catalogue; the paper does not say so. Other links need the products of inertia beside m r-bar_x r-bar_y.",
         rule=PRINCIPAL,

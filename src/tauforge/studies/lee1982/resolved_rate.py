@@ -40,7 +40,7 @@ def operations() -> tuple[int, int]:
 
 
 def joint_speeds(shares: Array) -> Array:
-    """rad/s (k,), the length of the joint rates that move the tool, unturned, at `SPEED` in the worst direction."""
+    """rad/s (k,), the norm of the joint rates that move the tool, unturned, at `SPEED` in the worst direction."""
     q = START + np.multiply.outer(shares, END - START)
     linear = np.linalg.inv(puma().jacobian(q))[..., :3]
     return np.asarray(SPEED * np.linalg.norm(linear, 2, axis=(-2, -1)))
@@ -59,8 +59,8 @@ def result() -> tuple[Claim, Figure]:
         "singularity problem",
         printed="no number",
         measured=f"{multiply} multiplications and {add} additions beside {whole[0]} and {whole[1]} of the law; the "
-        f"Jacobian is singular at the paper's start; {100 * SHARES[0]:g} % of the way on, a tool of {SPEED:g} m/s "
-        f"needs joints of up to {speeds[0]:.0f} rad/s, at the end {speeds[-1]:.2f} rad/s",
+        f"Jacobian is singular at the paper's start; {100 * SHARES[0]:g} % of the move later, a tool of {SPEED:g} m/s "
+        f"needs joint rates of up to {speeds[0]:.0f} rad/s, at the end {speeds[-1]:.2f} rad/s",
         reason="At the start joints 4 and 6 turn about one axis and the arm is stretched. J is traced for the general "
         "arm, the joint rates found by elimination. `control.ResolvedRate` damps the inverse near such poses, so that "
         "the tool lags instead.",
@@ -70,7 +70,7 @@ def result() -> tuple[Claim, Figure]:
     panel = Panel(
         "The paper's move",
         "share of the move (-)",
-        "joint rates, their length (rad/s)",
+        "norm of the joint rates (rad/s)",
         (Line("worst direction of the tool", SHARES, speeds),),
         log_x=True,
         log_y=True,

@@ -82,5 +82,5 @@ def cerebellar_model() -> Claim:
         printed="no number",
         measured="not measured",
         reason="The paper cites the method in a sentence, without equations.",
-        rule=not_judged("Not judged: the paper gives nothing to build it from."),
+        rule=not_judged("The paper gives nothing to build it from."),
     )

@@ -30,7 +30,7 @@ PAPER = (
 )
 SUMMARY = (
     "The two formulations are equivalent, step by step as the report derives it, and strobing simulates an arm exactly "
-    "as forward dynamics does. The modified set is the cheaper one; it leaves one dependent step fewer than "
+    "as forward dynamics does. The modified set is the cheaper one. It has one dependent step fewer than "
     "Newton-Euler and more than Lagrange. Tables 2 to 5 add up; two rows of Tables 3 and 4 and the sums of the "
     "appendix do not follow from what they count. The report's arms have no reflected rotor inertia and are judged "
     "without it."

@@ -173,7 +173,9 @@ def copied(folder: Path, interpreter: Path) -> Path:
     (programs / "tauforge").write_text('#!/bin/sh\nexec "$(dirname "$0")/python" -m tauforge "$@"\n', encoding="utf-8")
     (programs / "tauforge").chmod(0o755)
     own = next(path for path in sys.path if path.endswith("site-packages"))
-    borrowed = f"{folder / 'src'}\nimport site; site.addsitedir({own!r})\n"
+    source = str(folder / "src")
+    # Python reads this file in the encoding of the locale, which may be ASCII.
+    borrowed = f"import sys, site; sys.path.append({source!a}); site.addsitedir({own!a})\n"
     (libraries / "borrowed.pth").write_text(borrowed, encoding="utf-8")
     return programs / "python"
 

@@ -86,7 +86,7 @@ def _flow_chart() -> Figure:
     back = ((HALF_WIDTH, last), (aside, last), (aside, heights[1]), (HALF_WIDTH, heights[1]))
     sketch.line("order", *back, style="arrow")
     sketch.note("no", (HALF_WIDTH, last), (5.0, 5.0))
-    sketch.note("yes", (0.0, last - HALF_HEIGHT), (5.0, -5.0))
+    sketch.note("yes", (0.0, last - STEP / 2), (6.0, 0.0))
     caption = (
         "The flow chart of our own simulation of the proposed controller, drawn from its steps, not copied; of the "
         "paper's we know the caption only. Sampling period and control law (eq. 4.4) are the paper's."

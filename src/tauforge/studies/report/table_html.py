@@ -15,8 +15,9 @@ MANY = 10  # columns that need smaller print
 PROSE = 70  # characters of a cell that is to be read as text
 LONG = 40  # rows that scroll on the screen, under a head that stays
 GROWTH = 0.85  # of a column's width with the mean length of its texts, in a table of prose: a power
-PADDING_SHARE, LETTER_SHARE = 1.2, 0.8  # of the width, per cent
-LONGEST_WORD = 10  # letters that are not broken where there are many columns
+PADDING_SHARE, LETTER_SHARE = 1.2, 0.88  # of the width, per cent
+LONGEST_WORD = 11  # letters that are not broken where there are many columns
+MAY_BREAK = r"[/_]|\.(?=py\b)"  # paths and names may go on in a new line after these
 BRIEF = 18  # characters that stay on one line
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 VERDICT_COLUMN = "verdict"
@@ -106,7 +107,7 @@ def _text(cell: Cell, *, verdicts: bool) -> str:
     """verdicts: the cell has one or several, parted by semicolons."""
     if verdicts and isinstance(cell, str):
         return " ".join(BADGES.get(one, escaped(one)) for one in cell.split("; "))
-    return re.sub("[/_]", r"\g<0><wbr>", escaped(cell_text(cell)))  # paths and names may go on in a new line
+    return re.sub(MAY_BREAK, r"\g<0><wbr>", escaped(cell_text(cell)))
 
 
 def cell_text(cell: Cell) -> str:

@@ -18,6 +18,7 @@ from made_up_studies import NASTY, bars_figure, study
 from tauforge.errors import ModelError
 from tauforge.plots.figure import Panel
 from tauforge.studies import registry
+from tauforge.studies.citations import places
 from tauforge.studies.report.csv_files import bracketed
 from tauforge.studies.report.environment import environment
 from tauforge.studies.report.files import panel_stems, stem
@@ -267,6 +268,10 @@ def test_everything_in_the_paper_has_a_row(report: tuple[Path, list[Study]]) -> 
         assert all(claim.verdict in row and claim.rule.words in row for claim in judges)
         assert judges or "not judged" in row
     assert "formulations/stewart/kinematics.py, LegVector" in cells[1]
+    for item, row in zip(one.contents, one.tables[-1].rows, strict=False):  # each file once, with all names in it
+        where = [place.split(", ") for place in places(one.name).get(item.number, []) if item.kind == "equation"]
+        assert re.findall(r"[\w/]+\.py", str(row[3])) == list(dict.fromkeys(path for path, *_ in where))
+        assert {name for _, *names in where for name in names} <= set(re.split("[,;] ", str(row[3])))
     assert Reader(table).text.count("holds with a correction") == sum("shift" in i.judged_by for i in one.contents) + 1
     widths = [float(width) for width in re.findall(r"width: ([\d.]+)%", table)]
     assert len(widths) == 6

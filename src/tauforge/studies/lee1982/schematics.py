@@ -59,11 +59,11 @@ def _flow_chart() -> Figure:
     """Boxes from top to bottom, and the way back up on the right."""
     boxes = (
         "start: t = 0, ϑ = initial angles",
-        "set point ϑ^d, ϑ̇^d, ϑ̈^d at t",
-        "errors e = ϑ^d - ϑ and ė",
-        "wanted: ϑ̈^d + K_v ė + K_p e",
+        "set point ϑ^d, ϑ'^d, ϑ''^d at t",
+        "errors e = ϑ^d - ϑ and e'",
+        "wanted: ϑ''^d + K_v e' + K_p e",
         "torques τ by Newton-Euler",
-        "arm: D(ϑ) ϑ̈ = τ - h - g",
+        "arm: D(ϑ) ϑ'' = τ - h - g",
         "integration over 0.01 s, τ held",
         "t = t + 0.01 s, e recorded",
         "end of the move?",

@@ -126,6 +126,19 @@ def test_fields_that_could_spin_a_leg_do_not_vary(field):
         PLATFORM.kernel("inverse_dynamics", varying=["colour"])
 
 
+@pytest.mark.parametrize("part", ["lower", "upper"])
+@pytest.mark.usefixtures("kernels_on")
+def test_a_mass_that_would_be_off_the_axis_does_not_vary(part):
+    """Without a mass it does not matter where the mass centre is; a kernel would put one there unseen."""
+    massless = PLATFORM.replace(**{f"{part}_mass": 0.0, f"{part}_com": (0.1, 0.05, 0.0)})
+    massless.kernel("inverse_dynamics", varying=["platform_mass"])
+    with pytest.raises(
+        tf.UnsupportedFeatureError, match=f"'{part}_mass' cannot vary .* Give {part}_com with y = z = 0"
+    ):
+        massless.kernel("inverse_dynamics", varying=[f"{part}_mass"])
+    massless.replace(**{f"{part}_com": (0.1, 0.0, 0.0)}).kernel("inverse_dynamics", varying=[f"{part}_mass"])
+
+
 def test_copies():
     for one in (copy.deepcopy(PLATFORM), pickle.loads(pickle.dumps(PLATFORM)), PLATFORM.replace()):
         assert one == PLATFORM

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import tauforge as tf
 from stewart_witness import newton_euler
 from tauforge.formulations.stewart import dasgupta1998, exact, kinematics, pedrammehr2012, pedrammehr2012_closed
 from tauforge.studies.random_platforms import fast_states, random_platform
-from tauforge.studies.stewart_misprints import Line, forces_of, on_platforms, printed_formula
+from tauforge.studies.stewart_misprints import Line, error_under_load, forces_of, on_platforms, printed_formula
 from tolerances import FORMULATIONS, OUTSIDE, error
 
 ALL = {
@@ -62,10 +63,26 @@ def test_what_it_is_compared_with_is_newton_and_euler_of_13_bodies():
     rng = np.random.default_rng(5)
     platform = random_platform(rng)
     pose, twist, acceleration = fast_states(platform, rng, 3)
-    forces = forces_of(exact.inverse_dynamics, platform.parameters, (pose, twist, acceleration))
-    states = zip(pose, twist, acceleration, strict=True)
-    wanted = [newton_euler(platform, *state, np.zeros(6)).actuators for state in states]
-    assert error(forces, np.array(wanted)) < OUTSIDE
+    load = 300 * rng.normal(size=(3, 6))  # in the platform's axes
+    turned = [np.concatenate([turn(x) @ y[:3], turn(x) @ y[3:]]) for x, y in zip(pose, load, strict=True)]
+    states = list(zip(pose, twist, acceleration, strict=True))
+    for given, wrenches in ((None, np.zeros((3, 6))), (load, turned)):
+        forces = forces_of(exact.inverse_dynamics, platform.parameters, (pose, twist, acceleration), given)
+        pairs = zip(states, wrenches, strict=True)
+        wanted = [newton_euler(platform, *state, wrench).actuators for state, wrench in pairs]
+        assert error(forces, np.array(wanted)) < OUTSIDE
+
+
+def turn(pose):
+    """Rz Ry Rx of a pose, by SciPy."""
+    return Rotation.from_euler("xyz", pose[3:]).as_matrix()
+
+
+@pytest.mark.parametrize("module", ALL, ids=lambda m: m.__name__.rpartition(".")[2])
+def test_external_loads(module):
+    """The papers as published are wrong under a load as without one; their corrected forms are right."""
+    assert error_under_load(module, **ALL[module]) < OUTSIDE
+    assert error_under_load(module) > 0.01
 
 
 def test_lines_that_are_not_there_are_refused():

@@ -54,6 +54,7 @@ VERDICTS = {
     "acceleration-by-components": "holds",
     "spin-rate": "does not hold",
     "consistent-pods": "holds",
+    "other-pods": "mixed",
     "perpendicular-pods": "does not hold",
     "no-spin-no-difference": "holds",
     "low-precision": "not judged",
@@ -61,6 +62,7 @@ VERDICTS = {
     "all-effects": "holds with a correction",
     "parallel-axes": "does not hold",
     "previous-models": "mixed",
+    "completely-different": "does not hold",
     "moment-along-c": "holds",
     "no-moment-along-the-pod": "does not hold",
     "closed-form": "does not hold",
@@ -93,18 +95,23 @@ OTHERS = {
         "mixed": {"accelerations": [0.2]},
         "does not hold": {"velocities": [0.2] * 3, "accelerations": [0.2]},
     },
+    "other-pods": {
+        "holds": {"velocities": [0.2] * 3, "accelerations": [0.2] * 5},
+        "does not hold": {"velocities": [0.01] * 3, "accelerations": [0.01] * 5},
+    },
     "perpendicular-pods": {
         "mixed": {"accelerations": [0.01]},
         "holds": {"velocities": [0.01] * 3, "accelerations": [0.01]},
     },
     "no-spin-no-difference": {"does not hold": {"differences": [1e-3]}},
     "vector-equations": {"does not hold": WRONG},
-    "all-effects": {"holds": {"published": [0.0]}, "does not hold": {"mended": [1.0]}},
+    "all-effects": {"holds": {"published": [0.0]}, "does not hold": {"loaded": 1e-9}},
     "parallel-axes": {"holds": RIGHT},
     "previous-models": {
         "holds": {"parallel_axes": 0.0},
         "does not hold": {"spin": 0.0, "moment": 0.0},
     },
+    "completely-different": {"holds": {"apart": [0.0, 1.0]}},
     "moment-along-c": {"does not hold": {"about_axes": 0.1}},
     "no-moment-along-the-pod": {"holds": {"largest": [0.0]}},
     "closed-form": {"holds": {"apart": 0.0}, "holds with a correction": {"with_one_term": [1.0, 0.0]}},
@@ -351,6 +358,9 @@ def test_pods_on_path_one(pedrammehr):
     part = np.linalg.norm(full.A - (full.A * full.n).sum(axis=-1, keepdims=True) * full.n, axis=-1)
     seen = np.abs(np.linalg.norm(full.A, axis=-1) - part).max(axis=0) / np.linalg.norm(full.A, axis=-1).max(axis=0)
     printed(named(pedrammehr, "consistent-pods").reason, 100 * seen[2])
+    others = named(pedrammehr, "other-pods")
+    printed(others.measured, *(100 * apart["W"][[2, 3, 4]]), *(100 * apart["A"][[0, 1, 3, 4, 5]]))
+    assert len(others.evidence["velocities"] + others.evidence["accelerations"]) == 8
     assert along["W"][3] < 1e-12
     assert max(apart["W"][3], apart["A"][3]) < 1e-12
     assert "pod 4 on path 1" in named(pedrammehr, "no-spin-no-difference").measured
@@ -394,6 +404,19 @@ def test_parallel_axes_are_counted_twice(pedrammehr, exact):
     told = named(pedrammehr, "previous-models").measured
     printed(told, *off(exact, eq_16=True), *off(exact, spin=False), *off(exact, along="n"))
     printed(named(pedrammehr, "low-precision").measured, *off(exact, spin=False))
+
+
+def test_both_papers_differ_in_three_things(pedrammehr, exact):
+    """One set of equations with switches for these three gives the errors of both papers as printed."""
+    before = off(exact, spin=False, along="n", eq_16=True)
+    improved = off(exact, pods="base", top="base")
+    rows = {row[0]: row[2:] for row in table(pedrammehr, "assumptions").rows}
+    assert rows["Dasgupta & Mruthyunjaya 1998 as published"] == pytest.approx(before, rel=1e-6)
+    assert rows["Pedrammehr et al. 2012 as published"] == pytest.approx(improved, rel=1e-6)
+    told = named(pedrammehr, "completely-different")
+    apart = named(pedrammehr, "similar-trends").reason
+    assert set(numbers(apart)) & set(numbers(told.measured))
+    assert max(told.evidence["apart"]) < 1e-9
 
 
 def test_the_closed_form_is_not_the_vector_form(pedrammehr):

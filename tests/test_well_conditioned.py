@@ -287,6 +287,12 @@ def test_poses_to_pass():
     assert (np.diff(path.knots) > 0).all()
 
 
+def test_whole_numbers_of_numpy_count():
+    room = [0.0] * 6  # nothing to be found: the line
+    path = WellConditionedPath(ROBOT, SLOW.start, SLOW.end, 2.0, via=np.int64(3), room=room)
+    assert len(path.points) == 5
+
+
 def test_nowhere_to_go():
     for through in (None, [SLOW.start]):
         path = WellConditionedPath(ROBOT, SLOW.start, SLOW.start, 2.0, through=through)
@@ -341,6 +347,10 @@ def test_a_robot_without_one():
         ({"room": [1, 1, 1, 1, 1, -1]}, "room: expected numbers >= 0"),
         ({"through": [0, 0, 1, 0, 0, 0]}, "through: expected finite numbers in 2 dimensions"),
         ({"through": [[0, 0, 1]]}, r"through: expected \(k, 6\) poses, got \(1, 3\)"),
+        (
+            {"through": np.linspace(SLOW.start, SLOW.end, 27)[1:-1]},
+            "through: expected at most 120 poses to be chosen: .* got 27 given poses with 5 between each two, 130",
+        ),
         ({"characteristic_length": 0.0}, "characteristic_length: expected a number > 0"),
         ({"characteristic_length": "m"}, "characteristic_length: expected a number > 0"),
     ],

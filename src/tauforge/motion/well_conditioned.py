@@ -24,6 +24,7 @@ TIGHTER = 4.0  # the safety is multiplied by this where the path exceeds a limit
 ATTEMPTS = 3
 ROUNDING = 1e-12  # of margins: given poses may be on a limit
 MOST_VIA = 20
+MOST_FREE = 120  # poses to be chosen in all: SLSQP takes about a minute, and its time grows with the cube
 WIDEST = np.pi / 2  # rad: more room than this is not taken by default
 
 
@@ -35,7 +36,7 @@ class WellConditionedPath(Motion):
     end:       (6,) likewise
     duration:  s
     through:   (k, 6) poses to pass in this order, without a stop
-    via:       how many poses are chosen between each two that are given, 1 to 20
+    via:       how many poses are chosen between each two that are given, 1 to 20; at most 120 in all
     room:      (6,) m and rad: how far each coordinate of a chosen pose may be from the straight line between the given
                ones. None: as far as the longest of these lines is long, where a turn by 1 rad counts as much as the
                root mean square of the actuators' lever arms at the start; of angles at most a quarter turn
@@ -80,12 +81,19 @@ class WellConditionedPath(Motion):
             )
         self.duration = positive("duration", duration)
         given = _given(start, end, through)
-        if isinstance(via, bool) or not isinstance(via, int) or not 1 <= via <= MOST_VIA:
+        if isinstance(via, bool) or not isinstance(via, int | np.integer) or not 1 <= via <= MOST_VIA:
             raise ShapeError("via", expected=f"a whole number from 1 to {MOST_VIA}", got=repr(via))
+        if (free := int(via) * (len(given) - 1)) > MOST_FREE:
+            raise ShapeError(
+                "through",
+                expected=f"at most {MOST_FREE} poses to be chosen: fewer poses to pass, a smaller via, or one path "
+                "after another",
+                got=f"{len(given)} given poses with {via} between each two, {free}",
+            )
         if characteristic_length is not None:
             positive("characteristic_length", characteristic_length)
         self.start, self.end = given[0], given[-1]
-        task = _task(robot, given, via, room, characteristic_length)
+        task = _task(robot, given, int(via), room, characteristic_length)
         _check_given(task)
         self.knots, self.points, self.largest_condition = _planned(task)
         self._curve, self._fraction = spline(self.knots, self.points), profile("quintic")

@@ -17,7 +17,7 @@ from tauforge.formulations.stewart.parameters import (
     default_axes,
 )
 from tauforge.robots.platform_description import PlatformDescription
-from tauforge.robots.spherical_legs import UNIVERSAL
+from tauforge.robots.spherical_legs import UNIVERSAL, off_axis
 from tauforge.robots.stewart_formulas import PlatformModel
 from tauforge.robots.varying import check_names
 
@@ -49,6 +49,14 @@ def check(platform: PlatformDescription, fields: Sequence[str]) -> None:
                 f"{field!r} cannot vary where legs have spherical joints at both ends: it could spin them",
                 field="varying",
                 remedy=f"Use one of {', '.join(name for name in SHAPES if name not in SPINNING)}, or `replace`",
+            )
+    for part in PARTS:
+        if f"{part}_mass" in fields and platform.has_masses and any(off_axis(platform, part)):
+            raise UnsupportedFeatureError(
+                f"'{part}_mass' cannot vary where legs have spherical joints at both ends and {part}_com, of a part "
+                "without mass, is off the leg's axis: a mass there would spin them",
+                field="varying",
+                remedy=f"Give {part}_com with y = z = 0",
             )
 
 

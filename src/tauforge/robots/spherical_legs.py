@@ -37,18 +37,25 @@ def check(platform: PlatformDescription) -> None:
             remedy=f"Give 0 as the third coefficient, {OTHERWISE}",
         )
     if platform.has_masses:
-        size = float(np.ptp(platform.base_points, axis=0).max())
         for part in ("lower", "upper"):
-            _check_part(platform, part, size)
+            _check_part(platform, part)
 
 
-def _check_part(platform: PlatformDescription, part: str, size: float) -> None:
+def off_axis(platform: PlatformDescription, part: str) -> list[bool]:
+    """Leg by leg, whether the mass centre of this part is off the leg's axis, be there a mass or not."""
+    size = float(np.ptp(platform.base_points, axis=0).max())
+    coms = cast(Rows, getattr(platform, f"{part}_com"))
+    return [max(abs(y), abs(z)) > SYMMETRIC * size for _, y, z in coms]
+
+
+def _check_part(platform: PlatformDescription, part: str) -> None:
     coms = cast(Rows, getattr(platform, f"{part}_com"))
     tensors = cast(tuple[Rows, ...], getattr(platform, f"{part}_inertia"))
     masses = cast(Floats, getattr(platform, f"{part}_mass"))
+    aside = off_axis(platform, part)
     for i, (mass, (_, y, z), tensor) in enumerate(zip(masses, coms, tensors, strict=True)):
         where = f"of leg {i + 1}, which has spherical joints at both ends,"
-        if mass != 0 and max(abs(y), abs(z)) > SYMMETRIC * size:
+        if mass != 0 and aside[i]:
             raise UnsupportedFeatureError(
                 f"the mass centre of the {part} part {where} is off the leg's axis by y = {y:g} m, z = {z:g} m: its "
                 "weight would turn the leg about itself, and nothing holds its spin",

@@ -22,7 +22,7 @@ from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.evaluate import Formula, evaluate
 from tauforge.robots.load import load
-from tauforge.robots.stewart_formulas import motion
+from tauforge.robots.stewart_formulas import external, motion
 from tauforge.robots.stewart_platform import StewartPlatform
 from tauforge.studies.misprints import Trial, as_printed
 from tauforge.studies.random_platforms import fast_states, random_platform
@@ -31,6 +31,7 @@ from tauforge.studies.stewart_paths import FAST, SLOW, sampled
 Array = NDArray[Any]
 States = tuple[Array, Array, Array]
 PLATFORMS, STATES = 4, 40
+LOAD = 300.0  # N and N m, about the weight of these platforms
 TRIED_ON = f"{PLATFORMS} random platforms with {STATES} fast states each"
 SHARED = (kinematics, platform_equations, pedrammehr2012)  # that other modules import from, in the order of imports
 
@@ -61,15 +62,37 @@ def printed_formula(module: ModuleType, *lines: Line) -> Formula:
     return formula
 
 
-def forces_of(formula: Formula, model: Any, states: States, **options: Any) -> Array:
-    """formula(model, motion) for every state, (k, 6); nothing is compiled."""
+def forces_of(formula: Formula, model: Any, states: States, load: Array | None = None, **options: Any) -> Array:
+    """formula(model, motion, external) for every state, (k, 6); nothing is compiled.
 
-    def forces(pose: list[Scalar], twist: list[Scalar], acceleration: list[Scalar]) -> list[Scalar]:
-        found: list[Scalar] = formula(model, motion(pose, twist, acceleration), **options)
+    load: (k, 6) N and N m, external force and moment in the platform's axes, as both papers have them
+    """
+
+    def forces(
+        pose: list[Scalar], twist: list[Scalar], acceleration: list[Scalar], wrench: list[Scalar]
+    ) -> list[Scalar]:
+        moving = motion(pose, twist, acceleration)
+        found: list[Scalar] = formula(model, moving, external(moving.R, wrench, platform_axes=True), **options)
         return found
 
-    (found,) = evaluate(forces, dict(zip(("pose", "twist", "acceleration"), states, strict=True)), [(LEGS,)])
+    given = (*states, np.zeros((len(states[0]), 6)) if load is None else load)
+    arguments = dict(zip(("pose", "twist", "acceleration", "wrench"), given, strict=True))
+    (found,) = evaluate(forces, arguments, [(LEGS,)])
     return found
+
+
+def error_under_load(module: ModuleType, **options: Any) -> float:
+    """Largest error of a module's forces beside the largest force, where random external forces and moments act."""
+    random = np.random.default_rng(0)
+    errors = []
+    for _ in range(PLATFORMS):
+        platform = random_platform(random)
+        states = fast_states(platform, random, STATES)
+        load = LOAD * random.normal(size=(STATES, 6))
+        formula = partial(module.inverse_dynamics, **options)
+        (found,), exact = _compared([formula], platform, states, load)
+        errors.append(row_errors(found, exact).max())
+    return float(max(errors))
 
 
 def on_platforms(module: ModuleType, *lines: Line, robot: str, **options: Any) -> Callable[[], Trial]:
@@ -98,8 +121,10 @@ def on_platforms(module: ModuleType, *lines: Line, robot: str, **options: Any) -
     return trial
 
 
-def _compared(formulas: Sequence[Formula], platform: StewartPlatform, states: States) -> tuple[list[Array], Array]:
+def _compared(
+    formulas: Sequence[Formula], platform: StewartPlatform, states: States, load: Array | None = None
+) -> tuple[list[Array], Array]:
     """Forces by each formula, and by the exact model."""
     p = platform.parameters
-    exact = forces_of(universal_coordinates.inverse_dynamics, lumped(p), states)
-    return [forces_of(formula, p, states) for formula in formulas], exact
+    exact = forces_of(universal_coordinates.inverse_dynamics, lumped(p), states, load)
+    return [forces_of(formula, p, states, load) for formula in formulas], exact

@@ -6,15 +6,19 @@ import math
 
 import numpy as np
 
+from tauforge.robots.platform_limits import rotation
 from tauforge.studies.dasgupta1998.leg_forces import sign_changes
 from tauforge.studies.dasgupta1998.measured import ILL, Measured
 from tauforge.studies.rules import true_in_parts, true_or_not
+from tauforge.studies.stewart_paths import SINGULAR as SINGULAR_PATH
 from tauforge.studies.study import Claim
 
 POLE, NEAR_POLE = 5, 4  # powers of ten of forces in N, sec. 5.2
 ALIKE = 0.9  # rank correlation of numbers that rise and fall together
 QUALITATIVE = 10.0  # an order of magnitude
 MOST_POSES = 0.5
+SINGULAR = 1e-9  # least singular value of H beside the largest: more than the rounding of the time where det H = 0
+UNHELD = 0.01  # of the weight and its moment: a part that is not rounding
 
 
 def of_the_order(value: float, power: int) -> bool:
@@ -33,6 +37,14 @@ SAME_PLACE = true_or_not(
     'that location"), one step from the singularity at most.',
     holds=lambda force_time, condition_time, singular_time, step: (
         force_time == condition_time and abs(force_time - singular_time) <= step
+    ),
+)
+NO_SUPPORT = true_or_not(
+    "It holds if in the singular pose of path III at least one singular value of H is zero, within "
+    f'{SINGULAR:g} of the largest ("gaining one or more degrees of freedom"), and whatever the leg forces are, more '
+    f'than {100 * UNHELD:.0f} % of the weight of the platform and its moment is left over ("no system of leg forces").',
+    holds=lambda singular_values, left_over: (
+        min(singular_values) < SINGULAR * max(singular_values) and left_over > UNHELD
     ),
 )
 NEAR = true_in_parts(
@@ -64,6 +76,7 @@ def _path_three(m: Measured) -> tuple[Claim, ...]:
     crossings = int(sign_changes(np.linalg.det(m.platform.force_matrix(path.states.position))[:, None]).sum())
     peaks = int(((along[1:-1] > along[:-2]) & (along[1:-1] > along[2:])).sum())
     force_time, condition_time = (float(path.t[x.argmax()]) for x in (along, condition))
+    values, freedom, left_over = _unsupported(m)
     return (
         Claim(
             name="singular-force",
@@ -73,7 +86,8 @@ def _path_three(m: Measured) -> tuple[Claim, ...]:
             measured=f"one peak, {along.max():.1e} N at t = {force_time:.1f} s in the paper's steps of 0.1 s",
             reason=f"det H = 0 at t = {m.singular_time:.7f} s, so that the forces have a pole there and their peak is "
             f"whatever the time step makes it: {fine.max():.1e} N at t = "
-            f"{m.paths['III'].t[fine.argmax()]:.2f} s with steps of 0.01 s.",
+            f"{m.paths['III'].t[fine.argmax()]:.2f} s with steps of 0.01 s. In the paper's steps it is written with "
+            "10^5 and nearest to 10^6.",
             rule=CLEAR,
             evidence={"crossings": float(crossings), "peaks": float(peaks), "largest": float(along.max())},
         ),
@@ -94,7 +108,39 @@ def _path_three(m: Measured) -> tuple[Claim, ...]:
                 "step": float(path.t[1] - path.t[0]),
             },
         ),
+        Claim(
+            name="no-support",
+            where="sec. 4.2, sec. 5.2",
+            claim="In a singular configuration the manipulator gains one or more degrees of freedom, and no leg forces "
+            "support the platform against the forces on it",
+            printed="one or more degrees of freedom; no leg forces",
+            measured=f"{int(sum(x < SINGULAR * max(values) for x in values))} degree of freedom at t = "
+            f"{m.singular_time:.4f} s of path III; at best {100 * left_over:.0f} % of the weight and its moment are "
+            "left over",
+            reason="The part left over is that of the vector of three forces (N) and three moments (N m). With all "
+            "lengths kept, to first order, the platform can move by "
+            + ", ".join(f"{x:.2f}" for x in freedom[:3])
+            + " m while it turns by "
+            + ", ".join(f"{x:.2f}" for x in freedom[3:])
+            + " rad.",
+            rule=NO_SUPPORT,
+            evidence={"singular_values": values, "left_over": left_over},
+        ),
     )
+
+
+def _unsupported(m: Measured) -> tuple[list[float], list[float], float]:
+    """In the singular pose of path III: singular values of H, the twist that moves no leg, what no legs can hold.
+
+    The twist is of length 1. The last is the part of the platform's weight and its moment that no leg forces balance.
+    """
+    pose = SINGULAR_PATH.sample(np.array([m.singular_time])).position[0]
+    U, values, _ = np.linalg.svd(m.platform.force_matrix(pose))
+    weight = m.mass * np.array(m.platform.gravity)
+    centre = rotation(pose) @ np.array(m.platform.platform_com)
+    wrench = np.concatenate([weight, np.cross(centre, weight)])
+    free = U[:, -1]
+    return values.tolist(), free.tolist(), float(abs(free @ wrench) / np.linalg.norm(wrench))
 
 
 def _conditions(m: Measured) -> tuple[Claim, ...]:

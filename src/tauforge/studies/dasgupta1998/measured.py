@@ -29,7 +29,7 @@ from tauforge.studies.dasgupta1998.leg_forces import (
 )
 from tauforge.studies.dasgupta1998.operations import Extra, JointSpace, Part, joint_space, parts, reactions_extra
 from tauforge.studies.stewart_legs import apart, legs, vectors
-from tauforge.studies.stewart_misprints import on_platforms
+from tauforge.studies.stewart_misprints import error_under_load, on_platforms
 from tauforge.studies.stewart_paths import FAST, SINGULAR, SLOW, Path, constant_velocity, sampled
 from tauforge.studies.stewart_tables import AssumptionCosts, assumption_costs
 
@@ -219,6 +219,11 @@ class Measured:
             float(np.abs(self.paths[name].forces(self.platform, MODEL, CORRECTIONS) - self.forces[name].exact).max())
             for name in ("I", "II")
         ]
+
+    @cached_property
+    def loaded(self) -> float:
+        """Error of the model with the three corrections beside the largest force, under external forces and moments."""
+        return error_under_load(dasgupta1998, corrections=dasgupta1998.Corrections(True, True, True))
 
     @cached_property
     def operations_by_part(self) -> tuple[Part, Part, Part]:

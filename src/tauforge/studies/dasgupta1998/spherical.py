@@ -19,10 +19,7 @@ from tauforge.studies.stewart_paths import FAST, SLOW, Path, sampled
 from tauforge.studies.study import ROUNDING, Claim, within
 
 Array = NDArray[Any]
-LOWER, UPPER = (
-    (0.001, 0.01, 0.01),
-    (0.002, 0.005, 0.005),
-)  # kg m^2: of the printed diagonals the least, twice the largest
+LOWER, UPPER = (0.001, 0.01, 0.01), (0.002, 0.005, 0.005)  # kg m^2: the least printed about the leg, the largest across
 SPIN = 10.0  # rad/s, of every leg, to show what is left out
 
 COVERED = true_or_mended(

@@ -77,8 +77,10 @@ CONTENTS = (
     Item("figure", "2", "kinematic model of the universal joint", shown_as="fig-2", remark=SCHEMATIC),
     Item("figure", "3", "free body diagram of a pod", shown_as="fig-3", remark=SCHEMATIC),
     Item("figure", "4", "free body diagram of the platform", shown_as="fig-4", remark=SCHEMATIC),
-    Item("figure", "5", "path 1, angular velocities", ("consistent-pods", "perpendicular-pods"), "fig-5"),
-    Item("figure", "6", "path 1, angular accelerations", ("consistent-pods", "perpendicular-pods"), "fig-6"),
+    Item("figure", "5", "path 1, angular velocities", ("consistent-pods", "other-pods", "perpendicular-pods"), "fig-5"),
+    Item(
+        "figure", "6", "path 1, angular accelerations", ("consistent-pods", "other-pods", "perpendicular-pods"), "fig-6"
+    ),
     Item("figure", "7", "path 2, angular velocities", ("no-spin-no-difference",), "fig-7"),
     Item("figure", "8", "path 2, angular accelerations", ("no-spin-no-difference",), "fig-8"),
     Item("figure", "9", "path 2, pod forces", ("similar-trends", "accuracy-path-2"), "fig-9"),

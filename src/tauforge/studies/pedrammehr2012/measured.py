@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tauforge.algebra.vectors import dot
 from tauforge.analysis.complexity import platform_count
 from tauforge.analysis.power import PowerBalance, power_balance
-from tauforge.formulations.stewart import exact, kinematics, pedrammehr2012
+from tauforge.formulations.stewart import dasgupta1998, exact, kinematics, pedrammehr2012
 from tauforge.formulations.stewart.pedrammehr2012_closed import Terms
 from tauforge.motion import MotionSample
 from tauforge.robots.load import load
@@ -20,7 +20,7 @@ from tauforge.robots.stewart_formulas import motion
 from tauforge.studies.pedrammehr2012.rotations import Errors, Rotation, columns, kinematic_errors, rotations
 from tauforge.studies.random_platforms import fast_states, random_platform
 from tauforge.studies.stewart_legs import legs
-from tauforge.studies.stewart_misprints import Line, forces_of, printed_formula
+from tauforge.studies.stewart_misprints import Line, error_under_load, forces_of, printed_formula
 from tauforge.studies.stewart_paths import FAST, SLOW, Path, constant_velocity, sampled
 from tauforge.studies.stewart_tables import AssumptionCosts, assumption_costs
 
@@ -156,9 +156,28 @@ class Measured:
         )
 
     @cached_property
+    def loaded(self) -> float:
+        """Error of the vector form, every parallel axis once, beside the largest force, under external loads."""
+        return error_under_load(pedrammehr2012, corrections=pedrammehr2012.Corrections(True, True))
+
+    @cached_property
     def mended(self) -> tuple[float, ...]:
         """N on paths 2 and 3: errors of the vector form without its parallel-axis terms."""
         return self.costs_with(IMPROVED, *ONCE)
+
+    @cached_property
+    def mended_apart(self) -> tuple[float, ...]:
+        """N on paths 2 and 3: largest difference of the forces by both papers, the faults of both corrected."""
+        right = dasgupta1998.Corrections._fields
+        return tuple(
+            float(
+                np.abs(
+                    self.paths[name].forces(self.platform, IMPROVED, ONCE)
+                    - self.paths[name].forces(self.platform, SIMPLIFIED, right)
+                ).max()
+            )
+            for name in ("2", "3")
+        )
 
     @cached_property
     def own_axes(self) -> dict[str, tuple[float, ...]]:

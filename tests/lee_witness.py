@@ -33,7 +33,7 @@ def dh(joint):
 def puma(rotors=False, load=None):
     """load: kg of a point mass 0.05 m along the last axis of the hand."""
     model = pin.Model()
-    model.gravity.linear = np.array([0.0, 0.0, -9.81])
+    model.gravity.linear = np.array([0.0, 0.0, -9.8])
     parent, place = 0, pin.SE3.Identity()
     for joint in RAW:
         assert number(joint["theta"]) == 0
@@ -140,7 +140,7 @@ def move_errors(duration, rotors=False, **options):
 
 def base_frame_torques(q, qd, qdd):
     """Lee's 3.11-3.19, all vectors in the base frame."""
-    g = np.array([0.0, 0.0, 9.81])
+    g = np.array([0.0, 0.0, 9.8])
     R, omega, alpha, a = np.eye(3), np.zeros(3), np.zeros(3), g
     links = []
     for joint, q_i, v, w in zip(RAW, q, qd, qdd, strict=True):

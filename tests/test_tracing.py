@@ -147,6 +147,20 @@ def test_least_steps(formula, steps):
     assert least_steps(trace(formula, {"x": 4})) == steps
 
 
+@pytest.mark.parametrize(
+    ("formula", "steps"),
+    [
+        (lambda x: [x[0] + x[1] + x[2] + x[3]], 2),  # nothing is shared
+        (lambda x: [(x[0] + x[1] + x[2]) * x[3], x[0] + x[1] + x[2] + x[3]], 3),  # the second output waits for the sum
+        (lambda x: [x[0] + x[1] + x[2], x[0] + x[1] + x[2] + x[3], (x[0] + x[1] + x[2] + x[3]) * x[0]], 4),
+        (lambda x: [x[0] * x[1] + x[2], (x[0] * x[1] + x[2]) + x[2] + x[3]], 3),
+    ],
+)
+def test_least_steps_where_values_are_formed_once(formula, steps):
+    graph = trace(formula, {"x": 4})
+    assert least_steps(graph, once=True) == steps >= least_steps(graph)
+
+
 def test_least_steps_with_robot_numbers():
     """What is constant is precomputed."""
     graph = trace(lambda a, x: [a[0] * a[1] * x[0] + a[0] + x[1]], {"robot.a": 2, "x": 2})

@@ -37,7 +37,7 @@ VERDICTS = {
     "table-5-schedule": CORRECTED,
     "table-5-required": NOT,
     "parallelism": MIXED,
-    "effort-explicit": HOLDS,
+    "effort-explicit": MIXED,
     "effort-mass-matrix": HOLDS,
     "effort-simulation": HOLDS,
     "form-mass-matrix": HOLDS,
@@ -71,7 +71,10 @@ PARTS = {MIXED: {"differences": [0.0, 1.0]}, NOT: {"differences": [1.0, 1.0]}}
 ROWS = {HOLDS: SAME, NOT: {"differences": [1.0, 2.0]}}
 FORMULAS = {HOLDS: {"multiplications": ZEROS, "additions": ZEROS}, NOT: {"multiplications": ONES, "additions": ONES}}
 MISPRINT = {HOLDS: {"printed": 0.0}, NOT: {"mended": 1.0}}
-LESS = {NOT: {"ours": [9.0, 9.0], "theirs": [9.0, 10.0]}}
+LESS = {
+    MIXED: {"multiplications": [0.9, 1.0], "operations": [0.9, 0.9]},
+    NOT: {"multiplications": [0.9, 1.1], "operations": [1.0, 0.9]},
+}
 OTHERS = {
     "identities": PARTS,
     "spin-matrix": MISPRINT,
@@ -85,7 +88,7 @@ OTHERS = {
     "base-acceleration": {NOT: {"difference": 2.0}},
     "equivalence": {NOT: {"largest": 1e-6}},
     "angular-acceleration": {CORRECTED: {"vectors": 0.2}, NOT: {"vectors": 0.2, "mended": 0.2}},
-    "wrist-forces": {MIXED: {"felt": 1.0}, NOT: {"balance": 1.0, "felt": 1.0}},
+    "wrist-forces": {MIXED: {"felt": [0.0, 1.0]}, NOT: {"balance": 1.0, "felt": [1.0, 0.0]}},
     **{f"table-{k}-sum": {NOT: {"differences": [8.0]}} for k in range(2, 6)},
     "table-3-rows": ROWS,
     "table-4-rows": ROWS,
@@ -105,8 +108,11 @@ OTHERS = {
         HOLDS: {"printed": [100.0, 150.0], "least": [100.0, 150.0]},
         CORRECTED: {"printed": [100.0, 150.0], "least": [90.0, 140.0]},
     },
-    "parallelism": {HOLDS: {"lagrange": 60.0}, NOT: {"modified": 45.0}},
-    "effort-explicit": LESS,
+    "parallelism": {
+        HOLDS: {"modified": [306.0, 27.0, 27.0]},
+        NOT: {"modified": [600.0, 45.0, 52.0]},
+    },
+    "effort-explicit": {HOLDS: {"multiplications": [0.9], "operations": [0.9]}, NOT: LESS[NOT]},
     "effort-mass-matrix": LESS,
     "effort-simulation": LESS,
     "form-mass-matrix": {MIXED: {"dynamic": 3.0}, NOT: {"kinematic": 3.0, "dynamic": 3.0}},

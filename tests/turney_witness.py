@@ -111,3 +111,83 @@ class Ready(FoldingScalar):
 
     def _unary(self, name: str) -> Ready:
         return self if name == "neg" else Ready(self.step, constant=self.constant)
+
+
+Times = list[Any]  # steps after which the components of a vector are known; None where one is zero
+Sums = list[list[int]]  # the same for the terms that a component is the sum of
+CONSTANT = [0, 0, 0]
+ROTATION = [[0, 1, 1], [0, 1, 1], [None, 0, 0]]  # of eq. 1.10: products of a constant with a sine or cosine take a step
+
+
+def known(terms: Sums) -> Times:
+    """The two earliest terms are joined first."""
+    return [(sum(2**t for t in row) - 1).bit_length() if row else None for row in terms]
+
+
+def products(*pairs: tuple[Any, Any]) -> list[int]:
+    return [max(pair) + 1 for pair in pairs if None not in pair]
+
+
+def crossed(a: Times, b: Times) -> Sums:
+    return [products((a[j], b[k]), (a[k], b[j])) for j, k in ((1, 2), (2, 0), (0, 1))]
+
+
+def applied(M: list[Times], v: Times) -> Sums:
+    return [products(*zip(row, v, strict=True)) for row in M]
+
+
+def summed(*parts: Sums) -> Sums:
+    return [[t for part in parts for t in part[k]] for k in range(3)]
+
+
+def alone(v: Times) -> Sums:
+    return [[] if t is None else [t] for t in v]
+
+
+def formed_once(n: int, modified: bool) -> int:
+    """Steps of eqs 3.15-3.21, or with 5.1 and 5.2, everything independent at once; a value needed twice is formed once.
+
+    Link after link from the base, gravity along z_0, full inertias.
+    """
+    omega, alpha, a = [None] * 3, [None] * 3, [None, None, 0]
+    down = [list(column) for column in zip(*ROTATION, strict=True)]
+    full = [CONSTANT] * 3
+    links = []
+    for link in range(n):
+        hand = link == n - 1  # its a_i is needed once, for its own mass centre
+        turning = summed(alone(alpha), crossed(omega, [None, None, 0]), alone([None, None, 0]))
+        alpha = known(applied(down, known(turning)))
+        omega = known(applied(down, known(summed(alone(omega), alone([None, None, 0])))))
+        carried = applied(down, a)
+        if modified:
+            carried = carried if hand else alone(known(carried))  # in a_i and in f_i
+            others = [[k for k in range(3) if k != j] for j in range(3)]
+            A = [
+                known(
+                    [
+                        products(*((omega[i], omega[i]) for i in others[j]))
+                        if j == k
+                        else products((omega[j], omega[k])) + alone(alpha)[3 - j - k]
+                        for k in range(3)
+                    ]
+                )
+                for j in range(3)
+            ]
+            a = known(summed(applied(A, CONSTANT), carried))
+            mean = summed(applied(A, CONSTANT), carried)
+            AK = [[products(*((A[j][i], 0) for i in range(3))) for _ in range(3)] for j in range(3)]
+            own = [AK[k][j] + AK[j][k] for j, k in ((1, 2), (2, 0), (0, 1))]
+        else:
+            swept = summed(crossed(omega, known(crossed(omega, CONSTANT))), crossed(alpha, CONSTANT))
+            a = known(summed(swept, carried))
+            mean = summed(swept, swept, carried) if hand else summed(swept, alone(a))
+            own = summed(applied(full, alpha), crossed(omega, known(applied(full, omega))))
+        force = [t + 1 for t in known(mean)]
+        links.append((force, summed(own, crossed(CONSTANT, force))))
+    f_next, n_next, last = [None] * 3, [[], [], []], 0
+    for force, own in reversed(links):
+        moment = known(summed(own, crossed(CONSTANT, f_next), n_next))
+        f = known(summed(alone(force), alone(f_next)))
+        last = max(last, *known([products((0, moment[1]), (0, moment[2]))]))
+        f_next, n_next = known(applied(ROTATION, f)), applied(ROTATION, moment)
+    return last

@@ -49,7 +49,7 @@ def breakdown(name: str, table: published.Table, own: Sequence[published.Row] = 
 
 
 def lines_of(formulation: str) -> Table:
-    """What every line of our text costs, as written."""
+    """What every line of our code costs, as written."""
     rows = [cells(published.Row(cost.text, cost.multiplications, cost.additions)) for cost in line_costs(formulation)]
     return Table(
         f"lines-of-{formulation}",
@@ -86,7 +86,7 @@ def adds_up(name: str, where: str, table: published.Table) -> Claim:
 def against_joints(
     name: str, title: str, caption: str, printed: Sequence[published.Row], ours: Sequence[str]
 ) -> Figure:
-    """Multiplications and additions against the number of joints, as printed and as our texts are traced."""
+    """Multiplications and additions against the number of joints, as printed and as our code is traced."""
     n = np.arange(4, 13)
     rows = [(row, False) for row in printed] + [(our_row(formulation), True) for formulation in ours]
     panels = []

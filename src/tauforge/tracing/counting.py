@@ -120,13 +120,16 @@ def critical_path(graph: Graph, constants: str = "") -> CriticalPath:
     return CriticalPath(longest[1], longest[2])
 
 
-def least_steps(graph: Graph, constants: str = "") -> int:
+def least_steps(graph: Graph, constants: str = "", *, once: bool = False) -> int:
     """Steps left if everything independent ran at the same time and every sum and product were put in the best order.
 
-    A value that several others need may be formed several times. Products are not multiplied out.
+    A value that several others need may be formed several times, in the order that suits each; once: it is formed once
+    and waited for. Products are not multiplied out.
     """
     kinds = {"add": "sum", "sub": "sum", "mul": "product"}
     varies = varying(graph, constants)
+    needed = Counter(a for node in graph.nodes for a in node.args)
+    needed.update(output.node for output in graph.outputs)
     ready: list[int] = []  # steps after which a node is known
     terms: list[list[int]] = []  # of a sum or product, when its terms are ready: those of its terms' own sums included
     for k, node in enumerate(graph.nodes):
@@ -137,7 +140,7 @@ def least_steps(graph: Graph, constants: str = "") -> int:
             ready.append(latest + (varies[k] and node.op == "div"))
             continue
         for a in node.args:
-            same = varies[a] and kinds.get(graph.nodes[a].op) == kind
+            same = varies[a] and kinds.get(graph.nodes[a].op) == kind and not (once and needed[a] > 1)
             terms[k] += terms[a] if same else [ready[a]]
         ready.append(_joined(terms[k]))
     return max((ready[output.node] for output in graph.outputs), default=0)

@@ -7,6 +7,7 @@ from tauforge.studies.contents import Item, equations
 LAW, IDENTITIES = ("same-law",), ("identities",)
 STEPS, SLIPS = ("derivation",), ("derivation-slips",)
 STEP = "A step of the proof that both laws are one."
+FALSE_STEP = "A step of the proof, false as printed: see the misprints."
 BASE = "In the base frame; 3.21-3.27 are the form used."
 WORDS = ("one", "two", "three", "four", "five", "six")
 
@@ -60,14 +61,17 @@ CONTENTS = (
     *equations("4.15", "4.14 with second moments", ("derivation-slips", "missing-mass"), remark=STEP),
     *equations(" ".join(f"4.{k}" for k in range(16, 21)), "second moments in the torque", STEPS, remark=STEP),
     *equations("4.21", "mass centre in the torque", SLIPS, remark=STEP),
-    *equations(" ".join(f"4.{k}" for k in range(22, 29)), "mass centre in the torque", STEPS, remark=STEP),
+    *equations("4.22 4.23 4.24", "mass centre in the torque", STEPS, remark=STEP),
+    *equations("4.25", "mass centre in the torque", SLIPS, remark=STEP),
+    *equations("4.26 4.27 4.28", "mass centre in the torque", STEPS, remark=STEP),
     *equations("4.29", "mass centre in the torque", SLIPS, remark=STEP),
     *equations("4.30", "gravity in the torque", SLIPS, remark=STEP),
     *equations("4.31", "gravity in the torque", STEPS, remark=f"{STEP} Read as 4.31x in our text."),
     *equations("4.32 4.33 4.34", "torque of one link", STEPS, remark=STEP),
-    *equations("4.35 4.36 4.37", "links further out", STEPS, remark=STEP),
-    *equations("4.38", "moment of the next link", remark="A step of the proof, false as printed: see the misprints."),
-    *equations("4.39 4.40", "torque of the outer links", STEPS, remark=STEP),
+    *equations("4.35 4.36", "links further out", STEPS, remark=STEP),
+    *equations("4.37 4.38", "force and moment of the next link", remark=FALSE_STEP),
+    *equations("4.39", "torque of the outer links", STEPS, remark=STEP),
+    *equations("4.40", "torque of the outer links", remark=FALSE_STEP),
     *equations("4.41", "torque of all links", ("derivation", "same-law"), remark="4.1 once more: the proof ends."),
     Item("figure", "1", "parameters of a coordinate system", shown_as="fig-1", remark=SCHEMATIC),
     Item("figure", "2", "flow chart of the simulation", shown_as="fig-2", remark=SCHEMATIC),

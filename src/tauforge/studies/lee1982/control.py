@@ -23,6 +23,7 @@ from tauforge.simulation.simulate import simulate
 
 Array = NDArray[Any]
 KP, KV, PERIOD = 100.0, 20.0, 0.01  # 1/s^2, 1/s, s: section 5
+G = 9.8  # m/s^2, as printed
 ONE_BIT = 4.26e-4  # rad: "less than 4.26e-4 radian per bit"
 HOLD_STEPS = 5  # integration steps between two samples
 SLOW, FAST = 3.0, 1.0  # s, of the moves that are drawn
@@ -41,10 +42,12 @@ START, END = our_angles((90, 0, 90, 0, 0, 0)), our_angles((45, 30, 0, 45, 60, 90
 
 @cache
 def puma(rotors: bool = False) -> SerialArm:
-    """Without friction and limits. The paper's equations have no reflected rotor inertia: `rotors` adds ours."""
+    """Without friction and limits, with the printed g. The paper's equations have no reflected rotor inertia: `rotors`
+    adds ours.
+    """
     arm = load("puma560")
     assert isinstance(arm, SerialArm)
-    bare = arm.without_friction().replace(limits=[None] * 6)
+    bare = arm.without_friction().replace(limits=[None] * 6, gravity=(0, 0, -G))
     return bare if rotors else bare.without_rotors()
 
 

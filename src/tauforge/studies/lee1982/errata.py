@@ -84,7 +84,10 @@ MISPRINTS = (
     ),
     Misprint("eq. 4.11", "acceleration of origin i", "all under a double sum", "the first term under a single sum"),
     Misprint("eqs 4.21, 4.30", "masses in the gravity term", "m_i twice", "m_i once, as in the next line of 4.30"),
+    Misprint("eq. 4.25", "the acceleration", "a factor of all terms", "of joint j, beside its derivative, as in 4.22"),
     Misprint("eq. 4.29", "a rotation", "A_i^0 [...]", "[...] alone: A_i^0 cancels"),
+    Misprint("eq. 4.37", "mass of link i+1", "none in the first two sums", "m_{i+1}"),
+    Misprint("eq. 4.40", "gravity of link i+1", "no r-bar_{i+1} after the derivative of A", "r-bar_{i+1}, as in 4.31"),
     Misprint("eq. 4.38", "gravity of link i+1", "inside the factor of the accelerations", "apart, as in 4.40"),
 )
 

@@ -33,6 +33,7 @@ def study(progress: Progress = nothing) -> Study:
     progress("error against duration")
     found = curve()
     figures = [*schematics(), *(error_figure(joint, moves) for joint in range(6)), duration_figure(found)]
+    progress("error against sampling period and delay")
     tables = [error_table()]
     claims = [within_a_bit(moves, found), oscillation(moves), one_bit()]
     claims.append(time_delay(printed_rivals().newton.milliseconds()))
@@ -51,7 +52,7 @@ def study(progress: Progress = nothing) -> Study:
     tables.append(adaptation.table(cycles))
     progress("the other methods of section 4")
     claim, figure = resolved_rate.result()
-    claims += [claim, cerebellar_model(), *near_minimum_time.claims()]
+    claims += [claim, cerebellar_model(), optimal_control(), *near_minimum_time.claims()]
     figures += [figure, near_minimum_time.figure()]
     progress("what the controllers cost")
     more, counts = costs()
@@ -83,4 +84,16 @@ def cerebellar_model() -> Claim:
         measured="not measured",
         reason="The paper cites the method in a sentence, without equations.",
         rule=not_judged("The paper gives nothing to build it from."),
+    )
+
+
+def optimal_control() -> Claim:
+    return Claim(
+        name="optimal-control",
+        where="section 4",
+        claim="A closed form solution of the optimal control is very difficult, if not impossible",
+        printed="no number",
+        measured="not measured",
+        reason="We have none either: the fastest move along a given line is found by numbers.",
+        rule=not_judged("How difficult it is has no measure."),
     )

@@ -6,6 +6,7 @@ from tauforge.studies.contents import Item, equations
 
 ALGEBRA = "In our code the vector algebra has it."
 BASE_FRAME = "In the base frame; eqs 3.15-3.21 are the form used."
+FALSE_STEP = "A step of the derivation, false as printed: see the misprints."
 STEP = "A step of the derivation; the recursion and eq. 4.34 are the forms used."
 DRAWN = "A schematic, which asserts nothing. Ours is drawn from a model."
 
@@ -56,7 +57,7 @@ SECTION_4 = (
     *equations("4.1 4.2", "expanded angular velocity and acceleration", ("derivation",), STEP),
     *equations("4.3 4.4 4.5", "expanded acceleration of an origin", ("derivation", "misprint-4-3"), STEP),
     *equations("4.6", "the same with all links before it", ("derivation",), STEP),
-    *equations("4.7", "the same in derivatives of p", ("derivation", "misprint-4-7"), STEP),
+    *equations("4.7", "the same in derivatives of p", ("derivation-slips", "misprint-4-7"), STEP),
     *equations("4.8", "expanded acceleration of a mass centre", ("derivation",), STEP),
     *equations("4.9", "the same in derivatives of R and p", ("derivation", "misprint-4-7"), STEP),
     *equations("4.10", "torque of a link's own motion", ("derivation",), STEP),
@@ -64,12 +65,16 @@ SECTION_4 = (
     *equations("4.12 4.13", "the terms with J as integrals", ("derivation",), STEP),
     *equations("4.14 4.15 4.16", "the same in derivatives of R", ("derivation", "misprint-4-7"), STEP),
     *equations("4.17", "the terms of the mass centre", ("derivation-slips", "misprint-4-17"), STEP),
-    *equations("4.18 4.19 4.20 4.21", "its first and third terms as a trace", ("derivation",), STEP),
+    *equations("4.18 4.19 4.20", "its first and third terms as a trace", ("derivation",), STEP),
+    *equations("4.21", "the same in derivatives of p and R", ("derivation-slips",), STEP),
     *equations("4.22 4.23 4.24", "its middle terms as a trace", ("derivation", "misprint-4-17"), STEP),
     *equations("4.25", "the same in derivatives of p", ("derivation-slips",), STEP),
     *equations("4.26", "torque of a link's own motion, in submatrices", ("derivation", "equivalence")),
     *equations("4.27", "the same in T matrices", ("derivation", "misprint-2-11"), STEP),
-    *equations("4.28 4.29 4.30 4.31 4.32 4.33", "what the next link adds", ("derivation",), STEP),
+    *equations("4.28 4.29", "what the next link adds", ("derivation",), STEP),
+    *equations("4.30 4.31", "what the next link adds", remark=FALSE_STEP),
+    *equations("4.32", "what the next link adds", ("derivation",), STEP),
+    *equations("4.33", "what the next link adds", remark=FALSE_STEP),
     *equations("4.34", "torque of a joint, in T matrices", ("derivation", "equivalence", "misprint-2-11")),
 )
 SECTION_5 = (

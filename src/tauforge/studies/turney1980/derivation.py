@@ -147,7 +147,8 @@ def expansions(arm: Arm, by: Recursion, i: int) -> dict[str, float]:
 def own_torques(arm: Arm, by: Recursion, i: int, printed: bool = False) -> dict[str, float]:
     """Eqs 4.11-4.27: the torque of link i's own motion, in J and then in T matrices, against eq. 4.10.
 
-    printed: 4.11 without the mass of two terms, 4.17 with that of its last term twice, 4.25 with R_i^0.
+    printed: 4.11 without the mass of two terms, 4.17 with that of its last term twice, 4.21 with an acceleration as
+    the factor of all terms, 4.25 with R_i^0.
     """
     z, m, links = arm.z[i - 1], arm.m[i], range(1, i + 1)
     R, w, al = arm.Ri[i], by.omega[i], by.alpha[i]
@@ -170,7 +171,11 @@ def own_torques(arm: Arm, by: Recursion, i: int, printed: bool = False) -> dict[
     lift = m * G * E_Z
     dR, dp = arm.dR(i, i), arm.dp(i, i)
     rotation_part = np.trace(second @ Ja[:3, :3] @ dR.T)  # 4.16
-    first_third = np.trace(np.outer(place, m * arm.r_bar[i]) @ dR.T)  # 4.21
+    bracket = place
+    if printed:
+        bracket = place + sum(arm.dp(i, j) * (1.0 - arm.qdd[j]) for j in links)
+        bracket = bracket * arm.qdd[i]
+    first_third = np.trace(np.outer(bracket, m * arm.r_bar[i]) @ dR.T)  # 4.21
     middle = np.trace(m * np.outer((R.T if printed else np.eye(3)) @ (place + turned), dp))  # 4.25
     gravity = (dR @ arm.r_bar[i] + dp) @ lift
     Tdd = block(second, place)
@@ -220,14 +225,22 @@ def steps() -> dict[str, float]:
     return found
 
 
-SLIPS = ("4.11", "4.17", "4.25")  # that the reading machine did not make, and that can be run
+SLIPS = ("4.7", "4.11", "4.17", "4.21", "4.25")  # that the reading machine did not make, and that can be run
+
+
+def double_sum(arm: Arm, by: Recursion, i: int) -> float:
+    """4.7 as printed: the accelerations of the joints under the sum over k too, i times."""
+    links = range(1, i + 1)
+    first = sum((arm.dp(i, j) * arm.qdd[j] for j in links), np.zeros(3))
+    second = sum((arm.d2p(i, j, k) * arm.qd[j] * arm.qd[k] for j in links for k in links), np.zeros(3))
+    return different(by.a[i], i * first + second + G * E_Z)
 
 
 def slips() -> dict[str, float]:
     """The same of equations with slips, as printed."""
     arm = Arm(4)
     by = Recursion(arm)
-    found = [own_torques(arm, by, i, printed=True) for i in range(1, arm.n + 1)]
+    found = [{"4.7": double_sum(arm, by, i)} | own_torques(arm, by, i, printed=True) for i in range(1, arm.n + 1)]
     return {number: max(one[number] for one in found) for number in SLIPS}
 
 
@@ -293,16 +306,19 @@ def derivation_claims() -> list[Claim]:
         ),
         Claim(
             name="derivation-slips",
-            where="eqs 4.11, 4.17, 4.25",
-            claim="Eqs 4.11, 4.17 and 4.25 expand the terms with the mass centre",
-            printed="no m_i in two terms of 4.11, m_i twice in the last of 4.17, R_i^0 in 4.25",
+            where=f"eqs {', '.join(SLIPS)}",
+            claim="The steps expand the acceleration of an origin and the terms with the mass centre",
+            printed="a double sum in 4.7, no m_i in two terms of 4.11, m_i twice in the last of 4.17, a rate as the "
+            "factor of all terms of 4.21, R_i^0 in 4.25",
             measured=", ".join(f"{number} is wrong by {error:.2g} (relative)" for number, error in as_printed.items())
-            + f" as printed, {within(max(as_mended.values()))} with m_i once and without R_i^0",
-            reason="The same arm. Section 5 prints eq. 4.11 again, with m_i. Eqs 4.21, 4.30 and 4.31 have slips of the "
+            + f" as printed, {within(max(as_mended.values()))} mended",
+            reason="The same arm. Eq. 4.9 has the single sum, section 5 prints eq. 4.11 again, with m_i. The rate of "
+            "4.21 is read as an acceleration, whose second dot may be lost. Eqs 4.30, 4.31 and 4.33 have slips of the "
             "same kind, which eqs 4.26 and 4.34 do not share.",
             rule=true_or_mended(
                 f"It holds if the sides agree within {ROUNDING:g} of the larger as printed, and with a correction if "
-                "they do with m_i once and without R_i^0.",
+                "they do with a single sum, with m_i once, with each acceleration beside its own derivative and "
+                "without R_i^0.",
                 holds=lambda printed, mended: max(printed) < ROUNDING,
                 corrected=lambda printed, mended: max(mended) < ROUNDING,
             ),

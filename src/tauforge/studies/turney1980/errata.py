@@ -173,7 +173,9 @@ MISPRINTS = (
         reading="The machine that read our text may have lost a bar or seen one too many.",
     ),
     Misprint("eq. 4.25", "a rotation", "R_i^0 [...]", "[...] alone: R_i^0 cancels"),
-    Misprint("eqs 4.21, 4.30, 4.31", "factors", "a second rate; no m_{i+1}; g z_0 with every j", "none; m_{i+1}; once"),
+    Misprint("eq. 4.21", "the rate", "a factor of all terms", "the acceleration of joint j, beside its derivative"),
+    Misprint("eqs 4.30, 4.31", "factors", "no m_{i+1}; g z_0 with every j", "m_{i+1}; once"),
+    Misprint("eq. 4.33", "gravity of link i+1", "no r-bar_{i+1} after the derivative of R", "r-bar_{i+1}, as in 4.9"),
 )
 
 

@@ -29,11 +29,12 @@ PAPER = (
     "The University of Michigan, 1980"
 )
 SUMMARY = (
-    "The two formulations are equivalent, step by step as the report derives it, and strobing simulates an arm exactly "
-    "as forward dynamics does. The modified set is the cheaper one. It has one dependent step fewer than "
-    "Newton-Euler and more than Lagrange. Tables 2 to 5 add up; two rows of Tables 3 and 4 and the sums of the "
-    "appendix do not follow from what they count. The report's arms have no reflected rotor inertia and are judged "
-    "without it."
+    "The two formulations are equivalent, as the report derives it once slips in single steps are mended, and strobing "
+    "simulates an arm exactly as forward dynamics does. The modified set is the cheaper one. It allows more "
+    "parallelism where a processor works a whole term, as in Table 5; where one does a single operation, it differs "
+    "from Newton-Euler by one step, to either side, and Lagrange needs fewer. Tables 2 to 5 add up; two rows of Tables "
+    "3 and 4 and the sums of the appendix do not follow from what they count. The report's arms have no reflected "
+    "rotor inertia and are judged without it."
 )
 
 

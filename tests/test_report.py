@@ -18,11 +18,12 @@ from made_up_studies import NASTY, bars_figure, study
 from tauforge.errors import ModelError
 from tauforge.plots.figure import Panel
 from tauforge.studies import registry
+from tauforge.studies.citations import places
 from tauforge.studies.report.csv_files import bracketed
 from tauforge.studies.report.environment import environment
 from tauforge.studies.report.files import panel_stems, stem
 from tauforge.studies.report.reproduce import reproduce
-from tauforge.studies.report.table_html import cell_text
+from tauforge.studies.report.table_html import cell_text, table_html
 from tauforge.studies.rules import MEANING
 from tauforge.studies.study import Study, Table
 
@@ -241,6 +242,10 @@ def test_the_page_explains_its_verdicts_and_its_sources(report: tuple[Path, list
     before = page.text.split("What was at hand")[0]
     for verdict, meaning in MEANING.items():
         assert re.search(rf"{found.count(verdict)}\s+\S+ {verdict}{re.escape(meaning)}", before)
+    for one in studies:  # and each paper begins with its own counts
+        verdicts = [claim.verdict for claim in one.claims]
+        head = page.text.split(one.summary.split()[-1])[studies.index(one) + 1].split("What the paper claims")[0]
+        assert re.findall(r"(\d+)\s+\S+ (\w[\w ]*)", head) == [(str(verdicts.count(x)), x) for x in MEANING]
     said = " ".join(page.text.split())
     assert "read by a machine (OCR)" in said
     assert "not held against the paper" in said
@@ -263,11 +268,45 @@ def test_everything_in_the_paper_has_a_row(report: tuple[Path, list[Study]]) -> 
         assert all(claim.verdict in row and claim.rule.words in row for claim in judges)
         assert judges or "not judged" in row
     assert "formulations/stewart/kinematics.py, LegVector" in cells[1]
+    for item, row in zip(one.contents, one.tables[-1].rows, strict=False):  # each file once, with all names in it
+        where = [place.split(", ") for place in places(one.name).get(item.number, []) if item.kind == "equation"]
+        assert re.findall(r"[\w/]+\.py", str(row[3])) == list(dict.fromkeys(path for path, *_ in where))
+        assert {name for _, *names in where for name in names} <= set(re.split("[,;] ", str(row[3])))
     assert Reader(table).text.count("holds with a correction") == sum("shift" in i.judged_by for i in one.contents) + 1
     widths = [float(width) for width in re.findall(r"width: ([\d.]+)%", table)]
     assert len(widths) == 6
     assert abs(sum(widths) - 100) < 0.5
     assert widths[-1] == max(widths)
+
+
+def test_long_texts_are_said_once() -> None:
+    """Where a text stands already, the row names the one that has it, if only one has that name."""
+    first, second = (
+        f"{word} text that is too long to be said in every row of a table of everything in a paper"
+        for word in ("A", "B")
+    )
+    named = [("equation", "1", first), ("equation", "2", second), ("equation", "3", first), ("equation", "4", first)]
+    unnamed = [
+        ("claim", "5", "C" + first),
+        ("claim", "5", second),
+        ("claim", "6", "C" + first),
+        ("claim", "7", "short"),
+    ]
+    table = Table("everything", "Everything", "", ("kind", "number", "rule"), (*named, *unnamed, unnamed[-1]))
+    rows = re.findall(r"<tr>(.*?)</tr>", table_html(study("dasgupta1998"), table))[1:]
+    shown = [Reader(row).text.removeprefix("".join(cells[:2])) for row, cells in zip(rows, table.rows, strict=True)]
+    said = [
+        first,
+        second,
+        "as for equation 1",
+        "as above",
+        "C" + first,
+        "as for equation 2",
+        "C" + first,
+        "short",
+        "short",
+    ]
+    assert shown == said
 
 
 def test_the_page_says_what_made_it(report: tuple[Path, list[Study]]) -> None:

@@ -21,6 +21,7 @@ LEAST_TRACE = 20  # pixels: a curve that is less wide and high is not to be seen
 LEAST_POINT = 5  # pixels, of the points of a sketch
 READABLE = 4.5  # contrast of small text with its background, by the WCAG
 A4_TOP = 842 - 70  # points above the bottom of a sheet: what begins above this begins the sheet
+SHEET = {"width": 680, "height": 1001}  # px: what the margins leave of A4
 
 
 @pytest.fixture(scope="module")
@@ -193,6 +194,18 @@ def test_each_paper_begins_a_sheet(browser: Any, address: str) -> None:
     assert all(sheet in sheets and y > A4_TOP for sheet, y in papers)
     assert len({sheet for sheet, _ in (found["Summary of verdicts"], *papers)}) == 3
     assert found["What was at hand"][0] == found["Summary of verdicts"][0]
+
+
+def test_the_summary_of_a_paper_is_on_its_first_sheet(browser: Any, address: str) -> None:
+    page, _ = opened(browser, address, viewport=SHEET)
+    page.emulate_media(media="print")
+    heights = page.locator(".study").evaluate_all(
+        "all => all.map((one) => one.querySelector('.tally').getBoundingClientRect().bottom - "
+        "one.getBoundingClientRect().top)"
+    )
+    page.close()
+    assert len(heights) == 2
+    assert all(0 < height < SHEET["height"] for height in heights)
 
 
 def test_without_scripts_the_images_stand_there(browser: Any, address: str) -> None:

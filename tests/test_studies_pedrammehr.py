@@ -294,7 +294,7 @@ def test_errors_of_the_kinematic_equations(pedrammehr):
     told = named(pedrammehr, "spin-rate").measured
     printed(told, lost, rate)
     told = named(pedrammehr, "spin").measured
-    assert told.startswith("both ways within 1e-12")
+    assert told.startswith("both forms within 1e-12")
     printed(told, missing)
 
 

@@ -230,7 +230,7 @@ def test_a_force_at_the_hand_is_pinocchios(study):
     expected = pin.rnea(model, model.createData(), q, qd, qdd, felt)
     found = PUMA.inverse_dynamics(q, qd, qdd, tip_wrench=hand.WRENCH, formulation="modified-newton-euler")
     assert np.abs(found - expected).max() < ROUNDING * np.abs(expected).max()
-    unfelt = column(table(study, "hand"), "force not felt (rad)")
+    unfelt = column(table(study, "hand"), "force not sensed (rad)")
     assert min(unfelt) > 10 * max(column(table(study, "hand"), "no force (rad)"))
 
 

@@ -32,7 +32,7 @@ def contents_table(study: Study) -> Table:
 
 def _row(item: Item, where: list[str], claims: dict[str, Claim], shown: dict[str, str]) -> tuple[str, ...]:
     judges = [claims[name] for name in item.judged_by]
-    source = "; ".join(where) if item.kind in ("equation", "algorithm") else shown.get(item.shown_as, "")
+    source = _by_file(where) if item.kind in ("equation", "algorithm") else shown.get(item.shown_as, "")
     verdicts = "; ".join(dict.fromkeys(claim.verdict for claim in judges)) or NOT_JUDGED
     rules = dict.fromkeys(f"{claim.claim}: {claim.rule.words}" for claim in judges)
     return (
@@ -43,3 +43,12 @@ def _row(item: Item, where: list[str], claims: dict[str, Claim], shown: dict[str
         verdicts,
         " ".join(part for part in (*rules, item.remark) if part),
     )
+
+
+def _by_file(where: list[str]) -> str:
+    """Each file once, with all names in it."""
+    files: dict[str, list[str]] = {}
+    for place in where:
+        path, *names = place.split(", ")
+        files.setdefault(path, []).extend(names)
+    return "; ".join(", ".join((path, *names)) for path, names in files.items())

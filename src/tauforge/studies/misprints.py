@@ -156,7 +156,7 @@ def misprint_results(
 
 
 def _claim(misprint: Misprint, error: Trial | None) -> Claim:
-    measured = "not run" if error is None else f"{error.printed:.2g} of the largest force"
+    measured = "not run" if error is None else f"forces wrong by {error.printed:.2g} of the largest force"
     if error is not None and error.newtons:
         measured += f"; up to {max(error.newtons):.3g} N on the paths of the paper"
     return Claim(

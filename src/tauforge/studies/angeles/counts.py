@@ -132,7 +132,7 @@ def prismatic_count() -> Claim:
     return Claim(
         name="prismatic-count",
         where="list (ii) after algorithm 7.4.1",
-        claim="What a prismatic joint takes in the outward recursions, row by row",
+        claim="A prismatic joint takes the listed operations in the outward recursions, row by row",
         printed=f"{pair(printed)} (our sum of six rows)",
         measured=f"{pair(ours)}; unlike the list: {', '.join(unlike)}",
         reason="Our code of the mended algorithm 7.4.1, with an unknown constant angle theta_i. Q_i and Q_i' delta of "
@@ -222,11 +222,11 @@ def walker_and_orin() -> Claim:
         claim="The number of multiplications is identical to Walker & Orin's, that of additions slightly higher",
         printed=f"{pair(ours)}; Walker & Orin {pair(theirs)}",
         measured=f"multiplications {'equal' if not any(apart) else 'not equal'}; "
-        f"{100 * more[many.index(SIX)]:.1f} per cent more additions for n = {SIX}",
+        f"{100 * more[many.index(SIX)]:.1f} % more additions for n = {SIX}",
         reason="By the formulas of eq. 7.43 and Table 7.3.",
         rule=true_in_parts(
             f'Two statements: the multiplications are equal for n = {many[0]} to {many[-1]} ("identical"), and the '
-            f'additions are more by at most {100 * SLIGHTLY:.0f} per cent ("slightly higher").',
+            f'additions are more by at most {100 * SLIGHTLY:.0f} % ("slightly higher").',
             lambda multiplications, additions: [
                 not any(multiplications),
                 all(0 < share <= SLIGHTLY for share in additions),

@@ -61,7 +61,7 @@ MISPRINTS = (
         "eq. 7.38d",
         "moment across a prismatic joint",
         "delta_i x f_{i+1} + rho_i x f_i",
-        "with b_i e_i x f_i beside it: by 7.32d the point where rho_i begins is b_i e_i away from O_i",
+        "the same plus b_i e_i x f_i: by 7.32d the point where rho_i begins is b_i e_i away from O_i",
         "prismatic-moment",
         on_random_arms(outward_inward, *NO_MOMENT_OF_TRAVEL, kinds=MIXED),
     ),

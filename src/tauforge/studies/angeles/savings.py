@@ -53,7 +53,7 @@ def tailored() -> tuple[Claim, Table]:
         where="section 7.4, after eq. 7.43",
         claim="Tailored to particular architectures the algorithms can be further simplified",
         printed="further simplified",
-        measured=f"at most {100 * worst:.0f} per cent of the operations of the general arm",
+        measured=f"at most {100 * worst:.0f} % of the operations of the general arm",
         reason=f"{len(ARMS)} arms of our catalogue; zeros, ones and equal terms of each arm are simplified by our "
         "tracing.",
         rule=true_or_not(

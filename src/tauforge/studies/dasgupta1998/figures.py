@@ -147,7 +147,8 @@ def _errors(m: Measured) -> Figure:
         error = f.T - f.exact
         lines = tuple(Line(f"leg {i + 1}", path.t, error[:, i]) for i in range(error.shape[1]))
         panels.append(Panel(path.name, TIME, "error of leg force (N)", lines))
-    caption = "What the paper's model gives too much, against the exact one: leg spin, the direction of the universal "
+    caption = "Forces of the paper's model less those of the exact one. The causes are leg spin, the direction of the "
+    "universal "
     caption += "joint's moment and a parallel-axis term counted twice."
     return Figure("errors", "The paper's model against the exact one", caption, tuple(panels), columns=2)
 

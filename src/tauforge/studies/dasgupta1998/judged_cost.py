@@ -15,8 +15,8 @@ SMALL = 0.1  # of the inverse dynamics: "a small amount of additional computatio
 LEAST = 0.5  # of the printed count: a program that saves nothing takes twice as much at most
 
 PARTS = true_in_parts(
-    "A part holds if our code of the same equations, as written, takes no more flops than printed and no less than "
-    'half as many ("no effort has been made to minimize the computation").',
+    "A part holds if our code of the same equations, as written, takes at most the printed flops and at least half "
+    'as many ("no effort has been made to minimize the computation").',
     parts=lambda ours, printed: [LEAST * b <= a <= b for a, b in zip(ours, printed, strict=True)],
 )
 ONLY = true_or_not(
@@ -68,10 +68,9 @@ def _operations(m: Measured) -> tuple[Claim, ...]:
             "out",
             printed=f"{LEG}, {PLATFORM}, {SOLUTION} flops",
             measured=", ".join(f"{part.cost.written}" for part in parts) + " flops as written",
-            reason="MATLAB counted a program in vectors and matrices, which is not at hand. Ours is of the same "
-            "equations and knows the zeros of the robot; with common subexpressions once the parts take "
-            + ", ".join(f"{part.cost.shared}" for part in parts)
-            + " flops.",
+            reason="The printed numbers are MATLAB's count of a program that is not at hand. We count our code of the "
+            "same equations, without operations on zeros of the robot. With common subexpressions computed once the "
+            "parts take " + ", ".join(f"{part.cost.shared}" for part in parts) + " flops.",
             rule=PARTS,
             evidence={
                 "ours": [float(part.cost.written) for part in parts],
@@ -86,8 +85,8 @@ def _operations(m: Measured) -> tuple[Claim, ...]:
             printed=f"{DASGUPTA_FLOPS} flops, {RATIO} times",
             measured=f"{total} / {SERIAL_FLOPS} = {total / SERIAL_FLOPS:.2f} from the printed counts; {ours.flops} / "
             f"{serial.flops} = {ours.flops / serial.flops:.2f} from ours",
-            reason="Ours are of the same two methods with common subexpressions once, the arm a general one. The "
-            f"quickest of each kind, both exact, take {exact.flops} / {frames.flops} = "
+            reason="We count the same two methods, for a general arm, with common subexpressions computed once. The "
+            f"cheapest exact method for each kind of robot takes {exact.flops} / {frames.flops} = "
             f"{exact.flops / frames.flops:.2f}.",
             rule=ONLY,
             evidence={
@@ -103,10 +102,10 @@ def _operations(m: Measured) -> tuple[Claim, ...]:
             claim="In parallel it takes the same order of time as, or even less than, a serial arm's formulation",
             printed=f"{LEG} + {SOLUTION} = {LEG + SOLUTION} flops against {SERIAL_FLOPS}",
             measured=f"{leg} + {final} = {leg + final} flops against {serial.flops}",
-            reason="Seven branches without data between them, then the final system. The serial arm is counted on one "
-            "processor, as in the paper. Where the arm too may use any number of processors, the longest chain of "
-            f"dependent multiplications and additions is {depth} here and {serial_depth} there: "
-            f"{depth / serial_depth:.1f} times, the same order and not less.",
+            reason="The six legs and the platform do not depend on one another; the final system follows. The serial "
+            "arm is counted on one processor, as in the paper. Where the arm too may use any number of processors, "
+            f"the longest chain of dependent multiplications and additions is {depth} for the platform and "
+            f"{serial_depth} for the arm: {depth / serial_depth:.1f} times, the same order but not less.",
             rule=EVEN_LESS,
             evidence={
                 "printed": [float(LEG), float(SOLUTION), float(SERIAL_FLOPS)],
@@ -119,7 +118,7 @@ def _operations(m: Measured) -> tuple[Claim, ...]:
             claim="The algorithm is remarkably economical and fast, and quite suitable for on-line control",
             printed="suitable",
             measured=f"{ours.flops} flops a time step",
-            reason="In 1998 this was a question. Any processor of today does so many operations in microseconds.",
+            reason="Any processor of today does so many operations in microseconds.",
             rule=not_judged("Today's hardware makes it trivial."),
         ),
     )
@@ -138,8 +137,8 @@ def _beyond(m: Measured) -> tuple[Claim, ...]:
             printed="a small amount",
             measured=f"{with_it.shared - alone.shared} flops beyond {alone.shared}: "
             f"{100 * (with_it.shared - alone.shared) / alone.shared:.1f} %",
-            reason="All forces and moments of the 18 joints, in the exact model's vector equations, common "
-            f"subexpressions once; as written {with_it.written - alone.written} beyond {alone.written}.",
+            reason="All forces and moments of the 18 joints, in the exact model's vector equations, with common "
+            f"subexpressions computed once; as written {with_it.written - alone.written} beyond {alone.written}.",
             rule=SMALL_AMOUNT,
             evidence={"alone": float(alone.shared), "with_it": float(with_it.shared)},
         ),
@@ -163,7 +162,7 @@ def _beyond(m: Measured) -> tuple[Claim, ...]:
             printed="future work",
             measured=f"accelerations {within(simulation)} of those asked for in simulation, {within(control)} in "
             "control",
-            reason="H F = M x'' + eta of our exact model, which the corrected equations come to: forward dynamics "
+            reason="H F = M x'' + eta of our exact model, with which the corrected equations agree: forward dynamics "
             "along path II, and computed torque at states 1 cm and 0.02 rad off it.",
             rule=USEFUL,
             evidence={"simulation": simulation, "control": control},

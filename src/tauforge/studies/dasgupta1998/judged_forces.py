@@ -23,8 +23,8 @@ HIGH, OFTEN = 0.6, 0.5  # fraction with a light platform; "often", "generally": 
 SIGNIFICANT = 1.2  # a rise by a fifth
 
 TRAJECTORY = true_or_not(
-    f"It holds if positions end where they should, within {ROUNDING:g} of the way, and the largest linear and angular "
-    "velocities are V and Omega, on all three paths.",
+    f"It holds if positions end where they should, within {ROUNDING:g} of the distance, and the largest linear and "
+    "angular velocities are V and Omega, on all three paths.",
     holds=lambda ends, velocities: max(*ends, *velocities) < ROUNDING,
 )
 OF_THE_ORDER = true_in_parts(
@@ -210,9 +210,8 @@ def _fractions(m: Measured) -> tuple[Claim, ...]:
             measured=f"path I: {_told(parts[0])} of F_d up to {difference[0]:.0f} N; path II: {_told(parts[2])} of F_d "
             f"up to {difference[2]:.0f} N",
             reason="By the paper's model; largest over legs and times. F_0 leaves out the gravity of the legs too, as "
-            "sec. 4.4 says, so that F_d holds it, whatever it is called. Inertia is what is left of F_d "
-            "without what it is at rest and without friction. By "
-            f"the exact model path II has {_told(parts[3])}.",
+            "sec. 4.4 says, so that F_d holds it. Inertia is F_d less its value at rest and less the "
+            f"friction. By the exact model path II has {_told(parts[3])}.",
             rule=STANDS_FOR,
             evidence={
                 "moving": [rms(part.inertia + part.friction) for part in parts],
@@ -304,8 +303,8 @@ def _fast(m: Measured) -> tuple[Claim, ...]:
             + " N at t = "
             + ", ".join(f"{t:.3f}" for t in steps.times)
             + " s",
-            reason="There a blend of the position or of the angles ends or begins, the planned acceleration steps, and "
-            "the lengths' accelerations with it by "
+            reason="A blend of the position or of the angles ends or begins there. The planned acceleration steps, "
+            "and with it the accelerations of the leg lengths, by "
             + ", ".join(f"{x:.1f}" for x in steps.accelerations)
             + f" m/s². Of the largest step, {steps.forces[k]:.0f} N, the platform's own inertia makes "
             f"{steps.massless[k]:.0f} N and the legs the rest.",
@@ -321,14 +320,14 @@ def _fast(m: Measured) -> tuple[Claim, ...]:
             where="sec. 6",
             claim="Leg inertia has generally been found to contribute 20 to 50 % of the forces",
             printed="20 to 50 %",
-            measured=f"between 20 and 50 % lie {100 * usual[0]:.0f} % of legs and times on path I, "
-            f"{100 * usual[1]:.0f} % on path II",
-            reason="The middle half of them: "
+            measured=f"{100 * usual[0]:.0f} % of legs and times on path I and {100 * usual[1]:.0f} % on path II are "
+            "between 20 and 50 %",
+            reason="The middle half of all legs and times is at "
             + " and ".join(
                 f"{low:.0f} to {high:.0f} % on path {name}"
                 for (low, high), name in zip(quarters, ("I", "II"), strict=True)
             )
-            + ". True of the fast path, high for the slow one.",
+            + ". The range is right for the fast path and too high for the slow one.",
             rule=GENERALLY,
             evidence={"shares": usual},
         ),

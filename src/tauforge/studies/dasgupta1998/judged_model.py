@@ -31,8 +31,8 @@ ELIMINATION = true_or_not(
 )
 GENERAL = true_or_mended(
     'It holds if the forces are right for random platforms in which nothing is aligned ("completely arbitrary"), '
-    f"within {ROUNDING:g} of the largest one; with a correction if they are so once the three assumptions are "
-    "corrected.",
+    f"within {ROUNDING:g} of the largest one; with a correction if they are so once the leg's spin, the direction of "
+    "the universal joint's moment and the inertia of the upper part are corrected.",
     holds=lambda published, mended: published < ROUNDING,
     corrected=lambda published, mended: mended < ROUNDING,
 )
@@ -47,8 +47,8 @@ REACTION_MOMENT = true_or_not(
     holds=lambda moments: moments < DIFFERENCES,
 )
 MASSLESS = true_or_not(
-    "It holds if eq. 41 gives the forces of the exact model of a platform whose legs weigh nothing and whose joints do "
-    f"not rub, within {ROUNDING:g} of the largest one.",
+    "It holds if eq. 41 gives the forces of the exact model of a platform with massless legs and frictionless joints, "
+    f"within {ROUNDING:g} of the largest one.",
     holds=lambda error: error < ROUNDING,
 )
 REALISTIC = true_in_parts(
@@ -94,8 +94,8 @@ def _equations(m: Measured) -> tuple[Claim, ...]:
             claim="Points, axes and mass distribution are completely arbitrary: the most general architecture",
             printed="completely arbitrary",
             measured=f"median error {100 * on_random:.0f} % of the largest force on {TRIED_ON}",
-            reason=f"With the same three corrections {within(mended_on_random)} of the largest force. What is wrong in "
-            "the model shows more where nothing is aligned.",
+            reason=f"With the same three corrections the error is {within(mended_on_random)} of the largest force. The "
+            "errors are larger than on the paths of the paper.",
             rule=GENERAL,
             evidence={"published": on_random, "mended": mended_on_random},
         ),
@@ -112,10 +112,11 @@ def _equations(m: Measured) -> tuple[Claim, ...]:
         Claim(
             name="leg-centres",
             where="sec. 2.2, eqs 10-14",
-            claim="The mass centres of both parts of a leg, and their accelerations, follow from W and A",
+            claim="The mass centres of both parts of a leg, and their accelerations, follow from the leg's angular "
+            "velocity W and acceleration A",
             printed="eqs 10-14",
             measured=f"{within(e.centres, DIFFERENCES)} of the derivatives",
-            reason="Tried with the true W and A: the equations are right, what eqs 6 and 9 put into them is not.",
+            reason="Tested with the true W and A, because those of eqs 6 and 9 are wrong.",
             rule=DERIVATIVES,
             evidence={"errors": [e.centres]},
         ),
@@ -125,15 +126,15 @@ def _equations(m: Measured) -> tuple[Claim, ...]:
             claim="A proper elimination leads to six linear equations in six unknowns that give the actuator forces",
             printed="eqs 15, 18, 22-24, 30-32, 34-37",
             measured=f"{within(max(m.mended) / peak)} of the largest force",
-            reason="Tried with what eqs 6, 9, 16, 17, 19-21 and 29 get wrong put right. Those are judged by "
-            "themselves, and so is eq. 33, which has a sign that eq. 35 has right.",
+            reason="Tested with eqs 6, 9, 16, 17, 19-21 and 29 corrected. Those are judged separately, and so is "
+            "eq. 33, whose sign eq. 35 has right.",
             rule=ELIMINATION,
             evidence={"errors": m.mended, "peak": peak},
         ),
         Claim(
             name="reaction-forces",
             where="sec. 3.3, eqs 25-28",
-            claim="Once x is known, the forces at the joints of each leg follow separately",
+            claim="Once the six unknowns x are known, the forces at the joints of each leg follow separately",
             printed="eqs 25-28",
             measured=f"{within(max(constraints.forces, constraints.across), DIFFERENCES)} of the largest force",
             reason="They follow from Newton's equations. Path II, without friction.",
@@ -143,10 +144,11 @@ def _equations(m: Measured) -> tuple[Claim, ...]:
         Claim(
             name="reaction-moment",
             where="sec. 3.3, eq. 29",
-            claim="The constraint moment at the universal joint is M_u = s.C",
+            claim="The constraint moment at the universal joint is M_u = s.C, about the leg's direction s",
             printed="s.C, along s",
-            measured=f"{100 * constraints.moments:.0f} % of the largest moment off",
-            reason="It is s.C / s.c, along c = u x v. Path II, without friction.",
+            measured=f"wrong by {100 * constraints.moments:.0f} % of the largest moment",
+            reason="It is s.C / s.c, along the normal c = u x v of the joint's axes u and v. Path II, without "
+            "friction.",
             rule=REACTION_MOMENT,
             evidence={"moments": constraints.moments},
         ),
@@ -156,7 +158,7 @@ def _equations(m: Measured) -> tuple[Claim, ...]:
             claim="With massless legs and frictionless joints the forces are H F_0 = -c_0",
             printed="eq. 41",
             measured=f"{within(m.massless)} of the largest force on path II",
-            reason="Then C, K, D and f vanish, whatever the leg's motion is.",
+            reason="Then all terms of the legs (C, K, D and f) vanish, whatever the leg's motion is.",
             rule=MASSLESS,
             evidence={"error": m.massless},
         ),
@@ -252,9 +254,9 @@ def _parameters(m: Measured) -> tuple[Claim, ...]:
             where="abstract, appendix",
             claim="Viscous friction at the joints is included, with the coefficients of the appendix",
             printed="C_u = 0.0001 N m s, C_p = 0.001 N s/m, C_s = 0.0002 N m s (SI units)",
-            measured=f"worth at most {friction[0]:.4f} N on path I, {friction[1]:.3f} N on path II",
-            reason="It is included rightly: see the first claim. With these coefficients it could be left out of every "
-            "figure.",
+            measured=f"changes forces by at most {friction[0]:.4f} N on path I, {friction[1]:.3f} N on path II",
+            reason="It is included correctly: see the first claim. With these coefficients it is too small to be seen "
+            "in any figure.",
             rule=not_judged("The paper does not say how much friction matters."),
         ),
     )

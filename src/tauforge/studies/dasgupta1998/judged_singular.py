@@ -164,11 +164,12 @@ def _conditions(m: Measured) -> tuple[Claim, ...]:
             "10^4 N or more",
             printed="10^4 N",
             measured="; ".join(
-                f"{name}: median {np.median(force):.0f} N, and {100 * shares[name]:.0f} % of the poses need that much"
+                f"{name}: median {np.median(force):.0f} N, and {100 * shares[name]:.0f} % of the poses need at least "
+                "10^3.5 N"
                 for name, force in high.items()
             ),
-            reason="The paper reports no numbers of the trajectories it means. Near path III it is so, near path I "
-            "not: H is ill-conditioned for some loads, and the weight need not be one of them.",
+            reason="The paper reports no numbers of the trajectories it means. It is true near path III and "
+            "false near path I: H is ill-conditioned for some loads, and the weight need not be one of them.",
             rule=NEAR,
             evidence={"shares": list(shares.values())},
         ),
@@ -178,9 +179,9 @@ def _conditions(m: Measured) -> tuple[Claim, ...]:
             claim="There is a direct relation: the higher the condition number, the higher the actuator forces",
             printed="direct relation",
             measured="rank correlation " + ", ".join(f"{ranks[p.name]:.4g} along {p.name}" for p in m.paths.values()),
-            reason="Near the singularity of path III it is so. Away from singularities it is not: on paths I and II "
-            f"the condition number stays between {m.conditions['I'].min():.0f} and {m.conditions['I'].max():.0f} and "
-            "the forces fall while it rises. Over random poses the outcome depends on the region: "
+            reason="It is true near the singularity of path III. It is false away from singularities: on paths I and "
+            f"II the condition number stays between {m.conditions['I'].min():.0f} and {m.conditions['I'].max():.0f} "
+            "and the forces fall while it rises. Over random poses the outcome depends on the region: "
             + ", ".join(f"{ranks[name]:.2f} {name}" for name in m.random_poses)
             + " (our choice of regions, no part of the verdict).",
             rule=DIRECT,

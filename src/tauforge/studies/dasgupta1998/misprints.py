@@ -90,6 +90,4 @@ MISPRINTS = (
 
 
 def results() -> tuple[list[Claim], Table]:
-    return misprint_results(
-        MISPRINTS, "misprints", "Slips in the printed equations", TRIED_ON, paths=("path I", "path II")
-    )
+    return misprint_results(MISPRINTS, "misprints", "Misprints of the paper", TRIED_ON, paths=("path I", "path II"))

@@ -137,15 +137,15 @@ def _claim(platform: StewartPlatform, cases: tuple[Case, ...], other: Array, apa
         measured=f"mean of the largest leg force against the straight line: {_change(slow.mean_ratio)} on path I; from "
         f"the start of path III {_change(turned.mean_ratio)} to its end with the orientation of the start, "
         f"{_change(legs.mean_ratio)} to a pose with the leg lengths of its end; "
-        f"{' and '.join(_kilonewtons(case.planned.mean()) for case in drawn)} between {len(drawn)} random pairs of "
-        "poses whose straight lines pass singularities",
-        reason=f"Path III itself cannot be mended: det H is {before:.1e} at its start and {after:.1e} at its end, so "
-        f"every path between them passes a singular pose. Of {DRAWN} random pairs of poses {apart} are on two sides "
-        "like this. The two ends that we chose instead are on the side of the start; the pose with the leg lengths of "
-        f"the printed end is {away:.2f} m from it. On both the peak stays that of a given pose, "
-        f"{_kilonewtons(turned.planned.max())} and {_kilonewtons(legs.planned.max())}, which no path between them can "
-        "lower. The condition number is not the force: with moments divided by the platform's mean radius of "
-        f"{radius:.2f} m, the path planned for path I has a mean that is {_change(scaled_ratio)}.",
+        f"means of {' and '.join(_kilonewtons(case.planned.mean()) for case in drawn)} between {len(drawn)} random "
+        "pairs of poses whose straight lines pass singularities",
+        reason=f"No path can replace path III: det H is {before:.1e} at its start and {after:.1e} at its end, so "
+        f"every path between them passes a singular pose. Of {DRAWN} random pairs of poses {apart} have det H of "
+        "opposite signs too. The two ends that we chose instead are on the side of the start; the pose with the leg "
+        f"lengths of the printed end is {away:.2f} m from it. On both paths the peak is the force at an end pose, "
+        f"{_kilonewtons(turned.planned.max())} and {_kilonewtons(legs.planned.max())}, which no path between the "
+        "ends can lower. A lower condition number need not lower the forces: with moments divided by the platform's "
+        f"mean radius of {radius:.2f} m, the path planned for path I has a mean that is {_change(scaled_ratio)}.",
         rule=rule(),
         evidence={
             "crossings": [float(case.crossings) for case in cases],

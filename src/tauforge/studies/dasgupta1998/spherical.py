@@ -100,12 +100,12 @@ def spherical_legs() -> Claim:
         printed="applicable: 0 N off, s.W = 0 rad/s",
         measured=f"as printed off by {published[0]:.1f} N on path I and {published[1]:.1f} N on path II; without the "
         f"second term of eq. 16 {within(max(mended) / peak)} of the largest force, {peak:.0f} N",
-        reason="The paper prints no such manipulator: we gave its own spherical joints at the base, mass centres on "
-        "the legs' axes and equal moments across them. No moment then acts about a leg, its spin is conserved, and "
-        "where it is zero eqs 6, 8, 9, 20 and 21 are exact as printed. Only eq. 16 is wrong. Two conditions are not "
-        "named in the paper: the spherical joints at the platform must have no friction, or they turn the legs, and "
-        "the legs must not spin at the start. A spin cannot be controlled, but it acts: at "
-        f"{SPIN:g} rad/s in every leg the actuator forces change by up to {spinning[1]:.2g} N on path II.",
+        reason="The paper prints no such manipulator. We gave its manipulator spherical joints at the base, mass "
+        "centres on the legs' axes and equal moments of inertia across them. No moment then acts about a leg, its "
+        "spin is conserved, and where it is zero eqs 6, 8, 9, 20 and 21 are exact as printed. Only eq. 16 is wrong. "
+        "Two conditions are not named in the paper: the spherical joints at the platform must have no friction, or "
+        "they turn the legs, and the legs must not spin at the start. The actuators cannot control a spin, but it "
+        f"changes the forces: at {SPIN:g} rad/s in every leg they change by up to {spinning[1]:.2g} N on path II.",
         rule=COVERED,
         evidence={"published": published, "mended": mended, "peak": peak},
     )

@@ -34,10 +34,10 @@ def study(progress: Progress = nothing) -> Study:
     judged = (*claims(measured), spherical_legs(), planned, *slips)
     slow, fast = measured.costs.of("Dasgupta & Mruthyunjaya 1998 as published")
     summary = (
-        "The elimination and the platform's equations stand; three assumptions of the leg's model do not. As published "
-        f"(misprints mended) a leg force is wrong by up to {slow:.1f} N on the slow path and {fast:.1f} N on the fast "
-        "one; with the three corrected the model is exact. The legs' share of the forces is as large as the paper "
-        "says, but on the slow path it is their weight and not their inertia. The singularity of path III is "
+        "The elimination and the platform's equations are right; three assumptions about the legs are wrong. As "
+        f"published (misprints mended) a leg force is wrong by up to {slow:.1f} N on the slow path and {fast:.1f} N "
+        "on the fast one; with the three corrected the model is exact. The legs' share of the forces is as large as "
+        "the paper says, but on the slow path it is their weight and not their inertia. The singularity of path III is "
         "confirmed; that forces follow the condition number is true near it and not elsewhere. Our copy of the paper "
         "is machine-read and has the captions of its figures only: what was compared are its sentences and numbers, "
         "not its curves."

@@ -45,9 +45,9 @@ def _by_part(m: Measured) -> Table:
     return Table(
         "operations-by-part",
         "Operations of the paper's method, part by part",
-        "Multiplications, additions, divisions and roots; friction left out; sines and cosines apart. The dearest leg "
-        "stands for all six, so that the sum is a little more than the whole. MATLAB counted products with zeros of "
-        "the robot, ours do not.",
+        "Multiplications, additions, divisions and roots; friction left out; sines and cosines apart. The most "
+        "expensive leg stands for all six, so that the sum is a little more than the whole. MATLAB counted products "
+        "with zeros of the robot, our count does not.",
         ("part", "printed (flops)", "our code as written (flops)", "common subexpressions once (flops)"),
         tuple(rows),
     )

@@ -39,7 +39,7 @@ STEPS = true_in_parts(
     lambda differences: [difference < ROUNDING for difference in differences],
 )
 IS_SLOPE = true_in_parts(
-    f"Every equation is a part. It is true if it gives the slopes of the transformations within {SLOPE:g}.",
+    f"Every equation is a part. It is true if it gives the derivatives of the transformations within {SLOPE:g}.",
     lambda differences: [difference < SLOPE for difference in differences],
 )
 SLIPS = true_or_mended(
@@ -48,6 +48,10 @@ SLIPS = true_or_mended(
     holds=lambda printed, mended: max(printed) < ROUNDING,
     corrected=lambda printed, mended: max(mended) < ROUNDING,
 )
+
+
+def _in_order(number: str) -> list[int]:
+    return [int(part) for part in number.split(".")]
 
 
 def claims() -> list[Claim]:
@@ -60,11 +64,11 @@ def claims() -> list[Claim]:
         Claim(
             name="identities",
             where="section 2",
-            claim="The rules of rotations and of Q, of chained transformations, and the vector identities",
+            claim="The rules of rotations and of Q, of chained transformations, and the vector identities are right",
             printed="equal",
             measured=f"{within(max(same.values()))}, {len(same)} equations",
-            reason=f"Eqs {', '.join(same)}, on random vectors and chains. What the reading machine may have lost in "
-            "2.4 is put back.",
+            reason=f"Eqs {', '.join(sorted(same, key=_in_order))}, on random vectors and chains. What the reading "
+            "machine may have lost in 2.4 is put back.",
             rule=STEPS,
             evidence={"differences": list(same.values())},
         ),
@@ -73,7 +77,7 @@ def claims() -> list[Claim]:
             where="section 2",
             claim="Derivatives of rotations and displacements are products of matrices",
             printed="equal",
-            measured=f"{within(max(slopes.values()), SLOPE)} of the slopes",
+            measured=f"{within(max(slopes.values()), SLOPE)} of the derivatives",
             reason=f"Eqs {', '.join(slopes)} of a random chain of {LINKS} links, against differences of the "
             "transformations. Indices that the reading machine may have confused are put back.",
             rule=IS_SLOPE,
@@ -93,10 +97,10 @@ def claims() -> list[Claim]:
         Claim(
             name="derivation-slips",
             where=f"eqs {', '.join(printed)}",
-            claim="The steps with the acceleration of an origin and with the mass centre",
+            claim="The steps expand the acceleration of an origin and the terms with the mass centre",
             printed="a double sum in 4.11, no m_i in two terms of 4.15, m_i twice in the last of 4.21, an acceleration "
             "as the factor of all terms of 4.25, A_i^0 in 4.29",
-            measured=", ".join(f"{number} is {error:.2g} off" for number, error in printed.items())
+            measured=", ".join(f"{number} is wrong by {error:.2g} (relative)" for number, error in printed.items())
             + f" as printed, {within(max(mended.values()))} mended",
             reason="The same arm. Eq. 4.13 has the single sum, and eqs 4.33 and 4.34 share none of the slips. The "
             "first line of eq. 4.30 has m_i twice as well; eqs 4.37, 4.38 and 4.40 have slips of the same kind.",

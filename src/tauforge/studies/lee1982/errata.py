@@ -112,9 +112,9 @@ def second_moments_claim() -> Claim:
     return Claim(
         name="second-moments",
         where="eq. 2.20",
-        claim="J_i from the inertia about the mass centre, by the parallel axis theorem",
+        claim="J_i follows from the inertia about the mass centre by the parallel-axis theorem",
         printed="off-diagonal entries m r-bar_x r-bar_y",
-        measured=f"{any_axes:.2g} of the largest force off on random arms, rounding on the PUMA",
+        measured=f"forces wrong by {any_axes:.2g} of the largest on random arms, by rounding on the PUMA",
         reason="Right where the axes of the link's frame are parallel to principal axes, as for the PUMA of our "
         "catalogue; the paper does not say so. Other links need the products of inertia beside m r-bar_x r-bar_y.",
         rule=PRINCIPAL,

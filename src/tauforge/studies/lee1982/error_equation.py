@@ -87,9 +87,9 @@ def error_equation() -> list[Claim]:
             where="eqs 4.2, 4.3",
             claim="With the right model the error obeys e'' + Kv e' + Kp e = 0 and dies out",
             printed="e -> 0",
-            measured=f"{within(difference, LITTLE)} of {OFFSET:g} rad beside the solution, {within(left, LITTLE)} of "
-            f"it left after {SLOW:g} s",
-            reason="The paper's arm and move, all joints off at the start, a continuous law.",
+            measured=f"{within(difference, LITTLE)} of the initial {OFFSET:g} rad from the solution, and "
+            f"{within(left, LITTLE)} of it from zero after {SLOW:g} s",
+            reason="The paper's arm and move; all joints start with an error; the law is continuous.",
             rule=DIES_OUT,
             evidence={"difference": difference, "left": left},
         ),

@@ -135,7 +135,7 @@ def claims() -> list[Claim]:
             printed="no number",
             measured=f"{times[False]:.2f} s for the paper's move of six joints, {times[True]:.2f} s with rotors",
             reason="The fastest move along the straight line between the paper's ends in joint space, with torque "
-            "limits of a PUMA that others measured. One joint is at its limit all the way. It is found from a table "
+            "limits of a PUMA that others measured. One joint is at its limit throughout. It is found from a table "
             f"of {INTERVALS} points, not by the method that the paper cites.",
             rule=not_judged("The computers of today make such plans at once."),
         ),
@@ -166,7 +166,7 @@ def figure() -> Figure:
         "near-minimum-time",
         "Section 4: the fastest move between the paper's ends",
         "Along the straight line in joint space, torques within the limits of a PUMA that Armstrong, Khatib & Burdick "
-        "measured. Joint 1 is at its limit all the way.",
+        "measured. Joint 1 is at its limit throughout.",
         tuple(panels),
         columns=2,
     )

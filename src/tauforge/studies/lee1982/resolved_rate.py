@@ -59,7 +59,7 @@ def result() -> tuple[Claim, Figure]:
         "singularity problem",
         printed="no number",
         measured=f"{multiply} multiplications and {add} additions beside {whole[0]} and {whole[1]} of the law; the "
-        f"Jacobian is singular at the paper's start; {100 * SHARES[0]:g} % of the way on, a tool that moves "
+        f"Jacobian is singular at the paper's start; {100 * SHARES[0]:g} % of the move later, a tool that moves "
         f"at {SPEED:g} m/s needs up to {speeds[0]:.0f} rad/s of a joint, at the end {speeds[-1]:.2f} rad/s",
         reason="At the start joints 4 and 6 turn about one axis and the arm is stretched. J is traced for the general "
         "arm, the joint rates found by elimination. `control.ResolvedRate` damps the inverse near such poses, so that "

@@ -59,11 +59,11 @@ def _flow_chart() -> Figure:
     """Boxes from top to bottom, and the way back up on the right."""
     boxes = (
         "start: t = 0, ϑ = initial angles",
-        "set point ϑ^d, ϑ̇^d, ϑ̈^d at t",
-        "errors e = ϑ^d - ϑ and ė",
-        "wanted: ϑ̈^d + K_v ė + K_p e",
+        "set point ϑ^d, ϑ'^d, ϑ''^d at t",
+        "errors e = ϑ^d - ϑ and e'",
+        "wanted: ϑ''^d + K_v e' + K_p e",
         "torques τ by Newton-Euler",
-        "arm: D(ϑ) ϑ̈ = τ - h - g",
+        "arm: D(ϑ) ϑ'' = τ - h - g",
         "integration over 0.01 s, τ held",
         "t = t + 0.01 s, e recorded",
         "end of the move?",
@@ -86,7 +86,7 @@ def _flow_chart() -> Figure:
     back = ((HALF_WIDTH, last), (aside, last), (aside, heights[1]), (HALF_WIDTH, heights[1]))
     sketch.line("order", *back, style="arrow")
     sketch.note("no", (HALF_WIDTH, last), (5.0, 5.0))
-    sketch.note("yes", (0.0, last - HALF_HEIGHT), (5.0, -5.0))
+    sketch.note("yes", (0.0, last - STEP / 2), (6.0, 0.0))
     caption = (
         "The flow chart of our own simulation of the proposed controller, drawn from its steps, not copied; of the "
         "paper's we know the caption only. Sampling period and control law (eq. 4.4) are the paper's."

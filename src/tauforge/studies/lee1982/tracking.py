@@ -104,10 +104,10 @@ def within_a_bit(runs: Runs, found: Curve) -> Claim:
         measured=f"{bare} for the paper's arm, {found.errors[False][-1]:.2e} rad in {CURVE[-1]:g} s; {geared} with "
         "rotors",
         reason=f"The paper's arm stays below the bound in moves of {found.crossing[False]:g} s and longer, the arm "
-        f"with rotors from {found.crossing[True]:g} s on. The paper prints neither duration nor profile nor inertias: "
-        "a quintic move of our PUMA 560 (the paper's is of the 600 series) without friction and reflected rotor "
-        "inertia, the frames inferred. Joint 5 strays most: its inertia is small, so that "
-        "torques held for a period accelerate it most.",
+        f"with rotors from {found.crossing[True]:g} s on. The paper prints neither duration nor profile nor inertias. "
+        "Ours are a quintic move and our PUMA 560 (the paper's is of the 600 series) without friction and reflected "
+        "rotor inertia, with inferred frames. Joint 5 has the largest error: its inertia is small, so that torques "
+        "held for a period accelerate it most.",
         rule=BOUND,
         evidence={"errors": found.errors[False].tolist(), "bound": ONE_BIT},
     )
@@ -129,7 +129,8 @@ def oscillation(runs: Runs) -> Claim:
         measured=f"{changes_in_words(changes)} changes of sign of joints 1 to 6 in a move of {SLOW:g} s, "
         f"{changes_in_words(geared)} with rotors",
         reason="The loop is critically damped and does not oscillate. The errors follow the rate of the torques, which "
-        "are held between samples, and that changes its sign twice at most in a move. Our move, duration and profile.",
+        "are held between samples, and this rate changes its sign at most twice in a move. Move, duration and profile "
+        "are ours.",
         rule=OSCILLATES,
         evidence={"changes": changes},
     )

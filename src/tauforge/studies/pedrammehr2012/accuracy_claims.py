@@ -15,7 +15,7 @@ SIGNIFICANTLY = 0.8  # of the error before: a fall by a fifth
 MORE_ACCURATE = true_in_parts(
     'There are three measures of the errors of the leg forces against the exact model ("more accurate in comparison '
     'with previous ones"): largest, root mean square, mean. Each is a part, true if the error is smaller than that of '
-    "Dasgupta 1998.",
+    "the previous model, Dasgupta 1998.",
     parts=lambda improved, previous: [new < old for new, old in zip(improved, previous, strict=True)],
 )
 TRENDS = true_in_parts(
@@ -44,7 +44,7 @@ IMPROVES = true_in_parts(
 
 def told(new: Size, old: Size) -> str:
     return "; ".join(
-        f"{name} {after:.4g} N, before {before:.4g} N"
+        f"{name} {after:.4g} N, previous model {before:.4g} N"
         for name, after, before in zip(("largest", "root mean square", "mean"), new, old, strict=True)
     )
 
@@ -60,8 +60,8 @@ def _accuracy(m: Measured, name: str) -> Claim:
     better = ", ".join(str(pod + 1) for pod in np.flatnonzero(by_pod[0] < by_pod[1])) or "none"
     which = {"2": ("slow", "Fig. 9", 0), "3": ("fast", "Fig. 10", 1)}[name]
     explained = {
-        "2": "At low speed the direction of the joint's moment matters most, and that is mended.",
-        "3": "What is mended is offset by the parallel axis counted twice, which grows with the square of the speed.",
+        "2": "At low speed the direction of the joint's moment matters most, and the paper corrects it.",
+        "3": "The parallel-axis term counted twice offsets the gain, because it grows with the square of the speed.",
     }[name]
     return Claim(
         name=f"accuracy-path-{name}",
@@ -69,9 +69,9 @@ def _accuracy(m: Measured, name: str) -> Claim:
         claim=f"The improved formulation is more accurate in comparison with previous ones: {which[0]} path {name}",
         printed="more accurate (N)",
         measured=f"errors of force: {told(new, old)}",
-        reason=f"Against the exact model, with forces up to {m.costs.peaks[which[2]]:.0f} N. By root mean square the "
-        f"improved model is the better one in pods {better}. {explained} On the robot of Dasgupta 1998, whose L_uo "
-        f"ends in +0.08 m instead of -0.08 m: {there}.",
+        reason=f"Compared with the exact model, with forces up to {m.costs.peaks[which[2]]:.0f} N. By root mean "
+        f"square the improved model is the better one in pods {better}. {explained} On the robot of Dasgupta 1998, "
+        f"whose L_uo ends in +0.08 m instead of -0.08 m: {there}.",
         rule=MORE_ACCURATE,
         evidence={"improved": list(new), "previous": list(old)},
     )
@@ -93,7 +93,7 @@ def _comparison(m: Measured) -> tuple[Claim, ...]:
             name="similar-trends",
             where="sec. 9, Figs 9 and 10",
             claim="Both models show similar trends of change and differ in amplitude",
-            printed="similar trends, other amplitudes (N)",
+            printed="similar trends, different amplitudes (N)",
             measured=f"correlation at least {correlations[0]:.4f} on path 2, {correlations[1]:.4f} on path 3; "
             f"amplitudes differ by up to {100 * amplitudes[0]:.1f} and {100 * amplitudes[1]:.1f} %",
             reason=f"The forces are up to {m.apart[0]:.1f} N apart on path 2, {m.apart[1]:.1f} N on path 3. Computed "
@@ -109,8 +109,8 @@ def _comparison(m: Measured) -> tuple[Claim, ...]:
             printed="significant differences (N)",
             measured=f"path 2: {m.apart[0]:.1f} N apart, improved model {errors[0]:.1f} N from the exact one; path 3: "
             f"{m.apart[1]:.1f} N and {errors[1]:.1f} N",
-            reason="Models that differ show that one of them is wrong, not which. Against the exact model the previous "
-            "one does need improving. On path 3 the errors of the improved one exceed the difference.",
+            reason="A difference shows that one model is wrong, but not which one. Compared with the exact model the "
+            "previous one does need improving. On path 3 the errors of the improved one exceed the difference.",
             rule=NECESSARY,
             evidence={"shares": shares, "apart": list(m.apart), "errors": errors},
         ),
@@ -120,10 +120,10 @@ def _comparison(m: Measured) -> tuple[Claim, ...]:
             claim="The simulations prove that the new method significantly improved the dynamic equations",
             printed="significantly improved (N)",
             measured="; ".join(
-                f"path {name}: largest error {100 * a:.0f} % of that before, root mean square {100 * b:.0f} %"
+                f"path {name}: largest error {100 * a:.0f} % of the previous one, root mean square {100 * b:.0f} %"
                 for name, a, b in zip(("2", "3"), largest, rms, strict=True)
             ),
-            reason="Against the exact model, which the paper did not have.",
+            reason="Compared with the exact model, which the paper did not have.",
             rule=IMPROVES,
             evidence={"largest": largest, "rms": rms},
         ),

@@ -23,7 +23,7 @@ NONE_ALONG = true_or_not(
 )
 PREVIOUS = true_in_parts(
     'There are three parts. The first two ("neglected", "in the direction of its pod") are true if the forces of the '
-    "equations of Dasgupta 1998 change when they are replaced by the right ones; the third "
+    "equations of Dasgupta 1998 change when these assumptions are corrected; the third "
     '("not considered") is true if no parallel-axis term in its equations changes the forces.',
     parts=lambda spin, moment, parallel_axes, peak: [
         spin > ROUNDING * peak,
@@ -76,8 +76,8 @@ def _model(m: Measured) -> tuple[Claim, ...]:
             claim="Eqs 26-31, 34-40, 45-47 and 49 are the equations of motion of the pods and the platform",
             printed="leg forces, N",
             measured=f"{within(max(m.mended) / peak)} of the largest force on both paths",
-            reason="With the bodies' own inertia tensors in the place of eqs 32, 33 and 50. Against the exact model in "
-            "the coordinates of the universal joints, which shares no equation of a pod with the paper.",
+            reason="The bodies' own inertia tensors replace those of eqs 32, 33 and 50. Compared with the exact model "
+            "in the coordinates of the universal joints, which shares no equation of a pod with the paper.",
             rule=EQUATION,
             evidence={"errors": list(m.mended), "peak": peak},
         ),
@@ -88,7 +88,7 @@ def _model(m: Measured) -> tuple[Claim, ...]:
             "true angular velocities and accelerations of the pods, and viscous friction",
             printed="all forces, N",
             measured=f"largest error {newtons(published)}",
-            reason="The vector form, already with eq. 25 corrected. Once the parallel-axis terms of eqs 32, 33 and 50 "
+            reason="This is the vector form with eq. 25 corrected. Once the parallel-axis terms of eqs 32, 33 and 50 "
             f"are left out it agrees with the exact model {within(max(m.mended) / peak)} of the largest force, and "
             f"{within(m.loaded)} on {TRIED_ON} and random external forces and moments.",
             rule=MODEL,
@@ -116,7 +116,7 @@ def _model(m: Measured) -> tuple[Claim, ...]:
             measured=f"first: costs {newtons(before[0])}; second: {newtons(before[1])}; third: eq. 16 of Dasgupta 1998 "
             f"does consider it, which costs {newtons(considered)}",
             reason="Of the two papers that are named, refs 19 and 20, the one on inverse dynamics is judged. Its eq. "
-            "16 adds m_u L² diag(0, 1, 1) to the upper part's inertia and so counts twice in the same way.",
+            "16 adds m_u L² diag(0, 1, 1) to the upper part's inertia and so counts the term twice as well.",
             rule=PREVIOUS,
             evidence={
                 "spin": before[0][1],
@@ -164,7 +164,7 @@ def _moments(m: Measured) -> tuple[Claim, ...]:
             measured=f"|c.n| is {slow.least:.2f} to {slow.most:.2f} on path 2; the moment along the pod is up to "
             f"{slow.largest:.1f} N m there, {fast.largest:.1f} N m on path 3",
             reason="A moment m_i c has the part m_i c.n along the pod. Eq. 37 needs it: m_i = N.n / c.n. It vanishes "
-            "only where the pod lies in the plane of the joint's axes, which is where that equation has no answer.",
+            "only where the pod lies in the plane of the joint's axes, where that equation has no solution.",
             rule=NONE_ALONG,
             evidence={"largest": [slow.most, fast.most]},
         ),
@@ -195,8 +195,8 @@ def _forms(m: Measured) -> tuple[Claim, ...]:
             printed="more complex (operations)",
             measured=f"{counts['with spin']} operations with the spin, {counts[SIMPLIFIED]} without, by the equations "
             "of Dasgupta 1998",
-            reason=f"The vector form of this paper takes {counts[IMPROVED]}. The exact model takes {counts[EXACT]}, "
-            "spin and all, when each pod is a body of two degrees of freedom about its joint.",
+            reason=f"The vector form of this paper takes {counts[IMPROVED]}. The exact model, which has the spin, "
+            f"takes {counts[EXACT]} when each pod is a body of two degrees of freedom about its joint.",
             rule=COMPLEX,
             evidence={"with_spin": counts["with spin"], "without": counts[SIMPLIFIED]},
         ),

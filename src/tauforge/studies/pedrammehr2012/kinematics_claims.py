@@ -59,9 +59,9 @@ def _equations(m: Measured) -> tuple[Claim, ...]:
             name="lengths",
             where="sec. 3, eqs 1-9",
             claim="Eqs 1-9 give the lengths of the pods, their rates and their accelerations",
-            printed="l', l''",
+            printed="l' (m/s), l'' (m/s²)",
             measured=f"{within(max(lengths))} of the largest value",
-            reason="Against derivatives of the length taken by dual numbers. Eq. 9 uses omega_l; its spin drops out.",
+            reason="Compared with derivatives of the length by dual numbers. Eq. 9 uses omega_l, whose spin drops out.",
             rule=DERIVATIVES,
             evidence={"errors": lengths},
         ),
@@ -70,10 +70,10 @@ def _equations(m: Measured) -> tuple[Claim, ...]:
             where="sec. 5, eqs 10-17",
             claim="The universal joint lets a pod rotate about its axis, and eqs 12-17 give its exact angular velocity",
             printed="exact, rad/s",
-            measured=f"both ways {within(max(velocities))} of the largest value; {without:.3f} of {turning:.3f} rad/s "
-            "off without the spin on path 3",
-            reason="By components along the joint's axes (12-14) and by parts across and along the pod (15-17). "
-            "Against how the pod's own axes turn, which is differentiated from positions alone.",
+            measured=f"both forms {within(max(velocities))} of the largest value; without the spin wrong by "
+            f"{without:.3f} of {turning:.3f} rad/s on path 3",
+            reason="One form has components along the joint's axes (12-14), the other parts across and along the pod "
+            "(15-17). Both were compared with the rotation of the pod's own axes, differentiated from positions alone.",
             rule=DERIVATIVES,
             evidence={"errors": velocities},
         ),
@@ -84,9 +84,9 @@ def _equations(m: Measured) -> tuple[Claim, ...]:
             "eq. 24 gives the first again",
             printed="exact, rad/s²",
             measured=f"{within(max(by_components))} of the largest value",
-            reason="Against the derivative of the angular velocity. Eq. 21 is read with the vector c after omega_u "
-            "omega_v, which our text lacks and without which a number would stand before a cross product. The other "
-            f"way, by parts (22-25), gives the same {within(by_parts)} once eq. 25 is corrected.",
+            reason="Compared with the derivative of the angular velocity. Eq. 21 is read with the vector c after "
+            "omega_u omega_v, which our text lacks and without which a number would stand before a cross product. The "
+            f"form by parts (22-25) gives the same {within(by_parts)} once eq. 25 is corrected.",
             rule=DERIVATIVES,
             evidence={"errors": by_components},
         ),
@@ -136,10 +136,11 @@ def _curves(m: Measured) -> tuple[Claim, ...]:
             printed="great extent of consistency (-)",
             measured=f"velocities differ by {_percents(differences['velocities'])} in pods 1, 2 and 6; accelerations "
             f"by {_percents(differences['accelerations'])} in pod 3",
-            reason="Magnitudes, beside the largest of the pod. The simplified acceleration is that of Dasgupta 1998; "
-            f"if it is the part of alpha_l across the pod (eq. 23), pod 3 differs by {100 * by_parts:.1f} %. At 0.5/6 "
-            f"m/s the numbers are {_percents(whole)}. In pod 4, which the paper does not name, both agree exactly: its "
-            "fixed axis, taken from Dasgupta 1998 since this paper lists none, lies along the motion.",
+            reason="Differences of magnitudes, over the largest of the pod. The simplified acceleration is that of "
+            "Dasgupta 1998; if it is the part of alpha_l across the pod (eq. 23), pod 3 differs by "
+            f"{100 * by_parts:.1f} %. At 0.5/6 m/s the numbers are {_percents(whole)}. In pod 4, which the paper does "
+            "not name, both agree exactly: its fixed axis, taken from Dasgupta 1998 since this paper lists none, lies "
+            "along the motion.",
             rule=CONSISTENT,
             evidence=differences,
         ),
@@ -163,8 +164,8 @@ def _curves(m: Measured) -> tuple[Claim, ...]:
             printed="perpendicular (-)",
             measured=f"the component along the pod is up to {_percents(along['velocities'])} of the velocity in pods "
             f"1, 2 and 6, {_percents(along['accelerations'])} of the acceleration in pod 3",
-            reason="A component along the pod of 15 % changes the magnitude by 1 % only: curves of magnitudes do not "
-            "show it.",
+            reason="A component of 15 % along the pod changes the magnitude by only 1 %, so curves of magnitudes do "
+            "not show it.",
             rule=PERPENDICULAR,
             evidence=along,
         ),
@@ -186,7 +187,7 @@ def _curves(m: Measured) -> tuple[Claim, ...]:
             printed="low precision",
             measured=f"forces wrong by up to {slow:.2f} N of {m.costs.peaks[0]:.0f} N on path 2, {fast:.1f} N of "
             f"{m.costs.peaks[1]:.0f} N on path 3",
-            reason="Everything else exact. The spin itself is up to "
+            reason="Everything else is exact. The spin itself is up to "
             f"{100 * m.rotations['3'][0].beside(m.rotations['3'][0].along).max():.0f} % of a pod's angular velocity.",
             rule=LOW,
         ),

@@ -113,5 +113,5 @@ MISPRINTS = (
 
 def results() -> tuple[list[Claim], Table]:
     return misprint_results(
-        MISPRINTS, "misprints", "Slips of print and of reading", tried_on=TRIED_ON, paths=("path 2", "path 3")
+        MISPRINTS, "misprints", "Misprints of the paper", tried_on=TRIED_ON, paths=("path 2", "path 3")
     )

@@ -82,9 +82,10 @@ def _pod(platform: StewartPlatform, place: Scene) -> Figure:
     weights.draw(sketch, 1, leg.upper_centre, "m_u G")
     moments.draw(sketch, 0, leg.b, "M_i = m_i c_i")
     caption = (
-        f"{SOURCE} Pod 3. F_i is the force of the platform on the pod, F_b that of the base. An arrow of "
-        f"0.1 m stands for {forces.scale}, of the weights for {weights.scale}, of the moment for {moments.scale}. "
-        f"{OVERLAPPING}"
+        f"{SOURCE} Pod 3. F_i is the force of the platform on the pod, F_b that of the base. The mass centres are "
+        "those of the appendix: that of the upper part, m_u, lies 0.6 m below the platform joint and so near the "
+        f"base. An arrow of 0.1 m stands for {forces.scale}, of the weights for {weights.scale}, of the moment for "
+        f"{moments.scale}. {OVERLAPPING}"
     )
     return Figure("fig-3", "Fig. 3: free body diagram of one pod", caption, (sketch.panel(),))
 

@@ -44,14 +44,14 @@ def study(progress: Progress = nothing) -> Study:
 def _summary(m: Measured) -> str:
     slow, fast = ([m.sizes[m.platform.name, path, model] for model in (SIMPLIFIED, IMPROVED)] for path in ("2", "3"))
     return (
-        "The kinematics of the universal joint and the direction of its moment are right but for one term (eq. 25), "
-        "and mend Dasgupta & Mruthyunjaya 1998. The parallel-axis terms are wrong: they count twice what the equations "
-        f"hold already. So the improved model improves the slow path (largest error {slow[0].largest:.1f} N becomes "
-        f"{slow[1].largest:.1f} N); on the fast one the outcome is mixed (largest error {fast[0].largest:.1f} N "
-        f"becomes {fast[1].largest:.1f} N, root mean square {fast[0].rms:.1f} N becomes {fast[1].rms:.1f} N). Its "
-        "closed form is not equal to its vector form. Our source is a machine-read text with the captions of the "
-        "figures but without their curves: the figures are computed anew, and what the text says of them is judged. "
-        "The robot is the paper's own: L_uo ends in -0.08 m, in Dasgupta's paper in +0.08 m."
+        "The kinematics of the universal joint and the direction of its moment are right except for one term (eq. 25), "
+        "and correct Dasgupta & Mruthyunjaya 1998. The parallel-axis terms are wrong: they count twice what the "
+        f"equations hold already. The improved model is better on the slow path (largest error {slow[0].largest:.1f} "
+        f"N becomes {slow[1].largest:.1f} N); on the fast one the outcome is mixed (largest error "
+        f"{fast[0].largest:.1f} N becomes {fast[1].largest:.1f} N, root mean square {fast[0].rms:.1f} N becomes "
+        f"{fast[1].rms:.1f} N). Its closed form is not equal to its vector form. Our source is a machine-read text "
+        "with the captions of the figures but without their curves: the figures are computed anew, and what the text "
+        "says of them is judged. The robot is the paper's own: L_uo ends in -0.08 m, in Dasgupta's paper in +0.08 m."
     )
 
 

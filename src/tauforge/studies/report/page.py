@@ -33,7 +33,7 @@ def page(studies: Sequence[Study], images: Path) -> str:
         script=(here / "page.js").read_text(encoding="utf-8"),
         plotly=get_plotlyjs(),
         when=datetime.now().astimezone().strftime("%d %B %Y, %H:%M %Z").lstrip("0"),
-        counts=_counts(studies),
+        counts=_counts(studies, meanings=True),
         contents="\n".join(_contents(study) for study in studies),
         summary="\n".join(_summary(study) for study in studies),
         claims_file=f"{DATA}/{CLAIMS_FILE}",
@@ -45,11 +45,11 @@ def page(studies: Sequence[Study], images: Path) -> str:
     )
 
 
-def _counts(studies: Sequence[Study]) -> str:
+def _counts(studies: Sequence[Study], *, meanings: bool) -> str:
     verdicts = [claim.verdict for study in studies for claim in study.claims]
     return "\n".join(
         f'<li class="count {anchor(one)}"><strong>{verdicts.count(one)}</strong> {badge(one)}'
-        f'<span class="meaning">{escaped(meaning)}</span></li>'
+        + (f'<span class="meaning">{escaped(meaning)}</span></li>' if meanings else "</li>")
         for one, meaning in MEANING.items()
     )
 
@@ -93,6 +93,7 @@ def _study(study: Study, images: Path) -> str:
         f"<h2>{escaped(short(study))}</h2>",
         f'<p class="citation">{escaped(study.paper)}</p>',
         f'<div class="lead">{paragraphs(study.summary)}</div>',
+        f'<ul class="tally" aria-label="Verdicts">\n{_counts([study], meanings=False)}\n</ul>' if claims else "",
         f'<h3>What the paper claims</h3>\n<ol class="claims">\n{claims}\n</ol>' if claims else "",
         f"<h3>Figures</h3>\n{figures}" if figures else "",
         f"<h3>Tables</h3>\n{tables}" if tables else "",

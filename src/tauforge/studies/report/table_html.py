@@ -14,9 +14,10 @@ from tauforge.studies.study import Cell, Study, Table
 MANY = 10  # columns that need smaller print
 PROSE = 70  # characters of a cell that is to be read as text
 LONG = 40  # rows that scroll on the screen, under a head that stays
-GROWTH = 0.7  # of a column's width with the mean length of its texts, in a table of prose: a power
-PADDING_SHARE, LETTER_SHARE = 2.0, 0.95  # of the width, per cent
-LONGEST_WORD = 10  # letters that are not broken where there are many columns
+GROWTH = 0.85  # of a column's width with the mean length of its texts, in a table of prose: a power
+PADDING_SHARE, LETTER_SHARE = 1.2, 0.88  # of the width, per cent
+LONGEST_WORD = 11  # letters that are not broken where there are many columns
+MAY_BREAK = r"[/_]|\.(?=py\b)"  # paths and names may go on in a new line after these
 BRIEF = 18  # characters that stay on one line
 RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 VERDICT_COLUMN = "verdict"
@@ -31,8 +32,9 @@ def table_html(study: Study, table: Table) -> str:
     heads = "".join(
         f'<th scope="col" class="{kind}">{escaped(name)}</th>' for name, kind in zip(table.columns, kinds, strict=True)
     )
-    rows_above = (None, *table.rows)
-    body = "\n".join(_row(row, above, kinds, table.columns) for row, above in zip(table.rows, rows_above, strict=False))
+    body = "\n".join(
+        _row(row, said, kinds, table.columns) for row, said in zip(table.rows, _said_before(table), strict=True)
+    )
     length = " short" if len(table.rows) <= SHORT else " long" if len(table.rows) > LONG else ""
     prose = len(table.columns) <= MANY and any(len(cell_text(cell)) > PROSE for row in table.rows for cell in row)
     look = ' class="wide"' if len(table.columns) > MANY else ' class="prose"' if prose else ""
@@ -70,12 +72,32 @@ def _columns(table: Table) -> str:
     return "<colgroup>" + "".join(f'<col style="width: {share:.1f}%">' for share in shares) + "</colgroup>\n"
 
 
-def _row(row: Sequence[Cell], above: Sequence[Cell] | None, kinds: list[str], columns: Sequence[str]) -> str:
-    """A long text that stands in the row above too is not said twice."""
+def _said_before(table: Table) -> list[list[str]]:
+    """For every cell where a long text stands already: "as above", or "as for" the row that says it; else empty."""
+    named = 1 if len({row[0] for row in table.rows}) == len(table.rows) else 2  # columns that name a row
+    names = [" ".join(cell_text(cell) for cell in row[:named]) for row in table.rows]
+    said: dict[tuple[int, Cell], str] = {}
+    above: Sequence[Cell] = (None,) * len(table.columns)
+    answers = []
+    for row, name in zip(table.rows, names, strict=True):
+        answer = [
+            "" if len(cell_text(cell)) <= PROSE else "as above" if cell == above[k] else said.get((k, cell), "")
+            for k, cell in enumerate(row)
+        ]
+        if names.count(name) == 1:
+            said = dict.fromkeys(enumerate(row), f"as for {name}") | said
+        answers.append(answer)
+        above = row
+    return answers
+
+
+def _row(row: Sequence[Cell], said: list[str], kinds: list[str], columns: Sequence[str]) -> str:
+    """said: what stands in the place of a cell that was said before."""
     cells = []
     for k, (cell, kind) in enumerate(zip(row, kinds, strict=True)):
-        again = above is not None and cell == above[k] and len(cell_text(cell)) > PROSE
-        text = '<span class="again">as above</span>' if again else _text(cell, verdicts=columns[k] == VERDICT_COLUMN)
+        text = _text(cell, verdicts=columns[k] == VERDICT_COLUMN)
+        if said[k]:
+            text = f'<span class="again">{escaped(said[k])}</span>'
         tag = 'th scope="row"' if k == 0 else "td"
         cells.append(f'<{tag} class="{kind}">{text}</{tag[:2]}>')
     return f"<tr>{''.join(cells)}</tr>"
@@ -85,7 +107,7 @@ def _text(cell: Cell, *, verdicts: bool) -> str:
     """verdicts: the cell has one or several, parted by semicolons."""
     if verdicts and isinstance(cell, str):
         return " ".join(BADGES.get(one, escaped(one)) for one in cell.split("; "))
-    return re.sub("[/_]", r"\g<0><wbr>", escaped(cell_text(cell)))  # paths and names may go on in a new line
+    return re.sub(MAY_BREAK, r"\g<0><wbr>", escaped(cell_text(cell)))
 
 
 def cell_text(cell: Cell) -> str:

@@ -111,13 +111,13 @@ def appendix_claims() -> list[Claim]:
         ),
         "appendix-kinetic-term": (
             kinetic_term(),
-            "What the kinetic term of link q takes (n stands for q here)",
+            "The kinetic term of link q takes the printed operations (n stands for q here)",
             "16 q + q (q - 1) / 2 + 16 q (q - 1) / 2 + 64 multiplications and 16 (q - 1) + 16 (q + 1)(q - 1) + 16 + 48 "
             "additions are the parts that the appendix names.",
         ),
         "appendix-kinetic-terms": (
             kinetic_terms(),
-            "What the kinetic terms of all links take",
+            "The kinetic terms of all links take the printed operations",
             "The printed formulas for one link, summed over all. The sum of 16 q (q + 1) is 16/3 n (n + 1)(n + 2), "
             "not 16/3 n (n^2 - 1).",
         ),

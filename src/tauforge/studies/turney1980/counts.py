@@ -80,8 +80,8 @@ def most_efficient() -> Claim:
         where="section 3",
         claim="Working from the base to the hand and back appears to be the most efficient technique",
         printed="most efficient",
-        measured=f"{min(recursive):.0f} to {max(recursive):.0f} operations, {min(others):.0f} to {max(others):.0f} of "
-        f"the other formulations, n = {SIX}",
+        measured=f"recursions take {min(recursive):.0f} to {max(recursive):.0f} operations, the other formulations "
+        f"{min(others):.0f} to {max(others):.0f}, n = {SIX}",
         reason=f"Multiplications and additions of the general arm, traced, of the {len(found)} formulations that we "
         f"have. The others are {' and '.join(NOT_RECURSIVE)}; the cheapest of all is "
         f"{min(found, key=lambda name: found[name])}.",

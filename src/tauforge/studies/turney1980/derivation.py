@@ -307,10 +307,10 @@ def derivation_claims() -> list[Claim]:
         Claim(
             name="derivation-slips",
             where=f"eqs {', '.join(SLIPS)}",
-            claim="The steps with the acceleration of an origin and with the mass centre",
+            claim="The steps expand the acceleration of an origin and the terms with the mass centre",
             printed="a double sum in 4.7, no m_i in two terms of 4.11, m_i twice in the last of 4.17, a rate as the "
             "factor of all terms of 4.21, R_i^0 in 4.25",
-            measured=", ".join(f"{number} is {error:.2g} off" for number, error in as_printed.items())
+            measured=", ".join(f"{number} is wrong by {error:.2g} (relative)" for number, error in as_printed.items())
             + f" as printed, {within(max(as_mended.values()))} mended",
             reason="The same arm. Eq. 4.9 has the single sum, section 5 prints eq. 4.11 again, with m_i. The rate of "
             "4.21 is read as an acceleration, whose second dot may be lost. Eqs 4.30, 4.31 and 4.33 have slips of the "
@@ -327,13 +327,13 @@ def derivation_claims() -> list[Claim]:
         Claim(
             name="symmetry",
             where="section 2",
-            claim="M is symmetric",
+            claim="The inertia matrix M is symmetric",
             printed="equal",
             measured=within(asymmetry),
             reason="M_ij and M_ji, each a sum of traces, of a random arm. The C^i are symmetric because second "
             "derivatives are.",
             rule=true_or_not(
-                f"It holds if M_ij and M_ji, computed apart, agree within {ROUNDING:g} of the largest.",
+                f"It holds if M_ij and M_ji, computed separately, agree within {ROUNDING:g} of the largest.",
                 lambda asymmetry: asymmetry < ROUNDING,
             ),
             evidence={"asymmetry": asymmetry},
@@ -343,7 +343,7 @@ def derivation_claims() -> list[Claim]:
             where="eqs 2.4-2.6",
             claim="The kinetic energy is a sum of traces",
             printed="no velocities in eq. 2.6",
-            measured=f"{printed:.2g} off as printed, {within(mended)} with qd_j qd_k",
+            measured=f"wrong by {printed:.2g} of the energy as printed, {within(mended)} with qd_j qd_k",
             reason="A random arm, against the energies of its links in translation and rotation. Eq. 2.5 has the "
             "velocities, and eq. 2.9 follows with them.",
             rule=true_or_mended(
@@ -357,15 +357,15 @@ def derivation_claims() -> list[Claim]:
         Claim(
             name="potential-energy",
             where="eqs 2.1, 2.7, 2.8",
-            claim="The potential energy, its place in Lagrange's relation, and the torques that follow",
+            claim="Eqs 2.1, 2.7 and 2.8 give the potential energy, its place in Lagrange's relation and the torques",
             printed="-g z' T m r-bar; - dP.E./dq; + g z' dT/dq m r-bar",
-            measured=f"2.1 and 2.7 have the opposite sign; 2.8 is {within(gravity['2.8'], SLOPE)} of the slopes of "
-            "m g h",
-            reason="P.E. is m g h, as the text has it, and Lagrange's relation for L = K.E. - P.E. adds its slopes. "
-            "Both signs must be plus; they cancel in 2.8, which is right.",
+            measured=f"2.1 and 2.7 have the opposite sign; 2.8 is {within(gravity['2.8'], SLOPE)} of the derivatives "
+            "of m g h",
+            reason="P.E. is m g h, as the text has it, and Lagrange's relation for L = K.E. - P.E. adds its "
+            "derivatives. Both signs must be plus; they cancel in 2.8, which is right.",
             rule=true_or_mended(
-                "It holds if 2.1 is m g h, 2.7 adds its slopes and 2.8 equals them, "
-                f"within {SLOPE:g}. It holds with a correction if 2.8, in which both signs are gone, is right.",
+                "It holds if 2.1 is m g h, 2.7 adds its derivatives and 2.8 equals them, "
+                f"within {SLOPE:g}. It holds with a correction if 2.8, from which both signs cancel, is right.",
                 holds=lambda energy, relation, torque: max(energy, relation, torque) < SLOPE,
                 corrected=lambda energy, relation, torque: torque < SLOPE,
             ),
@@ -376,10 +376,10 @@ def derivation_claims() -> list[Claim]:
             where="section 3",
             claim="Gravity can be included by starting with an upward base acceleration of g",
             printed="equivalent",
-            measured=f"{within(gravity['a_0'], SLOPE)} of the slopes of m g h",
+            measured=f"{within(gravity['a_0'], SLOPE)} of the derivatives of m g h",
             reason='A random arm at rest. The printed "a_0 = 9.8 m/s^2" is a vector along z_0, as in eq. 4.6.',
             rule=true_or_not(
-                f"It holds if the torques at rest are the slopes of the potential energy within {SLOPE:g}.",
+                f"It holds if the torques at rest are the derivatives of the potential energy within {SLOPE:g}.",
                 lambda difference: difference < SLOPE,
             ),
             evidence={"difference": gravity["a_0"]},

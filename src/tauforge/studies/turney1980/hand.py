@@ -75,16 +75,16 @@ def wrist_forces() -> tuple[Claim, Table]:
         claim="f_{n+1} and n_{n+1} can be set from wrist sensors, and let the arm adjust to the forces at the hand",
         printed="possible",
         measured=f"torques {within(exact)} of virtual work; largest error of the move {said(paper.felt)} with the "
-        f"force felt, {said(paper.free)} without a force, {said(paper.unfelt)} with the force not felt",
+        f"force sensed, {said(paper.free)} without a force, {said(paper.unfelt)} with the force not sensed",
         reason=f"Lee's move of the PUMA in {DURATION:g} s under computed torque, with {force:.1f} N and "
         f"{moment:.2f} N m at the tool; arm, move and force are our choice. The arm has no rotors, as in the paper; "
-        f"with rotors the force not felt costs {said(ours.unfelt)}. The force is measured at any time; measured every "
-        f"{PERIOD:g} s the errors are {said(sampled.felt)} felt and {said(sampled.free)} without a force. f_{{n+1}} is "
-        "what the hand exerts on its surroundings, the reaction to what it encounters.",
+        f"with rotors the force not sensed costs {said(ours.unfelt)}. The force is measured at any time; measured "
+        f"every {PERIOD:g} s the errors are {said(sampled.felt)} sensed and {said(sampled.free)} without a force. "
+        f"f_{{n+1}} is what the hand exerts on its surroundings, the reaction to what it encounters.",
         rule=true_in_parts(
             "The two halves of the sentence are parts. The first is true if the torques are those of virtual work, "
-            f"within {ROUNDING:g} of the largest; the second if the error of a move with the force felt is at most "
-            f'{LITTLE:g} of that with the force not felt ("adjust"), measured at any time and every {PERIOD:g} s.',
+            f"within {ROUNDING:g} of the largest; the second if the error of a move with the force sensed is at most "
+            f'{LITTLE:g} of that with the force not sensed ("adjust"), measured at any time and every {PERIOD:g} s.',
             lambda balance, unfelt, felt: [
                 balance < ROUNDING,
                 all(knowing <= LITTLE * blind for knowing, blind in zip(felt, unfelt, strict=True)),
@@ -99,10 +99,10 @@ def wrist_forces() -> tuple[Claim, Table]:
     rows: list[tuple[Cell, ...]] = [(arm, how, *one) for (arm, how), one in found.items()]
     table = Table(
         "hand",
-        "Section 3: a force at the hand, felt and not felt",
+        "Section 3: a force at the hand, sensed and not sensed",
         f"Largest error of any joint on Lee's move in {DURATION:g} s under computed torque. The paper's arm has no "
         "rotors.",
-        ("arm", "measured", "no force (rad)", "force felt (rad)", "force not felt (rad)"),
+        ("arm", "measured", "no force (rad)", "force sensed (rad)", "force not sensed (rad)"),
         tuple(rows),
     )
     return claim, table

@@ -179,11 +179,11 @@ def spin_claim() -> Claim:
         where="section 1",
         claim="Q is the sigma_z spin matrix of quantum mechanics",
         printed="Q",
-        measured=f"{printed:.2g} off as printed, {within(mended)} for i Q",
+        measured=f"commutators wrong by {printed:.2g} as printed, {within(mended)} for i Q",
         reason="Spin matrices are Hermitian. The three of eq. 1.7, times i, are those of spin one.",
         rule=true_or_mended(
             f"It holds if the sigma of eq. 1.7 commute as spin matrices do, [S_x, S_y] = i S_z, within {ROUNDING:g}, "
-            "and with a correction if they do times i.",
+            "and with a correction if i times them do.",
             holds=lambda printed, mended: printed < ROUNDING,
             corrected=lambda printed, mended: mended < ROUNDING,
         ),
@@ -198,7 +198,8 @@ def notation_claims() -> list[Claim]:
         Claim(
             name="identities",
             where="section 1",
-            claim="The rules of rotations, of Q and sigma, of chained transformations, and the vector identities",
+            claim="The rules of rotations, of Q and sigma, of chained transformations, and the vector identities are "
+            "right",
             printed="equal",
             measured=f"{within(max(same.values()))}, {len(same)} equations",
             reason=f"Eqs {', '.join(same)}, on random vectors, matrices and chains.",
@@ -214,11 +215,11 @@ def notation_claims() -> list[Claim]:
             where="section 1",
             claim="Differentiation is reduced to matrix multiplication",
             printed="equal",
-            measured=f"{within(max(slopes.values()), SLOPE)} of the slopes",
+            measured=f"{within(max(slopes.values()), SLOPE)} of the derivatives",
             reason=f"Eqs 1.11, 1.12, 1.18 and 1.19 of a random chain of {LINKS} links, against differences of the "
             "transformations. 1.11 and 1.12 are read with R_0^{j-1} and Q_0^{j-1}, as 1.18 and 1.19 have them.",
             rule=true_in_parts(
-                f"Every equation is a part. It is true if it gives the slopes within {SLOPE:g}.",
+                f"Every equation is a part. It is true if it gives the derivatives within {SLOPE:g}.",
                 lambda differences: [difference < SLOPE for difference in differences],
             ),
             evidence={"differences": list(slopes.values())},
@@ -226,9 +227,10 @@ def notation_claims() -> list[Claim]:
         Claim(
             name="inertial-matrix",
             where="eqs 1.24-1.27",
-            claim="J from the moments of inertia about the centre of mass, whose axes are assumed to be principal",
+            claim="J follows from the moments of inertia about the centre of mass, whose axes are assumed to be "
+            "principal",
             printed="equal",
-            measured=f"{within(max(assumed.values()))}; {skewed['1.26']:.2g} off where the axes are not principal",
+            measured=f"{within(max(assumed.values()))}; wrong by {skewed['1.26']:.2g} where the axes are not principal",
             reason="A body of eight point masses. The assumption is the paper's own, after eq. 1.26: no products of "
             "inertia. Our code has them.",
             rule=true_or_not(

@@ -216,7 +216,8 @@ def schedule_figure() -> Figure:
     return Figure(
         "schedule",
         "Table 5: when the terms are known",
-        f"{SIX} links, forces one link ahead of the moments, a processor for each term, an operation a step.",
+        f"{SIX} links, forces one link ahead of the moments, a processor for each term, an operation a step. A is the "
+        "matrix A_i of section 5, a and a-bar are the accelerations of the origin and of the mass centre.",
         tuple(panels),
         columns=2,
     )

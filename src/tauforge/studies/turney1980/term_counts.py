@@ -122,12 +122,12 @@ def row_claims() -> list[Claim]:
             Claim(
                 name=f"{name}-rows",
                 where=f"Table {name[-1]}",
-                claim="The rows say what their terms take",
+                claim="Each row gives the operations of its term",
                 printed=f"{total[0]} multiplications, {total[1]} additions a link",
                 measured=f"{whole[0]} multiplications, {whole[1]} additions a link: {told or 'every row as printed'}",
-                reason="Multiplications / additions. omega x z qd takes two multiplications, which the row of alpha_i "
-                f"leaves out; {4 if name == 'table-3' else 3} sums of vectors take 3 additions each. Neither the "
-                "rotation matrices nor the projection of eq. 3.21 are in the table or in our count.",
+                reason="The numbers are multiplications / additions. omega x z qd takes two multiplications, which "
+                f"the row of alpha_i leaves out; {4 if name == 'table-3' else 3} sums of vectors take 3 additions "
+                "each. The table and our count both leave out the rotation matrices and the projection of eq. 3.21.",
                 rule=IN_PARTS,
                 evidence={"differences": [float(a[k] - b[k]) for a, b in rows.values() for k in (0, 1)]},
             )

@@ -76,7 +76,7 @@ def test_forces_of_pedrammehrs_figures(report: Path) -> None:
 
 def test_errors_of_lees_figures(report: Path) -> None:
     """The paper's arm, which has no rotors, and beside it the one with rotors."""
-    whole = tf.load("puma560").without_friction().replace(limits=[None] * 6)
+    whole = tf.load("puma560").without_friction().replace(limits=[None] * 6, gravity=(0, 0, -9.8))  # as printed
     start, end = np.deg2rad([[-90, 180, 270, 180, 0, 0], [-135, 210, 180, 225, -60, 90]])
     move = tf.motion.JointMove(start, end, 3.0)
     for name, arm in (("the paper's arm", whole.without_rotors()), ("with rotors", whole)):

@@ -15,6 +15,7 @@ import numpy as np
 import pinocchio as pin
 
 import tauforge as tf
+from in_doubles import in_doubles
 from platforms import with_spherical_legs
 from stewart_witness import LEGS, Array, cut_at_tips, places, potential_of, rotation, turning, twist_of, unit
 from stewart_witness import numbers as universal_numbers
@@ -204,7 +205,7 @@ def lagrange(p: dict[str, Array], state: tuple[Array, Array, Array, Array], spin
     """Without friction. The rolls' rates follow from the spins, their accelerations from no moment about a leg."""
     pose, twist, acceleration, wrench = state
     nothing = np.zeros(LEGS)
-    with jax.enable_x64(True):
+    with in_doubles():
         G = np.asarray(jax.jacfwd(twist_of, 1)(pose, twist))
         qd = np.linalg.solve(G, twist)
         qdd = np.linalg.solve(G, acceleration - np.asarray(jax.jvp(lambda y: twist_of(y, qd), (pose,), (qd,))[1]))

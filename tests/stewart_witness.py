@@ -16,6 +16,7 @@ import pinocchio as pin
 from numpy.typing import NDArray
 
 import tauforge as tf
+from in_doubles import in_doubles
 from strategies import random_inertia
 
 Array = NDArray[Any]
@@ -160,7 +161,7 @@ def motion(platform: tf.StewartPlatform, pose: Array, twist: Array, acceleration
 
 
 def kinematics_of(p: dict[str, Array], pose: Array, twist: Array, acceleration: Array) -> Motion:
-    with jax.enable_x64(True):
+    with in_doubles():
         found = _motion(p, pose[:3], pin.rpy.rpyToMatrix(*pose[3:]), twist, acceleration)
         return jax.tree.map(np.asarray, found)
 
@@ -303,7 +304,7 @@ def _slopes(p: dict[str, Any], q: Any, qd: Any, qdd: Any) -> Any:
 
 def lagrange(platform: tf.StewartPlatform, pose: Array, twist: Array, acceleration: Array, wrench: Array) -> Lagrange:
     """Lagrange's equations in x, y, z and the three angles; friction by its dissipation."""
-    with jax.enable_x64(True):
+    with in_doubles():
         G = np.asarray(_rates(pose, twist)[0])
         qd = np.linalg.solve(G, twist)
         qdd = np.linalg.solve(G, acceleration - _rates(pose, qd)[1])

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 import tauforge as tf
 from engines import offset_transform
+from in_doubles import in_doubles
 from tauforge.algebra.scalars import FoldingScalar
 
 Array = NDArray[Any]
@@ -83,7 +84,7 @@ def lagrange(chain: Any, qd: Array, qdd: Array, g: float) -> Array:
     def momentum(q: Any, rate: Any) -> Any:
         return jax.grad(lambda v: energies(q, v)[0])(rate)
 
-    with jax.enable_x64(True):
+    with in_doubles():
         q, v, dv = jnp.array(chain.theta[1:]), jnp.array(qd), jnp.array(qdd)
         _, change = jax.jvp(momentum, (q, v), (v, dv))
         kinetic = jax.grad(lambda q: energies(q, v)[0])(q)

@@ -12,6 +12,7 @@ import pytest
 import pedrammehr_witness as paper
 import stewart_witness as bodies
 import tauforge as tf
+from pedrammehr_verdicts import OTHERS, VERDICTS
 from study_checks import (
     DATA,
     OTHER,
@@ -47,92 +48,6 @@ PATHS = {"2": paper.line(6.0, 0.08), "3": paper.line(0.6, 0.8)}
 PEAK = 2200.0  # N, of path 3
 AGREE = FORMULATIONS * PEAK
 SOME = slice(None, None, 60)  # states for witnesses that take one at a time
-
-VERDICTS = {
-    "lengths": "holds",
-    "spin": "holds",
-    "acceleration-by-components": "holds",
-    "spin-rate": "does not hold",
-    "consistent-pods": "holds",
-    "other-pods": "mixed",
-    "perpendicular-pods": "does not hold",
-    "no-spin-no-difference": "holds",
-    "low-precision": "not judged",
-    "vector-equations": "holds",
-    "all-effects": "holds with a correction",
-    "parallel-axes": "does not hold",
-    "previous-models": "mixed",
-    "completely-different": "does not hold",
-    "moment-along-c": "holds",
-    "no-moment-along-the-pod": "does not hold",
-    "closed-form": "does not hold",
-    "complexity": "holds",
-    "accuracy-path-2": "holds",
-    "accuracy-path-3": "mixed",
-    "similar-trends": "holds",
-    "significant-differences": "mixed",
-    "significantly-improved": "mixed",
-    "path-1": "holds with a correction",
-    "same-manipulator": "holds with a correction",
-    "time": "not judged",
-    "marks-of-accelerations": "not judged",
-    "index-of-the-spin": "not judged",
-    "lost-vector-c": "not judged",
-    "tensor-in-q": "not judged",
-    "centripetal-term": "not judged",
-    "rate-in-s": "not judged",
-    "dots-of-the-platform": "not judged",
-}
-
-RIGHT, WRONG = {"errors": [0.0]}, {"errors": [1.0]}
-SMALL, LARGE = [0.0] * 3, [1e9] * 3
-OTHERS = {
-    "lengths": {"does not hold": WRONG},
-    "spin": {"does not hold": WRONG},
-    "acceleration-by-components": {"does not hold": WRONG},
-    "spin-rate": {"holds": RIGHT},
-    "consistent-pods": {
-        "mixed": {"accelerations": [0.2]},
-        "does not hold": {"velocities": [0.2] * 3, "accelerations": [0.2]},
-    },
-    "other-pods": {
-        "holds": {"velocities": [0.2] * 3, "accelerations": [0.2] * 5},
-        "does not hold": {"velocities": [0.01] * 3, "accelerations": [0.01] * 5},
-    },
-    "perpendicular-pods": {
-        "mixed": {"accelerations": [0.01]},
-        "holds": {"velocities": [0.01] * 3, "accelerations": [0.01]},
-    },
-    "no-spin-no-difference": {"does not hold": {"differences": [1e-3]}},
-    "vector-equations": {"does not hold": WRONG},
-    "all-effects": {"holds": {"published": [0.0]}, "does not hold": {"loaded": 1e-9}},
-    "parallel-axes": {"holds": RIGHT},
-    "previous-models": {
-        "holds": {"parallel_axes": 0.0},
-        "does not hold": {"spin": 0.0, "moment": 0.0},
-    },
-    "completely-different": {"holds": {"apart": [0.0, 1.0]}},
-    "moment-along-c": {"does not hold": {"about_axes": 0.1}},
-    "no-moment-along-the-pod": {"holds": {"largest": [0.0]}},
-    "closed-form": {"holds": {"apart": 0.0}, "holds with a correction": {"with_one_term": [1.0, 0.0]}},
-    "complexity": {"does not hold": {"with_spin": 10.0, "without": 11.0}},
-    "accuracy-path-2": {"mixed": {"previous": [1e9, 0.0, 0.0]}, "does not hold": {"previous": SMALL}},
-    "accuracy-path-3": {"holds": {"previous": LARGE}, "does not hold": {"previous": SMALL}},
-    "similar-trends": {
-        "mixed": {"correlations": [0.999, 0.5]},
-        "does not hold": {"correlations": [0.5, 0.5], "amplitudes": [0.0, 0.0]},
-    },
-    "significant-differences": {
-        "holds": {"errors": [0.0, 0.0]},
-        "does not hold": {"shares": [0.0, 0.0], "errors": [1e9, 1e9]},
-    },
-    "significantly-improved": {
-        "holds": {"largest": [0.1, 0.7], "rms": [0.1, 0.7]},
-        "does not hold": {"rms": [0.9, 0.9]},
-    },
-    "path-1": {"holds": {"distance": 0.4}, "does not hold": {"distance": 0.8}},
-    "same-manipulator": {"holds": {"printed": 0.0}, "does not hold": {"mended": 1.0}},
-}
 
 
 @pytest.fixture(scope="module")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+SCHEMATIC = "A schematic, which asserts nothing. Ours is drawn from a model."  # remark on such figures
 Kind = Literal["equation", "algorithm", "figure", "table"]
 
 

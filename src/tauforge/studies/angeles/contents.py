@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from tauforge.studies.contents import Item, equations
-
-SCHEMATIC = "A schematic, which asserts nothing. Ours is drawn from a model."
+from tauforge.studies.contents import SCHEMATIC, Item, equations
 
 CONTENTS = (
     *equations(

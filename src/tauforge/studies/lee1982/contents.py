@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tauforge.studies.contents import Item, equations
+from tauforge.studies.contents import SCHEMATIC, Item, equations
 
 LAW, IDENTITIES = ("same-law",), ("identities",)
 STEPS, SLIPS = ("derivation",), ("derivation-slips",)
@@ -10,8 +10,6 @@ STEP = "A step of the proof that both laws are one."
 FALSE_STEP = "A step of the proof, false as printed: see the misprints."
 BASE = "In the base frame; 3.21-3.27 are the form used."
 WORDS = ("one", "two", "three", "four", "five", "six")
-
-SCHEMATIC = "A schematic, which asserts nothing. Ours is drawn from a model."
 
 CONTENTS = (
     *equations("2.1 2.2", "transformation from link to link", ("identities", "same-law")),

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from tauforge.studies.contents import Item, equations
+from tauforge.studies.contents import SCHEMATIC, Item, equations
 
-SCHEMATIC = "A schematic, which asserts nothing. Ours is drawn from a model."
 SECOND_WAY = "The second way to the angular acceleration: computed in the study, beside eqs 22-25."
 MARKS = "Read with the dots of accelerations that our text has lost; see the table of slips."
 FORM = "Its form is right; Q_i and V_i of eqs 42 and 43 in it are not."

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from tauforge.studies.contents import Item, equations
+from tauforge.studies.contents import SCHEMATIC, Item, equations
 
 ALGEBRA = "In our code the vector algebra has it."
 BASE_FRAME = "In the base frame; eqs 3.15-3.21 are the form used."
 FALSE_STEP = "A step of the derivation, false as printed: see the misprints."
 STEP = "A step of the derivation; the recursion and eq. 4.34 are the forms used."
-DRAWN = "A schematic, which asserts nothing. Ours is drawn from a model."
-
 SECTION_1 = (
     *equations("1.1 1.2 1.3 1.4", "rotations, chained and of vector products", ("identities",), ALGEBRA),
     *equations("1.5", "the matrix Q of a joint", ("identities",)),
@@ -86,10 +84,10 @@ SECTION_5 = (
     ),
 )
 FIGURES = (
-    Item("figure", "1", "frames of the links and their angles", shown_as="fig-1", remark=DRAWN),
-    Item("figure", "2", "vectors between the origins", shown_as="fig-2", remark=DRAWN),
-    Item("figure", "3", "a mass of a link", shown_as="fig-3", remark=DRAWN),
-    Item("figure", "4", "forces and moments of a link", shown_as="fig-4", remark=DRAWN),
+    Item("figure", "1", "frames of the links and their angles", shown_as="fig-1", remark=SCHEMATIC),
+    Item("figure", "2", "vectors between the origins", shown_as="fig-2", remark=SCHEMATIC),
+    Item("figure", "3", "a mass of a link", shown_as="fig-3", remark=SCHEMATIC),
+    Item("figure", "4", "forces and moments of a link", shown_as="fig-4", remark=SCHEMATIC),
 )
 TABLES = (
     Item("table", "1", "complexity of the formulations", ("orders", "modified-cheaper"), "table-1"),

@@ -15,7 +15,6 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-import plots
 import widths
 from candidates import SKIPPED
 from cases import batch_sizes, batches, long_arms, single_call, single_precision
@@ -25,8 +24,9 @@ from startup import first_use
 from stewart_cases import assembly_modes, platform_cases
 from threads import threads
 
+import plots
 import tauforge as tf
-from tauforge.kernels.host import host
+from tauforge.kernels.cpu.host import host
 
 HERE = Path(__file__).parent
 LEVEL_2 = Path("/sys/devices/system/cpu/cpu0/cache/index2/size")

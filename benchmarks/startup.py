@@ -27,7 +27,7 @@ def first_answer(function: str) -> dict[str, Any]:
     """What the first call costs, and a later one; apart from it the compiler's import, which a process pays once."""
     import tauforge as tf
 
-    imports = timed(partial(import_module, "tauforge.kernels.kernel"))
+    imports = timed(partial(import_module, "tauforge.kernels.cpu.kernel"))
     arm = tf.load("puma560").without_friction()
     state = np.zeros((3, arm.n))
     first = timed(partial(getattr(arm, function), *state))

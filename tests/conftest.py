@@ -83,7 +83,7 @@ def kernels_on(switch, request):
 @pytest.fixture
 def own_cache(kernels_on, monkeypatch, tmp_path):
     """Methods run on kernels, and the cache is a folder of this test alone, not made yet."""
-    from tauforge.kernels.numpy_binding import trampoline
+    from tauforge.kernels.cpu.numpy_binding import trampoline
 
     trampoline()  # an entry of its own, made once in a process: not in the tests' folders
     monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path / "kernels"))
@@ -104,13 +104,13 @@ def written(tmp_path: Path) -> Any:
 
 @pytest.fixture
 def arm_csv(tmp_path):
-    from command_line import arm_motion  # most tests need no command line
+    from support.command_line import arm_motion  # most tests need no command line
 
     return arm_motion(tmp_path)
 
 
 @pytest.fixture
 def rig_csv(tmp_path):
-    from command_line import rig_motion
+    from support.command_line import rig_motion
 
     return rig_motion(tmp_path)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from command_line import error_of, run
+from support.command_line import error_of, run
 from tauforge import settings
 from tauforge.kernels import cache
 

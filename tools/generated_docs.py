@@ -16,7 +16,7 @@ from pages import markdown, settle, with_tables
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
 from tauforge.analysis.line_costs import line_costs
-from tauforge.analysis.papers_beside import papers_beside, steps_beside
+from tauforge.analysis.published_comparison import papers_beside, steps_beside
 from tauforge.studies.lee1982 import control as lee1982
 from tauforge.studies.lee1982 import tracking
 from tauforge.studies.stewart_paths import FAST, SLOW, sampled

@@ -17,13 +17,13 @@ from .errors import (
     UnphysicalInertiaWarning,
     UnsupportedFeatureError,
 )
-from .kernels.threads import get_threads, set_threads
-from .robots.joint import Joint
-from .robots.load import catalogue, load, loads
-from .robots.loads import BaseMotion, Payload
-from .robots.models import FORMULATIONS, STEWART_MODELS
-from .robots.serial_arm import SerialArm
-from .robots.stewart_platform import StewartPlatform
+from .kernels.cpu.threads import get_threads, set_threads
+from .robots.loading import catalogue, load, loads
+from .robots.model_names import FORMULATIONS, STEWART_MODELS
+from .robots.payload import BaseMotion, Payload
+from .robots.serial.joint import Joint
+from .robots.serial.serial_arm import SerialArm
+from .robots.stewart.stewart_platform import StewartPlatform
 from .simulation import Recording, Rollout, Sensors, rollout, simulate
 
 __version__: str

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
-from tauforge.robots.stewart_platform import StewartPlatform
-
-Array = NDArray[Any]
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
 class Simplification(NamedTuple):

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.linalg import qr, solve_triangular
 
 from tauforge.analysis.comparison import random_states
+from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.serial.regressor import PARAMETER_NAMES
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.serial.serial_arm import SerialArm
 
-Array = NDArray[Any]
 RANK_TOLERANCE = 1e-9  # relative to the largest diagonal entry of R, columns scaled to one length
 
 

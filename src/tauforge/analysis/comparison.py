@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.serial import FIXED_BASE_ONLY, FORMULATIONS
-from tauforge.robots.serial_arm import SerialArm
-
-Array = NDArray[Any]
+from tauforge.robots.serial.serial_arm import SerialArm
 
 
 @with_field_docs

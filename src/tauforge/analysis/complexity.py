@@ -28,10 +28,10 @@ from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.robots.evaluate import flat
-from tauforge.robots.serial_arm import SerialArm
-from tauforge.robots.stewart_formulas import EXACT, PlatformModel
-from tauforge.robots.stewart_formulas import inverse_dynamics as platform_inverse_dynamics
-from tauforge.robots.stewart_platform import STEWART_MODELS, StewartPlatform
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.stewart.functions import EXACT, PlatformModel
+from tauforge.robots.stewart.functions import inverse_dynamics as platform_inverse_dynamics
+from tauforge.robots.stewart.stewart_platform import STEWART_MODELS, StewartPlatform
 from tauforge.tracing.counting import Counted, CriticalPath, Operations, count, critical_path, operations
 from tauforge.tracing.graph import Graph, Output, Recorder, trace, without_dead_code
 

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-from tauforge.robots.pose_search import default_guess
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.arrays import Array
+from tauforge.robots.stewart.pose_search import default_guess
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-Array = NDArray[Any]
 HEIGHTS = 21  # level poses between the shortest and the longest legs
 RANDOM = 2000  # poses about those
 TURN = 0.5  # rad, standard deviation of their angles

@@ -9,20 +9,19 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tauforge.algebra.dual import derivative, seeded
 from tauforge.algebra.rotations import angle_rates
 from tauforge.algebra.vectors import Vector
+from tauforge.arrays import Array
 from tauforge.control.controller import Robot, coordinate_count
 from tauforge.errors import ModelError, ShapeError
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.lumping import lumped
-from tauforge.robots.serial_arm import SerialArm
-from tauforge.robots.stewart_formulas import PlatformModel, forward_dynamics
-from tauforge.robots.stewart_platform import StewartPlatform
-
-Array = NDArray[Any]
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.stewart.functions import PlatformModel, forward_dynamics
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
 @with_field_docs

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.errors import SingularityError
-from tauforge.robots.pose_search import default_guess
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.stewart.pose_search import default_guess
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-Array = NDArray[Any]
 REACH, TILT = 0.08, 0.15  # of the base's size; rad: how far random poses are from home, at most
 HEIGHTS = np.linspace(0.2, 2.0, 91)  # of the base's size: where home is looked for
 WELL_HELD = 1e3  # condition number of H below which a random pose is taken

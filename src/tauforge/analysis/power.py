@@ -5,19 +5,18 @@ Independent of every model of inverse dynamics: energies of positions and veloci
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tauforge.algebra.dual import Dual, derivative
+from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.energy import energies
 from tauforge.motion.poses import pose_rates
-from tauforge.robots.stewart_formulas import motion
-from tauforge.robots.stewart_platform import StewartPlatform
-
-Array = NDArray[Any]
+from tauforge.robots.stewart.functions import motion
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
 @with_field_docs

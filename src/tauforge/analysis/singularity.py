@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 from scipy.optimize import brentq, minimize_scalar
 
+from tauforge.arrays import Array
 from tauforge.errors import ShapeError, SingularityError
 from tauforge.robots.condition import condition_numbers
-from tauforge.robots.stewart_platform import SINGULAR, StewartPlatform
+from tauforge.robots.stewart.stewart_platform import SINGULAR, StewartPlatform
 
-Array = NDArray[Any]
 TIME_TOLERANCE = 1e-12  # of a crossing, relative to the motion's duration
 
 

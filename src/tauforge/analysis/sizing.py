@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
-from tauforge.robots.platform_limits import Limits
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.stewart.limits import Limits
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-Array = NDArray[Any]
 LEGS = 6
 SAME = 1e-6  # relative: sizes that differ by less are the same; near singular poses rounding grows to that
 

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 if TYPE_CHECKING:
-    from tauforge.robots.loads import Payload
-    from tauforge.robots.serial_arm import SerialArm
-    from tauforge.robots.stewart_platform import StewartPlatform
+    from tauforge.robots.payload import Payload
+    from tauforge.robots.serial.serial_arm import SerialArm
+    from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?")
 CATALOGUE = Path(__file__).parent.parent / "robots" / "catalogue"  # its names without loading what loads robots
@@ -100,7 +100,7 @@ def bad(option: str, problem: str) -> typer.BadParameter:
 
 
 def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None) -> SerialArm | StewartPlatform:
-    from tauforge.robots.load import load
+    from tauforge.robots.loading import load
 
     held: dict[str, float] | None = None
     if lock:
@@ -115,7 +115,7 @@ def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None)
 
 
 def load_platform(name: str, command: str) -> StewartPlatform:
-    from tauforge.robots.stewart_platform import StewartPlatform
+    from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
     robot = load_robot(name)
     if not isinstance(robot, StewartPlatform):
@@ -153,7 +153,7 @@ def parse_wrench(text: str | None) -> list[float] | None:
 
 
 def parse_payload(text: str | None) -> Payload | None:
-    from tauforge.robots.loads import Payload
+    from tauforge.robots.payload import Payload
 
     if text is None:
         return None
@@ -169,7 +169,7 @@ def loaded(robot: Any, payload: Payload | None) -> Any:
     from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Vector
     from tauforge.formulations.bodies import BodyParameters
     from tauforge.formulations.serial.parameters import heavier
-    from tauforge.robots.serial_arm import SerialArm
+    from tauforge.robots.serial.serial_arm import SerialArm
 
     if payload is None:
         return robot

@@ -26,7 +26,7 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """How far the formulations of an arm disagree, or the published models of a platform are off."""
-    from tauforge.robots.serial_arm import SerialArm
+    from tauforge.robots.serial.serial_arm import SerialArm
 
     if smooth is not None and motion is None:
         raise bad("--smooth", "there is no --motion to smooth")
@@ -103,7 +103,7 @@ def complexity(
 ) -> None:
     """What one inverse dynamics costs in each formulation, counted from the texts that run."""
     from tauforge.cli import complexity_tables as tables
-    from tauforge.robots.serial_arm import SerialArm
+    from tauforge.robots.serial.serial_arm import SerialArm
 
     mine = load_robot(robot, tip, lock)
     with working("counting"):

@@ -7,11 +7,11 @@ from typing import Any
 
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import OperationCount, general_cost, general_operation_count, operation_count
-from tauforge.analysis.papers_beside import papers_beside, steps_beside
+from tauforge.analysis.published_comparison import papers_beside, steps_beside
 from tauforge.cli.output import table
 from tauforge.formulations.serial import FORMULATIONS
-from tauforge.robots.serial_arm import SerialArm
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
 def pair(numbers: tuple[int, int]) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 from rich.text import Text
 
 from tauforge.cli.output import item, number, table
-from tauforge.robots.serial_arm import SerialArm
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.terminal import one_line
 
 PAIRS = (("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("xy", 0, 1), ("xz", 0, 2), ("yz", 1, 2))

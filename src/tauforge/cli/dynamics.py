@@ -60,7 +60,7 @@ def inverse_dynamics(
     from tauforge.analysis.sizing import peak_of, rms_of
     from tauforge.motion.columns import TIME, columns_of
     from tauforge.motion.csv_table import write_csv
-    from tauforge.robots.serial_arm import SerialArm
+    from tauforge.robots.serial.serial_arm import SerialArm
 
     check_output(output, [motion, robot], (".csv",), as_json)
     mine = load_robot(robot, tip, lock)
@@ -142,8 +142,8 @@ def forward_kinematics(
     from tauforge.motion.columns import LENGTHS, POSE, TIME, columns_of, joint_names
     from tauforge.motion.csv_table import read_csv, write_csv
     from tauforge.motion.poses import pose_of
-    from tauforge.robots.pose_search import default_guess
-    from tauforge.robots.serial_arm import SerialArm
+    from tauforge.robots.serial.serial_arm import SerialArm
+    from tauforge.robots.stewart.pose_search import default_guess
 
     check_output(output, [file, robot], (".csv",), as_json)
     mine = load_robot(robot, tip, lock)

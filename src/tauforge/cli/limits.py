@@ -15,7 +15,7 @@ ROUNDING = 1e-9  # relative to the limit: a motion that ends on it, converted fr
 
 def warn_of_forces(robot: Any, peaks: Sequence[float]) -> None:
     """One warning for each actuator that is asked for more than it can give."""
-    from tauforge.robots.serial_arm import SerialArm
+    from tauforge.robots.serial.serial_arm import SerialArm
 
     if isinstance(robot, SerialArm):
         limits = [(joint.name, joint.max_force, "N m" if joint.kind == "R" else "N") for joint in robot.joints]
@@ -28,7 +28,7 @@ def warn_of_forces(robot: Any, peaks: Sequence[float]) -> None:
 
 def warn_of_motion(robot: Any, motion: CsvMotion) -> None:
     """One warning for each joint or leg that goes further or faster than it can: how far, and when first."""
-    from tauforge.robots.serial_arm import SerialArm
+    from tauforge.robots.serial.serial_arm import SerialArm
 
     if isinstance(robot, SerialArm):
         _warn_of_joints(robot, motion)

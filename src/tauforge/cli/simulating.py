@@ -177,7 +177,7 @@ def _tables(title: str, summary: list[dict[str, Any]]) -> Iterable[Any]:
 
 
 def _smoothed(robot: Any, speed: float | None) -> Any:
-    from tauforge.robots.serial_arm import SerialArm
+    from tauforge.robots.serial.serial_arm import SerialArm
 
     if not isinstance(robot, SerialArm):
         if speed is not None:
@@ -193,7 +193,7 @@ def _smoothed(robot: Any, speed: float | None) -> Any:
 
 def _own_limits(robot: Any) -> str:
     """What the library calls the robot's own limits; bad use where it has none."""
-    from tauforge.robots.serial_arm import SerialArm
+    from tauforge.robots.serial.serial_arm import SerialArm
 
     own = [joint.max_force for joint in robot.joints] if isinstance(robot, SerialArm) else [robot.force_limit]
     if all(limit is None for limit in own):
@@ -225,7 +225,7 @@ def _law(name: str, robot: Any, kp: str | None, kv: str | None) -> Any:
 def _motion(text: str, robot: Any, smooth: float | None) -> Any:
     from tauforge.motion import JointMove, PoseMotion
     from tauforge.motion.columns import columns_of
-    from tauforge.robots.serial_arm import SerialArm
+    from tauforge.robots.serial.serial_arm import SerialArm
 
     kind, colon, rest = text.partition(":")
     if not colon or kind not in MOVES:

@@ -9,17 +9,14 @@ and s dies out whatever the parameters a start from, because M' - 2 C is skew.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.control.controller import Controller, check_pull, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample, positive
-from tauforge.robots.serial_arm import SerialArm
-
-Array = NDArray[Any]
+from tauforge.robots.serial.serial_arm import SerialArm
 
 
 class AdaptiveComputedTorque(Controller):

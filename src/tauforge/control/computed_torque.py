@@ -7,11 +7,10 @@ e'' + Kv e' + Kp e = 0 (L4.3); for a platform in x, y, z and the angles.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.control.controller import (
     SYMMETRIC,
     Controller,
@@ -27,8 +26,6 @@ from tauforge.control.controller import (
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.own_classes import recorded
-
-Array = NDArray[Any]
 
 
 @recorded

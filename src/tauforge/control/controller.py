@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
 from tauforge.motion.poses import pose_rates, twists
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.serial_arm import SerialArm
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-Array = NDArray[Any]
 SYMMETRIC = 1e-12  # of gain matrices, relative to the largest entry: what rounding leaves of symmetry and of zeros
 Robot = SerialArm | StewartPlatform
 

@@ -7,18 +7,15 @@ the forces. With a perfect model each leg's error dies out on its own.
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.control.computed_torque import check_gains
 from tauforge.control.controller import Controller, gain_matrix, model_forces, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.stewart_platform import StewartPlatform
-
-Array = NDArray[Any]
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
 class LegSpaceComputedTorque(Controller):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.control.controller import (
     Controller,
     Robot,
@@ -18,9 +17,7 @@ from tauforge.control.controller import (
 )
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.stewart_platform import StewartPlatform
-
-Array = NDArray[Any]
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
 @recorded

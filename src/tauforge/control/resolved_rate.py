@@ -7,19 +7,17 @@ model follows them, tau = ID(q, qd, qdd) with qdd = Kv (qd_r - qd).
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.control.controller import Controller, check_pull, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample, positive
 from tauforge.motion.poses import transforms
-from tauforge.robots.inverse_kinematics import pose_error
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.serial.inverse_kinematics import pose_error
+from tauforge.robots.serial.serial_arm import SerialArm
 
-Array = NDArray[Any]
 TINY = 1e-30  # keeps 0 / 0 away
 
 

@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.motion.csv_table import Column
-from tauforge.robots.serial_arm import SerialArm
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 TIME = Column("time", "s")
 AXES = ("x", "y", "z")

@@ -8,18 +8,17 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.errors import ModelError, RoundedMotionWarning, ShapeError
 from tauforge.motion.columns import TIME, Columns, columns_of, joint_names
 from tauforge.motion.csv_table import Column, CsvTable, read_csv
 from tauforge.motion.derivatives import FEWEST, derivatives
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.motion.poses import pose_rates, twists
-from tauforge.robots.serial_arm import SerialArm
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-Array = NDArray[Any]
 ROUGH = 0.7  # jumps of an acceleration beside its size: white noise has 1.4 and more, ten samples a period 0.6
 NOTHING = 1e-9  # second differences, relative to the way, that are rounding of exact positions
 EVEN = 1e-6  # relative: steps that differ by less are the same

@@ -12,15 +12,14 @@ from array import array
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Any, NamedTuple, NoReturn
+from typing import IO, NamedTuple, NoReturn
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.motion.digits import quanta
 
-Array = NDArray[Any]
 MAX_BYTES = 256 * 2**20
 MAX_HEADER = 100_000  # characters of the first line
 PIECE = 2**16  # characters that are split into lines at a time

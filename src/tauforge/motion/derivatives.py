@@ -10,12 +10,11 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.motion.noise import noise_of
 from tauforge.motion.smoothing import smoothing_spline
 
-Array = NDArray[Any]
 DEGREE = 5
 FEWEST = DEGREE + 1  # samples that the spline needs
 ROOMIER = np.sqrt(2)  # each stretch at an end beside the one before

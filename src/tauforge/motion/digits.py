@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from tauforge.arrays import Array
+
 LOOKED_AT = 1000  # numbers of a column, evenly spread
 ENOUGH = 10  # different numbers, of which one surely does not end in 0
 

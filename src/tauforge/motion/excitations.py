@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.motion.motion import Motion, coordinates, positive
 from tauforge.motion.poses import twists
-
-Array = NDArray[Any]
 
 
 def spread(name: str, value: ArrayLike, centre: Array) -> Array:

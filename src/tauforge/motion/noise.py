@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
-Array = NDArray[Any]
+from tauforge.arrays import Array
+
 WINDOW = 7  # samples: a polynomial of fifth degree passes through six of them, the seventh tells
 ALTERNATE = -0.4  # correlation of neighbours; that of noise is -6 / 7, that of a smooth motion nearly 1
 MEDIAN = 0.6745  # of the magnitude of a normal variable of standard deviation 1

@@ -11,9 +11,10 @@ from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
-Array = NDArray[Any]
+from tauforge.arrays import Array
+
 SAMPLES = 10  # poses of a path between two of its points, at least, at which it is looked at while it is planned
 WHOLE = 60  # of the whole path, at least
 DIFFERENCE = 1e-6  # of slopes, beside the scale of a coordinate

@@ -5,10 +5,8 @@ A pose is (..., 6): x, y, z, theta_x, theta_y, theta_z with R = Rz Ry Rx; a twis
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tauforge.algebra.rotations import (
     angle_accelerations,
@@ -19,9 +17,9 @@ from tauforge.algebra.rotations import (
     rotation_of,
 )
 from tauforge.algebra.vectors import Matrix, Vector
+from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 
-Array = NDArray[Any]
 QUARTER_TURN = 1e-12  # cosine of theta_y below which angles have no rates
 
 

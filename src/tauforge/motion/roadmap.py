@@ -8,11 +8,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.motion.path_task import BROKEN, Task
 
-Array = NDArray[Any]
 NODES = 300  # random poses between each two given ones
 NEIGHBOURS = 8  # to which each of them is joined
 ALONG = 12  # poses looked at along each joint

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.motion.motion import positive
 
-Array = NDArray[Any]
 DEGREE = 5
 ORDER = 4  # of the derivative whose square is penalised
 PIECES = 8  # of the spline in a period of the cut-off: fine enough that the penalty alone decides

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.motion.motion import Motion, one_pose, positive
 from tauforge.motion.poses import twists
 from tauforge.motion.turn import Turn
 
-Array = NDArray[Any]
 ORIENTATIONS = ("rotation", "angles")
 
 

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.motion.motion import Motion, coordinates, positive
 from tauforge.motion.poses import transforms
-from tauforge.robots.inverse_kinematics import TOLERANCE, pose_error
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.serial.inverse_kinematics import TOLERANCE, pose_error
+from tauforge.robots.serial.serial_arm import SerialArm
 
-Array = NDArray[Any]
 NEWTON_STEPS = 8  # between two knots: enough from a fraction of a degree away
 SINGULAR = 1e8  # condition number of the Jacobian beyond which there are no joint rates
 REACHED = 1e-7  # m/s and rad/s, relative to 1 + the tool's speed: rates that an arm with few joints may miss

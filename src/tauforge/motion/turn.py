@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tauforge.algebra.rotations import Quaternion, quaternion_of, rotation_of
 from tauforge.algebra.vectors import Matrix, Vector
+from tauforge.arrays import Array
 
-Array = NDArray[Any]
 NO_TURN = 1e-14  # rad: rounding between two equal orientations
 HALF_TURN = 1e-12  # cosine of half the angle below which a turn goes both ways alike
 ZERO = 1e-9  # component of an axis below which it has no sign

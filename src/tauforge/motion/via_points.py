@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.motion.path_task import BROKEN, Task
 from tauforge.motion.roadmap import roadmap
 
-Array = NDArray[Any]
 ROUNDS = 60  # of SLSQP, at most
 SETTLED = 1e-7  # change of its measure at which SLSQP ends
 NO_LENGTH = 1e-300  # instead of 0, by which nothing can be divided

@@ -7,14 +7,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
 from tauforge.motion.csv_table import Column, read_csv
 from tauforge.motion.motion import Motion, coordinates
 from tauforge.motion.smoothing import smoothing_spline
-
-Array = NDArray[Any]
 
 
 class Waypoints(Motion):

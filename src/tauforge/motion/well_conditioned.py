@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ModelError, ShapeError, SingularityError
 from tauforge.motion.motion import Motion, coordinates, one_pose, positive
 from tauforge.motion.path_task import Conditioned, Task, spline
@@ -15,7 +15,6 @@ from tauforge.motion.poses import twists
 from tauforge.motion.profiles import profile
 from tauforge.motion.via_points import found_points
 
-Array = NDArray[Any]
 NEEDED = ("force_matrix", "condition_number", "within_limits")
 SINGULAR = 1e12  # condition number beyond which the sign of det H is rounding
 CHECKED = 2001  # poses at which the path found is looked at again

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.plots.figure import Line, Note, Panel, Style
 
-Array = NDArray[Any]
 Shift = tuple[float, float]
 ARC_POINTS = 33  # of a full turn
 BESIDE = 6.0  # points between the end of an arrow and its words

@@ -10,7 +10,7 @@ import numpy as np
 
 from tauforge.errors import ModelError
 from tauforge.plots.figure import Figure, Line, Note, Panel
-from tauforge.plots.pens import (
+from tauforge.plots.line_styles import (
     AREA_OPACITY,
     ARROW_HEAD,
     CROWD,

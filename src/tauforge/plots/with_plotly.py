@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.plots.pens import (
+from tauforge.plots.line_styles import (
     AREA_OPACITY,
     ARROW_HEAD,
     CROWD,

@@ -4,22 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tauforge import settings
 from tauforge.algebra.jacobi import extreme_lengths, skewness, sweep
 from tauforge.algebra.scalars import Scalar
-from tauforge.kernels.code_memory import NoKernelError, need_memory
+from tauforge.arrays import Array
+from tauforge.kernels.cpu.code_memory import NoKernelError, need_memory
 from tauforge.kernels.lock import LOCK
 from tauforge.tracing.graph import Graph, trace
 
 if TYPE_CHECKING:
-    from tauforge.kernels.kernel import Kernel
+    from tauforge.kernels.cpu.kernel import Kernel
 
-Array = NDArray[Any]
 SIZE = 6
 SWEEPS = 5  # in one call of the kernel: nearly always enough
 ROUNDS = 3
@@ -69,7 +68,7 @@ def jacobi_kernel() -> Kernel | None:
 def _jacobi_kernel() -> Kernel:
     need_memory()
     with LOCK:
-        from tauforge.kernels.kernel import kernel_of  # the compiler is slow to import: not before it is needed
+        from tauforge.kernels.cpu.kernel import kernel_of  # the compiler is slow to import: not before it is needed
 
     core = (SIZE * SIZE,)
     doc = "columns one after another, turned; how far they are from right angles; shortest and longest"

@@ -16,19 +16,19 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tauforge import settings
 from tauforge.algebra.scalars import Column, FoldingScalar, Scalar
+from tauforge.arrays import Array
 from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.kernels.code_memory import NoKernelError, executable_memory
+from tauforge.kernels.cpu.code_memory import NoKernelError, executable_memory
 from tauforge.kernels.lock import LOCK
 from tauforge.tracing.graph import Graph, cheapest_trace
 
 if TYPE_CHECKING:
-    from tauforge.kernels.kernel import Kernel
+    from tauforge.kernels.cpu.kernel import Kernel
 
-Array = NDArray[Any]
 BLOCK = 8192  # rows at a time: bounds the memory of the temporaries, and keeps them in the cache
 
 
@@ -113,7 +113,9 @@ class Evaluator:
         if found is not None or key in self._too_large or not kernels_allowed():
             return found
         with LOCK:
-            from tauforge.kernels.kernel import TooLargeError  # the compiler is slow to import: not before it is needed
+            from tauforge.kernels.cpu.kernel import (
+                TooLargeError,  # the compiler is slow to import: not before it is needed
+            )
         try:
             return self._kernels.setdefault(key, self._make(name, formula, shapes, results, key, options))
         except TooLargeError:
@@ -139,7 +141,7 @@ class Evaluator:
         options: dict[str, Any],
     ) -> Kernel:
         with LOCK:
-            from tauforge.kernels.kernel import kernel_of
+            from tauforge.kernels.cpu.kernel import kernel_of
 
         model = self._model  # the kernel must not refer to this evaluator, which refers to the kernel
 
@@ -214,7 +216,7 @@ def no_kernel(function: str) -> UnsupportedFeatureError:
     elif not executable_memory():
         why = "no executable memory left"
     else:
-        from tauforge.kernels.kernel import MAX_NODES
+        from tauforge.kernels.cpu.kernel import MAX_NODES
 
         why = f"more than {MAX_NODES} operations, or no executable memory left"
     return UnsupportedFeatureError(

@@ -11,7 +11,7 @@ from functools import cached_property
 from types import FunctionType
 from typing import NamedTuple, TypeVar
 
-from tauforge.robots.direct import is_shortcut
+from tauforge.robots.quick_call import is_shortcut
 
 UNWRITTEN = ("__annotations__", "__doc__")  # change without anybody's change: made when first asked for
 Class = TypeVar("Class", bound=type)

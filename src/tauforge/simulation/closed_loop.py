@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import ConvergenceError, ModelError, ShapeError
 from tauforge.motion.motion import Motion
+from tauforge.simulation.checks import Law, numbers
 from tauforge.simulation.integrators import LOST, Rates, Stop
-from tauforge.simulation.request import Law, numbers
 from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.state import StateSpace
 
-Array = NDArray[Any]
 Disturbance = Callable[[float], ArrayLike] | None
 
 

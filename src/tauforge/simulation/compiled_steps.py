@@ -13,21 +13,20 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tauforge.algebra.scalars import Scalar
+from tauforge.arrays import Array
 from tauforge.control.controller import Controller, Robot
-from tauforge.kernels.kernel import Kernel, kernel_of
+from tauforge.kernels.cpu.kernel import Kernel, kernel_of
 from tauforge.motion.motion import MotionSample
-from tauforge.robots import serial_formulas as formulas
-from tauforge.robots import varying
-from tauforge.robots.arm_model import ArmModel
 from tauforge.robots.own_classes import is_as_written
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.serial import functions as formulas
+from tauforge.robots.serial import varying
+from tauforge.robots.serial.model import ArmModel
+from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.integrators import rk4
 from tauforge.tracing.graph import Graph, trace
 
-Array = NDArray[Any]
 Scalars = Sequence[Scalar]
 Fields = Mapping[str, Array]
 Formula = Callable[..., list[Scalar]]

@@ -7,16 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count, pairwise
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, SingularityError, TauforgeError, UnsupportedFeatureError
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.state import StateSpace, ran_away
 
-Array = NDArray[Any]
 Rates = Callable[[float, Array], Array]
 METHODS = ("rk4", "dormand-prince", "symplectic")
 RELATIVE, ABSOLUTE = 1e-12, 1e-14  # of the adaptive method

@@ -13,11 +13,10 @@ from pathlib import Path
 from typing import IO, Any, BinaryIO, NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.errors import ModelError
 
-Array = NDArray[Any]
 MAX_DIRECTORY = 2**16  # bytes of a zip file's list of its members; ours take a thousand
 MAX_HEADER = 2000  # characters of an array's header
 END_RECORD, LONGEST_COMMENT = 22, 2**16  # bytes, of the record that ends a zip file

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.files import written_whole
 from tauforge.motion.columns import PLATFORM, TIME, arm_columns
@@ -19,7 +19,6 @@ from tauforge.motion.csv_table import UNITS, CsvTable, read_csv, write_csv
 from tauforge.simulation.events import Event
 from tauforge.simulation.npz_file import Header, open_plain, read_npz
 
-Array = NDArray[Any]
 POSE_NAMES = tuple(column.name for column in PLATFORM.position)
 TEXTS = ("names", "force_names", "units", "force_units")
 RATES = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate

@@ -10,24 +10,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import Any, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.control.controller import Controller, Robot, coordinate_count
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.field_docs import with_field_docs
-from tauforge.kernels.code_memory import NoKernelError
+from tauforge.kernels.cpu.code_memory import NoKernelError
 from tauforge.motion.motion import Motion, MotionSample, positive
-from tauforge.robots import platform_varying, varying
 from tauforge.robots.evaluate import kernels_allowed
-from tauforge.robots.loads import Payload
 from tauforge.robots.own_classes import has_own_methods, is_as_written
-from tauforge.robots.serial_arm import SerialArm
-from tauforge.simulation.compiled_steps import CompiledSteps, can_compile
-from tauforge.simulation.integrators import LOST, rk4
-from tauforge.simulation.request import (
+from tauforge.robots.payload import Payload
+from tauforge.robots.serial import varying
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.stewart import varying as platform_varying
+from tauforge.simulation.checks import (
     check_friction,
     check_law,
     check_plant,
@@ -36,10 +36,11 @@ from tauforge.simulation.request import (
     whole_number,
     whole_steps,
 )
+from tauforge.simulation.compiled_steps import CompiledSteps, can_compile
+from tauforge.simulation.integrators import LOST, rk4
 from tauforge.simulation.state import FAR, StateSpace, ran_away, state_space
 from tauforge.simulation.stiffness import warn_of_stiffness
 
-Array = NDArray[Any]
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]
 Acceleration = Callable[[Array, Array, Array], Array]  # of positions, velocities and forces

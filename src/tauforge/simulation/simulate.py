@@ -20,12 +20,7 @@ from tauforge.errors import (
     UnsupportedFeatureError,
 )
 from tauforge.motion.motion import Motion, positive
-from tauforge.simulation.book import Book
-from tauforge.simulation.closed_loop import ClosedLoop, Disturbance
-from tauforge.simulation.events import SINGULAR, Event, conservative, energy_drift, singular_crossing
-from tauforge.simulation.integrators import METHODS, Stop, integrator
-from tauforge.simulation.recording import Recording
-from tauforge.simulation.request import (
+from tauforge.simulation.checks import (
     Law,
     State,
     check_law,
@@ -35,7 +30,12 @@ from tauforge.simulation.request import (
     whole_number,
     whole_steps,
 )
-from tauforge.simulation.request import force_limits as force_limits_of
+from tauforge.simulation.checks import force_limits as force_limits_of
+from tauforge.simulation.closed_loop import ClosedLoop, Disturbance
+from tauforge.simulation.events import SINGULAR, Event, conservative, energy_drift, singular_crossing
+from tauforge.simulation.integrators import METHODS, Stop, integrator
+from tauforge.simulation.recording import Recording
+from tauforge.simulation.recording_builder import Book
 from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.state import state_space
 from tauforge.simulation.stiffness import warn_of_stiffness

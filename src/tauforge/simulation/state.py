@@ -5,19 +5,18 @@ A platform's orientation is integrated as a rotation: no angles, no special orie
 
 from __future__ import annotations
 
-from typing import Any, Protocol
+from typing import Protocol
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tauforge.algebra.rotations import Quaternion, angles_of, quaternion_of
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector
+from tauforge.arrays import Array
 from tauforge.control.controller import Robot
-from tauforge.robots.serial_arm import SerialArm
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-Array = NDArray[Any]
 FAR = 1e9  # rad, m and their rates: beyond, angles have lost their digits, kernels know no sines, a motion has run away
 
 

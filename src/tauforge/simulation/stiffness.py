@@ -10,22 +10,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.control.controller import Robot
 from tauforge.errors import StiffFrictionWarning
-from tauforge.robots import serial_formulas as formulas
-from tauforge.robots import varying
 from tauforge.robots.evaluate import evaluate
 from tauforge.robots.own_classes import method_is_as_written
-from tauforge.robots.serial_arm import SerialArm
-from tauforge.simulation.request import Law
+from tauforge.robots.serial import functions as formulas
+from tauforge.robots.serial import varying
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.simulation.checks import Law
 
-Array = NDArray[Any]
 Fields = Mapping[str, Array]
 BEARABLE = 2.5  # rate times step: below Runge-Kutta's 2.785, for positions between those that are looked at
 LOOKS = 256  # positions that are looked at

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.robots.evaluate import Formula, evaluate
-from tauforge.robots.serial_arm import SerialArm
-
-Array = NDArray[Any]
+from tauforge.robots.serial.serial_arm import SerialArm
 
 
 def random_arm(random: np.random.Generator, kinds: str) -> SerialArm:

@@ -5,12 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.arrays import Array
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.studies.random_arms import random_inertias
 
-Array = NDArray[Any]
 LEGS = 6
 HOME = np.array([0.05, -0.03, 1.1, 0.1, -0.15, 0.2])  # near the middle of what these platforms reach
 SPREAD = 0.1  # m and rad, of poses around home

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.plots.sketch import Arrows, Sketch
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.serial.serial_arm import SerialArm
 
-Array = NDArray[Any]
 LINKS, CENTRES, FRAMES, BODY = "links", "mass centres", "frames", "link"
 PUMA_POSE = (0.5, math.pi / 4, -math.pi, 0.0, 0.5, 0.0)  # rad, ours: the links cover each other little
 RATES = (0.6, -0.8, 0.5, 0.7, -0.4, 0.3)  # rad/s, ours

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tauforge.algebra.vectors import Matrix, Vector
+from tauforge.arrays import Array
 from tauforge.formulations.stewart.kinematics import LegMotion, leg_motion
 from tauforge.motion import MotionSample, StraightLine
-from tauforge.robots.stewart_formulas import motion
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.stewart.functions import motion
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-Array = NDArray[Any]
 STEP = 5e-4  # of the duration: central differences of the fourth order then leave 1e-8 of a second derivative
 DIFFERENCES = 1e-6  # beside the largest value: what the differences may leave
 

@@ -13,22 +13,21 @@ from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.analysis.comparison import row_errors
+from tauforge.arrays import Array
 from tauforge.formulations.stewart import kinematics, pedrammehr2012, platform_equations, universal_coordinates
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.evaluate import Formula, evaluate
-from tauforge.robots.load import load
-from tauforge.robots.stewart_formulas import external, motion
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.loading import load
+from tauforge.robots.stewart.functions import external, motion
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.studies.misprints import Trial, as_printed
 from tauforge.studies.random_platforms import fast_states, random_platform
 from tauforge.studies.stewart_paths import FAST, SLOW, sampled
 
-Array = NDArray[Any]
 States = tuple[Array, Array, Array]
 PLATFORMS, STATES = 4, 40
 LOAD = 300.0  # N and N m, about the weight of these platforms

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.motion import Motion, MotionSample, StraightLine
 from tauforge.plots.figure import Line, Panel
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-Array = NDArray[Any]
 LEGS = 6
 SAMPLES = 601  # of a path: ten for each of Dasgupta's steps
 TIME = "time (s)"

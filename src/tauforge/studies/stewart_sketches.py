@@ -5,15 +5,14 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.formulations.stewart.kinematics import centre_accelerations, leg_motion
 from tauforge.motion import Motion, MotionSample
 from tauforge.plots.sketch import Sketch
-from tauforge.robots.stewart_formulas import motion as motion_of
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.stewart.functions import motion as motion_of
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
-Array = NDArray[Any]
 OVERLAP = 0.42, 0.62  # of a leg's length: where we let the upper part begin and the lower part end
 BASE, PLATFORM, LOWER, UPPER = "base", "platform", "lower part of a leg", "upper part of a leg"
 FRAMES, AXES, CENTRES = "frames", "axes of the universal joint", "mass centres"

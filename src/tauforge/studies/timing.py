@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from tauforge.analysis.comparison import random_states
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.serial.serial_arm import SerialArm
 
 BATCH, ROUNDS = 1024, 200
 

@@ -9,10 +9,7 @@ from typing import Any
 
 from tauforge.algebra.vectors import Matrix, Transform, Vector
 from tauforge.errors import ModelError
-from tauforge.robots import numbers
-from tauforge.robots.arm_model import DHRow
-from tauforge.robots.joint import CONVENTIONS, Joint
-from tauforge.robots.numbers import Floats, Rows, shown
+from tauforge.robots import validation
 from tauforge.robots.readers.toml_table import Table
 from tauforge.robots.readers.toml_text import (
     exceptions_of,
@@ -24,7 +21,10 @@ from tauforge.robots.readers.toml_text import (
     text,
     write_lines,
 )
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.serial.joint import CONVENTIONS, Joint
+from tauforge.robots.serial.model import DHRow
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.validation import Floats, Rows, shown
 
 FORMAT = "tauforge-arm-1"
 MAX_JOINTS = 64
@@ -109,17 +109,17 @@ def arm_of(values: dict[str, Any]) -> SerialArm:
 def _displacement(owner: Table, key: str) -> Rows:
     """A 4 x 4 transform from translation and rpy or rotation; the identity if absent."""
     if key not in owner:
-        return numbers.transform(None, key)
+        return validation.transform(None, key)
     table = owner.table(key, DISPLACEMENT)
     if "rpy" in table and "rotation" in table:
         raise ModelError("both rpy and rotation are given", field=owner.field(key), remedy="Keep one of them")
     translation = table.numbers("translation", 3) if "translation" in table else (0.0, 0.0, 0.0)
     if "rpy" in table:
-        rotation = numbers.rotation_from_rpy(*table.numbers("rpy", 3, angle=True))
+        rotation = validation.rotation_from_rpy(*table.numbers("rpy", 3, angle=True))
     else:
         given = table.matrix("rotation") if "rotation" in table else NO_ROTATION
-        rotation = Matrix.of(numbers.rows(numbers.rotation(given, table.field("rotation"))))
-    return numbers.from_transform(Transform(rotation, Vector(*translation)))
+        rotation = Matrix.of(validation.rows(validation.rotation(given, table.field("rotation"))))
+    return validation.from_transform(Transform(rotation, Vector(*translation)))
 
 
 def _joint(table: Table, convention: str) -> Joint:

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 from tauforge.errors import ModelError
-from tauforge.robots.platform_description import MASSES
 from tauforge.robots.readers.toml_table import Table
 from tauforge.robots.readers.toml_text import (
     exceptions_of,
@@ -16,7 +15,8 @@ from tauforge.robots.readers.toml_text import (
     text,
     write_lines,
 )
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.stewart.description import MASSES
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 FORMAT = "tauforge-platform-1"
 POINTS = "[[0.6, 0.2, 0.0], ...], six of them"

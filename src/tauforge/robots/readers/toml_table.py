@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from tauforge.errors import ModelError
-from tauforge.robots import numbers
-from tauforge.robots.numbers import Floats, Rows, shown
+from tauforge.robots import validation
+from tauforge.robots.validation import Floats, Rows, shown
 
 MULTIPLE_OF_PI = re.compile(  # of a text without blanks at its ends
     r"""
@@ -127,7 +127,7 @@ class Table:
         if isinstance(value, bool) or not isinstance(value, int | float):
             raise self.fault(key, f"expected a number, got {shown(value)}")
         try:
-            return numbers.real(value, self.field(key))
+            return validation.real(value, self.field(key))
         except ModelError as error:
             raise self.fault(key, error.problem) from None
 

@@ -13,13 +13,13 @@ from tauforge.algebra.inertias import point_mass_inertia
 from tauforge.algebra.scalars import cos_sin_of_constant
 from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector, outer, skew
 from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.robots import numbers
-from tauforge.robots.arm_description import Source
-from tauforge.robots.joint import Joint
+from tauforge.robots import validation
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.readers.urdf_tree import LETTERS, NO_BODY, Body, Mimic, Tree, UrdfJoint, listed, near, read_tree
 from tauforge.robots.readers.xml_lines import Element, read_xml, shown
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.serial.description import Source
+from tauforge.robots.serial.joint import Joint
+from tauforge.robots.serial.serial_arm import SerialArm
 
 SAME = 1e-9  # of two coordinates of one joint, rad or m, and relative to them
 
@@ -46,10 +46,10 @@ def arm_of(robot: Element, *, tip: str | None = None, lock: Mapping[str, float] 
     last moving joint, or of the last moving link if there are several leaves; `sources` of the arm says which.
     """
     if tip is not None and not isinstance(tip, str):
-        raise ModelError(f"expected the name of a link, got {numbers.shown(tip)}", field="tip")
+        raise ModelError(f"expected the name of a link, got {validation.shown(tip)}", field="tip")
     if lock is not None and not isinstance(lock, Mapping):
         raise ModelError(
-            f"expected names of joints with their coordinates, got {numbers.shown(lock)}",
+            f"expected names of joints with their coordinates, got {validation.shown(lock)}",
             field="lock",
             remedy='Give the coordinates by name: lock={"finger_joint1": 0.02}',
         )
@@ -61,7 +61,7 @@ def arm_of(robot: Element, *, tip: str | None = None, lock: Mapping[str, float] 
     try:
         arm = SerialArm(
             joints=tuple(_arm_joint(joint, seats, body) for joint, body in zip(chain, composites, strict=True)),
-            tool=numbers.from_transform(seats[tool.link].placement),
+            tool=validation.from_transform(seats[tool.link].placement),
             name=tree.robot.text("name"),
             sources=(Source(("tool",), f"the frame of link {shown(tool.link)} of the URDF", tool.reason),),
         )
@@ -107,7 +107,7 @@ def _checked_lock(tree: Tree, lock: Mapping[str, float]) -> dict[str, float]:
 
 def _coordinate(tree: Tree, name: str, value: float) -> float:
     try:
-        return numbers.real(value, f"lock[{name!r}]")
+        return validation.real(value, f"lock[{name!r}]")
     except ModelError as error:
         raise error.located(tree.robot.file) from None
 
@@ -281,8 +281,8 @@ def _arm_joint(joint: UrdfJoint, seats: dict[str, Seat], body: Body) -> Joint:
     turn = Transform(_rotation_to(joint.axis), ZERO)
     return Joint(
         kind=LETTERS[joint.type],
-        before=numbers.from_transform(seats[joint.parent].placement.then(joint.origin).then(turn)),
-        after=numbers.from_transform(turn.inverse()),
+        before=validation.from_transform(seats[joint.parent].placement.then(joint.origin).then(turn)),
+        after=validation.from_transform(turn.inverse()),
         mass=body.mass,
         com=tuple(body.com),
         inertia=tuple(tuple(row) for row in body.inertia.rows),

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import E_X, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.errors import TauforgeWarning
-from tauforge.robots import numbers
+from tauforge.robots import validation
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.readers.urdf_spelling import MOMENTS, unknown_names
 from tauforge.robots.readers.xml_lines import XACRO_REMEDY, Element, shown
@@ -143,7 +143,7 @@ def _read_origin(owner: Element) -> Transform:
     if origin is None:
         return NO_DISPLACEMENT
     rpy, xyz = (origin.numbers(attribute, 3, (0.0, 0.0, 0.0)) for attribute in ("rpy", "xyz"))
-    return Transform(numbers.rotation_from_rpy(*rpy), Vector(*xyz))
+    return Transform(validation.rotation_from_rpy(*rpy), Vector(*xyz))
 
 
 def _read_joint(joint: Element) -> UrdfJoint:

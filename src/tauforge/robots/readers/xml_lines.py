@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.robots.numbers import LARGEST
+from tauforge.robots.validation import LARGEST
 
 MAX_BYTES = 4 * 2**20
 MAX_DEPTH = 64

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tauforge.algebra.vectors import IDENTITY, Vector, cross
 from tauforge.analysis.comparison import random_states, relative_error
+from tauforge.arrays import Array
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial import lagrange_euler
 from tauforge.formulations.serial.orthogonal_complement import (
@@ -21,12 +21,11 @@ from tauforge.formulations.serial.orthogonal_complement import (
 )
 from tauforge.formulations.serial.outward_inward import inward, outward
 from tauforge.formulations.serial.parameters import ArmParameters, base_at_rest
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.studies.random_arms import random_arm, random_kinds
 from tauforge.studies.rules import not_judged, true_in_parts, true_or_not
 from tauforge.studies.study import ROUNDING, Claim, Table, within
 
-Array = NDArray[Any]
 ARMS, POSES = 25, 4
 WHERE = f"{ARMS} random arms with revolute and prismatic joints, {POSES} states each."
 

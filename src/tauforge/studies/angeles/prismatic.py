@@ -8,7 +8,7 @@ from tauforge.algebra.vectors import Vector
 from tauforge.analysis.comparison import random_states, relative_error, row_errors
 from tauforge.formulations.serial import FORMULATIONS, outward_inward
 from tauforge.formulations.serial.parameters import ArmParameters
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.studies.angeles.algorithm_counts import NAME
 from tauforge.studies.angeles.misprints import NO_MOMENT_OF_TRAVEL, SLIDE_NOT_TURNED
 from tauforge.studies.angeles.savings import catalogue_arm

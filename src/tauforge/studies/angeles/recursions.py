@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from tauforge.algebra.rotations import angular_acceleration, angular_velocity, rotation_of
 from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.analysis.comparison import random_states, relative_error
+from tauforge.arrays import Array
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial import FORMULATIONS
 from tauforge.formulations.serial.orthogonal_complement import geometry, motions, twist_blocks
@@ -22,7 +20,6 @@ from tauforge.studies.random_arms import random_arm, random_kinds, reference
 from tauforge.studies.rules import Rule, true_or_not
 from tauforge.studies.study import ROUNDING, Claim, within
 
-Array = NDArray[Any]
 ARMS, STATES = 10, 5
 QUANTITIES = ("omega_i", "omega'_i", "c_i", "c'_i", "c''_i")
 # On a base that moves; few joints, since six more move the base.

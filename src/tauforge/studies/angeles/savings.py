@@ -8,8 +8,8 @@ from tauforge.algebra.vectors import ZERO
 from tauforge.analysis.complexity import counted, general_arm, general_cost_of, general_operation_count, operation_count
 from tauforge.formulations.serial.kinematics import into_link, joint_rotation
 from tauforge.formulations.serial.parameters import ArmParameters
-from tauforge.robots.load import load
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.loading import load
+from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.studies.angeles.algorithm_counts import NAME, arm_with
 from tauforge.studies.count_tables import SIX
 from tauforge.studies.rules import not_judged, true_or_not

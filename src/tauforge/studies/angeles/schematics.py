@@ -9,7 +9,7 @@ import numpy as np
 
 from tauforge.plots.figure import Figure
 from tauforge.plots.sketch import Arrows, Sketch, View
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.studies.random_arms import random_arm
 from tauforge.studies.serial_sketches import CENTRES, ArmScene, arm_scene, draw_links, free_body
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.motion import pose_rates
 from tauforge.plots.figure import Figure, Line, Panel, Style
 from tauforge.studies.dasgupta1998.leg_forces import MODEL, poles, sign_changes
 from tauforge.studies.dasgupta1998.measured import WHOLE, Measured
 from tauforge.studies.stewart_paths import TIME, leg_panels
 
-Array = NDArray[Any]
 FORCE = "leg force (N)"
 FRACTION = "F_d / F"
 SHOWN = (-1.5, 1.5)  # of fractions with poles

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.motion import StraightLine
 from tauforge.studies.dasgupta1998.leg_forces import MODEL, Forces, Parts, sign_changes
 from tauforge.studies.dasgupta1998.measured import ILL, Measured
@@ -14,7 +12,6 @@ from tauforge.studies.rules import true_in_parts, true_or_not
 from tauforge.studies.stewart_paths import FAST, SINGULAR, SLOW
 from tauforge.studies.study import ROUNDING, Claim, within
 
-Array = NDArray[Any]
 SAME_ORDER = 10**0.5  # at most, between numbers of the same order: half a decade
 SMOOTH = 0.01  # of the largest force: a step that a plot does not show
 COMMON, MOST, ABOUT = 0.20, 0.40, 0.025  # fractions of Fig. 6, and how far a number may be from one read off a plot

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tauforge.robots.platform_limits import rotation
+from tauforge.robots.stewart.limits import rotation
 from tauforge.studies.dasgupta1998.leg_forces import sign_changes
 from tauforge.studies.dasgupta1998.measured import ILL, Measured
 from tauforge.studies.rules import true_in_parts, true_or_not

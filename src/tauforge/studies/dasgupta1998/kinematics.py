@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.formulations.stewart.kinematics import centre_accelerations
 from tauforge.motion import StraightLine
 from tauforge.motion.poses import transforms
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.studies.stewart_legs import STEP, apart, derivatives, legs, matrices, smooth_times, turning, vectors
 
-Array = NDArray[Any]
 TIMES = 101
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.motion import StraightLine
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.studies.stewart_legs import switching_times
 from tauforge.studies.stewart_paths import Path, sampled
 
-Array = NDArray[Any]
 MODEL = "dasgupta1998"
 STEP = 0.1  # beside the largest acceleration: no smooth change in one sample
 FINE = 60_001  # samples of a path between which its forces change by little, but where the acceleration steps

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tauforge.analysis.complexity import OperationCount, general_operation_count, operation_count
 from tauforge.analysis.singularity import crossings
+from tauforge.arrays import Array
 from tauforge.control import ComputedTorque
 from tauforge.formulations.stewart import dasgupta1998
 from tauforge.motion import MotionSample, pose_rates
-from tauforge.robots.load import load
-from tauforge.robots.numbers import Rows
+from tauforge.robots.loading import load
+from tauforge.robots.validation import Rows
 from tauforge.studies.dasgupta1998.kinematics import Along, ConstraintErrors, LegErrors, constraint_errors, leg_errors
 from tauforge.studies.dasgupta1998.leg_forces import (
     MODEL,
@@ -33,7 +32,6 @@ from tauforge.studies.stewart_misprints import error_under_load, on_platforms
 from tauforge.studies.stewart_paths import FAST, SINGULAR, SLOW, Path, constant_velocity, sampled
 from tauforge.studies.stewart_tables import AssumptionCosts, assumption_costs
 
-Array = NDArray[Any]
 LIGHT = 4.0  # kg: a platform as heavy as one leg
 ILL = (1e2, 1e3)  # condition numbers that the paper calls high
 K_1 = np.array([-0.8141, 0.2714, 0.0])  # as printed

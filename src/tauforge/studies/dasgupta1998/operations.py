@@ -21,7 +21,7 @@ from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformPar
 from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_vectors
 from tauforge.formulations.stewart.reactions import reactions
 from tauforge.robots.evaluate import flat
-from tauforge.robots.stewart_formulas import motion
+from tauforge.robots.stewart.functions import motion
 from tauforge.studies.stewart_paths import Path
 from tauforge.tracing.counting import Counted, count, operations
 from tauforge.tracing.graph import trace

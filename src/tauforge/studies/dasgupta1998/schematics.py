@@ -6,7 +6,7 @@ import numpy as np
 
 from tauforge.plots.figure import Figure
 from tauforge.plots.sketch import Sketch, View
-from tauforge.robots.load import load
+from tauforge.robots.loading import load
 from tauforge.studies.stewart_paths import SINGULAR, SLOW
 from tauforge.studies.stewart_sketches import (
     CENTRES,

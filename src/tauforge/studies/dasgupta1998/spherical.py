@@ -7,18 +7,17 @@ and no friction in the platform joints, which would turn a leg about itself.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tauforge.robots.load import load
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.arrays import Array
+from tauforge.robots.loading import load
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.studies.rules import true_or_mended
 from tauforge.studies.stewart_paths import FAST, SLOW, Path, sampled
 from tauforge.studies.study import ROUNDING, Claim, within
 
-Array = NDArray[Any]
 LOWER, UPPER = (0.001, 0.01, 0.01), (0.002, 0.005, 0.005)  # kg m^2: the least printed about the leg, the largest across
 SPIN = 10.0  # rad/s, of every leg, to show what is left out
 

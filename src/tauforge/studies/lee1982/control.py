@@ -8,20 +8,19 @@ off, and the move is quintic, without friction. The paper's equations have no re
 from __future__ import annotations
 
 from functools import cache
-from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.control import ComputedTorque
 from tauforge.motion import JointMove
-from tauforge.robots.load import load
-from tauforge.robots.loads import Payload
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.loading import load
+from tauforge.robots.payload import Payload
+from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.simulate import simulate
 
-Array = NDArray[Any]
 KP, KV, PERIOD = 100.0, 20.0, 0.01  # 1/s^2, 1/s, s: section 5
 G = 9.8  # m/s^2, as printed
 ONE_BIT = 4.26e-4  # rad: "less than 4.26e-4 radian per bit"

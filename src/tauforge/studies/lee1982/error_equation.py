@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tauforge.analysis.comparison import relative_error
+from tauforge.arrays import Array
 from tauforge.motion import MotionSample
 from tauforge.simulation.recording import Recording
 from tauforge.studies.lee1982.control import ARMS, KP, KV, PERIOD, SLOW, START, move, puma
@@ -15,7 +14,6 @@ from tauforge.studies.lee1982.side_by_side import Rows, computed_torque, continu
 from tauforge.studies.rules import true_in_parts, true_or_not
 from tauforge.studies.study import ROUNDING, Claim, Table, within
 
-Array = NDArray[Any]
 PAIR = ("lagrange-euler", "newton-euler")
 OFFSET = 0.1  # rad, of the joints at the start
 LITTLE = 1e-5  # of the offset: what an integrator's steps may leave

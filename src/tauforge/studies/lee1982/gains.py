@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.control.computed_torque import check_gains
 from tauforge.errors import ModelError
 from tauforge.plots.figure import Figure, Line, Panel
@@ -17,7 +17,6 @@ from tauforge.studies.lee1982.side_by_side import computed_torque, held, moves
 from tauforge.studies.rules import true_or_mended, true_or_not
 from tauforge.studies.study import Claim, Table
 
-Array = NDArray[Any]
 PAIRS = 300  # of random gains
 TEN_HERTZ = 10.0
 CURVE = tuple(float(x) for x in np.geomspace(10, 8000, 56))  # 1/s^2, of Kp

@@ -8,23 +8,22 @@ end is reached is found from the end to the start, and the move then takes the l
 from __future__ import annotations
 
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.control import ComputedTorque
 from tauforge.motion import Sampled
 from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.robots.load import load
-from tauforge.robots.loads import Payload
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.loading import load
+from tauforge.robots.payload import Payload
+from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.simulate import simulate
 from tauforge.studies.lee1982.control import ARMS, END, KP, KV, LOADS, START, puma
 from tauforge.studies.rules import not_judged, true_or_not
 from tauforge.studies.study import Claim
 
-Array = NDArray[Any]
 INTERVALS = 400  # of the path
 HALVINGS = 50
 FASTEST = 1e4  # 1/s^2, s'^2 beyond which none is looked for

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
-from numpy.typing import NDArray
 
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost_of
+from tauforge.arrays import Array
 from tauforge.formulations.serial import kinematics
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.studies.count_tables import SIX
@@ -16,7 +14,6 @@ from tauforge.studies.lee1982.control import END, START, puma
 from tauforge.studies.rules import true_in_parts
 from tauforge.studies.study import ROUNDING, Claim
 
-Array = NDArray[Any]
 ADDED = 0.1  # of the operations of the law: a load that counts
 SHARES = np.geomspace(0.01, 1, 101)  # of the way from the paper's start, which is singular itself, to its end
 SPEED = 0.1  # m/s, of the tool

@@ -9,7 +9,7 @@ import numpy as np
 
 from tauforge.plots.figure import Figure
 from tauforge.plots.sketch import Plane, Sketch, View
-from tauforge.robots.load import load
+from tauforge.robots.loading import load
 
 JOINT = 3  # the only one of the PUMA with a, d and alpha that are not zero
 ANGLE = math.radians(50.0)  # of that joint, ours

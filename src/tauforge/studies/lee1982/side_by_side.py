@@ -7,17 +7,17 @@ with the same steps.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.motion import JointMove, MotionSample
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.integrators import Rates, rk4
 from tauforge.studies.lee1982.control import END, PERIOD, START
 
-Array = NDArray[Any]
 Law = Callable[[Array, Array, MotionSample], Array]  # of position, velocity and target, (N, 6) each, to torques
 Target = Callable[[float], MotionSample]
 HALVES = (0.5, 0.5)  # of a period: the steps of the integrator

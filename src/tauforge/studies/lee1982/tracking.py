@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.robots.load import load
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.loading import load
+from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.recording import Recording
 from tauforge.studies.lee1982.control import (
     ARMS,
@@ -28,7 +28,6 @@ from tauforge.studies.lee1982.side_by_side import computed_torque, held, moves
 from tauforge.studies.rules import not_judged, true_in_parts, true_or_not
 from tauforge.studies.study import Cell, Claim, Table
 
-Array = NDArray[Any]
 DURATIONS, PERIODS = (1.0, 2.0, 3.0, 5.0), (0.02, 0.01, 0.005)  # s, of the table
 CURVE = tuple(float(x) for x in np.round(np.geomspace(1, 10, 56), 2))  # s, durations of the curve
 LONGEST_HELD = 0.01  # s, of a step of the integrator while torques are held: errors within 1e-5 of themselves

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import time
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tauforge.algebra.vectors import dot
 from tauforge.analysis.complexity import platform_count
 from tauforge.analysis.power import PowerBalance, power_balance
+from tauforge.arrays import Array
 from tauforge.formulations.stewart import dasgupta1998, exact, kinematics, pedrammehr2012
 from tauforge.formulations.stewart.pedrammehr2012_closed import Terms
 from tauforge.motion import MotionSample
-from tauforge.robots.load import load
-from tauforge.robots.stewart_formulas import motion
+from tauforge.robots.loading import load
+from tauforge.robots.stewart.functions import motion
 from tauforge.studies.pedrammehr2012.rotations import Errors, Rotation, columns, kinematic_errors, rotations
 from tauforge.studies.random_platforms import fast_states, random_platform
 from tauforge.studies.stewart_legs import legs
@@ -24,7 +24,6 @@ from tauforge.studies.stewart_misprints import Line, error_under_load, forces_of
 from tauforge.studies.stewart_paths import FAST, SLOW, Path, constant_velocity, sampled
 from tauforge.studies.stewart_tables import AssumptionCosts, assumption_costs
 
-Array = NDArray[Any]
 IMPROVED, CLOSED, SIMPLIFIED, EXACT = "pedrammehr2012", "pedrammehr2012-closed", "dasgupta1998", "exact"
 MODELS = (EXACT, SIMPLIFIED, IMPROVED, CLOSED)
 OTHER = "dasgupta1998"  # the other paper's robot: the third component of L_uo has the other sign

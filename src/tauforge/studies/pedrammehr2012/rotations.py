@@ -7,22 +7,20 @@ positions, and of the rates found so.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tauforge.algebra.dual import Dual, derivative, primal
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector, cross, dot
+from tauforge.arrays import Array
 from tauforge.formulations.stewart.kinematics import LegMotion, leg_motion
 from tauforge.formulations.stewart.parameters import PlatformMotion
 from tauforge.motion import MotionSample, pose_rates
-from tauforge.robots.stewart_formulas import motion
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.stewart.functions import motion
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.studies.stewart_legs import legs
-
-Array = NDArray[Any]
 
 
 class Rotation(NamedTuple):

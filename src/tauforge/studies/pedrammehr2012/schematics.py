@@ -6,8 +6,8 @@ import numpy as np
 
 from tauforge.plots.figure import Figure
 from tauforge.plots.sketch import Arrows, Sketch, View
-from tauforge.robots.load import load
-from tauforge.robots.stewart_platform import StewartPlatform
+from tauforge.robots.loading import load
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.studies.stewart_paths import SLOW
 from tauforge.studies.stewart_sketches import CENTRES, FRAMES, PLATFORM, Scene, along, draw_leg, draw_platform, scene
 

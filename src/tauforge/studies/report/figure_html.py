@@ -8,7 +8,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from tauforge.plots.figure import Figure, Line
-from tauforge.plots.pens import aspect, colours, description, has_one_legend, key, legend_lines, panel_description
+from tauforge.plots.line_styles import (
+    aspect,
+    colours,
+    description,
+    has_one_legend,
+    key,
+    legend_lines,
+    panel_description,
+)
 from tauforge.plots.with_plotly import panels
 from tauforge.studies.report.files import DATA, FIGURES, panel_stems, stem
 from tauforge.studies.report.texts import escaped

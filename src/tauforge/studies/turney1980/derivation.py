@@ -9,13 +9,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.studies.rules import true_in_parts, true_or_mended, true_or_not
 from tauforge.studies.study import ROUNDING, Claim, within
 from tauforge.studies.turney1980.notation import E_Z, SIGMA, SLOPE, STEP, Chain, different
 
-Array = NDArray[Any]
 G = 9.8  # m/s^2, as printed
 cross = np.cross
 

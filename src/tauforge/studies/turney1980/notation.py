@@ -10,12 +10,11 @@ from functools import partial
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.studies.rules import true_in_parts, true_or_mended, true_or_not
 from tauforge.studies.study import ROUNDING, Claim, within
 
-Array = NDArray[Any]
 LINKS, STEP = 5, 1e-4
 SLOPE = 1e-6  # of a difference with steps of 1e-4: the square of the step, and rounding
 E_Z = np.array([0.0, 0.0, 1.0])

@@ -8,8 +8,8 @@ import numpy as np
 
 from tauforge.plots.figure import Figure
 from tauforge.plots.sketch import Sketch, View
-from tauforge.robots.load import load
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.loading import load
+from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.studies.serial_sketches import (
     ACCELERATIONS,
     CENTRES,

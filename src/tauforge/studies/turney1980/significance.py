@@ -10,10 +10,10 @@ from functools import cache
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tauforge.algebra.vectors import ZERO
 from tauforge.analysis.complexity import general_cost_of, general_operation_count
+from tauforge.arrays import Array
 from tauforge.formulations.serial import modified_newton_euler, newton_euler
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.studies.count_tables import SIX
@@ -25,7 +25,6 @@ from tauforge.studies.study import ROUNDING, Cell, Claim, Table
 from tauforge.studies.turney1980.simulation import FORMULATION, JOINTS
 from tauforge.studies.turney1980.terms import CENTRIFUGAL, CORIOLIS, GRAVITY, GROUPS, Importance, along, importance
 
-Array = NDArray[Any]
 SLOW, FAST = 3.0, 1.0  # s
 ARMS = {"without rotors": False, "with rotors": True}
 INSIGNIFICANT = 0.01  # of a joint's largest torque

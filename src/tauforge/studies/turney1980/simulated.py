@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from tauforge.analysis.comparison import random_states, row_errors
+from tauforge.arrays import Array
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.studies.lee1982.control import puma
 from tauforge.studies.rules import not_judged, true_or_not
@@ -15,7 +15,6 @@ from tauforge.studies.study import ROUNDING, Claim, Table, less_or_more, within
 from tauforge.studies.timing import nanoseconds
 from tauforge.studies.turney1980.simulation import FORMULATION, JOINTS, STEP, StrobedArm, halving, simulations
 
-Array = NDArray[Any]
 SAME_MOTION = 1e-11  # rad: rounding grows along a fall
 ORDER, NEAR = 4, 0.2
 POSES = 100

@@ -8,17 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.arrays import Array
+from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.integrators import rk4
 from tauforge.simulation.simulate import simulate
 from tauforge.studies.lee1982.control import START, move, puma
 
-Array = NDArray[Any]
 Torque = Callable[[float], Array]
 JOINTS = tuple(f"joint {i + 1}" for i in range(6))
 FORMULATION = "modified-newton-euler"  # the paper's choice

@@ -5,17 +5,16 @@ tau = G + diag(M) qdd + (M - diag(M)) qdd + sum_j C_jj qd_j^2 + sum_{j != k} C_j
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
+from tauforge.arrays import Array
 from tauforge.errors import TauforgeError
-from tauforge.robots.serial_arm import SerialArm
+from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.simulate import simulate
 from tauforge.studies.lee1982.control import HOLD_STEPS, KP, KV, PERIOD, move
 
-Array = NDArray[Any]
 GRAVITY, DIAGONAL, COUPLING = "gravity", "inertia, own joint", "inertia, other joints"
 CENTRIFUGAL, CORIOLIS = "centrifugal", "Coriolis"
 GROUPS = (GRAVITY, DIAGONAL, COUPLING, CENTRIFUGAL, CORIOLIS)

@@ -1,0 +1,287 @@
+"""The arithmetic of a graph as functions of straight-line vector code.
+
+A body works on a block of rows of every operand, which `table` lists as pairs of pointer and stride, and stores each
+piece of its results as soon as it is there: stores are slow to drain, and so they do beside the arithmetic. It is a
+function of its own without any loop, or else the compiler hoists every constant out of the loop and spills it. Long
+graphs are cut into parts that hand values on through scratch memory: the compiler's choice of registers gets worse, and
+slower, with the length of a function. Running a part over several blocks before the next was slower than block by
+block. Crowded graphs are put in a better order, and their sines and cosines come first, in a loop. Multiplications and
+additions are left for the compiler to fuse, and values for it to spill: choosing either here made no kernel faster.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from tauforge.kernels.cpu import llvm_functions as functions
+from tauforge.kernels.cpu.llvm_rows import Rows, store_pieces
+from tauforge.kernels.cpu.llvm_sines import NO_TURNS, turning, turns_function
+from tauforge.kernels.cpu.llvm_text import Code, Vectors
+from tauforge.tracing.graph import FREE, Graph, Node
+from tauforge.tracing.ordering import is_crowded, least_crowded
+from tauforge.tracing.witnesses import witnesses
+
+PART_NODES = 3000  # operations in one part, at most
+
+
+class Operand(NamedTuple):
+    """An argument or a result: its name (arguments only), core shape and number in the table."""
+
+    name: str
+    core: tuple[int, ...]
+    number: int
+
+    @property
+    def size(self) -> int:
+        return math.prod(self.core)
+
+
+class Body(NamedTuple):
+    """Text of the parts, named body0, body1, ..., and how many vectors of scratch memory a block needs.
+
+    taint: which of those vectors is, after the last part, finite only if all inputs of the block are
+    """
+
+    text: str
+    declarations: frozenset[str]
+    parts: int
+    scratch: int
+    taint: int
+    watched: bool
+
+
+class Piece(NamedTuple):
+    """Neighbouring results that are stored together: operand, first column, and their places among the outputs."""
+
+    operand: int
+    start: int
+    outputs: range
+
+
+def emit_body(
+    graph: Graph,
+    ins: list[Operand],
+    outs: list[Operand],
+    bits: int,
+    lanes: int,
+    *,
+    avx512: bool,
+    limit: float | None = None,
+) -> Body:
+    """Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order.
+
+    A part returns whether a number of the last result that it stored is not below `limit` in size.
+    """
+    plan = Plan(graph, ins, outs, bits, lanes)
+    texts, declarations = [], set()
+
+    def function(head: str, code: Code, ending: str) -> None:
+        texts.append(f"define internal {head} #1 {{\nentry:\n" + "\n".join(code.lines) + f"\n  {ending}\n}}\n")
+        declarations.update(code.declarations)
+
+    angles = len(plan.turns.angles)
+    if angles:
+        function("void @turns(ptr %pairs)", turns_function(angles, bits, lanes, avx512=avx512), "ret void")
+    for part in range(plan.parts):
+        code = Code()
+        suspect = PartEmitter(plan, code, Vectors(code, bits, lanes, avx512=avx512), limit).emit(part)
+        function(f"i1 @body{part}(ptr noalias %table, ptr noalias %scratch)", code, f"ret i1 {suspect}")
+    return Body("".join(texts), frozenset(declarations), plan.parts, plan.scratch, plan.taint, limit is not None)
+
+
+class Plan:
+    """Which part computes a node, where values live that a later part needs, and when a piece of a result is whole."""
+
+    def __init__(self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int) -> None:
+        self.turns = NO_TURNS  # sines and cosines that are made in a loop
+        if is_crowded(graph):
+            graph = least_crowded(graph, turning(graph).slots)
+            self.turns = turning(graph)
+        self.graph, self.ins, self.outs = graph, ins, outs
+        self.columns = {f"{operand.name}{k}": (operand.number, k) for operand in ins for k in range(operand.size)}
+        nodes = len(graph.nodes)
+        self.parts = max(1, math.ceil(nodes / PART_NODES))
+        self.part_of = [k * self.parts // nodes for k in range(nodes)]
+        self.pieces: dict[int, list[Piece]] = {}  # by the node that completes them
+        first = 0
+        for operand in outs:
+            for start, width in store_pieces(operand.size, bits, lanes):
+                outputs = range(first + start, first + start + width)
+                complete = max(graph.outputs[k].node for k in outputs)
+                self.pieces.setdefault(complete, []).append(Piece(operand.number, start, outputs))
+            first += operand.size
+        self.witnesses = witnesses(graph, list(self.columns))
+        self.taint = self.turns.vectors
+        self.slots, self.scratch = self._scratch_slots()
+
+    def told(self, part: int) -> set[int]:
+        """The outputs among the witnesses that this part stores."""
+        pieces = [piece for k, found in self.pieces.items() if self.part_of[k] == part for piece in found]
+        return {output for piece in pieces for output in piece.outputs} & set(self.witnesses.outputs)
+
+    def _scratch_slots(self) -> tuple[dict[int, int], int]:
+        """A slot is used again once its value is dead. The first ones are those of the angles, then the taint's."""
+        count = self.taint + 1
+        if self.parts == 1:
+            return {}, count
+        last_part: dict[int, int] = {}
+
+        def needed(node: int, part: int) -> None:
+            if self.graph.nodes[node].op not in FREE and node not in self.turns.slots and part > self.part_of[node]:
+                last_part[node] = max(part, last_part.get(node, 0))
+
+        for k, node in enumerate(self.graph.nodes):
+            for a in node.args:
+                needed(a, self.part_of[k])
+                if node.op == "div" and self.graph.nodes[a].op == "sqrt":  # 1 / sqrt(x) is made from x
+                    needed(self.graph.nodes[a].args[0], self.part_of[k])
+            for piece in self.pieces.get(k, ()):
+                for output in piece.outputs:
+                    needed(self.graph.outputs[output].node, self.part_of[k])
+        slots: dict[int, int] = {}
+        free: list[int] = []
+        dying: dict[int, list[int]] = {}
+        part = 0
+        for k in range(len(self.graph.nodes)):
+            if self.part_of[k] != part:
+                part = self.part_of[k]
+                free += dying.pop(part - 1, [])
+            if k in last_part:
+                slot = free.pop() if free else count
+                count = max(count, slot + 1)
+                slots[k] = slot
+                dying.setdefault(last_part[k], []).append(slot)
+        return slots, count
+
+
+class PartEmitter:
+    """Writes one part: values are loaded, computed or constant, each on first use."""
+
+    def __init__(self, plan: Plan, code: Code, vectors: Vectors, limit: float | None) -> None:
+        self.plan, self.graph, self.code, self.v, self.limit = plan, plan.graph, code, vectors, limit
+        self.rows = {o.number: Rows(vectors, "%table", o.number, o.size) for o in (*plan.ins, *plan.outs)}
+        self.names: dict[int, str] = {}
+        self.loaded: dict[tuple[int, int], str] = {}  # elements of arguments
+        self.finished: dict[tuple[int, bool], str] = {}  # results as they are stored
+        self.pairs: dict[int, tuple[str, str]] = {}  # sine and cosine of a node
+        self.reciprocals: dict[int, str] = {}
+        self.part = 0
+
+    def emit(self, part: int) -> str:
+        """Returns the name of a truth value: was anything beyond the limit stored?"""
+        self.part = part
+        last = self.plan.outs[-1].number
+        watched: dict[str, None] = {}
+        awaited = self.plan.told(part)
+        told = [self.argument(*self.plan.columns[name]) for name in self.plan.witnesses.inputs] if part == 0 else []
+        if part == 0 and not awaited:
+            self.leave_taint(told)
+        if part == 0 and self.plan.turns.angles:
+            self.turn()
+        for k, node in enumerate(self.graph.nodes):
+            if self.plan.part_of[k] != part:
+                continue
+            if node.op not in FREE and k not in self.plan.turns.slots:
+                self.names[k] = self.computed(node)
+            if k in self.plan.slots:
+                self.v.store(self.value(k), self.slot(self.plan.slots[k]), aligned=True)
+            for piece in self.plan.pieces.get(k, ()):
+                values = [self.result(output) for output in piece.outputs]
+                new = awaited.intersection(piece.outputs)
+                told += [self.result(output) for output in sorted(new)]
+                awaited -= new
+                if new and not awaited:
+                    self.leave_taint(told)
+                self.rows[piece.operand].store(piece.start, values)
+                if self.limit is not None and piece.operand == last:
+                    watched |= dict.fromkeys(values)
+        return self.v.any_beyond(list(watched), self.limit or 0.0)
+
+    def leave_taint(self, told: list[str]) -> None:
+        """The sum of these and of what the parts before left.
+
+        It is stored as soon as it can be: at the end, the compiler puts off all other stores until then. Returning it,
+        or making it of the inputs alone, costs more.
+        """
+        place = self.slot(self.plan.taint)
+        if self.part:
+            told = [*told, self.v.load(place, aligned=True)]
+        total = told[0] if told else self.v.constant(0.0)
+        for value in told[1:]:
+            total = self.v.operation("add", total, value)
+        self.v.store(total, place, aligned=True)
+
+    def turn(self) -> None:
+        """Angles to scratch memory, and the loop over them. The values made on the way are made again where needed."""
+        for place, angle in enumerate(self.plan.turns.angles):
+            node = self.graph.nodes[angle]
+            value = self.value(angle) if node.op in FREE else self.computed(node)
+            self.v.store(value, self.slot(2 * place), aligned=True)
+        self.code.do("call void @turns(ptr %scratch)")
+
+    def slot(self, number: int) -> str:
+        return self.code.at("%scratch", number * self.v.bytes)
+
+    def value(self, k: int) -> str:
+        if k not in self.names:
+            node = self.graph.nodes[k]
+            if node.op == "constant":
+                return self.v.constant(node.value)
+            if node.op == "input":
+                self.names[k] = self.argument(*self.plan.columns[node.name])
+            else:
+                slots = self.plan.turns.slots if k in self.plan.turns.slots else self.plan.slots
+                self.names[k] = self.v.load(self.slot(slots[k]), aligned=True)
+        return self.names[k]
+
+    def argument(self, operand: int, column: int) -> str:
+        if (operand, column) not in self.loaded:
+            start, values = self.rows[operand].load(column)
+            for k, value in enumerate(values, start):
+                self.loaded[operand, k] = value
+        return self.loaded[operand, column]
+
+    def result(self, output: int) -> str:
+        node, negative = self.graph.outputs[output]
+        if (node, negative) not in self.finished:
+            self.finished[node, negative] = self.v.negated(self.value(node)) if negative else self.value(node)
+        return self.finished[node, negative]
+
+    def computed(self, node: Node) -> str:
+        a = node.args[0]
+        match node.op:
+            case "add" | "sub" | "mul":
+                return self.v.operation(node.op, self.value(a), self.value(node.args[1]))
+            case "div":
+                return self.quotient(a, node.args[1])
+            case "sin" | "cos":
+                if a not in self.pairs:
+                    self.pairs[a] = functions.sine_and_cosine(self.v, self.value(a))
+                return self.pairs[a][node.op == "cos"]
+            case "sqrt":
+                return self.v.intrinsic("sqrt", self.value(a))
+            case "sign":
+                return functions.sign(self.v, self.value(a))
+            case "tanh":
+                return functions.hyperbolic_tangent(self.v, self.value(a))
+            case "atan2":
+                return functions.arctangent(self.v, self.value(a), self.value(node.args[1]))
+            case "abs":
+                return self.v.intrinsic("fabs", self.value(a))
+            case "select":
+                u, v, x, y = (self.value(k) for k in node.args)
+                return self.v.select(self.v.compare("olt", u, v), x, y)
+        raise NotImplementedError(node.op)
+
+    def quotient(self, a: int, b: int) -> str:
+        if b not in self.reciprocals:
+            denominator = self.graph.nodes[b]
+            if denominator.op == "sqrt":
+                self.reciprocals[b] = self.v.reciprocal_root(self.value(denominator.args[0]))
+            else:
+                self.reciprocals[b] = self.v.reciprocal(self.value(b))
+        numerator = self.graph.nodes[a]
+        if numerator.op == "constant" and numerator.value == 1.0:
+            return self.reciprocals[b]
+        return self.v.operation("mul", self.value(a), self.reciprocals[b])

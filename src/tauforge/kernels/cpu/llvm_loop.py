@@ -1,0 +1,142 @@
+"""The inner loop of a generalized ufunc: blocks of rows to the body and back."""
+
+from __future__ import annotations
+
+from tauforge.kernels.cpu.host import Host
+from tauforge.kernels.cpu.llvm_body import Body, Operand
+from tauforge.kernels.cpu.llvm_finite import run_body
+from tauforge.kernels.cpu.llvm_text import Vectors
+from tauforge.kernels.cpu.llvm_writer import ALIGNMENT, Writer, restore_status, save_status
+
+STACK_BYTES = 64 * 1024  # larger blocks come from the heap
+
+OFFSETS = """define internal i1 @offsets(ptr %off, i64 %d0, i64 %d1, i64 %d2, i64 %s0, i64 %s1, i64 %s2, i64 %size) #1 {
+entry:
+  br label %l0
+l0:
+  %i = phi i64 [ 0, %entry ], [ %i1, %e0 ]
+  %n0 = phi i64 [ 0, %entry ], [ %n3, %e0 ]
+  %f0 = phi i1 [ true, %entry ], [ %f3, %e0 ]
+  %b0 = mul i64 %i, %s0
+  br label %l1
+l1:
+  %j = phi i64 [ 0, %l0 ], [ %j1, %e1 ]
+  %n1 = phi i64 [ %n0, %l0 ], [ %n3, %e1 ]
+  %f1 = phi i1 [ %f0, %l0 ], [ %f3, %e1 ]
+  %c0 = mul i64 %j, %s1
+  %b1 = add i64 %b0, %c0
+  br label %l2
+l2:
+  %k = phi i64 [ 0, %l1 ], [ %k1, %l2 ]
+  %n2 = phi i64 [ %n1, %l1 ], [ %n3, %l2 ]
+  %f2 = phi i1 [ %f1, %l1 ], [ %f3, %l2 ]
+  %c1 = mul i64 %k, %s2
+  %b2 = add i64 %b1, %c1
+  %p = getelementptr i64, ptr %off, i64 %n2
+  store i64 %b2, ptr %p, align 8
+  %want = mul i64 %n2, %size
+  %same = icmp eq i64 %want, %b2
+  %f3 = and i1 %f2, %same
+  %n3 = add i64 %n2, 1
+  %k1 = add i64 %k, 1
+  %m2 = icmp slt i64 %k1, %d2
+  br i1 %m2, label %l2, label %e1
+e1:
+  %j1 = add i64 %j, 1
+  %m1 = icmp slt i64 %j1, %d1
+  br i1 %m1, label %l1, label %e0
+e0:
+  %i1 = add i64 %i, 1
+  %m0 = icmp slt i64 %i1, %d0
+  br i1 %m0, label %l0, label %done
+done:
+  ret i1 %f3
+}
+"""
+
+
+def loop_function(
+    body: Body, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, host: Host
+) -> tuple[str, Writer]:
+    """void loop(char **args, const npy_intp *dims, const npy_intp *steps, void *data).
+
+    A block of rows is handed to the body as it lies in memory if its elements follow one another and it is full;
+    otherwise through a copy.
+    """
+    code = Writer()
+    size = bits // 8
+    operands = [*ins, *outs]
+    table_bytes = -(-16 * len(operands) // ALIGNMENT) * ALIGNMENT
+    copy_at, end = [], table_bytes + body.scratch * lanes * size  # in bytes: table, scratch, copies
+    for operand in operands:
+        copy_at.append(end)
+        end += -(-operand.size * lanes * size // ALIGNMENT) * ALIGNMENT
+
+    offsets = [code.emit(f"alloca [{o.size} x i64], align 8") for o in operands]
+    heap = end > STACK_BYTES
+    if heap:
+        code.declarations |= {"declare ptr @malloc(i64)", "declare void @free(ptr)"}
+        raw = code.emit(f"call ptr @malloc(i64 {end + ALIGNMENT})")
+        number = code.emit(f"ptrtoint ptr {raw} to i64")
+        up = code.emit(f"add i64 {number}, {ALIGNMENT - 1}")
+        memory = code.emit(f"inttoptr i64 {code.emit(f'and i64 {up}, {-ALIGNMENT}')} to ptr")
+    else:
+        memory = code.emit(f"alloca [{end} x i8], align {ALIGNMENT}")
+    status = save_status(code, host)
+
+    def entry(table: str, index: int, kind: str) -> str:
+        return code.emit(f"load {kind}, ptr {code.at(table, 8 * index)}, align 8")
+
+    rows = entry("%dims", 0, "i64")
+    bases, strides, flat = [], [], []
+    place = len(operands)
+    for a, operand in enumerate(operands):
+        bases.append(entry("%args", a, "ptr"))
+        strides.append(entry("%steps", a, "i64"))
+        sizes = [*(1,) * (3 - len(operand.core)), *operand.core]
+        steps = ["0"] * (3 - len(operand.core)) + [entry("%steps", place + k, "i64") for k in range(len(operand.core))]
+        place += len(operand.core)
+        given = ", ".join(f"i64 {x}" for x in (*sizes, *steps, size))
+        flat.append(code.emit(f"call i1 @offsets(ptr {offsets[a]}, {given})"))
+
+    blocks = code.emit(f"sdiv i64 {code.emit(f'add i64 {rows}, {lanes - 1}')}, {lanes}")
+
+    with code.loop(blocks) as number:
+        row = code.emit(f"mul i64 {number}, {lanes}")
+        count = code.smaller(code.emit(f"sub i64 {rows}, {row}"), str(lanes))
+        full = code.emit(f"icmp eq i64 {count}, {lanes}")
+        places = [
+            code.emit(f"getelementptr i8, ptr {base}, i64 {code.emit(f'mul i64 {row}, {stride}')}")
+            for base, stride in zip(bases, strides, strict=True)
+        ]
+
+        def copy(way: str, a: int, written: str) -> None:
+            code.do(
+                f"call void @copy_{way}(ptr {places[a]}, i64 {strides[a]}, ptr {offsets[a]}, i64 {operands[a].size}, "
+                f"ptr {code.at(memory, copy_at[a])}, i64 {count}, i64 {written})"
+            )
+
+        copied = []
+        for a, operand in enumerate(operands):
+            whole = full
+            if a < len(ins):  # what stands still is there for every row
+                whole = code.emit(f"or i1 {full}, {code.emit(f'icmp eq i64 {strides[a]}, 0')}")
+            plain = code.emit(f"and i1 {whole}, {flat[a]}")
+            copied.append(code.emit(f"xor i1 {plain}, true"))
+            if a < len(ins):
+                with code.when(copied[a]):
+                    copy("in", a, str(lanes))
+            pointer = code.emit(f"select i1 {plain}, ptr {places[a]}, ptr {code.at(memory, copy_at[a])}")
+            stride = code.emit(f"select i1 {plain}, i64 {strides[a]}, i64 {operand.size * size}")
+            code.do(f"store ptr {pointer}, ptr {code.at(memory, 16 * a)}, align 8")
+            code.do(f"store i64 {stride}, ptr {code.at(memory, 16 * a + 8)}, align 8")
+        v = Vectors(code, bits, lanes, avx512=host.has_avx512)
+        run_body(code, body, v, memory, code.at(memory, table_bytes))
+        for a in range(len(ins), len(operands)):
+            with code.when(copied[a]):
+                copy("out", a, count)
+    restore_status(code, host, status)
+    if heap:
+        code.do(f"call void @free(ptr {raw})")
+    code.do("ret void")
+    return "define void @loop(ptr %args, ptr %dims, ptr %steps, ptr %data) #1", code

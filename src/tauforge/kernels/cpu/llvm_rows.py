@@ -1,0 +1,153 @@
+"""Rows of arrays to vectors across the batch and back, in registers: no gathers, no scatters.
+
+A block is `lanes` rows of an operand: a pointer and a stride in bytes, the elements of a row one after another. They
+are read in pieces of 128 bits and transposed by shuffles; the last piece of a row overlaps the one before, so that
+nothing beyond the row is touched. They are written in wider pieces, because many narrow stores fill the processor's
+queue of stores and then everything waits for it. Operands that are not such rows go through a copy (`copies`).
+"""
+
+from __future__ import annotations
+
+from tauforge.kernels.cpu.llvm_text import Code, Vectors, shuffle
+
+STORE_BITS = 256  # widest piece of a row that is stored at once: 512 needs more shuffles and is no faster
+
+
+class Rows:
+    """The rows of one operand in a block, their pointers made on first use."""
+
+    def __init__(self, v: Vectors, table: str, number: int, columns: int) -> None:
+        self.v, self.columns = v, columns
+        self._table, self._number = table, number
+        self._pointers: list[str] = []
+
+    @property
+    def narrow(self) -> int:
+        """Numbers in 128 bits."""
+        return 128 // self.v.bits
+
+    def pointers(self) -> list[str]:
+        if not self._pointers:
+            code, entry = self.v.code, 16 * self._number
+            base = code.emit(f"load ptr, ptr {code.at(self._table, entry)}, align 8")
+            stride = code.emit(f"load i64, ptr {code.at(self._table, entry + 8)}, align 8")
+            for k in range(self.v.lanes):
+                self._pointers.append(code.at(base, 0 if k == 0 else code.emit(f"mul i64 {stride}, {k}")))
+        return self._pointers
+
+    def load(self, column: int) -> tuple[int, list[str]]:
+        """The piece with this column: its first column, and a vector for each of its columns."""
+        v, code, pointers = self.v, self.v.code, self.pointers()
+        if self.columns < self.narrow:
+            value = "poison"
+            for k, pointer in enumerate(pointers):
+                x = code.emit(f"load {v.number}, ptr {code.at(pointer, column * v.size)}, align {v.size}")
+                value = code.emit(f"insertelement {v.type} {value}, {v.number} {x}, i64 {k}")
+            return column, [value]
+        width = self.narrow
+        start = min(column // width * width, self.columns - width)
+        kind = f"<{width} x {v.number}>"
+        gathered = []
+        for first in range(width):
+            pieces = [
+                code.emit(f"load {kind}, ptr {code.at(pointers[k], start * v.size)}, align {v.size}")
+                for k in range(first, v.lanes, width)
+            ]
+            gathered.append(joined(code, v.number, pieces, width))
+        return start, transposed(v, gathered)
+
+    def store(self, start: int, values: list[str]) -> None:
+        """One piece of every row, from the vectors of its columns."""
+        v, code, width = self.v, self.v.code, len(values)
+        kind = f"<{width} x {v.number}>"
+        spread = transposed(v, values)
+        for first in range(width):
+            for group, k in enumerate(range(first, v.lanes, width)):
+                piece = spread[first]
+                if width < v.lanes:
+                    piece = shuffle(code, v.type, piece, "poison", range(group * width, (group + 1) * width))
+                code.do(f"store {kind} {piece}, ptr {code.at(self.pointers()[k], start * v.size)}, align {v.size}")
+
+
+def store_pieces(columns: int, bits: int, lanes: int) -> list[tuple[int, int]]:
+    """First column and width of the pieces a row is stored in, wide ones first; the last may overlap the one before."""
+    narrow, start, result = 128 // bits, 0, []
+    while start < columns:
+        width = min(lanes, STORE_BITS // bits)
+        while width > narrow and width > columns - start:
+            width //= 2
+        if width > columns:
+            width = 1
+        result.append((min(start, columns - width), width))
+        start += width
+    return result
+
+
+def transposed(v: Vectors, vectors: list[str]) -> list[str]:
+    """Squares of len(vectors) lanes transposed side by side, by exchanges at distance 1, 2, 4, ...; its own inverse."""
+    result, distance = list(vectors), 1
+    while distance < len(vectors):
+        low = [lane + v.lanes - distance if lane & distance else lane for lane in range(v.lanes)]
+        high = [lane + v.lanes if lane & distance else lane + distance for lane in range(v.lanes)]
+        for i in range(len(vectors)):
+            if not i & distance:
+                a, b = result[i], result[i + distance]
+                result[i], result[i + distance] = v.shuffle(a, b, low), v.shuffle(a, b, high)
+        distance *= 2
+    return result
+
+
+def joined(code: Code, number: str, pieces: list[str], width: int) -> str:
+    """Pieces one after another in one vector."""
+    while len(pieces) > 1:
+        kind = f"<{width} x {number}>"
+        pieces = [shuffle(code, kind, pieces[k], pieces[k + 1], range(2 * width)) for k in range(0, len(pieces), 2)]
+        width *= 2
+    return pieces[0]
+
+
+def copies(number: str, size: int) -> str:
+    """`copy_in` and `copy_out`: rows with any strides to rows that follow one another, and back.
+
+    offsets: of the elements of a row, in bytes. Into the block the last row is repeated to fill it (`count` rows are
+    there, `rows` are written); out of it only `count` rows are written, and `rows` is that count.
+    """
+    text = """define internal void @copy_%(way)s(%(parameters)s) #1 {
+entry:
+  %%last = sub i64 %%count, 1
+  br label %%each_row
+each_row:
+  %%k = phi i64 [ 0, %%entry ], [ %%k1, %%row_done ]
+  %%past = icmp sgt i64 %%k, %%last
+  %%row = select i1 %%past, i64 %%last, i64 %%k
+  %%row_bytes = mul i64 %%row, %%stride
+  %%row_at = getelementptr i8, ptr %%outside, i64 %%row_bytes
+  %%start = mul i64 %%k, %%columns
+  br label %%each_element
+each_element:
+  %%j = phi i64 [ 0, %%each_row ], [ %%j1, %%each_element ]
+  %%offset_at = getelementptr i64, ptr %%offsets, i64 %%j
+  %%offset = load i64, ptr %%offset_at, align 8
+  %%there = getelementptr i8, ptr %%row_at, i64 %%offset
+  %%place = add i64 %%start, %%j
+  %%here = getelementptr %(number)s, ptr %%inside, i64 %%place
+  %%x = load %(number)s, ptr %(source)s, align %(size)d
+  store %(number)s %%x, ptr %(target)s, align %(size)d
+  %%j1 = add i64 %%j, 1
+  %%more = icmp slt i64 %%j1, %%columns
+  br i1 %%more, label %%each_element, label %%row_done
+row_done:
+  %%k1 = add i64 %%k, 1
+  %%again = icmp slt i64 %%k1, %%rows
+  br i1 %%again, label %%each_row, label %%finished
+finished:
+  ret void
+}
+"""
+    parameters = "ptr %outside, i64 %stride, ptr %offsets, i64 %columns, ptr %inside, i64 %count, i64 %rows"
+    ways = (("in", "%there", "%here"), ("out", "%here", "%there"))
+    return "".join(
+        text
+        % {"parameters": parameters, "way": way, "source": source, "target": target, "number": number, "size": size}
+        for way, source, target in ways
+    )

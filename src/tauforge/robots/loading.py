@@ -1,0 +1,142 @@
+"""Robots by name or from a file."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tauforge.errors import ModelError
+from tauforge.robots.readers import arm_toml, platform_toml
+from tauforge.robots.readers.toml_guard import decoded, parse, read_toml
+from tauforge.robots.readers.urdf import arm_of, read_urdf
+from tauforge.robots.readers.xml_lines import parse_xml
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
+from tauforge.robots.validation import shown
+
+CATALOGUE = Path(__file__).with_name("catalogue")
+TEXT = "<text>"  # what messages call a text that comes from no file
+
+
+def catalogue() -> list[str]:
+    """Names of the robots that come with the package."""
+    return sorted(path.stem for path in CATALOGUE.glob("*.toml"))
+
+
+def load(
+    name_or_path: str | os.PathLike[str], *, tip: str | None = None, lock: Mapping[str, float] | None = None
+) -> Any:
+    """A robot of the catalogue by its name, or one from a .toml or .urdf file: a SerialArm or a StewartPlatform.
+
+    tip:  of a URDF, the link whose frame is the tool frame. By default it is the only link that ends the chain, or the
+          link of the last moving joint if there are several; `sources` of the arm says which.
+    lock: of a URDF, joint names and the coordinates (rad or m) they are held at; joints that mimic them are held too
+    `loads` reads the text of such a file.
+    """
+    if not isinstance(name_or_path, str | os.PathLike):
+        raise ModelError(f"expected a catalogue name or a path, got {name_or_path!r}", field="load")
+    if isinstance(name_or_path, str) and _is_text(name_or_path):
+        raise ModelError(
+            f"expected a catalogue name or a path, got a text of {len(name_or_path)} characters",
+            field="load",
+            remedy="tauforge.loads(text) reads the text of a model file",
+        )
+    path = Path(name_or_path)
+    suffix = path.suffix.lower()
+    if suffix == ".urdf":
+        return read_urdf(path, tip=tip, lock=lock)
+    _refuse_urdf_options(repr(str(name_or_path)), tip, lock)
+    if suffix == ".toml":
+        return read_robot(path)
+    if suffix == "" and isinstance(name_or_path, str) and path.name == name_or_path:
+        return read_robot(_catalogue_file(name_or_path))
+    if os.path.isdir(path):  # as Path.is_dir, which raises OSError for a name too long for any file
+        raise ModelError("is a folder, expected a file", file=path)
+    raise ModelError(
+        f"unknown suffix {path.suffix!r}",
+        file=path,
+        remedy=f"Give a file that ends in .toml or .urdf, or one of {', '.join(catalogue())}",
+    )
+
+
+def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None = None) -> Any:
+    """A robot from the text of a model file: URDF if it begins with `<`, TOML otherwise; see `load`.
+
+    For descriptions that are not files, such as the `robot_description` of ROS.
+    """
+    if not isinstance(text, str):
+        raise ModelError(
+            f"expected the text of a model file, got {shown(text)}",
+            field="loads",
+            remedy="Decode it first: text.decode()" if isinstance(text, bytes) else None,
+        )
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        line = text.count("\n", 0, error.start) + 1
+        raise ModelError("half a surrogate pair, which is no text", file=TEXT, line=line) from None
+    if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        return arm_of(parse_xml(data.lstrip(), TEXT), tip=tip, lock=lock)  # nothing may stand before <?xml
+    if text.strip() and not _is_text(text) and "=" not in text:
+        raise ModelError(
+            f"expected the text of a model file, got {shown(text)}",
+            field="loads",
+            remedy="tauforge.load(name_or_path) reads files and the catalogue",
+        )
+    _refuse_urdf_options("the text", tip, lock)
+    try:
+        return robot_of(parse(decoded(data)))
+    except ModelError as error:
+        raise error.located(TEXT) from None
+
+
+def _is_text(name: str) -> bool:
+    """Whether it is meant as the content of a file: no name begins with < or goes over several lines."""
+    return "\n" in name or name.lstrip("\ufeff \t\r").startswith("<")
+
+
+def _refuse_urdf_options(what: str, tip: str | None, lock: Mapping[str, float] | None) -> None:
+    for argument, value in (("tip", tip), ("lock", lock)):
+        if value is not None:
+            raise ModelError(
+                f"{argument} is for URDF files, {what} is none",
+                field=argument,
+                remedy="Leave it out, or load a path that ends in .urdf",
+            )
+
+
+def read_robot(path: Path) -> SerialArm | StewartPlatform:
+    """The robot of a TOML file; a ModelError names the file."""
+    try:
+        return robot_of(read_toml(path))
+    except ModelError as error:
+        raise error.located(path) from None
+
+
+def robot_of(values: dict[str, Any]) -> SerialArm | StewartPlatform:
+    """The robot of a TOML file's values, an arm or a platform as its format says."""
+    found = values.get("format", arm_toml.FORMAT)
+    if found == arm_toml.FORMAT:
+        return arm_toml.arm_of(values)
+    if found == platform_toml.FORMAT:
+        return platform_toml.platform_of(values)
+    raise ModelError(
+        f"unknown format {shown(found)}",
+        field="format",
+        remedy=f'This version reads "{arm_toml.FORMAT}" and "{platform_toml.FORMAT}"',
+    )
+
+
+def _catalogue_file(name: str) -> Path:
+    names = catalogue()
+    if name not in names:
+        near = difflib.get_close_matches(name.lower(), names, n=1)
+        hint = f"Did you mean {near[0]}? " if near else ""
+        raise ModelError(
+            f"no robot named {shown(name)} in the catalogue",
+            remedy=f"{hint}Known: {', '.join(names)}; files end in .toml or .urdf",
+        )
+    return CATALOGUE / f"{name}.toml"

@@ -1,0 +1,290 @@
+"""What a serial arm is: a frozen, validated description, and the changes one may ask of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.algebra.inertias import point_mass_inertia
+from tauforge.algebra.vectors import Matrix, Vector
+from tauforge.arrays import Array
+from tauforge.errors import ModelError
+from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.serial.parameters import heavier
+from tauforge.robots import physical, validation
+from tauforge.robots.computed_once import computed_once
+from tauforge.robots.own_classes import recorded
+from tauforge.robots.payload import Payload
+from tauforge.robots.serial.joint import CONVENTIONS, JOINT_FIELDS, Joint
+from tauforge.robots.serial.model import ArmModel, ArmNumbers, arm_model
+from tauforge.robots.validation import IDENTITY_ROWS, Floats, Rows, to_transform
+
+if TYPE_CHECKING:
+    from tauforge.robots.serial.serial_arm import SerialArm
+
+DH_FIELDS = ("alpha", "a", "d", "theta")
+SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
+
+
+class KnownException(NamedTuple):
+    """A body whose unphysical inertia is as published: it loads without a warning."""
+
+    body: str
+    reason: str
+
+
+class Source(NamedTuple):
+    """Where numbers of a catalogue entry come from."""
+
+    fields: tuple[str, ...]
+    source: str
+    note: str = ""
+
+
+@recorded
+@dataclass(frozen=True, kw_only=True)
+class ArmDescription:
+    """A chain of revolute and prismatic joints from a base to a tool. SI units, radians.
+
+    joints:        one `Joint` each, from the base outward
+    base, tool:    4 x 4: world <- base, last link frame <- tool
+    gravity:       (3,) m/s^2, acceleration of free fall, world axes
+    coulomb_speed: rad/s or m/s; above 0 it smooths Coulomb friction to tanh(qd / coulomb_speed)
+    convention:    "standard" or "modified" DH, or "general"
+    """
+
+    joints: tuple[Joint, ...]
+    base: Rows = IDENTITY_ROWS
+    tool: Rows = IDENTITY_ROWS
+    gravity: Floats = (0.0, 0.0, -9.81)
+    coulomb_speed: float = 0.0
+    name: str = "arm"
+    convention: str = "general"
+    known_exceptions: tuple[KnownException, ...] = ()
+    sources: tuple[Source, ...] = dataclasses.field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        def put(field: str, value: Any) -> None:
+            object.__setattr__(self, field, value)
+
+        try:
+            put("joints", tuple(self.joints))
+        except TypeError:
+            raise ModelError(f"expected a sequence of Joint, got {self.joints!r}", field="joints") from None
+        if not all(isinstance(joint, Joint) for joint in self.joints):
+            raise ModelError("expected a sequence of Joint", field="joints")
+        if not self.joints:
+            raise ModelError("an arm needs at least one joint", field="joints")
+        if self.convention not in (*CONVENTIONS, "general"):
+            raise ModelError(f"unknown convention {self.convention!r}", field="convention")
+        if not isinstance(self.name, str):
+            raise ModelError(f"expected a text, got {self.name!r}", field="name")
+        named = [
+            joint if joint.name else dataclasses.replace(joint, name=f"joint{i + 1}")
+            for i, joint in enumerate(self.joints)
+        ]
+        if self.convention == "general":  # DH rows of an arm that is not described by them would not survive `save`
+            named = [joint if joint.dh is None else dataclasses.replace(joint, dh=None) for joint in named]
+        repeated = {joint.name for joint in named if [other.name for other in named].count(joint.name) > 1}
+        if repeated:
+            raise ModelError(f"joint names must differ, repeated: {', '.join(sorted(repeated))}", field="names")
+        put("joints", tuple(named))
+        put("base", validation.transform(self.base, "base"))
+        put("tool", validation.transform(self.tool, "tool"))
+        put("gravity", validation.vector(self.gravity, "gravity"))
+        put("coulomb_speed", validation.non_negative(self.coulomb_speed, "coulomb_speed"))
+        if 0 < self.coulomb_speed < SMALLEST_COULOMB_SPEED:
+            raise ModelError(
+                f"expected 0 or at least {SMALLEST_COULOMB_SPEED:g}, got {self.coulomb_speed:g}", field="coulomb_speed"
+            )
+        if not all(isinstance(exception, KnownException) for exception in self.known_exceptions):
+            raise ModelError("expected a sequence of KnownException", field="known_exceptions")
+        bodies = {self.body_name(i): joint.inertia for i, joint in enumerate(self.joints)}
+        unknown = {exception.body for exception in self.known_exceptions} - set(bodies)
+        if unknown:
+            raise ModelError(f"no such body: {', '.join(sorted(unknown))}", field="known_exceptions")
+        physical.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
+
+    # ------------------------------------------------------------------------------------------------ construction
+
+    @classmethod
+    def from_dh(
+        cls,
+        *,
+        joints: str,
+        alpha: ArrayLike,
+        a: ArrayLike,
+        d: ArrayLike,
+        theta: ArrayLike | None = None,
+        convention: str = "standard",
+        names: Sequence[str] | None = None,
+        base: ArrayLike | None = None,
+        tool: ArrayLike | None = None,
+        gravity: ArrayLike = (0.0, 0.0, -9.81),
+        coulomb_speed: float = 0.0,
+        name: str = "arm",
+        **per_joint: Any,
+    ) -> Self:
+        """An arm from Denavit-Hartenberg tables, one entry for each joint.
+
+        joints: letters R and P, such as "RRPRRR". Further per-joint sequences: mass, com, inertia, viscous, coulomb,
+        motor_inertia, gear_ratio, limits, max_speed, max_force.
+        """
+        if not isinstance(joints, str) or not joints:
+            raise ModelError(f"expected letters such as 'RRPRRR', got {joints!r}", field="joints")
+        n = len(joints)
+        allowed = set(JOINT_FIELDS) - {"kind", "before", "after", "offset", "name", "dh"}
+        if unknown := sorted(set(per_joint) - allowed):
+            raise ModelError(
+                f"unknown argument {unknown[0]!r}", field="from_dh", remedy=f"Known: {', '.join(sorted(allowed))}"
+            )
+        table = {"alpha": alpha, "a": a, "d": d, "theta": [0.0] * n if theta is None else theta}
+        columns = {key: validation.per_joint(value, n, key) for key, value in table.items()}
+        columns |= {key: validation.per_joint(value, n, key) for key, value in per_joint.items() if value is not None}
+        labels = [f"joint{i + 1}" for i in range(n)] if names is None else validation.per_joint(names, n, "names")
+        rows = [
+            Joint.from_dh(
+                joints[i], convention=convention, name=labels[i], **{key: column[i] for key, column in columns.items()}
+            )
+            for i in range(n)
+        ]
+        return cls(
+            joints=tuple(rows),
+            base=validation.transform(base, "base"),
+            tool=validation.transform(tool, "tool"),
+            gravity=validation.vector(gravity, "gravity"),
+            coulomb_speed=coulomb_speed,
+            name=name,
+            convention=convention,
+        )
+
+    def replace(self, **changes: Any) -> Self:
+        """A changed copy: fields of the arm (gravity, tool, ...) or per-joint sequences (mass, com, viscous, ...)."""
+        own = {field.name for field in dataclasses.fields(self)}
+        if changes.get("convention", self.convention) != self.convention and "joints" not in changes:
+            raise ModelError(
+                f"the joints are given in the {self.convention} convention",
+                field="convention",
+                remedy="Give joints= as well, or build another arm with from_dh",
+            )
+        per_joint = {key: changes.pop(key) for key in list(changes) if key not in own}
+        joints = list(changes.pop("joints", self.joints))
+        if unknown := sorted(set(per_joint) - set(JOINT_FIELDS) - set(DH_FIELDS)):
+            raise ModelError(f"unknown field {unknown[0]!r}", field="replace")
+        for key, value in per_joint.items():
+            column = validation.per_joint(value, len(joints), key)
+            for i, (joint, entry) in enumerate(zip(joints, column, strict=True)):
+                joints[i] = self._changed(joint, key, entry)
+        return dataclasses.replace(self, joints=tuple(joints), **changes)
+
+    def _changed(self, joint: Joint, key: str, value: Any) -> Joint:
+        if key not in DH_FIELDS:
+            change = {key: value}
+            if key in ("kind", "before", "after", "offset"):
+                change["dh"] = None
+            return dataclasses.replace(joint, **change)
+        if joint.dh is None:
+            raise ModelError(f"{joint.name} has no DH parameters to change", field=key)
+        rest = {name: getattr(joint, name) for name in JOINT_FIELDS}
+        for name in ("before", "after", "offset", "dh"):
+            del rest[name]
+        return Joint.from_dh(**rest, **(joint.dh._asdict() | {key: value}), convention=self.convention)
+
+    def without_friction(self) -> Self:
+        """The same arm with neither viscous nor Coulomb friction; rotors stay."""
+        return self.replace(viscous=[0.0] * self.n, coulomb=[(0.0, 0.0)] * self.n)
+
+    def carrying(self, payload: Payload) -> Self:
+        """The same arm with one payload fixed to its tool: part of the robot, not an argument of a call.
+
+        Identity: every dynamic quantity equals that of this arm with payload=.
+        """
+        if payload.mass.ndim:
+            raise ModelError("expected one payload, not a batch", field="payload")
+        last, tool = self.joints[-1], to_transform(self.tool)
+        both = heavier(
+            BodyParameters(last.mass, Vector(*last.com), Matrix.of(last.inertia)),
+            BodyParameters(float(payload.mass), Vector(*payload.com.tolist()), Matrix.of(payload.inertia.tolist())),
+            tool,
+        )
+        joint = dataclasses.replace(
+            last,
+            mass=float(both.mass),
+            com=tuple(float(x) for x in both.com),
+            inertia=tuple(tuple(float(x) for x in row) for row in both.inertia.rows),
+        )
+        return dataclasses.replace(self, joints=(*self.joints[:-1], joint))
+
+    def without_rotors(self) -> Self:
+        """The same arm without motor inertias: rigid links alone, with their friction."""
+        return self.replace(motor_inertia=[0.0] * self.n)
+
+    def save(self, path: str | Path) -> None:
+        """Write the arm as TOML; `tauforge.load` reads it back equal."""
+        from tauforge.robots.readers.arm_toml import write  # a reader imports this module
+
+        write(cast("SerialArm", self), Path(path))
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.kinds}, {self.convention})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields alone: compiled code and other conveniences are made again."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    # ------------------------------------------------------------------------------------------------ description
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return len(self.joints)
+
+    @property
+    def kinds(self) -> str:
+        """Joint letters, such as "RRPRRR"."""
+        return "".join(joint.kind for joint in self.joints)
+
+    def body_name(self, i: int) -> str:
+        """The name that warnings and declared exceptions give to the link of joint i (from 0)."""
+        return f"link of {self.joints[i].name}"
+
+    @property
+    def limits(self) -> Array:
+        """(n, 2) lower and upper; infinite where there is none."""
+        return np.array([joint.limits or (-np.inf, np.inf) for joint in self.joints])
+
+    @computed_once
+    def inertial_parameters(self) -> Array:
+        """(10 n,) m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz for each link, about and in its own frame."""
+        values = []
+        for joint in self.joints:
+            c = Vector(*joint.com)
+            I = Matrix.of(joint.inertia) + point_mass_inertia(joint.mass, c)
+            values += [joint.mass, *(c * joint.mass)]
+            values += [I[a, b] for a, b in ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))]
+        result = np.array(values)
+        result.flags.writeable = False
+        return result
+
+    @property
+    def as_numbers(self) -> ArmNumbers:
+        """What the formulas need of the arm."""
+        return ArmNumbers(
+            tuple(joint.as_numbers for joint in self.joints),
+            Vector(*self.gravity),
+            to_transform(self.base),
+            to_transform(self.tool),
+            self.coulomb_speed,
+            self.convention,
+        )
+
+    @computed_once
+    def model(self) -> ArmModel:
+        """The arm as the formulas see it."""
+        return arm_model(self.as_numbers)

@@ -1,0 +1,289 @@
+"""The public functions of an arm as formulas over any scalar: formulations put together with loads, rotors, friction.
+
+Every function takes the arm's model, then the state as lists of scalars, and returns nested lists of scalars.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import Any, NamedTuple
+
+from tauforge.algebra.dual import Dual, derivative, seeded
+from tauforge.algebra.linear import factored, inverse, solved
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import Matrix, Transform, Vector, cross
+from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
+from tauforge.formulations.serial import (
+    DEFAULT_FORMULATION,
+    FIXED_BASE_ONLY,
+    FORMULATIONS,
+    composite_inertia,
+    coriolis,
+    kinematics,
+    newton_euler,
+)
+from tauforge.formulations.serial import energy as energies
+from tauforge.formulations.serial import friction as frictions
+from tauforge.formulations.serial import regressor as regressors
+from tauforge.formulations.serial.frame_choice import placed_for_mass_matrix
+from tauforge.formulations.serial.joint_frames import base_chain, cheapest_chain, inverse_dynamics_of
+from tauforge.formulations.serial.parameters import (
+    ArmParameters,
+    BaseState,
+    base_at_rest,
+    moving_base,
+    reflected_inertia,
+    rotor_forces,
+    with_payload,
+)
+from tauforge.formulations.serial.regrouping import Chain, joint_frames
+from tauforge.robots.serial.model import ArmModel
+from tauforge.tracing.differentiation import jacobian as jacobian_of
+from tauforge.tracing.graph import trace
+
+Scalars = Sequence[Scalar]
+
+
+def loaded(arm: ArmParameters, payload: Scalars | None) -> ArmParameters:
+    """payload: mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz in the tool frame."""
+    if payload is None:
+        return arm
+    m, cx, cy, cz, xx, xy, xz, yy, yz, zz = payload
+    tensor = Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+    return with_payload(arm, BodyParameters(m, Vector(cx, cy, cz), tensor))
+
+
+def base_state(arm: ArmParameters, base_motion: Scalars | None) -> BaseState:
+    if base_motion is None:
+        return base_at_rest(arm)
+    return moving_base(arm, Vector(*base_motion[:3]), Vector(*base_motion[3:6]), Vector(*base_motion[6:]))
+
+
+def tip(arm: ArmParameters, q: Scalars, wrench: Scalars | None, tool_axes: bool) -> Wrench:
+    if wrench is None:
+        return NO_WRENCH
+    given = Wrench(Vector(*wrench[:3]), Vector(*wrench[3:]))
+    return kinematics.wrench_on_last_link(arm, q, given, world_axes=not tool_axes)
+
+
+def rigid_inverse_dynamics(
+    model: ArmModel,
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    tip_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
+    formulation: str = DEFAULT_FORMULATION,
+    tool_axes: bool = False,
+) -> list[Scalar]:
+    """Without friction and rotors. The default formulation runs in the cheapest frames, the others in the arm's own."""
+    arm = loaded(model.parameters, payload)
+    at_tip, base = tip(arm, q, tip_wrench, tool_axes), base_state(arm, base_motion)
+    if formulation == DEFAULT_FORMULATION:
+        return inverse_dynamics_of(chain_of(model, payload), q, qd, qdd, at_tip, base)
+    more = () if formulation in FIXED_BASE_ONLY else (base,)
+    return FORMULATIONS[formulation](arm, q, qd, qdd, at_tip, *more)
+
+
+def inverse_dynamics(model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, **loads: Any) -> list[Scalar]:
+    rigid = rigid_inverse_dynamics(model, q, qd, qdd, **loads)
+    rotors = rotor_forces(model.drives, qdd)
+    friction = friction_forces(model, qd)
+    return [a + b + c for a, b, c in zip(rigid, rotors, friction, strict=True)]
+
+
+def bias_forces(model: ArmModel, q: Scalars, qd: Scalars, **loads: Any) -> list[Scalar]:
+    """C qd + g: inverse dynamics at zero acceleration, without friction."""
+    return rigid_inverse_dynamics(model, q, qd, [0.0] * model.n, **loads)
+
+
+def gravity_forces(model: ArmModel, q: Scalars, **loads: Any) -> list[Scalar]:
+    return bias_forces(model, q, [0.0] * model.n, **loads)
+
+
+def friction_forces(model: ArmModel, qd: Scalars) -> list[Scalar]:
+    return frictions.friction_forces(model.drives, qd, model.coulomb_speed)
+
+
+def chain_of(model: ArmModel, payload: Scalars | None) -> Chain:
+    return model.chain if payload is None else cheapest_chain(loaded(model.parameters, payload))
+
+
+def mass_matrix(model: ArmModel, q: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
+    chain = model.mass_chain
+    if payload is not None:
+        chain = placed_for_mass_matrix(base_chain(loaded(model.parameters, payload)))
+    M = composite_inertia.mass_matrix(chain.frames, q)
+    for i, drive in enumerate(model.drives):
+        M[i][i] = M[i][i] + reflected_inertia(drive)
+    return M
+
+
+def coriolis_matrix(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
+    return coriolis.coriolis_matrix(chain_of(model, payload).frames, q, qd)
+
+
+def forward_dynamics(
+    model: ArmModel, q: Scalars, qd: Scalars, tau: Scalars, payload: Scalars | None = None, **loads: Any
+) -> list[Scalar]:
+    bias = bias_forces(model, q, qd, payload=payload, **loads)
+    friction = friction_forces(model, qd)
+    free = [t - b - f for t, b, f in zip(tau, bias, friction, strict=True)]
+    return solved(factored(mass_matrix(model, q, payload)), free)
+
+
+def joint_wrenches(
+    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, payload: Scalars | None = None, **loads: Any
+) -> list[list[Scalar]]:
+    """Six components across every joint, link frame i-1 axes."""
+    arm = loaded(model.parameters, payload)
+    tool_axes = loads.pop("tool_axes", False)
+    at_tip = tip(arm, q, loads.pop("tip_wrench", None), tool_axes)
+    base = base_state(arm, loads.pop("base_motion", None))
+    result = []
+    for i, w in enumerate(newton_euler.link_wrenches(arm, q, qd, qdd, at_tip, base)):
+        joint = arm.joints[i]
+        turn = kinematics.joint_rotation(joint, q[i])
+        f, n = (kinematics.out_of_link(joint, turn, v) for v in w)
+        point = model.reaction_points[i]
+        if point is not None:
+            n = n - cross(turn @ point + kinematics.joint_travel(joint, q[i]), f)
+        R = model.befores[i].rotation
+        result.append([*(R @ f), *(R @ n)])
+    return result
+
+
+def state_derivatives(
+    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, payload: Scalars | None, reverse: bool
+) -> tuple[list[list[Scalar]], list[list[Scalar]]]:
+    """dtau/dq and dtau/dqd of inverse dynamics, by dual numbers or by sweeping back over its graph.
+
+    Forward is cheaper for arms with many right angles and zeros, reverse for general ones.
+    """
+    n = model.n
+    if reverse:
+        given = {"q": q, "qd": qd, "qdd": qdd} | ({} if payload is None else {"payload": payload})
+        graph = trace(
+            lambda *state: inverse_dynamics(model, **dict(zip(given, state, strict=True))),
+            {name: len(vector) for name, vector in given.items()},
+        )
+        inputs = {f"{name}{k}": x for name, vector in given.items() for k, x in enumerate(vector)}
+        rows = jacobian_of(graph, inputs, [f"{name}{k}" for name in ("q", "qd") for k in range(n)])
+    else:
+        tau = inverse_dynamics(model, seeded(q), seeded(qd, n), qdd, payload=payload)
+        rows = [[derivative(t, k) for k in range(2 * n)] for t in tau]
+    return [row[:n] for row in rows], [row[n:] for row in rows]
+
+
+def inverse_dynamics_slope(
+    model: ArmModel,
+    q: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    dq: Scalars,
+    dqd: Scalars,
+    payload: Scalars | None = None,
+) -> list[Scalar]:
+    """The derivative of inverse dynamics in one direction: dtau/dq dq + dtau/dqd dqd."""
+    moved, faster = ([Dual(x, {0: dx}) for x, dx in zip(*pair, strict=True)] for pair in ((q, dq), (qd, dqd)))
+    return [derivative(t, 0) for t in inverse_dynamics(model, moved, faster, qdd, payload=payload)]
+
+
+def solution(model: ArmModel, matrix: Scalars, right: Scalars) -> list[Scalar]:
+    """x with A x = right, for a symmetric positive definite A, row after row."""
+    n = len(right)
+    return solved(factored([matrix[i * n : (i + 1) * n] for i in range(n)]), right)
+
+
+def inverse_dynamics_derivatives(
+    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, payload: Scalars | None = None, reverse: bool = False
+) -> list[list[list[Scalar]]]:
+    """dtau/dq, dtau/dqd and dtau/dqdd, the last being the mass matrix."""
+    return [*state_derivatives(model, q, qd, qdd, payload, reverse), mass_matrix(model, q, payload)]
+
+
+def forward_dynamics_derivatives(
+    model: ArmModel, q: Scalars, qd: Scalars, tau: Scalars, payload: Scalars | None = None, reverse: bool = False
+) -> list[list[list[Scalar]]]:
+    """dqdd/dx = - M^-1 dtau/dx of inverse dynamics at the qdd that tau produces, x = q, qd; and dqdd/dtau = M^-1."""
+    n = model.n
+    factors = factored(mass_matrix(model, q, payload))
+    bias, friction = bias_forces(model, q, qd, payload=payload), friction_forces(model, qd)
+    qdd = solved(factors, [t - b - f for t, b, f in zip(tau, bias, friction, strict=True)])
+    results = []
+    for slope in state_derivatives(model, q, qd, qdd, payload, reverse):
+        columns = [solved(factors, [-row[k] for row in slope]) for k in range(n)]
+        results.append([list(row) for row in zip(*columns, strict=True)])
+    return [*results, inverse(factors)]
+
+
+def regressor(
+    model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, qd_ref: Scalars | None = None
+) -> list[list[Scalar]]:
+    arm = model.parameters
+    return regressors.regressor(
+        joint_frames(arm).frames, model.afters, q, qd, qd if qd_ref is None else qd_ref, qdd, base_at_rest(arm)
+    )
+
+
+def link_frames(model: ArmModel, q: Scalars) -> list[list[list[Scalar]]]:
+    """World <- link frame, 0..n, in the arm's own convention."""
+    arm = model.parameters
+    frames = [arm.base]
+    for i, frame in enumerate(kinematics.link_frames(arm, q)[:-1]):
+        moved = Transform(kinematics.joint_rotation(arm.joints[i], q[i]), kinematics.joint_travel(arm.joints[i], q[i]))
+        frames.append(frame.then(moved).then(model.afters[i]))
+    return [homogeneous(frame) for frame in frames]
+
+
+def homogeneous(frame: Transform) -> list[list[Scalar]]:
+    rows = [[*row, t] for row, t in zip(frame.rotation.rows, frame.translation, strict=True)]
+    return [*rows, [0.0, 0.0, 0.0, 1.0]]
+
+
+def forward_kinematics(model: ArmModel, q: Scalars) -> list[list[Scalar]]:
+    return homogeneous(kinematics.tool_frame(model.parameters, q))
+
+
+def jacobian(model: ArmModel, q: Scalars) -> list[list[Scalar]]:
+    columns = [[*linear, *angular] for linear, angular in kinematics.jacobian(model.parameters, q)]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def energy(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = None) -> list[Scalar]:
+    """Kinetic, potential."""
+    arm = loaded(model.parameters, payload)
+    return [energies.kinetic_energy(arm, model.drives, q, qd), energies.potential_energy(arm, q)]
+
+
+class Function(NamedTuple):
+    """What a public function takes besides optional loads, and what it returns for an arm of n joints."""
+
+    arguments: tuple[str, ...]
+    results: Callable[[int], list[tuple[int, ...]]]
+    options: Mapping[str, Any] = MappingProxyType({})
+
+
+FORWARD_OR_REVERSE = {"reverse": (False, True)}  # whichever is cheaper for the arm
+LOADS = {"tool_axes": False}
+FUNCTIONS = {
+    "inverse_dynamics": Function(
+        ("q", "qd", "qdd"), lambda n: [(n,)], {"formulation": DEFAULT_FORMULATION, "tool_axes": False}
+    ),
+    "forward_dynamics": Function(("q", "qd", "tau"), lambda n: [(n,)], LOADS),
+    "mass_matrix": Function(("q",), lambda n: [(n, n)]),
+    "coriolis_matrix": Function(("q", "qd"), lambda n: [(n, n)]),
+    "gravity_forces": Function(("q",), lambda n: [(n,)]),
+    "bias_forces": Function(("q", "qd"), lambda n: [(n,)]),
+    "friction_forces": Function(("qd",), lambda n: [(n,)]),
+    "joint_wrenches": Function(("q", "qd", "qdd"), lambda n: [(n, 6)], LOADS),
+    "inverse_dynamics_derivatives": Function(("q", "qd", "qdd"), lambda n: [(n, n)] * 3, FORWARD_OR_REVERSE),
+    "forward_dynamics_derivatives": Function(("q", "qd", "tau"), lambda n: [(n, n)] * 3, FORWARD_OR_REVERSE),
+    "regressor": Function(("q", "qd", "qdd"), lambda n: [(n, 10 * n)]),
+    "forward_kinematics": Function(("q",), lambda n: [(4, 4)]),
+    "link_frames": Function(("q",), lambda n: [(n + 1, 4, 4)]),
+    "jacobian": Function(("q",), lambda n: [(6, n)]),
+    "energy": Function(("q", "qd"), lambda n: [(), ()]),
+}

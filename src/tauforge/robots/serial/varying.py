@@ -1,0 +1,172 @@
+"""One kernel for a family of arms: any number of the robot may be an argument instead of a constant.
+
+Such a kernel takes, after the state, an array for each varying field, and so serves a mass error or a length per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import Matrix, Vector
+from tauforge.arrays import Array
+from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.serial.parameters import heavier
+from tauforge.robots.serial.model import ArmModel, DHRow, JointNumbers, arm_model, dh_displacements
+from tauforge.robots.validation import to_transform
+
+if TYPE_CHECKING:
+    from tauforge.robots.payload import Payload
+    from tauforge.robots.serial.description import ArmDescription
+
+Shape = tuple[int, ...]
+Scalars = Sequence[Scalar]
+DH = ("alpha", "a", "d", "theta")
+DRIVE = ("viscous", "motor_inertia", "gear_ratio")
+# fields of a joint, and the shape of one joint's share
+SHARES: dict[str, Shape] = {
+    "mass": (),
+    "com": (3,),
+    "inertia": (3, 3),
+    "offset": (),
+    "coulomb": (2,),
+    **dict.fromkeys((*DRIVE, *DH), ()),
+}
+
+
+# ends of names, of fields of arms and platforms
+NEVER_NEGATIVE = ("mass", "viscous", "coulomb", "motor_inertia", "friction")
+
+
+def core_shape(field: str, n: int) -> Shape:
+    """Of the array that gives the field of every joint; gravity is one vector."""
+    return (3,) if field == "gravity" else (n, *SHARES[field])
+
+
+def named(varying: Sequence[str]) -> tuple[str, ...]:
+    if isinstance(varying, str):
+        raise UnsupportedFeatureError(f"expected names, got {varying!r}", field="varying", remedy="Use a sequence")
+    return tuple(varying)
+
+
+def check_names(fields: Sequence[str], known: Collection[str]) -> None:
+    for field in fields:
+        if field not in known:
+            raise UnsupportedFeatureError(
+                f"{field!r} cannot vary", field="varying", remedy=f"Use one of {', '.join(known)}"
+            )
+    if len(set(fields)) < len(fields):
+        raise UnsupportedFeatureError("a field is named twice", field="varying")
+
+
+def check_numbers(field: str, value: Array) -> None:
+    """As the descriptions of robots have them: finite, none below zero where that makes no sense, no axis or gear
+    ratio 0.
+    """
+    if not np.isfinite(value).all():
+        raise ShapeError(field, expected="finite numbers", got=str(value[~np.isfinite(value)][0]))
+    if field.endswith(NEVER_NEGATIVE) and (value < 0).any():
+        raise ShapeError(field, expected="numbers >= 0", got=str(value.min()))
+    if field == "universal_axes" and not value.any(axis=-1).all():
+        raise ShapeError(field, expected="axes other than zero", got="[0.0, 0.0, 0.0]")
+    if field == "gear_ratio" and (value == 0).any():
+        raise ShapeError(field, expected="numbers other than 0", got="0.0")
+
+
+def check(arm: ArmDescription, fields: Sequence[str]) -> None:
+    check_names(fields, ("gravity", *SHARES))
+    geometry = set(fields) & set(DH)
+    if geometry and any(joint.dh is None for joint in arm.joints):
+        raise UnsupportedFeatureError(
+            f"{arm.name} is not described by DH parameters", field="varying", remedy="Build it with from_dh"
+        )
+    if geometry and "offset" in fields:
+        raise UnsupportedFeatureError("the offset is theta or d of a DH arm", field="varying", remedy="Name those")
+
+
+def carrying(arm: ArmDescription, payload: Payload, given: Mapping[str, Array]) -> dict[str, Array]:
+    """Masses, centres and inertias (N, n, ...) of the arm, or those given, with payloads fixed to the tool.
+
+    Identity: those of `arm.carrying(payload)`, row by row.
+    """
+    own = {field: np.array([getattr(joint, field) for joint in arm.joints]) for field in ("mass", "com", "inertia")}
+    fields = {field: given.get(field, value) for field, value in own.items()}
+    last = {field: np.take(value, -1, axis=-1 - len(SHARES[field])) for field, value in fields.items()}
+    both = heavier(_body(**last), _body(payload.mass, payload.com, payload.inertia), to_transform(arm.tool))
+    merged = {"mass": both.mass, "com": list(both.com), "inertia": [list(row) for row in both.inertia.rows]}
+    shape = np.broadcast_shapes(*(np.shape(x) for x in (both.mass, *both.com)), np.shape(both.inertia[0, 0]))
+    result = {}
+    for field, value in fields.items():
+        core = (arm.n, *SHARES[field])
+        leading = np.broadcast_shapes(shape, value.shape[: value.ndim - len(core)])
+        result[field] = np.array(np.broadcast_to(value, (*leading, *core)))
+        for index in np.ndindex(*SHARES[field]):
+            component: Any = merged[field]
+            for k in index:
+                component = component[k]
+            result[field][(..., arm.n - 1, *index)] = component
+    return result
+
+
+def _body(mass: Array, com: Array, inertia: Array) -> BodyParameters:
+    """Of arrays (...,), (..., 3), (..., 3, 3), as columns."""
+    rows = [[inertia[..., i, j] for j in range(3)] for i in range(3)]
+    return BodyParameters(mass, Vector(*np.moveaxis(com, -1, 0)), Matrix.of(rows))
+
+
+def varied_model(arm: ArmDescription, values: dict[str, Scalars]) -> ArmModel:
+    """The arm with these fields, each a flat list of scalars, instead of its own."""
+    numbers = arm.as_numbers
+    if "gravity" in values:
+        numbers = numbers._replace(gravity=Vector(*values["gravity"]))
+    joints = []
+    for i, joint in enumerate(numbers.joints):
+        shares = {}
+        for field, flat in values.items():
+            if field != "gravity":
+                size = len(flat) // arm.n
+                shares[field] = list(flat[i * size : (i + 1) * size])
+        joints.append(_varied(joint, arm, i, shares))
+    return arm_model(numbers._replace(joints=tuple(joints)))
+
+
+def _varied(joint: JointNumbers, arm: ArmDescription, i: int, shares: dict[str, list[Scalar]]) -> JointNumbers:
+    for field, share in shares.items():
+        match field:
+            case "mass" | "offset":
+                joint = joint._replace(**{field: share[0]})
+            case "com":
+                joint = joint._replace(com=Vector(*share))
+            case "inertia":  # symmetric: the upper triangle is read
+                xx, xy, xz, _, yy, yz, _, _, zz = share
+                joint = joint._replace(inertia=Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
+            case "coulomb":
+                joint = joint._replace(drive=joint.drive._replace(coulomb_plus=share[0], coulomb_minus=share[1]))
+            case _ if field in DRIVE:
+                joint = joint._replace(drive=joint.drive._replace(**{field: share[0]}))
+    row = arm.joints[i].dh
+    geometry = {field: share[0] for field, share in shares.items() if field in DH}
+    if geometry and row is not None:
+        given = DHRow(**{**row._asdict(), **geometry})
+        before, after, offset = dh_displacements(arm.joints[i].kind, arm.convention, given)
+        joint = joint._replace(before=before, after=after, offset=offset)
+    return joint
+
+
+def without_choices(options: Mapping[str, object]) -> dict[str, object]:
+    """The first of each choice: forward derivatives. Reverse ones would record the numbers of the robot twice."""
+    return {name: value[0] if isinstance(value, tuple) else value for name, value in options.items()}
+
+
+def formula_of(arm: ArmDescription, formula: Callable[..., object], fields: Sequence[str]) -> Callable[..., object]:
+    """The formula with the fields among its arguments."""
+
+    def of_family(_: ArmModel, **given: object) -> object:
+        values: dict[str, Scalars] = {field: given.pop(field) for field in fields}  # type: ignore[misc]
+        return formula(varied_model(arm, values), **given)
+
+    return of_family

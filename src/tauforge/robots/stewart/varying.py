@@ -1,0 +1,118 @@
+"""One kernel for a family of platforms: any number of the robot may be an argument instead of a constant."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import Matrix, Vector, unit
+from tauforge.errors import UnsupportedFeatureError
+from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.stewart.lumping import lumped
+from tauforge.formulations.stewart.parameters import (
+    LEGS,
+    Friction,
+    LegParameters,
+    PlatformParameters,
+    default_axes,
+)
+from tauforge.robots.serial.varying import check_names
+from tauforge.robots.stewart.description import PlatformDescription
+from tauforge.robots.stewart.functions import PlatformModel
+from tauforge.robots.stewart.spherical_legs import UNIVERSAL, off_axis
+
+Scalars = Sequence[Scalar]
+PARTS = ("lower", "upper")
+BODY: dict[str, tuple[int, ...]] = {"mass": (), "com": (3,), "inertia": (3, 3)}
+SHAPES: dict[str, tuple[int, ...]] = {
+    "base_points": (LEGS, 3),
+    "platform_points": (LEGS, 3),
+    "universal_axes": (LEGS, 3),
+    **{f"{part}_{field}": (LEGS, *shape) for part in PARTS for field, shape in BODY.items()},
+    "reflected_mass": (LEGS,),
+    **{f"platform_{field}": shape for field, shape in BODY.items()},
+    "friction": (3,),
+    "gravity": (3,),
+}
+
+SPINNING = ("universal_axes", "lower_com", "upper_com", "lower_inertia", "upper_inertia", "friction")
+
+
+def check(platform: PlatformDescription, fields: Sequence[str]) -> None:
+    """Fields that may vary, each once. A varying number is not checked, so none may spin a leg that nothing holds."""
+    check_names(fields, SHAPES)
+    if platform.base_joint == UNIVERSAL:
+        return
+    for field in fields:
+        if field in SPINNING:
+            raise UnsupportedFeatureError(
+                f"{field!r} cannot vary where legs have spherical joints at both ends: it could spin them",
+                field="varying",
+                remedy=f"Use one of {', '.join(name for name in SHAPES if name not in SPINNING)}, or `replace`",
+            )
+    for part in PARTS:
+        if f"{part}_mass" in fields and platform.has_masses and any(off_axis(platform, part)):
+            raise UnsupportedFeatureError(
+                f"'{part}_mass' cannot vary where legs have spherical joints at both ends and {part}_com, of a part "
+                "without mass, is off the leg's axis: a mass there would spin them",
+                field="varying",
+                remedy=f"Give {part}_com with y = z = 0",
+            )
+
+
+def varied_model(own: PlatformParameters, values: dict[str, Scalars], *, axes_follow: bool) -> PlatformModel:
+    """The platform with these fields, each a flat list of scalars, instead of its own.
+
+    axes_follow: whether the universal axes are the default of the base points, and so follow those that vary
+    """
+    legs = tuple(_leg(leg, i, values) for i, leg in enumerate(own.legs))
+    if axes_follow and "base_points" in values and "universal_axes" not in values:
+        axes = default_axes([leg.b for leg in legs])
+        legs = tuple(leg._replace(k=unit(k)) for leg, k in zip(legs, axes, strict=True))
+    body = _body(own.body, {field: values[f"platform_{field}"] for field in BODY if f"platform_{field}" in values})
+    friction = Friction(*values["friction"]) if "friction" in values else own.friction
+    gravity = Vector(*values["gravity"]) if "gravity" in values else own.gravity
+    parameters = PlatformParameters(legs, body, friction, gravity)
+    return PlatformModel(parameters, lumped(parameters))
+
+
+def _leg(leg: LegParameters, i: int, values: dict[str, Scalars]) -> LegParameters:
+    def share(field: str) -> Scalars:
+        size = len(values[field]) // LEGS
+        return values[field][i * size : (i + 1) * size]
+
+    if "base_points" in values:
+        leg = leg._replace(b=Vector(*share("base_points")))
+    if "platform_points" in values:
+        leg = leg._replace(p=Vector(*share("platform_points")))
+    if "universal_axes" in values:
+        leg = leg._replace(k=unit(Vector(*share("universal_axes"))))
+    if "reflected_mass" in values:
+        leg = leg._replace(reflected_mass=share("reflected_mass")[0])
+    lower, upper = (
+        {field: share(f"{part}_{field}") for field in BODY if f"{part}_{field}" in values} for part in PARTS
+    )
+    return leg._replace(lower=_body(leg.lower, lower), upper=_body(leg.upper, upper))
+
+
+def _body(body: BodyParameters, given: dict[str, Scalars]) -> BodyParameters:
+    if "mass" in given:
+        body = body._replace(mass=given["mass"][0])
+    if "com" in given:
+        body = body._replace(com=Vector(*given["com"]))
+    if "inertia" in given:  # symmetric: the upper triangle is read
+        xx, xy, xz, _, yy, yz, _, _, zz = given["inertia"]
+        body = body._replace(inertia=Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
+    return body
+
+
+def formula_of(
+    parameters: PlatformParameters, formula: Callable[..., object], fields: Sequence[str], *, axes_follow: bool
+) -> Callable[..., object]:
+    """The formula with the fields among its arguments."""
+
+    def of_family(_: PlatformModel, **given: object) -> object:
+        values: dict[str, Scalars] = {field: given.pop(field) for field in fields}  # type: ignore[misc]
+        return formula(varied_model(parameters, values, axes_follow=axes_follow), **given)
+
+    return of_family

@@ -1,0 +1,182 @@
+"""What a simulation is asked for, checked before it starts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.arrays import Array
+from tauforge.control.computed_torque import ComputedTorque
+from tauforge.control.controller import Controller, Robot, coordinate_count
+from tauforge.errors import ModelError, ShapeError
+from tauforge.motion.motion import Motion, positive
+from tauforge.robots.own_classes import honour_changes
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
+from tauforge.simulation.state import FAR, ran_away
+
+Law = Controller | Callable[[float, Array, Array], ArrayLike] | None
+State = tuple[ArrayLike, ArrayLike]
+WHOLE = 1e-9  # how far from a whole number of steps a period or a duration may be
+MOST_STEPS = 10**9
+LOOKS = 201  # instants at which the angles of a motion are looked at
+
+
+def check_robot(name: str, robot: object) -> None:
+    if not isinstance(robot, SerialArm | StewartPlatform):
+        raise ModelError(f"expected a SerialArm or a StewartPlatform, got {robot!r}", field=name)
+    honour_changes(robot)
+
+
+def alike(a: Robot, b: Robot) -> bool:
+    """Both arms or both platforms, of as many coordinates."""
+    return isinstance(a, SerialArm) == isinstance(b, SerialArm) and coordinate_count(a) == coordinate_count(b)
+
+
+def check_plant(robot: Robot, plant: Robot) -> None:
+    """The robot that really moves: of the same kind, with friction that an integrator gets past."""
+    check_robot("robot", robot)
+    check_robot("plant", plant)
+    if not alike(plant, robot):
+        raise ModelError(f"{plant.name} is no robot of the kind of {robot.name}", field="plant")
+    check_friction(plant, any(any(j.coulomb) for j in plant.joints) if isinstance(plant, SerialArm) else False)
+
+
+def check_friction(plant: Robot, coulomb: bool) -> None:
+    if isinstance(plant, SerialArm) and coulomb and not plant.coulomb_speed:
+        raise ModelError(
+            f"{plant.name} has Coulomb friction, which jumps at rest: no integrator gets past it",
+            field="coulomb_speed",
+            remedy="Smooth it to tanh(qd / v), for example by replace(coulomb_speed=0.01)",
+        )
+
+
+def check_law(
+    controller: Law, motion: Motion | None, initial: State | None, control_period: float | None, real: Robot
+) -> None:
+    """That controller, motion and robot fit together."""
+    if motion is not None and not isinstance(motion, Motion):
+        raise ModelError(f"expected a Motion, got {motion!r}", field="motion")
+    if not isinstance(controller, Controller):
+        if controller is not None and not callable(controller):
+            raise ModelError(f"expected a Controller, a callable or None, got {controller!r}", field="controller")
+    else:
+        _check_controller(controller, motion, initial, control_period, real)
+    in_space = isinstance(controller, Controller) and controller.task_space
+    if motion is None:
+        return
+    if motion.of_poses == (isinstance(real, SerialArm) and not in_space):
+        kind = "joint coordinates, not poses" if motion.of_poses else "poses with twists: wrap it in motion.PoseMotion"
+        raise ModelError(f"{real.name} needs a motion of {kind}", field="motion")
+    width, n = motion.sample(0.0).position.shape[-1], 6 if in_space else coordinate_count(real)
+    if width != n:
+        raise ShapeError("motion", expected=f"{n} coordinates, as {real.name} has", got=str(width))
+
+
+def _check_controller(
+    controller: Controller, motion: Motion | None, initial: State | None, control_period: float | None, real: Robot
+) -> None:
+    own = controller.robot
+    check_robot("controller", own)
+    if not alike(own, real):
+        raise ModelError(f"the controller is made for {own.name}, not for {real.name}", field="controller")
+    if motion is None:
+        raise ModelError("a controller needs a motion to follow", field="motion")
+    if controller.period is not None and not (
+        control_period is not None and math.isclose(controller.period, control_period, rel_tol=WHOLE)
+    ):
+        raise ModelError(
+            f"the controller learns every {controller.period} s and is asked every {control_period} s",
+            field="control_period",
+            remedy="Make both the same",
+        )
+    if controller.task_space and initial is None:
+        raise ModelError("a motion of the tool does not say where the joints start", field="initial")
+    if isinstance(controller, ComputedTorque) and motion.of_poses:
+        tilt = motion.sample(np.linspace(0.0, motion.duration, LOOKS)).position[:, 4]
+        if np.abs(tilt).max() >= np.pi / 2:
+            raise ModelError(
+                f"theta_y goes to {tilt[np.abs(tilt).argmax()]:.3g} rad: errors of angles mean nothing from a quarter "
+                "turn on",
+                field="motion",
+                remedy="Use LegSpaceComputedTorque, or turn the base frame",
+            )
+
+
+def initial_state(initial: State | None, motion: Motion | None, n: int) -> tuple[Array, Array]:
+    """Position and velocity, (n,) each."""
+    if initial is None:
+        if motion is None:
+            raise ModelError(
+                "where does it start?", field="initial", remedy="Give initial=(position, velocity) or motion="
+            )
+        start = motion.sample(0.0)
+        initial = (start.position, start.velocity)
+    position, velocity = pair_of(initial)
+    values = []
+    for name, value in (("initial position", position), ("initial velocity", velocity)):
+        array = numbers(value)
+        if array.shape != (n,) or not np.isfinite(array).all():
+            raise ShapeError(name, expected=f"{n} finite numbers", got=f"{value!r}")
+        if ran_away(array):
+            raise ShapeError(name, expected=f"numbers of at most {FAR:g} in size", got=f"{value!r}")
+        values.append(array)
+    return values[0], values[1]
+
+
+def pair_of(initial: Any) -> State:
+    if isinstance(initial, str) or not hasattr(initial, "__len__") or len(initial) != 2:
+        raise ShapeError("initial", expected="(position, velocity)", got=f"{initial!r}")
+    return initial[0], initial[1]
+
+
+def numbers(value: ArrayLike) -> Array:
+    """An array of floats; what cannot be one has no numbers in it."""
+    try:
+        return np.array(value, float)
+    except (TypeError, ValueError):
+        return np.array(np.nan)
+
+
+def run_time(duration: float | None, motion: Motion | None) -> float:
+    """s."""
+    if duration is not None:
+        return positive("duration", duration)
+    if motion is None:
+        raise ModelError("how long?", field="duration", remedy="Give duration= or motion=")
+    return motion.duration
+
+
+def whole_steps(name: str, length: float, step: float) -> int:
+    count = round(length / step)
+    if count < 1 or abs(length / step - count) > WHOLE * count:
+        raise ShapeError(name, expected=f"a whole number of steps of {step:g} s", got=f"{length:g} s")
+    if count > MOST_STEPS:
+        raise ShapeError(name, expected=f"at most {MOST_STEPS:,} steps", got=f"{count:,} of {step:g} s")
+    return count
+
+
+def whole_number(name: str, value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 1:
+        raise ShapeError(name, expected="a whole number >= 1", got=repr(value))
+    return int(value)
+
+
+def force_limits(robot: Robot, given: ArrayLike | str | None) -> Array | None:
+    """(n,) largest sizes of the forces; "robot" for the robot's own."""
+    n = coordinate_count(robot)
+    if given is None:
+        return None
+    if isinstance(given, str):
+        if given != "robot":
+            raise ShapeError("force_limits", expected=f"{n} numbers, 'robot' or None", got=repr(given))
+        own = [j.max_force for j in robot.joints] if isinstance(robot, SerialArm) else robot.force_limit or [None] * n
+        return np.array([np.inf if x is None else x for x in own])
+    limits = numbers(given)
+    if limits.shape not in ((), (n,)) or not (limits > 0).all():
+        raise ShapeError("force_limits", expected=f"one number > 0, or {n}", got=f"{given!r}")
+    return np.broadcast_to(limits, (n,))

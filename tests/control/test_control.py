@@ -1,0 +1,358 @@
+"""Control laws: the error equation, the paper's study of a PUMA, what a wrong model costs, what adaptation mends."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.linalg import expm
+from scipy.spatial.transform import Rotation
+
+import tauforge as tf
+from support.strategies import random_arm
+from tauforge.control import (
+    PD,
+    AdaptiveComputedTorque,
+    ComputedTorque,
+    FeedforwardPD,
+    GravityPD,
+    LegSpaceComputedTorque,
+    ResolvedRate,
+)
+from tauforge.motion import JointMove, PoseMotion, Sine, pose_rates
+
+ONE_BIT = 4.26e-4  # rad, of a 12-bit converter, in Lee's words
+ERROR_EQUATION = 1e-8
+
+
+pytestmark = pytest.mark.usefixtures("as_installed")
+
+
+def lees_angles(degrees):
+    """The paper's joint angles in the frames of our PUMA; its own frames are not printed, these are inferred."""
+    q = np.array(degrees, float)
+    return np.deg2rad([q[0] - 180, q[1] + 180, q[2] + 180, q[3] + 180, -q[4], q[5]])
+
+
+START, END = lees_angles((90, 0, 90, 0, 0, 0)), lees_angles((45, 30, 0, 45, 60, 90))
+PUMA = tf.load("puma560").without_friction().replace(limits=[None] * 6)
+
+
+def study(duration, period=0.01, plant=None, controller=None):
+    motion = JointMove(START, END, duration)
+    law = ComputedTorque(PUMA, kp=100.0, kv=20.0) if controller is None else controller
+    return tf.simulate(PUMA, law, motion, step=period / 10, control_period=period, plant=plant)
+
+
+def test_lees_study_of_the_puma():
+    """Kp = 100, Kv = 20, 0.01 s. With rotors within one bit for a move of 3 s, beyond it for one of 1 s; the paper's
+    arm, which has none, within it for 7 s, beyond it for 3 s.
+    """
+    assert np.abs(study(3.0).error).max() < ONE_BIT
+    assert np.abs(study(1.0).error).max() > ONE_BIT
+    bare = PUMA.without_rotors()
+    law = ComputedTorque(bare, kp=100.0, kv=20.0)
+    assert np.abs(study(7.0, plant=bare, controller=law).error).max() < ONE_BIT
+    assert np.abs(study(3.0, plant=bare, controller=law).error).max() > ONE_BIT
+
+
+def test_the_error_of_a_held_command():
+    """Between two samples the wanted acceleration is late by half a period on average: e ~ jerk period / (2 Kp)."""
+    for duration, period in ((2.0, 0.01), (2.0, 0.005), (4.0, 0.01)):
+        t = np.linspace(0, duration, 2001)
+        jerk = np.abs(np.gradient(JointMove(START, END, duration).sample(t).acceleration, t, axis=0)).max()
+        estimate = jerk * period / 2 / 100.0
+        measured = np.abs(study(duration, period).error).max()
+        assert 0.1 * estimate < measured < 3 * estimate
+
+
+def follows_the_error_equation(robot, motion, initial, error_of):
+    kp, kv = 100.0, 20.0
+    recording = tf.simulate(
+        robot, ComputedTorque(robot, kp, kv), motion, initial=initial, step=0.01, method="dormand-prince", duration=0.5
+    )
+    e, e_dot = error_of(recording)
+    n = e.shape[1]
+    A = np.block([[np.zeros((n, n)), np.eye(n)], [-kp * np.eye(n), -kv * np.eye(n)]])
+    step = expm(A * 0.01)
+    state, expected = np.concatenate([e[0], e_dot[0]]), []
+    for _ in recording.time:
+        expected.append(state[:n])
+        state = step @ state
+    assert np.abs(e[0]).max() > 0.01  # there is something to die out
+    assert np.abs(e - expected).max() < ERROR_EQUATION
+
+
+def test_the_closed_loop_of_an_arm():
+    rng = np.random.default_rng(0)
+    arm = random_arm(rng, "RPRR", drives=True).replace(coulomb_speed=0.05)
+    start, end, off = rng.normal(size=(3, 4)) * 0.3
+
+    def error_of(r):
+        return r.error, r.target_velocity - r.velocity
+
+    follows_the_error_equation(arm, JointMove(start, end, 1.0), (start + off, 0.2 * off), error_of)
+
+
+def test_the_closed_loop_of_a_platform():
+    """In x, y, z and the angles, friction and all."""
+    platform = tf.load("motion-rig")
+    numbers = Sine([0, 0, 1.1, 0, 0, 0], [0.05, 0.03, 0.05, 0.1, 0.08, 0.1], 0.5, 2.0)
+
+    def error_of(r):
+        rates = [pose_rates(p, v)[0] for p, v in ((r.target_position, r.target_velocity), (r.position, r.velocity))]
+        return r.error, rates[0] - rates[1]
+
+    start = PoseMotion(numbers).sample(0.0)
+    off = np.array([0.02, -0.03, 0.02, 0.05, -0.04, 0.06])
+    follows_the_error_equation(platform, PoseMotion(numbers), (start.position + off, start.velocity), error_of)
+
+
+def heavy_puma():
+    """Ten per cent more mass than the controller thinks, and a payload of 2 kg that it knows nothing of."""
+    return PUMA.replace(mass=[1.1 * joint.mass for joint in PUMA.joints]).carrying(tf.Payload(2.0, (0, 0, 0.05)))
+
+
+def test_a_wrong_model_costs_and_adaptation_mends():
+    plant = heavy_puma()
+    error = np.abs(study(3.0, plant=plant).error).max()
+    assert 0.02 < error < 0.2  # a hundred times the error of the right model
+    motion = Sine((START + END) / 2, (END - START) / 4, 0.4, 10.0)
+    fixed = tf.simulate(PUMA, ComputedTorque(PUMA), motion, step=2e-3, control_period=0.01, plant=plant)
+    learning = AdaptiveComputedTorque(PUMA, rate=20.0, period=0.01)
+    adaptive = tf.simulate(PUMA, learning, motion, step=2e-3, control_period=0.01, plant=plant)
+    last = slice(-1000, None)
+    assert np.abs(adaptive.error[last]).max() < np.abs(fixed.error[last]).max() / 100
+    learnt = learning.parameters
+    learning.reset()
+    assert not np.array_equal(learnt, learning.parameters)
+
+
+def test_carrying_equals_a_payload():
+    rng = np.random.default_rng(1)
+    payload = tf.Payload(1.5, (0.1, -0.2, 0.3), [0.2, 0.3, 0.25])
+    q, qd, qdd = rng.normal(size=(3, 5, 6))
+    for arm in (PUMA, random_arm(rng, "RPRRPR", "general")):
+        assert np.allclose(
+            arm.carrying(payload).inverse_dynamics(q, qd, qdd), arm.inverse_dynamics(q, qd, qdd, payload=payload)
+        )
+    with pytest.raises(tf.ModelError, match="one payload, not a batch"):
+        PUMA.carrying(tf.Payload([1.0, 2.0]))
+
+
+@pytest.mark.parametrize("law", [GravityPD, FeedforwardPD])
+def test_simpler_laws_hold_and_follow(law):
+    arm = PUMA
+    motion = JointMove(START, START + 0.2, 1.0)
+    gains = {"kp": [2000, 2000, 1000, 200, 200, 200], "kv": [200, 200, 100, 10, 10, 10]}
+    end = tf.simulate(arm, law(arm, **gains), motion, duration=2.0, control_period=1e-3).error[-1]
+    plain = tf.simulate(arm, PD(arm, **gains), motion, duration=2.0, control_period=1e-3).error[-1]
+    assert np.abs(end).max() < 0.1 * np.abs(plain).max()  # PD alone sags under the arm's weight
+
+
+def test_pd_in_leg_space():
+    platform = tf.load("motion-rig")
+    motion = tf.motion.StraightLine([0, 0, 1.0, 0, 0, 0], [0.05, 0, 1.1, 0, 0.05, 0], 1.0, 0.15, 0.08)
+    laws = {law: law(platform, kp=4e5, kv=8e3) for law in (PD, GravityPD, FeedforwardPD)}
+    errors = {
+        law: np.abs(tf.simulate(platform, laws[law], motion, step=2e-3, control_period=2e-3).error).max()
+        for law in laws
+    }
+    assert errors[FeedforwardPD] < errors[GravityPD] < errors[PD] < 0.02
+
+
+def test_forward_kinematics_in_the_loop():
+    """Dasgupta's path I with leg lengths in steps of a micrometre: the steps cost less than the held forces do."""
+    platform = tf.load("dasgupta1998")
+    path = tf.motion.StraightLine(
+        [0.1, 0.0, 0.4, 0, 0, -0.2], [0.3, 0.0, 0.6, 0, 0, 0.2], 6.0, 0.08, 0.08
+    )  # about z alone
+    errors = {}
+    for resolution in (0.0, 1e-6, 1e-4):
+        law = LegSpaceComputedTorque(platform, resolution=resolution)
+        run = tf.simulate(platform, law, path, step=0.01, control_period=0.01, duration=2.0)
+        errors[resolution] = np.abs(run.error).max(axis=0)
+    assert errors[0.0][:3].max() < 2e-4  # m
+    # A run in steps is chaotic: the cost of the steps is compared with that of holding, and not with a number.
+    assert (np.abs(errors[1e-6] - errors[0.0]) < errors[0.0] / 10).all()
+    assert (np.abs(errors[1e-4] - errors[0.0]) > errors[0.0] / 10).any()
+    with pytest.raises(tf.ModelError, match="resolution: expected a length >= 0, got -1"):
+        LegSpaceComputedTorque(platform, resolution=-1)
+
+
+@pytest.mark.parametrize(
+    ("kp", "kv", "match"),
+    [
+        (-1.0, 20.0, r"kp: condition \(b\)"),
+        (100.0, -1.0, r"kv: condition \(a\)"),
+        (np.eye(6) + np.eye(6, k=1), 20.0, "kp: condition of stability: the gain matrix must be symmetric"),
+        (100.0, [20, 20, 20, 20, 20, 0], r"kv: condition \(c\)"),
+        (0.0, 20.0, r"condition \(b\)"),
+        ([1.0, 2.0], 20.0, "kp: expected a number, 6 numbers or an 6 x 6 matrix"),
+        (np.nan, 20.0, "kp: expected a number"),
+        ("high", 20.0, "kp: expected a number"),
+    ],
+)
+def test_gains_that_are_refused(kp, kv, match):
+    with pytest.raises(tf.ModelError, match=match):
+        ComputedTorque(PUMA, kp, kv)
+
+
+@pytest.mark.parametrize(
+    ("law", "field"),
+    [
+        (lambda: PD(PUMA, -1.0, 1.0), "kp"),
+        (lambda: GravityPD(PUMA, 1.0, [1, 1, 1, -0.5, 1, 1]), "kv"),
+        (lambda: FeedforwardPD(PUMA, 1.0, np.eye(6) + 3 * np.eye(6, k=1)), "kv"),
+        (lambda: ResolvedRate(PUMA, kv=-10.0), "kv"),
+        (lambda: AdaptiveComputedTorque(PUMA, -10.0, period=1e-3), "rate"),
+        (lambda: AdaptiveComputedTorque(PUMA, damping=-1.0, period=1e-3), "damping"),
+    ],
+)
+def test_gains_that_drive_an_error_away_are_refused(law, field):
+    with pytest.raises(tf.ModelError, match=f"^{field}: drives some error further away: e' K e must not be negative"):
+        law()
+
+
+def test_gains_of_nothing_and_turning_gains_are_taken():
+    """No stiffness, no damping, and matrices that turn an error without feeding it: e' K e is 0."""
+    turning = np.zeros((6, 6))
+    turning[0, 1], turning[1, 0] = 5.0, -5.0
+    assert np.array_equal(PD(PUMA, 0.0, turning).kv, turning)
+
+
+def test_gains_that_couple():
+    """Condition (c) may hold although one joint has no damping of its own: the stiffness passes it on."""
+
+    def slowest(law):
+        """The largest real part of the roots of e'' + Kv e' + Kp e = 0."""
+        system = np.block([[np.zeros((6, 6)), np.eye(6)], [-law.kp, -law.kv]])
+        return np.linalg.eigvals(system).real.max()
+
+    kp = 100 * np.eye(6)
+    kp[4, 5] = kp[5, 4] = 30
+    kv = np.diag([20.0, 20, 20, 20, 20, 0])
+    assert slowest(ComputedTorque(PUMA, kp, kv)) < -0.1
+    with pytest.raises(tf.ModelError, match=r"kv: condition \(c\) of stability: some error is never damped"):
+        ComputedTorque(PUMA, 100.0, kv)
+    assert abs(slowest(ComputedTorque(PUMA, 100.0, kv, check=False))) < 1e-12
+
+
+def test_adaptive_control_is_asked_as_often_as_it_learns():
+    law = AdaptiveComputedTorque(PUMA, period=0.01)
+    for period in (None, 0.02):
+        with pytest.raises(tf.ModelError, match=r"the controller learns every 0.01 s and is asked every"):
+            tf.simulate(PUMA, law, JointMove(START, END, 1.0), step=0.01, control_period=period)
+
+
+def test_adaptive_control_is_for_arms():
+    with pytest.raises(tf.ModelError, match="regressor"):
+        AdaptiveComputedTorque(tf.load("motion-rig"), period=0.01)
+
+
+def test_resolved_rates_follow_a_line_in_space():
+    """The tool of a PUMA along a line, orientation kept; then towards a place it cannot reach, without running away."""
+    q = np.array([0.3, -0.8, 0.4, 0.2, 0.7, 0.1])
+    pose = tool_pose(PUMA, q)
+    line = tf.motion.StraightLine(pose, pose + [0.1, -0.15, 0.1, 0, 0, 0], 1.0, 0.3, 1.0)
+    law = ResolvedRate(PUMA)
+    run = tf.simulate(PUMA, law, line, initial=(q, np.zeros(6)), control_period=1e-3)
+    there = np.array([tool_pose(PUMA, x) for x in run.position[::100]])
+    wanted = line.sample(run.time[::100]).position
+    assert np.abs(there - wanted)[:, :3].max() < 5e-3  # the velocity loop's lag
+    assert np.abs(there[-1] - line.end).max() < 5e-3
+    assert np.isnan(run.error).all()  # of the joints nothing was asked
+    far = tf.motion.StraightLine(pose, pose + [3.0, 0, 0, 0, 0, 0], 1.0, 4.0, 1.0)
+    stretched = tf.simulate(PUMA, law, far, initial=(q, np.zeros(6)), control_period=1e-3)
+    assert np.isfinite(stretched.position).all()
+    with pytest.raises(tf.ModelError, match="does not say where the joints start"):
+        tf.simulate(PUMA, law, line)
+    with pytest.raises(tf.ModelError, match="resolved rates are for arms"):
+        ResolvedRate(tf.load("motion-rig"))
+
+
+def tool_pose(arm, q):
+    T = arm.forward_kinematics(q)
+    return np.r_[T[:3, 3], Rotation.from_matrix(T[:3, :3]).as_euler("xyz")]
+
+
+def test_full_gain_matrices_are_used_as_they_are():
+    """K e, not K' e nor its diagonal: the force is the inverse dynamics of the corrected acceleration."""
+    rng = np.random.default_rng(5)
+    kp, kv = (A @ A.T + 50 * np.eye(6) for A in rng.normal(size=(2, 6, 6)) * 4)
+    skew = rng.normal(size=(6, 6))
+    q, qd, target = rng.normal(size=6), rng.normal(size=6), JointMove(START, END, 1.0).sample(0.3)
+    for Kp, Kv in ((kp, kv), (kp + skew - skew.T, kv + skew)):
+        law = ComputedTorque(PUMA, Kp, Kv, check=False)
+        wanted = target.acceleration + Kv @ (target.velocity - qd) + Kp @ (target.position - q)
+        expected = PUMA.inverse_dynamics(q, qd, wanted)
+        assert np.abs(law.force(0.3, q, qd, target) - expected).max() < 1e-9 * np.abs(expected).max()
+        plain = PD(PUMA, Kp, Kv).force(0.3, q, qd, target)
+        assert np.allclose(plain, Kp @ (target.position - q) + Kv @ (target.velocity - qd))
+
+
+def test_stability_is_judged_by_eigenvalues():
+    """Diagonals that look well on matrices that are not."""
+    bad = 10 * np.eye(6)
+    bad[0, 1] = bad[1, 0] = 20
+    with pytest.raises(tf.ModelError, match=r"kp: condition \(b\)"):
+        ComputedTorque(PUMA, bad, 20.0)
+    with pytest.raises(tf.ModelError, match=r"kv: condition \(a\)"):
+        ComputedTorque(PUMA, 100.0, bad)
+    lopsided = 20 * np.eye(6)
+    lopsided[0, 1] = 1.0
+    with pytest.raises(tf.ModelError, match="kv: condition of stability: the gain matrix must be symmetric"):
+        ComputedTorque(PUMA, 100.0, lopsided)
+    with pytest.raises(tf.ModelError, match=r"kv: condition \(a\)"):
+        LegSpaceComputedTorque(tf.load("motion-rig"), 100.0, -1.0)
+
+
+def test_gravity_is_held_where_the_robot_is():
+    q, target = START + 0.3, JointMove(START, END, 1.0).sample(0.5)
+    law = GravityPD(PUMA, 10.0, 1.0)
+    plain = PD(PUMA, 10.0, 1.0).force(0.5, q, np.zeros(6), target)
+    assert np.allclose(law.force(0.5, q, np.zeros(6), target) - plain, PUMA.gravity_forces(q))
+
+
+def test_slotine_and_lis_law():
+    """tau = Y(q, qd, qdd_r, qd_r) a + K s + friction and rotors; the parameters follow the gradient."""
+    rng = np.random.default_rng(6)
+    arm = random_arm(rng, "RRR", drives=True).replace(coulomb_speed=0.1)
+    law = AdaptiveComputedTorque(arm, rate=7.0, damping=2.0, period=1e-3, learning=1e-9)
+    q, qd = rng.normal(size=(2, 3))
+    target = tf.motion.MotionSample(*rng.normal(size=(3, 3)))
+    e, e_dot = target.position - q, target.velocity - qd
+    s, reference, slope = e_dot + 7 * e, target.velocity + 7 * e, target.acceleration + 7 * e_dot
+    Y = arm.regressor(q, qd, slope, qd_ref=reference)
+    rotors = np.array([j.motor_inertia * j.gear_ratio**2 for j in arm.joints]) * slope
+    expected = Y @ arm.inertial_parameters + 2 * s + rotors + arm.friction_forces(qd)
+    assert np.allclose(law.force(0.0, q, qd, target), expected, rtol=1e-6)  # it has hardly learnt yet
+    assert not np.allclose(Y, arm.regressor(q, qd, slope))  # the reference velocity matters here
+
+
+def test_resolved_rates_turn_the_tool_too():
+    """In the world's axes: J qd is the twist and what brings position and orientation back."""
+    q = np.array([0.2, 0.6, -0.8, 0.3, 0.9, -0.2])
+    tool = PUMA.forward_kinematics(q)
+    turn = Rotation.from_rotvec([0.02, -0.03, 0.01])  # world axes
+    wanted = turn.as_matrix() @ tool[:3, :3]
+    pose = np.r_[tool[:3, 3] + [0.01, 0, -0.02], Rotation.from_matrix(wanted).as_euler("xyz")]
+    twist = np.array([0.1, 0.2, -0.1, 0.3, -0.2, 0.1])
+    rates = ResolvedRate(PUMA, gain=5.0, fastest=100.0).rates(q, tf.motion.MotionSample(pose, twist, np.zeros(6)))
+    expected = twist + 5 * np.r_[[0.01, 0, -0.02], turn.as_rotvec()]
+    assert np.abs(PUMA.jacobian(q) @ rates - expected).max() < 1e-9  # far from singular poses nothing is damped
+
+
+def test_legs_are_measured_where_they_are():
+    """The converters round to the nearest step; the pose is searched from where it was before."""
+    rig = tf.load("motion-rig")
+    law = LegSpaceComputedTorque(rig, resolution=1e-3)
+    pose, still = np.array([0.01, 0, 1.0, 0, 0.02, 0]), np.zeros(6)
+    target = tf.motion.MotionSample(pose, still, still)
+    asked = law.force(0.0, pose, still, target)
+    lengths = rig.inverse_kinematics(pose)
+    rounded = np.round(lengths / 1e-3) * 1e-3
+    seen = rig.forward_kinematics(rounded, pose)
+    acceleration = rig.forward_rates(seen, still, 100 * (lengths - rounded))[1]
+    assert np.allclose(asked, rig.inverse_dynamics(seen, still, acceleration))
+    far = tf.motion.MotionSample(pose + [0.3, 0.3, 0.2, 0.8, 0.8, 1.5], still, still)
+    assert np.isfinite(law.force(0.1, pose, still, far)).all()

@@ -1,0 +1,126 @@
+"""The README and the pages: their code runs, their numbers are today's."""
+
+from __future__ import annotations
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from console_blocks import PAGES as PRINTING
+from pages import difference
+
+ROOT = Path(__file__).parents[2]
+PAGES = {
+    "README.md": 7,
+    "docs/formulations.md": 2,
+    "docs/stewart.md": 1,
+    "docs/control.md": 2,
+    "docs/command-line.md": 1,
+    "docs/index.md": 1,
+    "docs/speed.md": 2,
+}
+
+
+@pytest.fixture(autouse=True)
+def as_a_reader(as_installed, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)  # what a page saves goes there
+
+
+@pytest.fixture
+def needs_kernels(switch):
+    """Skips what is about kernels where there are none."""
+
+    def skip(page: str) -> None:
+        if switch == "0" and re.search(r"\.kernel\(|tf\.rollout\(", (ROOT / page).read_text(encoding="utf-8")):
+            pytest.skip(f"{page} shows kernels, which TAUFORGE_KERNELS=0 switches off")
+
+    return skip
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_the_code_runs_from_top_to_bottom(page, needs_kernels):
+    needs_kernels(page)
+    blocks = re.findall(r"```python\n(.*?)```", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    assert len(blocks) >= PAGES[page]
+    namespace: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, page, "exec"), namespace)
+
+
+@pytest.mark.parametrize("name", ["README.md", "docs/formulations.md"])
+def test_printed_results_are_real(capsys, name, needs_kernels):
+    needs_kernels(name)
+    page = (ROOT / name).read_text(encoding="utf-8")
+    blocks = re.findall(r"```python\n(.*?)```", page, flags=re.DOTALL)
+    printed = re.findall(r"print\(.*\) +# (.*)", page)
+    assert printed
+    namespace: dict[str, object] = {}
+    for block in blocks:
+        exec(compile(block, name, "exec"), namespace)
+    assert difference("\n".join(printed), "\n".join(capsys.readouterr().out.split("\n")[: len(printed)])) == ""
+
+
+@pytest.mark.parametrize("page", [*PAGES, "docs/complexity.md", "docs/model-file.md", "CONTRIBUTING.md"])
+def test_links_lead_somewhere(page):
+    prose = re.sub(r"```.*?```|`[^`]*`", "", (ROOT / page).read_text(encoding="utf-8"), flags=re.DOTALL)
+    for target in re.findall(r"\]\(([^)#]+)[^)]*\)", prose):
+        assert target.startswith("http") or ((ROOT / page).parent / target).exists(), target
+
+
+def test_code_comes_within_the_first_thirty_lines():
+    assert "```python" in "\n".join((ROOT / "README.md").read_text(encoding="utf-8").splitlines()[:30])
+
+
+def test_generated_tables_are_todays():
+    tool = ROOT / "tools" / "generated_docs.py"
+    done = subprocess.run([sys.executable, tool, "--check"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"run: make docs\n{done.stderr}"
+
+
+@pytest.mark.parametrize("page", PRINTING, ids=lambda path: path.stem)
+def test_outputs_below_the_code_are_todays(page, needs_kernels):
+    needs_kernels(page)
+    tool = ROOT / "tools" / "console_blocks.py"
+    done = subprocess.run([sys.executable, tool, "--check", page.stem], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"run: make docs\n{done.stderr}"
+
+
+def test_the_catalogue_is_named_in_full():
+    import tauforge as tf
+
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    for name in tf.catalogue():
+        assert f"`{name}`" in text
+
+
+def test_the_speed_table_has_a_column_for_every_vector_width(monkeypatch, tmp_path):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    import generated_docs
+
+    def case(function, **ns):
+        return {"function": function, "states": 4, "ns": {name: {"fastest": x} for name, x in ns.items()}}
+
+    narrow = {"tauforge, 256-bit vectors": 20.0}
+    report = {
+        "environment": {"cpu": "lake", "vector_bits": 512, "narrow_vector_bits": 256, "date": "2026", "commit": "c"},
+        "batches": [case("mass_matrix", tauforge=10.0, **narrow, other=200.0)],
+        "platforms": [case("platform: condition_number", tauforge=10.0, other=50.0)],
+        "rollouts": case("rollout", tauforge=1.0, **narrow),
+        "platform_rollouts": case("platform: rollout", tauforge=2.0, **narrow),
+    }
+    (tmp_path / "benchmarks" / "results").mkdir(parents=True)
+    (tmp_path / "benchmarks" / "results" / "day.json").write_text(json.dumps(report))
+    monkeypatch.setattr(generated_docs, "ROOT", tmp_path)
+    head, _, *rows, _, note = generated_docs.speed_table().splitlines()
+    assert head == "| function | states | tauforge, 512-bit | tauforge, 256-bit | others |"
+    assert rows == [
+        "| mass matrix | 4 | 10.0 ns | 20.0 ns | other 20 x / 10 x |",
+        "| platform: condition number | 4 | 10.0 ns |  | other 5 x |",
+        "| step of an arm's rollout under computed torque | 4 | 1.0 ns | 20.0 ns |  |",
+        "| step of a platform's rollout under computed torque | 4 | 2.0 ns | 20.0 ns |  |",
+    ]
+    assert "one core of lake with 512-bit and with 256-bit vectors" in note

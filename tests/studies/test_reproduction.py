@@ -1,0 +1,149 @@
+"""The five papers from the command line: the report's files hold the library's numbers, and the page shows them all."""
+
+from __future__ import annotations
+
+import csv
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from pages import difference
+from paper_verdicts import Judged, claims_table, contents_rows
+from support.browser import chromium, opened
+from tauforge.analysis.singularity import crossings
+
+ROOT = Path(__file__).parents[2]
+PAPERS = ("dasgupta1998", "pedrammehr2012", "turney1980", "lee1982", "angeles")
+ENDS = [0.1, 0.0, 0.4, 0.0, 0.0, -0.2], [0.3, 0.0, 0.6, 0.0, 0.0, 0.2]
+PATH_II = tf.motion.StraightLine(*ENDS, 0.6, 0.8, 0.8, orientation="angles")
+SAME = 1e-9  # relative: kernels there, the reference here
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory, switch: str) -> Path:
+    out = tmp_path_factory.mktemp("papers") / "report"
+    done = subprocess.run(
+        [sys.executable, "-m", "tauforge", "reproduce", "--out", str(out)],
+        env={**os.environ, "TAUFORGE_KERNELS": switch},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.rstrip().endswith(str(out / "index.html"))
+    return out
+
+
+def columns(report: Path, name: str) -> dict[str, np.ndarray]:
+    """Numbers of a CSV by the words before the unit."""
+    with (report / "data" / f"{name}.csv").open(newline="") as file:
+        header, *rows = csv.reader(file)
+    return {title.split(":")[0]: np.array([float(row[k]) for row in rows]) for k, title in enumerate(header)}
+
+
+def rows_of(report: Path, name: str) -> list[list[str]]:
+    with (report / "data" / f"{name}.csv").open(newline="") as file:
+        return list(csv.reader(file))
+
+
+def test_forces_of_dasguptas_figures(report: Path) -> None:
+    platform = tf.load("dasgupta1998")
+    for leg in range(6):
+        found = columns(report, f"dasgupta1998-fig-7-panel-{leg + 1}")
+        states = PATH_II.sample(found["time [s]"])
+        total = platform.inverse_dynamics(*states, model="dasgupta1998")[:, leg]
+        static = platform.inverse_dynamics(*states, model="massless-legs")[:, leg]
+        size = np.abs(total).max()
+        assert np.abs(found["T, total"] - total).max() < SAME * size
+        assert np.abs(found["S, massless legs"] - static).max() < SAME * size
+        assert np.abs(found["D, difference"] - (total - static)).max() < SAME * size
+
+
+def test_forces_of_pedrammehrs_figures(report: Path) -> None:
+    platform = tf.load("pedrammehr2012")
+    for leg in range(6):
+        found = columns(report, f"pedrammehr2012-fig-10-panel-{leg + 1}")
+        states = PATH_II.sample(found["time [s]"])
+        improved = platform.inverse_dynamics(*states, model="pedrammehr2012")[:, leg]
+        assert np.abs(found["improved"] - improved).max() < SAME * np.abs(improved).max()
+
+
+def test_errors_of_lees_figures(report: Path) -> None:
+    """The paper's arm, which has no rotors, and beside it the one with rotors."""
+    whole = tf.load("puma560").without_friction().replace(limits=[None] * 6, gravity=(0, 0, -9.8))  # as printed
+    start, end = np.deg2rad([[-90, 180, 270, 180, 0, 0], [-135, 210, 180, 225, -60, 90]])
+    move = tf.motion.JointMove(start, end, 3.0)
+    for name, arm in (("the paper's arm", whole.without_rotors()), ("with rotors", whole)):
+        run = tf.simulate(arm, tf.control.ComputedTorque(arm), move, step=2e-3, control_period=0.01)
+        for joint in range(6):
+            found = columns(report, f"lee1982-fig-{joint + 3}-panel-1")
+            theirs = np.interp(found["time [s]"], run.time, run.error[:, joint])
+            assert np.abs(found[name] - theirs).max() < SAME * np.abs(theirs).max()
+
+
+def test_counts_in_angeles_table(report: Path) -> None:
+    table = {row[0]: row[1:] for row in rows_of(report, "angeles-table-7-4")}
+    own = next(cells for name, cells in table.items() if "joint-frames" in name)
+    from tauforge.analysis.complexity import general_operation_count
+
+    count = general_operation_count(6, "joint-frames")
+    assert str(count.multiplications) in own
+    assert str(count.additions) in own
+
+
+def test_claims_say_what_the_library_says(report: Path) -> None:
+    claims = rows_of(report, "claims")
+    texts = [" ".join(row) for row in claims[1:]]
+    assert {row[0] for row in claims[1:]} == set(PAPERS)
+    platform = tf.load("dasgupta1998")
+    path_III = tf.motion.StraightLine(
+        [0.4, 1.4, 1.2, 0.1, 0.2, 0.0], [0.8, 1.8, 1.8, 0.3, 0.4, 0.0], 6.0, 0.2, 0.08, orientation="angles"
+    )
+    crossing = crossings(platform, lambda t: path_III.sample(t).position, 3.0, 4.0)[0].time
+    assert any(f"{crossing:.4f}"[:6] in text for text in texts)
+    states = PATH_II.sample(np.linspace(0, 0.6, 601))
+    off = np.abs(platform.inverse_dynamics(*states, model="dasgupta1998") - platform.inverse_dynamics(*states)).max()
+    assert any(f"{off:.1f} N on path II" in text for text in texts)
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_page_of_verdicts_is_todays(report: Path, paper: str) -> None:
+    """On whatever machine this runs: the page has no times, and of rounding only its bound."""
+    claims = [Judged(*row[1:]) for row in rows_of(report, "claims")[1:] if row[0] == paper]
+    page = (ROOT / "docs" / "papers.md").read_text(encoding="utf-8")
+    section = page.split(f"## {paper}\n")[1].split("\n## ")[0]
+    stored = "".join(line for line in section.splitlines(keepends=True) if line.startswith("|"))
+    assert difference(stored, claims_table(claims)) == "", "run: make docs"
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_page_of_contents_is_todays(report: Path, paper: str) -> None:
+    header, *rows = rows_of(report, f"{paper}-table-contents")
+    page = (ROOT / "docs" / "paper-contents.md").read_text(encoding="utf-8")
+    section = page.split(f"## {paper}\n")[1].split("\n## ")[0]
+    stored = "".join(line for line in section.splitlines(keepends=True) if line.startswith("|"))
+    assert difference(stored, contents_rows(header, rows)) == "", "run: make docs"
+
+
+@pytest.mark.parametrize("viewport", [{"width": 1360, "height": 900}, {"width": 390, "height": 844}])
+def test_the_page_draws_every_figure(report: Path, viewport: dict[str, int]) -> None:
+    with chromium() as browser:
+        page, wrong = opened(browser, (report / "index.html").as_uri(), viewport=viewport)
+        assert wrong == []
+        drawn = page.evaluate(
+            "[...document.querySelectorAll('.plot')].map((plot) => [plot.data.length,"
+            " plot.querySelectorAll('.scatterlayer .trace, .barlayer .trace').length])"
+        )
+        assert len(drawn) > 100
+        assert all(wanted == shown > 0 for wanted, shown in drawn)
+        assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+        assert page.locator("h2").count() >= len(PAPERS)
+    images = {path.stem for path in (report / "figures").glob("*.png")}
+    assert images == {path.stem for path in (report / "figures").glob("*.svg")}
+    assert len(images) > 30

@@ -40,7 +40,8 @@ pytestmark = pytest.mark.usefixtures("kernels_on")
 
 
 def in_a_child(code: str, **environment: str) -> str:
-    head = f"import sys; sys.path[:0] = {[str(p) for p in Path(__file__).parents[:2]]!r}\nfrom test_kernel_memory import *\n"
+    folders = [str(folder) for folder in Path(__file__).parents[:2]]
+    head = f"import sys; sys.path[:0] = {folders!r}\nfrom test_kernel_memory import *\n"
     done = subprocess.run(
         [sys.executable, "-c", head + textwrap.dedent(code)],
         env=os.environ | {"TAUFORGE_KERNELS": "1", "TAUFORGE_CACHE": "off"} | environment,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.errors import ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
 from tauforge.robots import validation
@@ -22,7 +23,7 @@ from tauforge.robots.serial import functions as formulas
 from tauforge.robots.serial import inverse_kinematics as ik
 from tauforge.robots.serial import large_arms
 from tauforge.robots.serial import varying as families
-from tauforge.robots.serial.description import ArmDescription, Array
+from tauforge.robots.serial.description import ArmDescription
 from tauforge.robots.serial.functions import FUNCTIONS
 from tauforge.robots.serial.model import arm_model
 

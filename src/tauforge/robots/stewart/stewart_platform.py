@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.lumping import lumped
@@ -23,7 +24,7 @@ from tauforge.robots.stewart import functions as formulas
 from tauforge.robots.stewart import limits
 from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart import varying as families_of_platforms
-from tauforge.robots.stewart.description import Array, PlatformDescription
+from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.functions import EXACT, FUNCTIONS, MASSLESS, MODELS, PlatformModel
 from tauforge.robots.stewart.spherical_legs import UNIVERSAL
 

@@ -55,7 +55,7 @@ def _row(index: SupportsIndex | Iterable[SupportsIndex] | None) -> Row:
     """From an index of NumPy's, (), (k,) or (j, k)."""
     if index is None:
         return None
-    if isinstance(index, SupportsIndex):
+    if not isinstance(index, Iterable):
         return index.__index__()
     indices = tuple(k.__index__() for k in index)
     return indices if len(indices) > 1 else (indices[0] if indices else None)

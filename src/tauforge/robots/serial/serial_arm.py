@@ -247,6 +247,7 @@ class SerialArm(ArmDescription):
                 f"{self.name}: the mass matrix has no inverse; a link without mass or inertia moves freely",
                 pose=poses[finite][first].tolist(),
                 condition_number=float(conditions[first]),
+                row=np.argwhere(suspicious)[finite][first],
             )
 
     def mass_matrix(self, q: ArrayLike, *, payload: Payload | None = None) -> Array:

@@ -477,6 +477,5 @@ def _rows(arguments: dict[str, Any], rows: Array) -> dict[str, Array]:
 
 def _no_answer(text: str, rows: Array, first: int, pose: Array, condition: float) -> SingularityError:
     """Names the row of the batch that is the first-th of these rows."""
-    index = tuple(np.argwhere(rows)[first])
-    where = f" in row {', '.join(map(str, index))}" if index else ""
-    return SingularityError(text + where, pose=pose.tolist(), condition_number=float(condition))
+    row = np.argwhere(rows)[first]
+    return SingularityError(text, pose=pose.tolist(), condition_number=float(condition), row=row)

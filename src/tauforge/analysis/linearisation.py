@@ -1,7 +1,7 @@
 """A robot's motion about a state, to first order: x' = A x + B u for small changes of state and forces.
 
-The state of an arm is (q, qd); of a platform (pose, twist), the pose by its six numbers. Derivatives are exact: an
-arm's by its kernels, a platform's by dual numbers through the very text of its forward dynamics.
+The state is position and velocity as the robot has them: (q, qd) of an arm; (pose, twist) of a platform, the pose by
+its six numbers. Derivatives are exact: those of the robot's own forward dynamics.
 """
 
 from __future__ import annotations
@@ -11,17 +11,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.algebra.dual import derivative, seeded
-from tauforge.algebra.rotations import angle_rates
-from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
-from tauforge.control.controller import Robot, coordinate_count
 from tauforge.errors import ModelError, ShapeError
 from tauforge.field_docs import with_field_docs
-from tauforge.formulations.stewart.lumping import lumped
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart.functions import PlatformModel, forward_dynamics
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+from tauforge.robots.robot import Robot, check_robot
 
 
 @with_field_docs
@@ -51,28 +44,18 @@ def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: Arr
     position, velocity, force: (n,), as the robot's forward dynamics take them
     Identity: A and B are the derivatives of (velocity's coordinates, forward_dynamics) by state and forces.
     """
-    n = coordinate_count(robot)
+    n, forces = check_robot("robot", robot).n, len(robot.actuators)
     given = []
-    for name, value in (("position", position), ("velocity", velocity), ("force", force)):
+    for name, value, count in (("position", position, n), ("velocity", velocity, n), ("force", force, forces)):
         try:
             array = np.asarray(value, float)
         except (TypeError, ValueError):
             array = np.array(np.nan)
-        if array.shape != (n,) or not np.isfinite(array).all():
-            raise ShapeError(name, expected=f"{n} finite numbers", got=f"{value!r}")
+        if array.shape != (count,) or not np.isfinite(array).all():
+            raise ShapeError(name, expected=f"{count} finite numbers", got=f"{value!r}")
         given.append(array)
-    if isinstance(robot, SerialArm):
-        by_q, by_qd, by_tau = robot.forward_dynamics_derivatives(*given)
-        top = np.hstack([np.zeros((n, n)), np.eye(n)])
-        return Linearisation(np.vstack([top, np.hstack([by_q, by_qd])]), np.vstack([np.zeros((n, n)), by_tau]))
-    return _of_platform(robot, *given)
-
-
-def _of_platform(platform: StewartPlatform, pose: Array, twist: Array, force: Array) -> Linearisation:
-    platform.forward_dynamics(pose, twist, force)  # says what is wrong with the state, if anything is
-    parameters = platform.parameters
-    model = PlatformModel(parameters, lumped(parameters))
-    p, t, f = (seeded(x.tolist(), 6 * k) for k, x in enumerate((pose, twist, force)))
-    rates = [*t[:3], *angle_rates(Vector(*p[3:]), Vector(*t[3:])), *forward_dynamics(model, p, t, f)]
-    slopes = np.array([[derivative(rate, k) for k in range(18)] for rate in rates])
-    return Linearisation(slopes[:, :12], slopes[:, 12:])
+    robot.forward_dynamics(*given)  # says what is wrong with the state, if anything is
+    by_position, by_velocity, by_force = robot.forward_dynamics_derivatives(*given)
+    top = np.hstack(robot.rate_derivatives(given[0], given[1]))
+    A = np.vstack([top, np.hstack([by_position, by_velocity])])
+    return Linearisation(A, np.vstack([np.zeros((n, forces)), by_force]))

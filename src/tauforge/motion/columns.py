@@ -16,18 +16,15 @@ joints: `shoulder [deg]`, `shoulder_velocity [deg/s]`, `shoulder_acceleration [d
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.motion.csv_table import Column
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+from tauforge.robots.robot import Robot
 
 TIME = Column("time", "s")
 AXES = ("x", "y", "z")
 POSE = tuple(Column(*c) for c in zip((*AXES, *(f"theta_{a}" for a in AXES)), ["m"] * 3 + ["rad"] * 3, strict=True))
-ENDINGS = ("", "_velocity", "_acceleration")  # of columns that are called after a joint
-LENGTHS = tuple(Column(f"l{i}", "m") for i in range(1, 7))
+ENDINGS = ("", "_velocity", "_acceleration")  # of columns that are called after a coordinate
 
 
 class Columns(NamedTuple):
@@ -47,49 +44,35 @@ class Columns(NamedTuple):
         return tuple(column._replace(name=f"target_{column.name}") for column in self.velocity)
 
 
-def arm_columns(units: Sequence[str]) -> Columns:
-    """units: of the joints' coordinates, rad or m."""
-
-    def numbered(letters: str, per: str) -> tuple[Column, ...]:
-        return tuple(Column(f"{letters}{i}", unit + per) for i, unit in enumerate(units, 1))
-
-    forces = tuple(Column(f"tau{i}", "N m" if unit == "rad" else "N") for i, unit in enumerate(units, 1))
-    return Columns(numbered("q", ""), numbered("qd", "/s"), numbered("qdd", "/s^2"), forces)
-
-
-def _vector(linear: str, angular: str, per: str) -> tuple[Column, ...]:
-    first = (Column(f"{linear}_{axis}", f"m{per}") for axis in AXES)
-    return (*first, *(Column(f"{angular}_{axis}", f"rad{per}") for axis in AXES))
+def columns_of(robot: Robot) -> Columns:
+    return Columns(
+        tuple(Column(c.column, c.unit) for c in robot.coordinates),
+        tuple(Column(c.velocity_column, f"{c.unit}/s") for c in robot.coordinates),
+        tuple(Column(c.acceleration_column, f"{c.unit}/s^2") for c in robot.coordinates),
+        tuple(Column(actuator.column, actuator.unit) for actuator in robot.actuators),
+    )
 
 
-PLATFORM = Columns(
-    POSE,
-    _vector("v", "omega", "/s"),
-    _vector("a", "alpha", "/s^2"),
-    tuple(Column(f"f{i}", "N") for i in range(1, 7)),
-)
+def coordinate_names(robot: Robot) -> dict[str, str]:
+    """What columns may be called after a robot's coordinates, and our names of them: shoulder is q2, shoulder_velocity
+    is qd2.
 
-
-def joint_names(robot: SerialArm | StewartPlatform) -> dict[str, str]:
-    """What columns may be called after an arm's joints, and our names of them: shoulder is q2, shoulder_velocity qd2.
-
-    A name that could mean two columns is none of them.
+    A name that could mean two columns is none of them. Twists are not the rates of a pose's numbers: they have no other
+    names.
     """
-    if isinstance(robot, StewartPlatform):
+    if robot.positions_are_poses:
         return {}
     columns = columns_of(robot)
     ours = {TIME.name, *(column.name for group in columns for column in group)}
     ours |= {column.name for column in (*columns.target_position, *columns.target_velocity)}
     pairs = [
-        (joint.name + ending, column.name)
+        (coordinate.name + ending, column.name)
         for ending, group in zip(ENDINGS, columns[:3], strict=True)
-        for joint, column in zip(robot.joints, group, strict=True)
+        for coordinate, column in zip(robot.coordinates, group, strict=True)
     ]
     names = [name for name, _ in pairs]
     return {name: column for name, column in pairs if name not in ours and names.count(name) == 1}
 
 
-def columns_of(robot: SerialArm | StewartPlatform) -> Columns:
-    if isinstance(robot, StewartPlatform):
-        return PLATFORM
-    return arm_columns(["rad" if joint.kind == "R" else "m" for joint in robot.joints])
+def sensor_columns(robot: Robot) -> tuple[Column, ...]:
+    return tuple(Column(sensor.column, sensor.unit) for sensor in robot.sensors)

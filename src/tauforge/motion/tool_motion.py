@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.motion.motion import Motion, coordinates, positive
+from tauforge.robots.functions import has
 from tauforge.robots.poses import transforms
+from tauforge.robots.robot import check_robot
 from tauforge.robots.serial.inverse_kinematics import TOLERANCE, pose_error
-from tauforge.robots.serial.serial_arm import SerialArm
+
+if TYPE_CHECKING:
+    from tauforge.robots.serial.serial_arm import SerialArm
 
 NEWTON_STEPS = 8  # between two knots: enough from a fraction of a degree away
 SINGULAR = 1e8  # condition number of the Jacobian beyond which there are no joint rates
@@ -30,7 +36,7 @@ class ToolMotion(Motion):
     """
 
     def __init__(self, arm: SerialArm, motion: Motion, guess: ArrayLike | None = None, *, knots: float = 0.01) -> None:
-        if not isinstance(arm, SerialArm):
+        if not has(check_robot("arm", arm), "forward_kinematics", "jacobian"):
             raise UnsupportedFeatureError("tool motions are for arms", field="arm", remedy="Platforms follow poses")
         if arm.n > 6:
             raise UnsupportedFeatureError(

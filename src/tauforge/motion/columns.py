@@ -16,6 +16,7 @@ joints: `shoulder [deg]`, `shoulder_velocity [deg/s]`, `shoulder_acceleration [d
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.motion.csv_table import Column
@@ -24,7 +25,7 @@ from tauforge.robots.robot import Robot
 TIME = Column("time", "s")
 AXES = ("x", "y", "z")
 POSE = tuple(Column(*c) for c in zip((*AXES, *(f"theta_{a}" for a in AXES)), ["m"] * 3 + ["rad"] * 3, strict=True))
-ENDINGS = ("", "_velocity", "_acceleration")  # of columns that are called after a coordinate
+ENDINGS = ("", "_velocity", "_acceleration")  # of columns that are called after a joint
 
 
 class Columns(NamedTuple):
@@ -44,21 +45,34 @@ class Columns(NamedTuple):
         return tuple(column._replace(name=f"target_{column.name}") for column in self.velocity)
 
 
-def columns_of(robot: Robot) -> Columns:
-    return Columns(
-        tuple(Column(c.column, c.unit) for c in robot.coordinates),
-        tuple(Column(c.velocity_column, f"{c.unit}/s") for c in robot.coordinates),
-        tuple(Column(c.acceleration_column, f"{c.unit}/s^2") for c in robot.coordinates),
-        tuple(Column(actuator.column, actuator.unit) for actuator in robot.actuators),
-    )
+def arm_columns(units: Sequence[str]) -> Columns:
+    """units: of the joints' coordinates, rad or m."""
+
+    def numbered(letters: str, per: str) -> tuple[Column, ...]:
+        return tuple(Column(f"{letters}{i}", unit + per) for i, unit in enumerate(units, 1))
+
+    forces = tuple(Column(f"tau{i}", "N m" if unit == "rad" else "N") for i, unit in enumerate(units, 1))
+    return Columns(numbered("q", ""), numbered("qd", "/s"), numbered("qdd", "/s^2"), forces)
 
 
-def coordinate_names(robot: Robot) -> dict[str, str]:
-    """What columns may be called after a robot's coordinates, and our names of them: shoulder is q2, shoulder_velocity
-    is qd2.
+def _vector(linear: str, angular: str, per: str) -> tuple[Column, ...]:
+    first = (Column(f"{linear}_{axis}", f"m{per}") for axis in AXES)
+    return (*first, *(Column(f"{angular}_{axis}", f"rad{per}") for axis in AXES))
 
-    A name that could mean two columns is none of them. Twists are not the rates of a pose's numbers: they have no other
-    names.
+
+PLATFORM = Columns(
+    POSE,
+    _vector("v", "omega", "/s"),
+    _vector("a", "alpha", "/s^2"),
+    tuple(Column(f"f{i}", "N") for i in range(1, 7)),
+)
+
+
+def joint_names(robot: Robot) -> dict[str, str]:
+    """What columns may be called after an arm's joints, and our names of them: shoulder is q2, shoulder_velocity qd2.
+
+    A name that could mean two columns is none of them. Poses have no other names: twists are not the rates of their
+    numbers.
     """
     if robot.positions_are_poses:
         return {}
@@ -74,5 +88,17 @@ def coordinate_names(robot: Robot) -> dict[str, str]:
     return {name: column for name, column in pairs if name not in ours and names.count(name) == 1}
 
 
+def columns_of(robot: Robot) -> Columns:
+    """The robot's own."""
+    coordinates = robot.coordinates
+    return Columns(
+        tuple(Column(c.column, c.unit) for c in coordinates),
+        tuple(Column(c.velocity_column, f"{c.unit}/s") for c in coordinates),
+        tuple(Column(c.acceleration_column, f"{c.unit}/s^2") for c in coordinates),
+        tuple(Column(actuator.column, actuator.unit) for actuator in robot.actuators),
+    )
+
+
 def sensor_columns(robot: Robot) -> tuple[Column, ...]:
+    """What its actuators' sensors measure."""
     return tuple(Column(sensor.column, sensor.unit) for sensor in robot.sensors)

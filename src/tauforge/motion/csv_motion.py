@@ -11,7 +11,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, RoundedMotionWarning, ShapeError
-from tauforge.motion.columns import TIME, Columns, columns_of, coordinate_names
+from tauforge.motion.columns import TIME, Columns, columns_of, joint_names
 from tauforge.motion.csv_table import HEADER_ROW, Column, CsvTable, read_csv
 from tauforge.motion.derivatives import FEWEST, derivatives
 from tauforge.motion.motion import Motion, MotionSample
@@ -53,7 +53,7 @@ class CsvMotion(Motion):
     def __init__(self, path: str | os.PathLike[str], robot: Robot, *, smooth: float | None = None) -> None:
         self.smooth = smooth
         self.of_poses, self._robot = robot.positions_are_poses, robot
-        table, columns = read_csv(path, coordinate_names(robot)), columns_of(robot)
+        table, columns = read_csv(path, joint_names(robot)), columns_of(robot)
         self.rows, self.times = table.rows, table.take_times(TIME)
         position = table.take(columns.position)
         given = {name: getattr(columns, name) for name in ("velocity", "acceleration")}

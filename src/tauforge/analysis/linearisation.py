@@ -1,7 +1,7 @@
 """A robot's motion about a state, to first order: x' = A x + B u for small changes of state and forces.
 
 The state is position and velocity as the robot has them: (q, qd) of an arm; (pose, twist) of a platform, the pose by
-its six numbers. Derivatives are exact: those of the robot's own forward dynamics.
+its six numbers. Derivatives are exact: by the robot's own kernels, or by dual numbers through its forward dynamics.
 """
 
 from __future__ import annotations
@@ -14,6 +14,9 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
 from tauforge.field_docs import with_field_docs
+from tauforge.robots.derivatives import jacobians
+from tauforge.robots.evaluate import choices
+from tauforge.robots.functions import has
 from tauforge.robots.robot import Robot, check_robot
 
 
@@ -22,7 +25,7 @@ class Linearisation(NamedTuple):
     """x' = A x + B u about a state, x being small changes of position and velocity, u of the actuator forces.
 
     A: (2n, 2n)
-    B: (2n, n)
+    B: (2n, m)
     """
 
     A: Array
@@ -41,12 +44,12 @@ class Linearisation(NamedTuple):
 def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: ArrayLike) -> Linearisation:
     """About one state, friction included.
 
-    position, velocity, force: (n,), as the robot's forward dynamics take them
+    position, velocity, force: (n,), (n,) and (m,), as the robot's forward dynamics take them
     Identity: A and B are the derivatives of (velocity's coordinates, forward_dynamics) by state and forces.
     """
-    n, forces = check_robot("robot", robot).n, len(robot.actuators)
+    n, m = check_robot("robot", robot).n, len(robot.actuators)
     given = []
-    for name, value, count in (("position", position, n), ("velocity", velocity, n), ("force", force, forces)):
+    for name, value, count in (("position", position, n), ("velocity", velocity, n), ("force", force, m)):
         try:
             array = np.asarray(value, float)
         except (TypeError, ValueError):
@@ -55,7 +58,18 @@ def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: Arr
             raise ShapeError(name, expected=f"{count} finite numbers", got=f"{value!r}")
         given.append(array)
     robot.forward_dynamics(*given)  # says what is wrong with the state, if anything is
-    by_position, by_velocity, by_force = robot.forward_dynamics_derivatives(*given)
+    by_position, by_velocity, by_force = _slopes(robot, given)
     top = np.hstack(robot.rate_derivatives(given[0], given[1]))
     A = np.vstack([top, np.hstack([by_position, by_velocity])])
-    return Linearisation(A, np.vstack([np.zeros((n, forces)), by_force]))
+    return Linearisation(A, np.vstack([np.zeros((n, m)), by_force]))
+
+
+def _slopes(robot: Robot, given: list[Array]) -> tuple[Array, ...]:
+    """Derivatives of the accelerations by position, velocity and force."""
+    if has(robot, "forward_dynamics_derivatives"):
+        return robot.forward_dynamics_derivatives(*given)
+    function = robot.functions["forward_dynamics"]
+    names = tuple(argument.name for argument in function.arguments)
+    values = {name: x.tolist() for name, x in zip(names, given, strict=True)}
+    slopes = jacobians(function.formula, names)(robot.model, **values, **choices(function.options)[0])
+    return tuple(np.array(slope, float) for slope in slopes)

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 
-class Span(NamedTuple):
+@dataclass(frozen=True)
+class Span:
     """From one number to another, such as the stroke of a leg."""
 
     lower: float
     upper: float
 
 
-class Each(NamedTuple):
+@dataclass(frozen=True)
+class Each:
     """A value for each of several equal parts, such as legs; printed once if all are alike."""
 
     values: tuple[float | Span, ...]

@@ -15,7 +15,7 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.files import written_whole
 from tauforge.motion.columns import PLATFORM, TIME, Columns, arm_columns
-from tauforge.motion.csv_table import UNITS, Column, CsvTable, read_csv, write_csv
+from tauforge.motion.csv_table import HEADER_ROW, UNITS, Column, CsvTable, read_csv, write_csv
 from tauforge.simulation.events import Event
 from tauforge.simulation.npz_file import Header, open_plain, read_npz
 
@@ -247,7 +247,7 @@ def _columns_of(table: CsvTable) -> Columns:
     if not len(found.position) == len(found.velocity) == len(found.acceleration):
         counts = ", ".join(str(len(group)) for group in found[:3])
         problem = f"expected as many velocities and accelerations as positions, got {counts}"
-        table.fail(problem, "row 1", "Give the units of all columns")
+        table.fail(problem, HEADER_ROW, None, "Give the units of all columns")
     return found
 
 

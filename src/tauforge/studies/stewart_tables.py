@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tauforge.analysis.assumptions import Simplification, assess
+from tauforge.analysis.assumptions import assess
 from tauforge.analysis.complexity import operation_count
+from tauforge.robots.simplification import Simplification
 from tauforge.robots.stewart.stewart_platform import STEWART_MODELS, StewartPlatform
 from tauforge.studies.stewart_paths import Path
 from tauforge.studies.study import Cell, Table

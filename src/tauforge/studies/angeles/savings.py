@@ -21,8 +21,7 @@ A_FEW = 10.0  # us
 
 
 def catalogue_arm(name: str) -> SerialArm:
-    arm = load(name)
-    assert isinstance(arm, SerialArm)
+    arm: SerialArm = load(name)
     return arm
 
 

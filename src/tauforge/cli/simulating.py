@@ -26,6 +26,7 @@ from tauforge.cli.arguments import (
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
 from tauforge.cli.limits import warn_of_forces
 from tauforge.cli.output import note, number, result, seconds, table, working
+from tauforge.errors import UnsupportedFeatureError
 from tauforge.terminal import one_line
 
 if TYPE_CHECKING:
@@ -179,7 +180,10 @@ def _tables(title: str, summary: list[dict[str, Any]]) -> Iterable[Any]:
 
 def _smoothed(robot: AnyRobot, speed: float | None) -> AnyRobot:
     if speed is not None:
-        return robot.with_smooth_friction(speed)
+        try:
+            return robot.with_smooth_friction(speed)
+        except UnsupportedFeatureError as error:
+            raise bad("--coulomb-speed", error.reason) from None
     if not robot.friction_jumps:
         return robot
     note(f"Coulomb friction is smoothed over {COULOMB_SPEED} rad/s; --coulomb-speed sets another")

@@ -179,7 +179,8 @@ class Robot(ABC):
        `rate_derivatives` are the derivatives of the first of them. `positions_are_poses` says that positions are poses
        and velocities twists. `random_states` are states to try things on.
     7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their `sensors` measure;
-       `poses_from_sensors`, where that puts the `moved_body`; `holding_forces` keep the robot at rest.
+       `poses_from_sensors`, where that puts the `moved_body`, with a guess if `pose_takes_guess`; `holding_forces` keep
+       the robot at rest.
     8. **Limits**: `limited_quantities(position, velocity)`, with names for events and messages.
     9. **State**: `state_space`, the robot's state as one vector for the integrators. `singularity(position)` changes
        its sign where the actuators lose control of the robot; it is None if that cannot happen. `dissipates` tells
@@ -200,6 +201,7 @@ class Robot(ABC):
     kind: ClassVar[str] = "robot"
     noun: ClassVar[str] = "robot"
     moved_body: ClassVar[str | None] = None
+    pose_takes_guess: ClassVar[bool] = False
     wrench_argument: ClassVar[str | None] = None
     formulation_argument: ClassVar[str | None] = None
     positions_are_poses: ClassVar[bool] = False

@@ -102,6 +102,7 @@ class StewartPlatform(PlatformDescription):
     kind = "Stewart platform"
     noun = "platform"
     moved_body = "platform"
+    pose_takes_guess = True
     wrench_argument = "external_wrench"
     formulation_argument = "model"
     positions_are_poses = True

@@ -63,7 +63,7 @@ class Kernel:
 
     @property
     def ufunc(self) -> np.ufunc:
-        """NumPy's own object, with `where=`, `axes=` and the rest; both its loops are compiled by asking for it."""
+        """NumPy's own object, with `where=`, `axes=` and the rest; the first access compiles both its loops."""
         for bits in TYPE_NUMBERS:
             self.loaded(bits)
         return self._ufunc
@@ -78,7 +78,7 @@ class Kernel:
         return threads.call(self._ufunc, arrays, self._cores, self.results, out)
 
     def loaded(self, bits: int) -> engine.Loaded:
-        """The machine code for float64 or float32, from the cache or made now; NoKernelError where it cannot be had."""
+        """The machine code for float64 or float32, from the cache or compiled now. It may raise NoKernelError."""
         found = self._loops.loaded.get(bits)
         if found is not None:
             return found

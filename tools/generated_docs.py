@@ -160,7 +160,7 @@ def page() -> str:
     parts.append("\n## The papers' tables, row by row\n\n")
     for table in published.BREAKDOWNS:
         sums = table.sums()
-        verdict = "adds up" if table.adds_up() else f"differs: the rows sum to {sums.multiplications} / {sums.additions}"
+        verdict = "adds up" if table.adds_up() else f"differs: rows sum to {sums.multiplications} / {sums.additions}"
         parts.append(f"### {table.title}\n\n")
         parts.append(markdown(("item", "multiplications", "additions"), [*table.rows, table.total]))
         parts.append(f"\nThe printed total {verdict}. {table.erratum}".rstrip() + "\n\n")

@@ -44,7 +44,8 @@ for name, error in errors.items():
 assert errors["adaptive"][last].max() < 0.2 * errors["adaptive"][first].max()
 assert errors["adaptive"][last].max() < 0.2 * errors["fixed model"][last].max()
 
-# %% The law has not learnt each parameter, but their sum in the torques. Along the motion the learnt parameters give
+# %%
+# The law has not learnt each parameter, but their sum in the torques. Along the motion the learnt parameters give
 # nearly the torques of the true arm.
 
 q, qd, qdd = sway.sample(np.linspace(10, 12, 200))

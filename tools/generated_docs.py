@@ -65,10 +65,11 @@ def speed_table() -> str:
         others = (f"{name} {' / '.join(f'{value / x:.0f} x' for x in own if x)}" for name, value in ns.items())
         times = ("" if x is None else f"{x:.1f} ns" for x in own)
         rows.append((case["function"].replace("_", " "), f"{case['states']:,}", *times, ", ".join(others)))
+    widths = f"{wide}-bit and with {narrow}" if narrow else wide
     note = (
-        "\nPUMA 560 without friction, and the platform of Dasgupta 1998; one core of "
-        f"{where['cpu']} with {f'{wide}-bit and with {narrow}' if narrow else wide}-bit vectors, ordinary "
-        f"row-major arrays, {where['date'][:10]}, commit {where['commit']}; how many times longer the others take.\n"
+        "\nThe robots are the PUMA 560 without friction and the platform of Dasgupta 1998. Times are for one state on "
+        f"one core of {where['cpu']} with {widths}-bit vectors, with ordinary row-major arrays ({where['date'][:10]}, "
+        f"commit {where['commit']}). The last column says how many times longer the others take.\n"
     )
     columns = [f"tauforge, {bits}-bit" for bits in (wide, narrow)] if narrow else ["tauforge, per state"]
     return markdown(("function", "states", *columns, "others"), rows) + note

@@ -9,7 +9,7 @@ from scipy.spatial.transform import Rotation
 import tauforge as tf
 from support.strategies import random_arm
 from tauforge.motion import PoseMotion, StraightLine, ToolMotion
-from tauforge.motion.poses import transforms
+from tauforge.robots.poses import transforms
 from tauforge.motion.tool_motion import bias_acceleration
 
 ON_THE_LINE = 1e-9  # m and rad: the tolerance of inverse kinematics and a little

@@ -20,11 +20,11 @@ from tauforge.kernels.cpu.numpy_binding import TYPE_NUMBERS, generalized_ufunc
 from tauforge.kernels.lock import LOCK
 from tauforge.kernels.specification import Shape, Specification
 
-MAX_NODES = 10_000  # above, the NumPy reference runs instead
+MAX_NODES = 10_000  # for larger graphs the NumPy reference is used
 
 
 class CpuKernel:
-    """One function, compiled on the spot; it is called like a generalized ufunc of NumPy (`ufunc`)."""
+    """One function, compiled on first use; it is called like a generalized ufunc of NumPy (`ufunc`)."""
 
     def __init__(self, specification: Specification) -> None:
         self.specification = specification
@@ -98,9 +98,10 @@ class CpuKernel:
         return sum(count.value for count in self._doubts.values())
 
     def builtin(self, robot: Callable[[], Any], call: Callable[..., Any]) -> Callable[..., Any] | None:
-        """For one state or a short batch: a builtin that hands what it does not take, and doubts, on to `call`.
+        """A builtin for one state or a short batch; it passes what it does not take, and doubts, on to `call`.
 
-        robot: gives the robot that it is a method of. None where it is not supported.
+        robot: returns the robot that it is a method of
+        returns: None where builtins are not supported
         """
         if not builtin_call.supported():
             return None

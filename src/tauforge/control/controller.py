@@ -1,4 +1,4 @@
-"""What a controller is, and errors in the coordinates of arms and platforms alike."""
+"""The base class of controllers, and errors in the coordinates of arms and platforms."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Controller(ABC):
 
     robot: Robot
     task_space = False  # whether an arm's target is a pose of its tool
-    period: float | None = None  # s, between two calls, for laws that keep a memory
+    period: float | None = None  # s, between two calls, for laws that keep state
     # whether the force of an arm is arithmetic on the state, the target, arrays among the attributes, and the arm's
-    # inverse dynamics and gravity forces alone, the same at any time; counts for our own classes only
+    # inverse dynamics and gravity forces alone, the same at any time; used for our own classes only
     compiles = False
 
     @abstractmethod
@@ -73,7 +73,7 @@ def robot_acceleration(robot: Robot, position: Array, velocity: Array, second: A
 
 
 def model_forces(robot: Robot, position: Array, velocity: Array, acceleration: Array) -> Array:
-    """Inverse dynamics; of many platforms at once one at a singular pose has no numbers and spoils no other."""
+    """Inverse dynamics; among many platforms, one at a singular pose gives NaN and does not affect the others."""
     if isinstance(robot, StewartPlatform) and position.ndim > 1:
         return robot.inverse_dynamics(position, velocity, acceleration, on_singular="nan")
     return robot.inverse_dynamics(position, velocity, acceleration)
@@ -87,7 +87,7 @@ def times(K: Array, errors: Array) -> Array:
 def gain_matrix(name: str, gain: ArrayLike, n: int) -> Array:
     """(n, n) from a number, n numbers or a matrix."""
     try:
-        K = np.array(gain, float)  # ours: a later change of the caller's passes by the checks
+        K = np.array(gain, float)  # a copy: later changes of the caller's array would not be checked
     except (TypeError, ValueError):
         K = np.full((), np.nan)
     if K.shape == ():
@@ -100,11 +100,11 @@ def gain_matrix(name: str, gain: ArrayLike, n: int) -> Array:
 
 
 def check_pull(name: str, K: Array) -> None:
-    """e' K e must not be negative for any error e, or the feedback drives that error further away."""
+    """e' K e must not be negative for any error e; otherwise the feedback increases that error."""
     smallest = np.linalg.eigvalsh(K + K.T).min() / 2
     if smallest < -SYMMETRIC * np.abs(K).max(initial=0.0):
         raise ModelError(
-            f"drives some error further away: e' K e must not be negative, and is {smallest:.4g} for an e of length 1",
+            f"increases some error: e' K e must not be negative, and is {smallest:.4g} for an e of length 1",
             field=name,
-            remedy="Turn the sign round",
+            remedy="Reverse its sign",
         )

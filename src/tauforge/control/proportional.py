@@ -1,4 +1,4 @@
-"""Proportional and derivative control, alone and with what the model says beforehand."""
+"""Proportional and derivative control, alone and with forces from the model."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from tauforge.robots.stewart.stewart_platform import StewartPlatform
 class PD(Controller):
     """Kp e + Kv e' of each actuator's own coordinate: joints of an arm, leg lengths of a platform.
 
-    kp, kv: a number, n numbers or an (n, n) matrix: N m/rad and N m s/rad, or N/m and N s/m; none that drives an error
-            further away
+    kp, kv: a number, n numbers or an (n, n) matrix: N m/rad and N m s/rad, or N/m and N s/m; gains that increase an
+            error are refused
     """
 
     compiles = True
@@ -47,7 +47,7 @@ class PD(Controller):
 
 @recorded
 class GravityPD(PD):
-    """PD and what holds the robot up where it is."""
+    """PD and the forces that hold the robot at its position."""
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         if isinstance(self.robot, StewartPlatform):

@@ -12,7 +12,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, RoundedMotionWarning, ShapeError
 from tauforge.motion.columns import TIME, Columns, columns_of, joint_names
-from tauforge.motion.csv_table import Column, CsvTable, read_csv
+from tauforge.motion.csv_table import HEADER_ROW, Column, CsvTable, read_csv
 from tauforge.motion.derivatives import FEWEST, derivatives
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.poses import pose_rates, twists
@@ -78,8 +78,8 @@ class CsvMotion(Motion):
         if self.of_poses and len(self.derived) < 2:
             steep = np.abs(np.cos(position[:, 4])) < LEVEL
             if steep.any():
-                where = f"row {table.rows[steep.argmax()]}, column theta_y"
-                table.fail("at a quarter turn the angles have no rates", where, "Leave out twists and accelerations")
+                row, remedy = int(table.rows[steep.argmax()]), "Leave out twists and accelerations"
+                table.fail("at a quarter turn the angles have no rates", row, "theta_y", remedy)
         position, rates, seconds = self._completed(table, columns, position, found)
         self.duration = float(self.times[-1] - self.times[0])
         self._numbers = position, rates, seconds
@@ -180,7 +180,7 @@ def _all_or_none(table: CsvTable, columns: Sequence[Column]) -> Array | None:
     if missing:
         there = next(column for column in columns if column not in missing)
         remedy = f"Give all of {columns[0].name} to {columns[-1].name} or none of them"
-        table.fail(f"no column '{missing[0]}' beside {there.name}", "row 1", remedy)
+        table.fail(f"no column '{missing[0]}' beside {there.name}", HEADER_ROW, None, remedy)
     return table.take(columns)
 
 

@@ -16,8 +16,7 @@ from tauforge.motion.csv_table import HEADER_ROW, Column, CsvTable, read_csv
 from tauforge.motion.derivatives import FEWEST, derivatives
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.poses import pose_rates, twists
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+from tauforge.robots.robot import Robot
 
 ROUGH = 0.7  # jumps of an acceleration over its magnitude: white noise has 1.4 and more, ten samples a period 0.6
 NOTHING = 1e-9  # second differences, relative to the range, that are rounding of exact positions
@@ -52,11 +51,9 @@ class CsvMotion(Motion):
     unused:    columns of the file that were not read
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], robot: SerialArm | StewartPlatform, *, smooth: float | None = None
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], robot: Robot, *, smooth: float | None = None) -> None:
         self.smooth = smooth
-        self.of_poses = isinstance(robot, StewartPlatform)
+        self.of_poses = robot.positions_are_poses
         table, columns = read_csv(path, joint_names(robot)), columns_of(robot)
         self.rows, self.times = table.rows, table.take_times(TIME)
         position = table.take(columns.position)

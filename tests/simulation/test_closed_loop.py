@@ -276,9 +276,7 @@ def test_what_a_law_may_not_answer():
     options = {"initial": (np.zeros(3), np.zeros(3)), "duration": 0.1}
     with pytest.raises(tf.ShapeError, match="controller: expected 3 forces, got 'full'"):
         tf.simulate(ARM, lambda *_: "full", **options)
-    with pytest.raises(
-        tf.ModelError, match="expected a robot such as a SerialArm or a StewartPlatform, got 'puma'"
-    ):
+    with pytest.raises(tf.ModelError, match="expected a robot such as a SerialArm or a StewartPlatform, got 'puma'"):
         ComputedTorque("puma")
     with pytest.raises(tf.ModelError, match="span"):
         Sensors(bits=3, span=0.0)

@@ -247,7 +247,7 @@ def _columns_of(table: CsvTable) -> Columns:
     if not len(found.position) == len(found.velocity) == len(found.acceleration):
         counts = ", ".join(str(len(group)) for group in found[:3])
         problem = f"expected as many velocities and accelerations as positions, got {counts}"
-        table.fail(problem, "row 1", "Give the units of all columns")
+        table.fail(problem, 1, None, "Give the units of all columns")
     return found
 
 

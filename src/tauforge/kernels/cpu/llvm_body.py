@@ -93,7 +93,7 @@ class Plan:
     """Which part computes a node, where values for later parts are kept, and when a piece of a result is complete."""
 
     def __init__(
-        self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, *, guarded: bool
+        self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, *, guarded: bool = False
     ) -> None:
         self.guarded = guarded
         self.turns = NO_TURNS  # sines and cosines that are computed in a loop

@@ -24,9 +24,9 @@ from tauforge.control import (
     LegSpaceComputedTorque,
     ResolvedRate,
 )
+from tauforge.robots import own_classes
 from tauforge.robots.derivatives import with_derivatives
 from tauforge.robots.functions import Function
-from tauforge.robots.own_classes import recorded
 from tauforge.robots.quick_call import is_installed
 from tauforge.simulation import Recording, compiled_steps, rollouts
 
@@ -352,12 +352,17 @@ def stronger(factor):
     return Cart
 
 
-def test_carts_with_other_formulas_do_not_share_kernels(own_cache):
+def test_carts_with_other_formulas_do_not_share_kernels(own_cache, monkeypatch):
     """Also where they claim an identity, and where their classes claim to be ours: our sources do not tell them."""
+    monkeypatch.setattr(own_classes, "_recorded", dict(own_classes._recorded))
     q, qd, force = states(1)[:, 0]
-    for mark in (lambda cls: cls, recorded):
+    for ours in (False, True):
+        if ours:
+            own_classes.recorded(CartPendulum)
         for factor in (1.0, 2.0, 3.0):
-            cart = mark(stronger(factor))()
+            kind = stronger(factor)
+            cart = own_classes.recorded(kind)() if ours else kind()
+            assert own_classes.is_as_written(cart) == ours
             expected = textbook_accelerations(CART.parameters, q, qd, factor * force)
             for _ in range(2):
                 assert error(cart.forward_dynamics(q, qd, force), expected) < FORMULATIONS

@@ -1,6 +1,6 @@
 """A robot's motion about a state, to first order: x' = A x + B u for small changes of state and forces.
 
-The state is (position, velocity): an arm's is (q, qd), a platform's (pose, twist), the pose by its six numbers.
+The state is (position, velocity): an arm's is (q, qd), a platform's (pose, twist), the pose by its six coordinates.
 Derivatives are exact: by the robot's own kernels, or by dual numbers through the formula of its forward dynamics.
 """
 
@@ -45,7 +45,7 @@ class Linearisation(NamedTuple):
 
 
 def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: ArrayLike) -> Linearisation:
-    """About one state, friction included.
+    """Linearise about one state, with friction.
 
     position, velocity, force: (n,), (n,) and (m,), as the robot's forward dynamics take them
     Identity: A and B are the derivatives of (velocity's coordinates, forward_dynamics) by state and forces.
@@ -60,14 +60,14 @@ def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: Arr
         if array.shape != (count,) or not np.isfinite(array).all():
             raise ShapeError(name, expected=f"{count} finite numbers", got=f"{value!r}")
         given.append(array)
-    robot.forward_dynamics(*given)  # says what is wrong with the state, if anything is
+    robot.forward_dynamics(*given)  # raises an error if the state is invalid
     by_position, by_velocity, by_force = _slopes_of_dynamics(robot, given)
     A = np.block([list(_slopes_of_rates(robot, given[0], given[1])), [by_position, by_velocity]])
     return Linearisation(A, np.vstack([np.zeros((n, m)), by_force]))
 
 
 def _slopes_of_dynamics(robot: Robot, given: list[Array]) -> tuple[Array, ...]:
-    """Of the accelerations by position, velocity and force."""
+    """Derivatives of the accelerations by position, velocity and force."""
     if has(robot, "forward_dynamics_derivatives"):
         return robot.forward_dynamics_derivatives(*given)
     function = robot.functions["forward_dynamics"]
@@ -78,7 +78,7 @@ def _slopes_of_dynamics(robot: Robot, given: list[Array]) -> tuple[Array, ...]:
 
 
 def _slopes_of_rates(robot: Robot, position: Array, velocity: Array) -> tuple[Array, Array]:
-    """Of the rates of the coordinates by position and velocity."""
+    """Derivatives of the rates of the coordinates by position and velocity."""
     n = robot.n
     if not robot.positions_are_poses:
         return np.zeros((n, n)), np.eye(n)

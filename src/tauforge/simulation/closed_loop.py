@@ -56,7 +56,7 @@ class ClosedLoop:
             return self.force(t, y), None
         except LOST as error:
             none = np.full(self.actuators, np.nan)
-            return Force(none, np.zeros(self.actuators, bool)), Stop(str(error), error)
+            return Force(none, np.zeros(self.actuators, bool)), Stop(error.reason, error)
 
     def force(self, t: float, y: Array) -> Force:
         """Asked again about the same state, the law is not: it may remember, and time must not stand still for it."""

@@ -153,7 +153,7 @@ def step_by_step(step: Callable[[float, Array, float], Array], times: Array, y: 
         try:
             reached = step(t, rows[-1], following - t)
         except LOST as error:
-            return np.array(rows), Stop(str(error), error)
+            return np.array(rows), Stop(error.reason, error)
         if ran_away(reached):
             return np.array(rows), Stop("the motion ran away")
         rows.append(reached)

@@ -137,7 +137,8 @@ class Recording:
 
     @classmethod
     def _of_table(cls, table: CsvTable) -> Recording:
-        platform = set(POSE_NAMES) <= set(table.names)
+        sure = (PLATFORM.position, PLATFORM.velocity)  # a name such as x may be a column of other robots
+        platform = any({column.name for column in group} <= set(table.names) for group in sure)
         columns = PLATFORM if platform else _columns_of(table)
         time = table.take_times(TIME)
         arrays: dict[str, Any] = {
@@ -263,7 +264,7 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
         raise ModelError(f"is not a recording: expected rows of coordinates over time, got {got}")
     shapes["columns"] = (3 * columns[0] + actuators[0],)
     if "wrapped" in headers:
-        shapes["wrapped"] = headers["wrapped"].shape[:1]
+        shapes["wrapped"] = (*headers["wrapped"].shape, 0)[:1]
     for name, header in headers.items():
         numbers = name in ("time", "event_time", *ARRAYS)
         empty = not numbers and header.shape == (0,)  # NumPy makes numbers of no texts

@@ -180,10 +180,10 @@ def test_motions_go_where_they_should():
 @pytest.mark.parametrize(
     ("make", "match"),
     [
-        (lambda: JointMove([0], [1, 2], 1.0), "end: expected 1 numbers, as start, got 2"),
+        (lambda: JointMove([0], [1, 2], 1.0), "end: expected 1 numbers, as many as in start, got 2"),
         (lambda: JointMove([0], [1], 1.0, "linear"), "profile: expected one of cubic"),
-        (lambda: Waypoints([0, 1, 1], [[0], [1], [2]]), "times: expected 0 first, then ever later"),
-        (lambda: Waypoints([0, 1], [[0]]), "times: expected one for each"),
+        (lambda: Waypoints([0, 1, 1], [[0], [1], [2]]), "times: expected 0 first, then strictly increasing"),
+        (lambda: Waypoints([0, 1], [[0]]), "times: expected one time for each"),
         (lambda: Sine([0, 0], [1, 2, 3], 1.0, 1.0), "amplitude: expected 1 or 2 numbers, got 3"),
         (lambda: Sine([0, 0], np.nan, 1.0, 1.0), "amplitude: expected finite numbers"),
         (lambda: Chirp([0, 0], [1, 2, 3], 1.0, 2.0, 1.0), "amplitude: expected 1 or 2 numbers"),
@@ -254,7 +254,7 @@ def test_circles_turn_the_way_they_say():
 
 def test_twists_are_not_converted_twice():
     line = StraightLine([0, 0, 1, 0, 0, 0], [0.1, 0, 1, 0.4, 0.3, 0.5], 1.0, 0.2, 1.2)
-    with pytest.raises(tf.ShapeError, match="which has twists already"):
+    with pytest.raises(tf.ShapeError, match="whose velocities are twists"):
         PoseMotion(line)
     with pytest.raises(tf.ShapeError, match=r"poses: expected \(..., 6\)"):
         tf.motion.twists(np.zeros(5), np.zeros(5))

@@ -91,7 +91,9 @@ def platform_count(platform: StewartPlatform, model: str, corrections: Sequence[
         unknown = f"unknown model {model!r}" if model not in STEWART_MODELS else f"{model} is of universal joints only"
         raise UnsupportedFeatureError(unknown, field="formulation", remedy=f"Use one of {', '.join(platform.models)}")
     if not platform.has_masses:
-        raise ModelError(f"{platform.name} has a geometry but no masses: there is no dynamics to count", field="robot")
+        raise ModelError(
+            f"{platform.name} has no masses, so it has no dynamics whose operations could be counted", field="robot"
+        )
     parameters = platform.parameters
     whole = PlatformModel(parameters, lumped(parameters))
 

@@ -107,16 +107,16 @@ def size(
 ) -> Sizing:
     """The demands of a motion on the actuators and joints of a platform, by the exact model.
 
-    time: (k,) s, ever later, at least two; pose, twist, acceleration: (k, 6)
+    time: (k,) s, strictly increasing, at least two; pose, twist, acceleration: (k, 6)
     external_wrench: (6,) or (k, 6) N, N m on the platform at its origin, base axes
     """
     t = np.asarray(time, float)
     state = [np.asarray(x, float) for x in (pose, twist, acceleration)]
     if t.ndim != 1 or len(t) < 2 or not (np.diff(t) > 0).all():
-        raise ShapeError("time", expected="(k,), at least two, ever later", got=f"shape {t.shape}")
+        raise ShapeError("time", expected="(k,) at least two times, strictly increasing", got=f"shape {t.shape}")
     for name, x in zip(("pose", "twist", "acceleration"), state, strict=True):
         if x.shape != (len(t), LEGS):
-            raise ShapeError(name, expected=f"({len(t)}, 6), a row for each time", got=str(x.shape))
+            raise ShapeError(name, expected=f"({len(t)}, 6), one row for each time", got=str(x.shape))
     forces = platform.inverse_dynamics(*state, external_wrench=external_wrench)
     legs = platform.leg_motion(*state)
     power = forces * legs.rates

@@ -40,7 +40,7 @@ class AdaptiveComputedTorque(Controller):
         period: float,
     ) -> None:
         if not isinstance(robot, SerialArm):
-            raise ModelError("adaptive control needs a regressor, which arms have", field="robot")
+            raise ModelError("adaptive control needs a robot with a regressor, such as a SerialArm", field="robot")
         self.robot: SerialArm = robot
         self.rate = gain_matrix("rate", rate, robot.n)
         check_pull("rate", self.rate)

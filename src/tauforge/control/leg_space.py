@@ -34,7 +34,7 @@ class LegSpaceComputedTorque(Controller):
         check: bool = True,
     ) -> None:
         if not isinstance(robot, StewartPlatform):
-            raise ModelError("leg space is for Stewart platforms", field="robot")
+            raise ModelError("control in leg space needs a Stewart platform", field="robot")
         self.robot: StewartPlatform = robot
         self.kp, self.kv = gain_matrix("kp", kp, 6), gain_matrix("kv", kv, 6)
         if check:

@@ -44,7 +44,9 @@ class ResolvedRate(Controller):
         fastest: float = 3.0,
     ) -> None:
         if not isinstance(robot, SerialArm):
-            raise ModelError("resolved rates are for arms", field="robot", remedy="Use ComputedTorque for platforms")
+            raise ModelError(
+                "resolved-rate control needs a SerialArm", field="robot", remedy="Use ComputedTorque for platforms"
+            )
         self.robot: SerialArm = robot
         self.gain, self.damping = positive("gain", gain), positive("damping", damping)
         self.fastest = positive("fastest", fastest)

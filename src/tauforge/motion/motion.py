@@ -60,7 +60,9 @@ class PoseMotion(Motion):
             raise ShapeError("numbers", expected="a motion of six numbers", got=repr(numbers))
         if numbers.of_poses:
             raise ShapeError(
-                "numbers", expected="rates of the six numbers", got=f"{numbers!r}, which has twists already"
+                "numbers",
+                expected="a motion whose velocities are the rates of its six numbers",
+                got=f"{numbers!r}, whose velocities are twists",
             )
         self.numbers, self.duration = numbers, numbers.duration
 

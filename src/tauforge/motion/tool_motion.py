@@ -31,10 +31,10 @@ class ToolMotion(Motion):
 
     def __init__(self, arm: SerialArm, motion: Motion, guess: ArrayLike | None = None, *, knots: float = 0.01) -> None:
         if not isinstance(arm, SerialArm):
-            raise UnsupportedFeatureError("tool motions are for arms", field="arm", remedy="Platforms follow poses")
+            raise UnsupportedFeatureError("a tool motion needs an arm", field="arm", remedy="Platforms follow poses")
         if arm.n > 6:
             raise UnsupportedFeatureError(
-                f"{arm.name} has {arm.n} joints, which its tool does not determine",
+                f"the pose of the tool does not determine the {arm.n} joints of {arm.name}",
                 field="arm",
                 remedy="Use control.ResolvedRate",
             )
@@ -81,7 +81,7 @@ class ToolMotion(Motion):
         if (condition > SINGULAR).any():
             worst = int(np.argmax(condition))
             raise SingularityError(
-                f"{self.arm.name} cannot follow through a singular posture",
+                f"{self.arm.name} cannot follow the motion through a singular posture",
                 pose=q.reshape(-1, self.arm.n)[worst].tolist(),
                 condition_number=float(condition.ravel()[worst]),
             )
@@ -98,7 +98,7 @@ class ToolMotion(Motion):
         missed = np.abs((J @ qd[..., None])[..., 0] - twist).max(initial=0.0)
         if missed > REACHED * (1 + np.abs(twist).max(initial=0.0)):
             raise ConvergenceError(
-                f"{self.arm.name} cannot turn its tool as the motion asks", residual=float(missed), iterations=0
+                f"{self.arm.name} cannot turn its tool as the motion requires", residual=float(missed), iterations=0
             )
         qdd = self._solved(q, acceleration - bias_acceleration(J, qd))
         spoilt = np.where(np.isnan(t), np.nan, 0.0)[..., None]

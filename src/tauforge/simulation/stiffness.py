@@ -79,13 +79,12 @@ def warn_of_stiffness(
     if step * viscous < BEARABLE:
         smooth = fastest(inverse, found.coulomb).max() / (BEARABLE / step - viscous)
         remedies.append(f"coulomb_speed={smooth * MARGIN:.3g}")
-    warnings.warn(
-        f"the friction of {plant.name} is too stiff for steps of {step:g} s: at rest it does not creep below "
-        f"coulomb_speed={plant.coulomb_speed:g} but may move at up to {speeds[joint]:.2g} {unit} "
-        f"({plant.joints[joint].name}). Use {', or '.join(remedies)}",
-        StiffFrictionWarning,
-        stacklevel=3,
+    stiff = StiffFrictionWarning(
+        f"the friction of {plant.name} is too stiff for steps of {step:g} s: at rest {plant.joints[joint].name} may "
+        f"move at up to {speeds[joint]:.2g} {unit} instead of creeping below coulomb_speed={plant.coulomb_speed:g}",
+        remedy=f"Use {', or '.join(remedies)}",
     )
+    warnings.warn(stiff, stacklevel=3)
 
 
 def dampers(arm: SerialArm, fields: Fields) -> Dampers:

@@ -46,7 +46,7 @@ def executable_memory() -> bool:
 def need_memory() -> None:
     """NoKernelError if there is none. To be asked before the compiler is imported, which needs memory maps itself."""
     if not executable_memory():
-        raise NoKernelError("this process can have no more memory for machine code")
+        raise NoKernelError("this process cannot allocate more memory for machine code")
 
 
 @cache
@@ -59,7 +59,7 @@ def _permitted() -> bool:
     _library().munmap(page, mmap.PAGESIZE)
     if not allowed:
         warnings.warn(
-            "this process may not make executable memory: kernels are off, the NumPy reference answers",
+            "this process is not allowed to make memory executable: kernels are off, and the NumPy reference is used",
             NoExecutableMemoryWarning,
             stacklevel=3,
         )
@@ -96,8 +96,9 @@ def _room() -> bool:
 @cache
 def _warn_of_no_room() -> None:
     warnings.warn(
-        "this process has no memory maps left (vm.max_map_count): no more kernels are made, the NumPy reference "
-        "answers. Drop robots and kernels that are not needed, or make one kernel for many robots with `varying`",
+        "this process has no memory maps left (vm.max_map_count): no more kernels are made, and the NumPy "
+        "reference is used. Drop robots and kernels that are not needed, or make one kernel for many robots with "
+        "`varying`",
         NoExecutableMemoryWarning,
         stacklevel=4,
     )

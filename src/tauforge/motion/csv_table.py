@@ -29,7 +29,7 @@ SHOWN = 40  # characters of a cell in a message
 HEADER = re.compile(r"(?P<name>[^\[\]]+?)\s*(?:\[(?P<unit>[^\[\]]*)\])?")
 PARENTHESES = re.compile(r"(?P<name>.*\S)\s*\((?P<unit>[^()]*)\)")
 
-# What a unit measures, and how many SI units one of it is.
+# The SI unit of what a unit measures, and its value in this SI unit.
 UNITS: dict[str, tuple[str, float]] = {
     "s": ("s", 1.0),
     "ms": ("s", 1e-3),
@@ -67,7 +67,7 @@ SPELLINGS = {"°": "deg", "Nm": "N m", "kNm": "kN m", "Nmm": "N mm", "µm": "um"
 
 
 class Column(NamedTuple):
-    """name, and its SI unit; without one any will do."""
+    """A name, and its SI unit; without a unit any is accepted."""
 
     name: str
     unit: str = ""
@@ -77,12 +77,12 @@ class Column(NamedTuple):
 
 
 class CsvTable:
-    """Numbers of a file under their names, with the places they came from.
+    """Numbers of a file by the names of their columns, with their rows.
 
-    units:    as written, None where there is none; known or not, which matters only for columns that are taken
-    numbers:  (k, columns); NaN where something else stands
-    faults:   of columns that hold more than numbers: the first place, and what is wrong there
-    synonyms: other names that columns of the file may have, and ours; ours counts where a file has both
+    units:    as written, None where there is none; unknown units matter only for columns that are taken
+    numbers:  (k, columns); NaN where a cell is not a number
+    faults:   for columns that hold more than numbers: the first fault and its row
+    synonyms: other names that columns of the file may have, and ours; ours is used where a file has both
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class CsvTable:
         return any(column.name in self._place_of for column in columns)
 
     def unread(self, known: Collection[str]) -> list[str]:
-        """Columns of the file that are none of the known ones."""
+        """Columns of the file that are not among the known ones."""
         places = {self._place_of[name] for name in known if name in self._place_of}
         return [name for place, name in enumerate(self.names) if place not in places]
 
@@ -147,7 +147,7 @@ class CsvTable:
         return times
 
     def _places(self, columns: Sequence[Column]) -> tuple[list[int], Array]:
-        """Of the columns among all, and how many SI units their units are."""
+        """The indices of the columns, and the values of their units in SI units."""
         places = [self._place_of[column.name] for column in columns]
         return places, np.array([self._scale(place, column) for place, column in zip(places, columns, strict=True)])
 
@@ -195,8 +195,8 @@ def read_csv(path: str | os.PathLike[str], synonyms: Mapping[str, str] = Mapping
 
     synonyms: other names that columns may have, and ours
 
-    ModelError names the row (the header is row 1, empty rows count) and the column of what cannot be read. Units and
-    cells are judged when their column is taken: others may hold anything.
+    A ModelError names the row (the header is row 1, empty rows count) and the column of what cannot be read. Units and
+    cells are checked when their column is taken; other columns may hold anything.
     """
     text = _text(Path(path))
     try:
@@ -223,7 +223,7 @@ def _text(path: Path) -> str:
         if not path.exists():
             raise ModelError("no such file", file=path)
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)  # pipes and devices have no size to ask for
+            data = file.read(MAX_BYTES + 1)  # pipes and devices have no size that could be checked first
         if len(data) > MAX_BYTES:
             remedy = "Split it, or take fewer samples a second"
             raise ModelError(
@@ -248,7 +248,7 @@ def _text(path: Path) -> str:
 
 
 def _header(text: str) -> tuple[list[str], list[str | None], int]:
-    """Names, units, and where in the text the numbers start."""
+    """Names, units, and the index in the text where the numbers start."""
     end = text.find("\n")
     line = text if end < 0 else text[:end]
     if not line.strip():
@@ -294,7 +294,7 @@ def _header(text: str) -> tuple[list[str], list[str | None], int]:
 
 
 def _unit(text: str) -> str:
-    """As in UNITS, if it is there however it is written."""
+    """The unit in the spelling of UNITS, if it has one."""
     plain = re.sub(r"\s+", " ", text.replace("²", "^2").replace("s2", "s^2").replace("**", "^"))
     plain = re.sub(r"(?<=\w)[.·*](?=\w)", " ", plain)
     unit = SPELLINGS.get(plain, plain)
@@ -302,7 +302,7 @@ def _unit(text: str) -> str:
 
 
 def _numbers(text: str, names: list[str], start: int) -> tuple[Array, Array, dict[int, ModelError]]:
-    """(k, columns), the row of each, and the faults of columns; NumPy reads, and where it cannot a slow one."""
+    """(k, columns), the row of each, and the faults of columns. NumPy reads the numbers, or `_cells` where it fails."""
     if not re.compile(r"\S").search(text, start):
         remedy = "Write a row of numbers for each time below the header"
         raise ModelError("there are no numbers", row=HEADER_ROW + 1, remedy=remedy)
@@ -320,7 +320,7 @@ def _numbers(text: str, names: list[str], start: int) -> tuple[Array, Array, dic
 
 
 def _cells(text: str, names: list[str], start: int) -> tuple[Array, Array, dict[int, ModelError]]:
-    """As `_numbers`, one by one; numbers are kept as eight bytes each, not as objects."""
+    """As `_numbers`, cell by cell; numbers are kept as eight bytes each, not as objects."""
     numbers, rows = array("d"), array("q")
     faults: dict[int, ModelError] = {}
     for row, cells in _rows(text, start):
@@ -338,7 +338,7 @@ def _cells(text: str, names: list[str], start: int) -> tuple[Array, Array, dict[
 
 
 def _lines(text: str, start: int) -> Iterator[str]:
-    """With their ends, one after the other: a copy of the text would cost several times its size."""
+    """Lines with their ends, one after the other: a list of all would take several times the size of the text."""
     while start < len(text):
         end = text.find("\n", start + PIECE) + 1 or len(text)
         for k, line in enumerate(io.StringIO(text[start:end], newline="")):

@@ -149,7 +149,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
     with pytest.raises(ModelError, match="row 2: not UTF-8: byte 0xe9"):
         table(tmp_path, "time [s]\né\n", "latin-1")
     monkeypatch.setattr(csv_table, "MAX_BYTES", 10)
-    with pytest.raises(ModelError, match=r"more than the .* MiB a file may have\. Split it"):
+    with pytest.raises(ModelError, match=r"the file has more than .* MiB, the most a file may have\. Split it"):
         table(tmp_path, "time [s],q [rad]\n0,1\n")
 
 

@@ -254,7 +254,7 @@ def test_circles_turn_the_way_they_say():
 
 def test_twists_are_not_converted_twice():
     line = StraightLine([0, 0, 1, 0, 0, 0], [0.1, 0, 1, 0.4, 0.3, 0.5], 1.0, 0.2, 1.2)
-    with pytest.raises(tf.ShapeError, match="whose velocities are twists"):
+    with pytest.raises(tf.ShapeError, match="which has twists already"):
         PoseMotion(line)
     with pytest.raises(tf.ShapeError, match=r"poses: expected \(..., 6\)"):
         tf.motion.twists(np.zeros(5), np.zeros(5))

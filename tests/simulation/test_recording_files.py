@@ -67,14 +67,14 @@ def test_what_is_saved_is_loaded(tmp_path):
         ({"names": np.array(["a", "b", "c"])}, "names: not a valid recording: expected shape (2,), got (3,)"),
         ({"force_units": np.array(["N"])}, "force_units: not a valid recording: expected shape (2,), got (1,)"),
         ({"event_time": np.ones(2)}, "event_what: not a valid recording: expected shape (2,), got (0,)"),
-        ({"time": np.arange(K)[::-1] * 1.0}, "time: not a valid recording: times must increase, row 1 does not"),
+        ({"time": np.arange(K)[::-1] * 1.0}, "time: not a valid recording: times must increase; row 1 is not later"),
         (
             {"time": np.arange(K, dtype=np.uint8)[::-1]},
-            "time: not a valid recording: times must increase, row 1 does not",
+            "time: not a valid recording: times must increase; row 1 is not later",
         ),
         (
             {"time": np.arange(K, dtype=np.uint64) + 2**63},
-            "time: not a valid recording: times must increase, row 1 does",
+            "time: not a valid recording: times must increase; row 1 is not later",
         ),
         ({"time": np.array([0, 1, 1, 2, 3.0])}, "time: not a valid recording: times must increase; row 2 is not later"),
         ({"time": np.array([0, 1, np.nan, 2, 3.0])}, "time: not a valid recording: row 2 is not finite"),
@@ -189,7 +189,7 @@ def test_what_is_no_file(tmp_path, name):
     os.mkfifo(tmp_path / name)  # would block whoever opens it
     with pytest.raises(tf.ModelError, match=f"{name}: expected a regular file"):
         Recording.load(tmp_path / name)
-    with pytest.raises(tf.ModelError, match="is a folder"):
+    with pytest.raises(tf.ModelError, match="got a folder"):
         Recording.load(tmp_path)
     with pytest.raises(tf.ModelError, match="expected a regular file"):
         Recording.load("/dev/zero")

@@ -189,5 +189,5 @@ def test_home_is_at_mid_stroke(rig):
 
 def test_a_platform_without_room_has_no_random_states(rig):
     tight = rig.replace(stroke=(1.1300, 1.1301))
-    with pytest.raises(tf.SingularityError, match="no poses within its limits around home"):
+    with pytest.raises(tf.SingularityError, match="no pose near home is within the limits and away from singularities"):
         random_platform_states(tight, 10)

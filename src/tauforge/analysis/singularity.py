@@ -33,7 +33,7 @@ def crossings(
     poses: (k,) times -> (k, 6) poses, such as `lambda t: motion.sample(t).position`
     """
     if samples < 2 or not end > start:
-        raise ShapeError("samples", expected="at least 2, and end > start", got=f"{samples}, {start} to {end}")
+        raise ShapeError("samples", expected="at least 2 samples, and end > start", got=f"{samples}, {start} to {end}")
 
     def determinant(t: float) -> float:
         return float(np.linalg.det(platform.force_matrix(poses(np.array([t])))[0]))
@@ -45,7 +45,7 @@ def crossings(
     if lost.sum() > 2:
         row = int(np.argmax(lost))
         raise SingularityError(
-            f"{platform.name}: singular not at single times but at {lost.sum()} of {len(times)} samples",
+            f"{platform.name}: the motion is singular at {lost.sum()} of {len(times)} samples, not at isolated times",
             pose=poses(times[row : row + 1])[0].tolist(),
             condition_number=float(conditions[row]),
         )

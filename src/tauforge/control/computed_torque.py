@@ -54,9 +54,11 @@ def check_gains(kp: Array, kv: Array) -> None:
         if np.abs(K - K.T).max() > SYMMETRIC * np.abs(K).max(initial=0.0):
             raise ModelError("condition of stability: the gain matrix must be symmetric", field=name, remedy=REMEDY)
     if np.linalg.eigvalsh(kv).min() < -SYMMETRIC * np.abs(kv).max(initial=0.0):
-        raise ModelError("condition (a) of stability: must be non-negative definite", field="kv", remedy=REMEDY)
+        raise ModelError(
+            "condition (a) of stability: the matrix must be non-negative definite", field="kv", remedy=REMEDY
+        )
     if np.linalg.eigvalsh(kp).min() <= 0:
-        raise ModelError("condition (b) of stability: must be positive definite", field="kp", remedy=REMEDY)
+        raise ModelError("condition (b) of stability: the matrix must be positive definite", field="kp", remedy=REMEDY)
     scaled = kp / np.abs(kp).max()
     blocks = [kv]
     for _ in range(n - 1):

@@ -32,10 +32,10 @@ class ToolMotion(Motion):
 
     def __init__(self, arm: SerialArm, motion: Motion, guess: ArrayLike | None = None, *, knots: float = 0.01) -> None:
         if not isinstance(arm, SerialArm):
-            raise UnsupportedFeatureError("tool motions are for arms", field="arm", remedy="Platforms follow poses")
+            raise UnsupportedFeatureError("a tool motion needs an arm", field="arm", remedy="Platforms follow poses")
         if arm.n > 6:
             raise UnsupportedFeatureError(
-                f"{arm.name} has {arm.n} joints, which its tool does not determine",
+                f"the pose of the tool does not determine the {arm.n} joints of {arm.name}",
                 field="arm",
                 remedy="Use control.ResolvedRate",
             )
@@ -82,7 +82,7 @@ class ToolMotion(Motion):
         if (condition > SINGULAR).any():
             worst = int(np.argmax(condition))
             raise SingularityError(
-                f"{self.arm.name} cannot follow through a singular posture",
+                f"{self.arm.name} cannot follow the motion through a singular posture",
                 pose=q.reshape(-1, self.arm.n)[worst].tolist(),
                 condition_number=float(condition.ravel()[worst]),
             )

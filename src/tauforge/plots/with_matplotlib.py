@@ -201,7 +201,8 @@ def _places(line: Line, names: list[str] | None) -> np.ndarray:
         return np.asarray(line.x)
     if not isinstance(line.x, list):
         raise ModelError(
-            f"line {line.label!r} has numbers along x and others of its panel have names", remedy="Use one of the two"
+            f"line {line.label!r} has numbers along x, but other lines of its panel have names",
+            remedy="Use one of the two",
         )
     return np.array([names.index(name) for name in line.x], dtype=float)
 

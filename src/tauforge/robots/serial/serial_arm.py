@@ -135,7 +135,7 @@ class SerialArm(ArmDescription):
         jumps = "coulomb" in fields or any(any(joint.coulomb) for joint in self.joints)
         if jumps and not self.coulomb_speed:
             raise ModelError(
-                f"{self.name} has Coulomb friction, which jumps at rest: no integrator gets past it",
+                f"{self.name} has Coulomb friction, which is discontinuous at rest and cannot be integrated",
                 field="coulomb_speed",
                 remedy="Smooth it to tanh(qd / v), for example by replace(coulomb_speed=0.01)",
             )

@@ -21,6 +21,7 @@ from tauforge.formulations.serial import (
     composite_inertia,
     coriolis,
     kinematics,
+    levenberg_marquardt,
     newton_euler,
 )
 from tauforge.formulations.serial import energy as energies
@@ -43,6 +44,7 @@ from tauforge.tracing.differentiation import jacobian as jacobian_of
 from tauforge.tracing.graph import trace
 
 Scalars = Sequence[Scalar]
+INVERSE_KINEMATICS_STEPS = 3  # of one call: more are compiled longer, fewer are called more often
 
 
 def loaded(arm: ArmParameters, payload: Scalars | None) -> ArmParameters:
@@ -250,6 +252,21 @@ def forward_kinematics(model: ArmModel, q: Scalars) -> list[list[Scalar]]:
 def jacobian(model: ArmModel, q: Scalars) -> list[list[Scalar]]:
     columns = [[*linear, *angular] for linear, angular in kinematics.jacobian(model.parameters, q)]
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def inverse_kinematics_steps(
+    model: ArmModel, target: Scalars, q: Scalars, asked: Scalars, lower: Scalars, upper: Scalars, length: Scalars
+) -> list[Any]:
+    """The joints after a few steps of damped least squares, and their residual.
+
+    target: the upper three rows of world <- tool, one after another; the others as in `levenberg_marquardt.Task`
+    """
+    rotation = Matrix.of([target[0:3], target[4:7], target[8:11]])
+    pose = Transform(rotation, Vector(target[3], target[7], target[11]))
+    task = levenberg_marquardt.Task(pose, asked, lower, upper, length[0])
+    for _ in range(INVERSE_KINEMATICS_STEPS):
+        q = levenberg_marquardt.step(model.parameters, task, q)
+    return [q, levenberg_marquardt.residual(model.parameters, task, q)]
 
 
 def energy(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = None) -> list[Scalar]:

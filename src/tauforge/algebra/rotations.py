@@ -160,13 +160,12 @@ class RotationVector(NamedTuple):
     """A turn by the angle |vector| up to half a turn about the vector, and what the vector's derivative needs."""
 
     vector: Vector
-    shrinking: Scalar  # (x/2) cot(x/2) of the angle x: 1 without a turn, 0 at half a turn
+    shrinking: Scalar  # c = (x/2) cot(x/2) of the angle x: 1 without a turn, 0 at half a turn
 
     def slope(self) -> Matrix:
         """B with vector' = B omega of R that turns by R' = R [omega]x, omega in the turned axes.
 
-        The transpose is that for R' = [omega]x R. Source: Bullo & Murray 1995, eq. 2.5 (the inverse of the
-        exponential's differential): c 1 + [v]x / 2 + (1 - c) v v' / v.v, c = (x/2) cot(x/2).
+        The inverse of the differential of the exponential map: c 1 + [v]x / 2 + (1 - c) v v' / v.v.
         """
         v, c = self
         along = (1.0 - c) / (dot(v, v) + TINY)

@@ -1,9 +1,9 @@
-"""Joint coordinates that bring the tool to a pose, by Levenberg and Marquardt's damped least squares, over any scalar.
+"""Joint coordinates that bring the tool to a pose, by the damped least squares of Levenberg and Marquardt.
 
-The damping is a multiple of the squared error (Chan & Lawrence 1988, IEEE ICRA, 1146-1153): steps are bounded far from
-the pose and become those of Gauss and Newton near it, which converge quadratically. No step is ever taken back, so that
-it costs one evaluation of the arm. Lengths are measured in units of the arm's size, so that the damping means the same
-for arms of all sizes.
+The damping is a multiple of the squared error, as Chan and Lawrence proposed in 1988. Far from the pose it bounds the
+steps; near the pose it vanishes, and the steps of Gauss and Newton that are left converge quadratically. No step is
+taken back, so a step costs one evaluation of the arm. Lengths are measured in units of the arm's size, so the damping
+means the same for arms of all sizes.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tauforge.formulations.serial import kinematics
 from tauforge.formulations.serial.parameters import ArmParameters
 
 DAMPING = 0.1  # of the squared error: no step is longer than 1 / (2 sqrt(DAMPING)) = 1.6 rad
-LEAST_DAMPING = 1e-12  # of the sum of the squares of the Jacobian: keeps the matrix positive definite
+LEAST_DAMPING = 1e-14  # of the sum of the Jacobian's squares: above rounding, so that the matrix is positive definite
 
 Scalars = Sequence[Scalar]
 Columns = list[list[Scalar]]

@@ -1,8 +1,7 @@
-"""Inverse kinematics of arms: damped least squares within the limits, for batches of poses and from many starts at once.
+"""Inverse kinematics of arms: damped least squares within the limits, for batches of poses, from many starts at once.
 
-Every start of every pose is a row of one batch, which advances by a few steps of `formulations.serial.
-levenberg_marquardt` a call. A pose leaves the batch as soon as one of its starts arrives. What happens to a pose does
-not depend on the others.
+Every start of every pose is a row of one batch, which advances by a few steps (`levenberg_marquardt`) a call. A pose
+leaves the batch as soon as one of its starts arrives. What happens to a pose does not depend on the others.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ class JointRanges(NamedTuple):
     """Where an arm's joints may be, and where it is sensible to look for them.
 
     lower, upper: (n,) limits; those that are absent are as large as a number of a robot may be
-    middle, half: (n,) of where starts are taken from; half is NaN for prismatic joints that lack a limit
+    middle, half: (n,) of where starts are taken from; half is NaN for prismatic joints without limits
     revolute:     (n,)
     origin:       (3,) of the base, world axes
     stretched:    m, more than the distance from there to the tool
@@ -70,17 +69,17 @@ class Task(NamedTuple):
 
 def joint_ranges(arm: SerialArm) -> JointRanges:
     revolute = np.array([joint.kind == "R" for joint in arm.joints])
-    lower, upper = arm.limits.T
-    middle = np.nan_to_num((lower + upper) / 2, nan=0.0, posinf=0.0, neginf=0.0)
-    half = np.where(revolute, np.minimum((upper - lower) / 2, np.pi), (upper - lower) / 2)
+    lower, upper = np.clip(arm.limits, -validation.LARGEST, validation.LARGEST).T
+    half = (upper - lower) / 2
+    half = np.where(revolute, np.minimum(half, np.pi), np.where(half < validation.LARGEST, half, np.nan))
     links = [np.array(T)[:3, 3] for joint in arm.joints for T in (joint.before, joint.after)]
     lengths = np.linalg.norm([*links, np.array(arm.tool)[:3, 3]], axis=1).sum()
     slides = [abs(joint.offset) + max(map(abs, joint.limits or (0.0,))) for joint in arm.joints if joint.kind == "P"]
     return JointRanges(
-        np.maximum(lower, -validation.LARGEST),
-        np.minimum(upper, validation.LARGEST),
-        middle,
-        np.where(np.isfinite(half), half, np.nan),
+        lower,
+        upper,
+        (lower + upper) / 2,
+        half,
         revolute,
         np.array(arm.base)[:3, 3],
         float(lengths + sum(slides)),
@@ -88,12 +87,9 @@ def joint_ranges(arm: SerialArm) -> JointRanges:
 
 
 @cache
-def random_directions(n: int) -> tuple[Array, ...]:
-    """For each attempt its starts (s, n), from -1 to 1 in the range of each joint; the very first is the middle."""
-    rng = np.random.default_rng(0)
-    attempts = tuple(rng.uniform(-1, 1, (count, n)) for count in STARTS)
-    attempts[0][0] = 0.0
-    return attempts
+def directions(count: int, n: int) -> Array:
+    """Where starts are within the ranges of the joints, (count, n) from -1 to 1; random, and always the same."""
+    return np.random.default_rng(count).uniform(-1, 1, (count, n))
 
 
 def solve(
@@ -110,18 +106,15 @@ def solve(
         try:
             batch = np.broadcast_shapes(batch, starts.shape[:-1])
         except ValueError:
-            raise ShapeError(
-                "guess",
-                expected=f"leading shapes that broadcast with those of pose {poses.shape}",
-                got=f"{starts.shape}",
-            ) from None
+            expected = f"a leading shape that broadcasts with that of pose {poses.shape}"
+            raise ShapeError("guess", expected=expected, got=str(starts.shape)) from None
         starts = np.broadcast_to(starts, (*batch, arm.n)).reshape(-1, arm.n)
     targets = np.broadcast_to(poses, (*batch, 4, 4)).reshape(-1, 16)[:, :12]
     usable = np.isfinite(targets).all(axis=-1)
     if starts is not None:
         usable &= np.isfinite(starts).all(axis=-1)
     found, residuals = np.full((len(targets), arm.n), np.nan), np.full(len(targets), np.nan)
-    task = task_of(arm, targets, asked, arm._joint_ranges)
+    task = task_of(targets, asked, arm._joint_ranges)
     rows = np.flatnonzero(usable)
     found[rows], residuals[rows], steps = searched(
         arm, task.rows(rows), None if starts is None else starts[rows], enough
@@ -143,7 +136,7 @@ def refuse(arm: SerialArm, first: int, batch: tuple[int, ...], residuals: Array,
     )
 
 
-def task_of(arm: SerialArm, targets: Array, asked: Array, ranges: JointRanges) -> Task:
+def task_of(targets: Array, asked: Array, ranges: JointRanges) -> Task:
     """Lengths are measured against a third of the stretched arm, or of the way to the target if that is longer."""
     away = np.linalg.norm(targets[:, 3::4] - ranges.origin, axis=1, keepdims=True)
     length = np.maximum(away, ranges.stretched) / 3
@@ -153,51 +146,46 @@ def task_of(arm: SerialArm, targets: Array, asked: Array, ranges: JointRanges) -
 def searched(arm: SerialArm, task: Task, guess: Array | None, enough: float) -> tuple[Array, Array, int]:
     """Joint coordinates (k, n) and residuals (k,) of every row, and the steps that a row was given at most.
 
-    The guess comes first, then random starts, more of them at every attempt.
+    The guess comes first, then random starts, more of them at every attempt. The best start goes on in the next one:
+    near a singular posture it comes nearer by only a half in every step.
     """
-    ranges = arm._joint_ranges
-    count, steps = len(task.target), 0
-    found, best = np.full((count, arm.n), np.nan), np.full(count, np.inf)
-    given = ranges.middle[None] if guess is None else guess
-    for directions in (*(() if guess is None else (None,)), *random_directions(arm.n)):
-        left = np.flatnonzero(~(best <= enough))
-        if not len(left):
-            break
-        starts = 1 if directions is None else len(directions)
+    ranges, count, steps = arm._joint_ranges, len(task.target), 0
+    near = np.broadcast_to(ranges.middle if guess is None else guess, (count, arm.n))
+    found, best = np.clip(near, ranges.lower, ranges.upper), np.full(count, np.inf)
+    for starts in STARTS if guess is None else (1, *STARTS):
+        left = np.flatnonzero(best > enough)
         for first in range(0, len(left), AT_ONCE // starts):
             rows = left[first : first + AT_ONCE // starts]
             part = task.rows(rows)
-            if directions is None:
-                q = given[rows, None]
-            else:
-                q = ranges.middle + np.where(np.isnan(ranges.half), 3 * part.length, ranges.half)[:, None] * directions
-            q = np.clip(q, ranges.lower, ranges.upper)
+            half = np.where(np.isnan(ranges.half), 3 * part.length, ranges.half)
+            q = np.clip(ranges.middle + half[:, None] * directions(starts, arm.n), ranges.lower, ranges.upper)
+            q[:, 0] = found[rows]
             found[rows], best[rows] = best_of_starts(arm, part, q, enough)
-        steps += starts * ROUNDS * INVERSE_KINEMATICS_STEPS
-    return nearest_turns(found, given, ranges), best, steps
+        steps += starts * ROUNDS * INVERSE_KINEMATICS_STEPS if len(left) else 0
+    return nearest_turns(found, near, ranges), best, steps
 
 
 def best_of_starts(arm: SerialArm, task: Task, q: Array, enough: float) -> tuple[Array, Array]:
-    """For every row of the task its start (k, s, n) that arrives in the fewest calls, or that ends nearest."""
+    """For every row of the task the start (k, s, n) that arrives in the fewest calls, or else ends nearest."""
     count, starts, n = q.shape
     found, best = np.empty((count, n)), np.empty(count)
-    going = np.arange(count)
-    every = task.repeated(starts)
-    q = q.reshape(-1, n)
+    going, task, q = np.arange(count), task.repeated(starts), q.reshape(-1, n)
     for left in reversed(range(ROUNDS)):
-        q, residuals = advanced(arm, every, q)
-        residuals = np.where(np.isfinite(residuals), residuals, np.inf).reshape(-1, starts)
-        arrived = residuals <= enough
-        done = arrived.any(axis=1) | (left == 0)
+        q, residuals = advanced(arm, task, q)
+        nearest = residuals.reshape(-1, starts)
+        if not left:
+            nearest = np.where(np.isfinite(nearest), nearest, np.inf)
+        arrived = nearest <= enough
+        done = arrived.any(axis=1) if left else np.ones(len(going), bool)
         if not done.any():
             continue
-        chosen = np.where(arrived.any(axis=1), arrived.argmax(axis=1), residuals.argmin(axis=1))[done]
         rows = np.flatnonzero(done)
-        found[going[rows]], best[going[rows]] = q.reshape(-1, starts, n)[rows, chosen], residuals[rows, chosen]
-        if done.all():
+        chosen = np.where(arrived[rows].any(axis=1), arrived[rows].argmax(axis=1), nearest[rows].argmin(axis=1))
+        found[going[rows]], best[going[rows]] = q[rows * starts + chosen], nearest[rows, chosen]
+        if len(rows) == len(going):
             break
-        going = going[~done]
-        every, q = every.rows(again := np.repeat(~done, starts)), q[again]
+        going, again = going[~done], np.repeat(~done, starts)
+        task, q = task.rows(again), q[again]
     return found, best
 
 
@@ -209,7 +197,7 @@ def approached(arm: SerialArm, poses: Array, q: Array, enough: float = TOLERANCE
     ranges = arm._joint_ranges
     beyond = np.full(arm.n, validation.LARGEST)
     targets = poses.reshape(-1, 16)[:, :12]
-    task = task_of(arm, targets, np.ones(TASK), ranges._replace(lower=-beyond, upper=beyond))
+    task = task_of(targets, np.ones(TASK), ranges._replace(lower=-beyond, upper=beyond))
     return best_of_starts(arm, task, q[:, None], enough)
 
 
@@ -223,10 +211,11 @@ def advanced(arm: SerialArm, task: Task, q: Array) -> tuple[Array, Array]:
 
 def nearest_turns(q: Array, reference: Array, ranges: JointRanges) -> Array:
     """Revolute joints less the whole turns that bring them, within the limits, nearest to the reference."""
-    with np.errstate(invalid="ignore"):
-        turns = np.clip(
-            np.round((reference - q) / TURN), np.ceil((ranges.lower - q) / TURN), np.floor((ranges.upper - q) / TURN)
-        )
+    if np.abs(q - reference).max(initial=0.0) <= np.pi:
+        return q
+    turns = np.clip(
+        np.round((reference - q) / TURN), np.ceil((ranges.lower - q) / TURN), np.floor((ranges.upper - q) / TURN)
+    )
     moved = np.clip(q + TURN * turns, ranges.lower, ranges.upper)
     return np.where(ranges.revolute & (turns != 0), moved, q)
 
@@ -240,17 +229,22 @@ def pose_error(target: Array, poses: Array) -> Array:
 
 def checked_poses(pose: ArrayLike) -> Array:
     """(..., 4, 4) in double precision, with rotations made orthonormal; rows that are not finite stay as they are."""
-    poses = as_argument("pose", pose, 4, "world <- tool, (..., 4, 4)").astype(float)
+    expected = "real numbers (..., 4, 4), world <- tool"
+    try:
+        poses = as_argument("pose", pose, 4, expected).astype(float)
+    except ShapeError as error:
+        raise ShapeError("pose", expected=expected, got=error.got) from None
     if poses.shape[-2:] != (4, 4):
-        raise ShapeError("pose", expected="(..., 4, 4), world <- tool", got=str(poses.shape))
+        raise ShapeError("pose", expected=expected, got=str(poses.shape))
     flat = poses.reshape(-1, 4, 4)
     R = flat[:, :3, :3]
     with np.errstate(all="ignore"):
         apart = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max(axis=(-1, -2), initial=0.0)
         sound = (apart <= validation.ROUNDING_TOLERANCE) & (np.linalg.det(R) > 0)
         sound &= (flat[:, 3] == (0, 0, 0, 1)).all(axis=-1) & (np.abs(flat) <= validation.LARGEST).all(axis=(-1, -2))
-    finite = np.isfinite(flat).all(axis=(-1, -2))
-    for row in np.flatnonzero(finite & ~sound):  # few: printed with few digits, or wrong
+    if sound.all():
+        return poses
+    for row in np.flatnonzero(~sound & np.isfinite(flat).all(axis=(-1, -2))):  # few digits, or wrong: that says which
         where = f" in row {', '.join(map(str, np.unravel_index(row, poses.shape[:-2])))}" if poses.ndim > 2 else ""
         flat[row] = validation.transform(flat[row], f"pose{where}")
     return flat.reshape(poses.shape)

@@ -12,7 +12,8 @@ from scipy.optimize import brentq, minimize_scalar
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError, SingularityError
 from tauforge.robots.condition import condition_numbers
-from tauforge.robots.stewart.stewart_platform import SINGULAR, StewartPlatform
+from tauforge.robots.stewart.guards import SINGULAR
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 TIME_TOLERANCE = 1e-12  # of a crossing, relative to the motion's duration
 

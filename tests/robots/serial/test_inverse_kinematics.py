@@ -249,6 +249,7 @@ def test_unreachable_poses(as_installed):
         match=r"puma560: no joint coordinates within the limits reach the pose in row 1, 1 \(residual 1[0-9]",
     ) as caught:
         PUMA.inverse_kinematics(poses)
+    assert caught.value.row == (1, 1)
     reach = np.linalg.norm(poses[1, 1, :3, 3]) - PUMA._joint_ranges.stretched
     assert reach < caught.value.residual < np.linalg.norm(poses[1, 1, :3, 3])
     with pytest.raises(tf.ConvergenceError, match=r"reach the pose \(residual 1[0-9]"):

@@ -18,7 +18,6 @@ from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError
 from tauforge.robots import validation
 from tauforge.robots.evaluate import as_argument
-from tauforge.robots.serial import functions as formulas
 from tauforge.robots.serial.functions import INVERSE_KINEMATICS_STEPS
 
 if TYPE_CHECKING:
@@ -122,18 +121,15 @@ def solve(
     failed = residuals > enough
     if failed.any():
         if on_failure == "raise":
-            refuse(arm, int(np.argmax(failed)), batch, residuals, steps)
+            first = int(np.argmax(failed))
+            raise ConvergenceError(
+                f"{arm.name}: no joint coordinates within the limits reach the pose",
+                residual=float(residuals[first]),
+                iterations=steps,
+                row=tuple(int(k) for k in np.unravel_index(first, batch)),
+            )
         found[failed] = np.nan
     return found.reshape(*batch, arm.n)
-
-
-def refuse(arm: SerialArm, first: int, batch: tuple[int, ...], residuals: Array, steps: int) -> None:
-    row = f" in row {', '.join(map(str, np.unravel_index(first, batch)))}" if batch else ""
-    raise ConvergenceError(
-        f"{arm.name}: no joint coordinates within the limits reach the pose{row}",
-        residual=float(residuals[first]),
-        iterations=steps,
-    )
 
 
 def task_of(targets: Array, asked: Array, ranges: JointRanges) -> Task:
@@ -203,9 +199,9 @@ def approached(arm: SerialArm, poses: Array, q: Array, enough: float = TOLERANCE
 
 def advanced(arm: SerialArm, task: Task, q: Array) -> tuple[Array, Array]:
     """A few steps for every row: joint coordinates (k, n) and residuals (k,)."""
-    formula = formulas.inverse_kinematics_steps
-    arguments = {"q": q, **task._asdict()}
-    moved, residuals = arm._evaluator("inverse_kinematics_steps", formula, arguments, [(arm.n,), ()])
+    target, *others = task
+    arguments = dict(zip(("target", "q", "asked", "lower", "upper", "length"), (target, q, *others), strict=True))
+    moved, residuals = arm._evaluator("inverse_kinematics_steps", arguments)
     return moved, residuals
 
 

@@ -49,6 +49,9 @@ class JointRanges(NamedTuple):
     origin: Array
     stretched: float
 
+    def clipped(self, q: Array) -> Array:
+        return np.minimum(np.maximum(q, self.lower), self.upper)  # in a fraction of the time of np.clip
+
 
 class Task(NamedTuple):
     """What the rows of a batch are asked for: target (k, 12), asked (6,), lower and upper (n,), length (k, 1)."""
@@ -147,14 +150,14 @@ def searched(arm: SerialArm, task: Task, guess: Array | None, enough: float) -> 
     """
     ranges, count, steps = arm._joint_ranges, len(task.target), 0
     near = np.broadcast_to(ranges.middle if guess is None else guess, (count, arm.n))
-    found, best = np.clip(near, ranges.lower, ranges.upper), np.full(count, np.inf)
+    found, best = ranges.clipped(near), np.full(count, np.inf)
     for starts in STARTS if guess is None else (1, *STARTS):
         left = np.flatnonzero(best > enough)
         for first in range(0, len(left), AT_ONCE // starts):
             rows = left[first : first + AT_ONCE // starts]
             part = task.rows(rows)
             half = np.where(np.isnan(ranges.half), 3 * part.length, ranges.half)
-            q = np.clip(ranges.middle + half[:, None] * directions(starts, arm.n), ranges.lower, ranges.upper)
+            q = ranges.clipped(ranges.middle + half[:, None] * directions(starts, arm.n))
             q[:, 0] = found[rows]
             found[rows], best[rows] = best_of_starts(arm, part, q, enough)
         steps += starts * ROUNDS * INVERSE_KINEMATICS_STEPS if len(left) else 0
@@ -212,7 +215,7 @@ def nearest_turns(q: Array, reference: Array, ranges: JointRanges) -> Array:
     turns = np.clip(
         np.round((reference - q) / TURN), np.ceil((ranges.lower - q) / TURN), np.floor((ranges.upper - q) / TURN)
     )
-    moved = np.clip(q + TURN * turns, ranges.lower, ranges.upper)
+    moved = ranges.clipped(q + TURN * turns)
     return np.where(ranges.revolute & (turns != 0), moved, q)
 
 

@@ -65,7 +65,7 @@ def test_an_entry_that_others_could_have_written_is_made_again(own_cache, monkey
     expected = answer()
     (entry,) = own_cache.iterdir()
     plant(entry, monkeypatch)
-    with pytest.warns(cache.KernelCacheWarning, match=f"the kernel cache entry .* {text} and is made again"):
+    with pytest.warns(cache.KernelCacheWarning, match=f"the kernel cache entry .* {text} and is compiled again"):
         assert np.array_equal(answer(), expected)
     status = entry.lstat()
     assert stat.S_ISREG(status.st_mode)

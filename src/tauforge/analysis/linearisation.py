@@ -1,7 +1,7 @@
 """A robot's motion about a state, to first order: x' = A x + B u for small changes of state and forces.
 
-The state of an arm is (q, qd); of a platform (pose, twist), the pose by its six numbers. Derivatives are exact: an
-arm's by its kernels, a platform's by dual numbers through the very text of its forward dynamics.
+The state of an arm is (q, qd), that of a platform (pose, twist), the pose by its six coordinates. Derivatives are
+exact: an arm's by its kernels, a platform's by its forward dynamics over dual numbers.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Linearisation(NamedTuple):
 
 
 def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: ArrayLike) -> Linearisation:
-    """About one state, friction included.
+    """Linearise about one state, with friction.
 
     position, velocity, force: (n,), as the robot's forward dynamics take them
     Identity: A and B are the derivatives of (velocity's coordinates, forward_dynamics) by state and forces.
@@ -69,7 +69,7 @@ def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: Arr
 
 
 def _of_platform(platform: StewartPlatform, pose: Array, twist: Array, force: Array) -> Linearisation:
-    platform.forward_dynamics(pose, twist, force)  # says what is wrong with the state, if anything is
+    platform.forward_dynamics(pose, twist, force)  # raises an error if the state is invalid
     parameters = platform.parameters
     model = PlatformModel(parameters, lumped(parameters))
     p, t, f = (seeded(x.tolist(), 6 * k) for k, x in enumerate((pose, twist, force)))

@@ -210,7 +210,7 @@ class Evaluator:
                 condition_number=float(verdict.condition[first]),
                 row=tuple(int(k) for k in np.argwhere(rows)[first]),
             )
-        refused = rows.copy()
+        refused = np.array(rows)  # also of a single state, where it has no dimensions
         refused[rows] = verdict.refused
         outs = tuple(np.array(out) for out in outs)
         for out in outs:

@@ -129,7 +129,8 @@ def solve(
                 f"{arm.name}: no joint coordinates within the limits reach the pose",
                 residual=float(residuals[first]),
                 iterations=steps,
-                row=tuple(int(k) for k in np.unravel_index(first, batch)),
+                row=np.unravel_index(first, batch),
+                remedy="Give a guess near the answer, or say by mask= which directions count",
             )
         found[failed] = np.nan
     return found.reshape(*batch, arm.n)

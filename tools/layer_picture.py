@@ -17,7 +17,7 @@ import grimp
 
 ROOT = Path(__file__).parent.parent
 PICTURE = ROOT / "docs" / "images" / "layers.svg"
-LEFT, TOP, CELL, WIDE = 30, 120, 26, 860
+LEFT, TOP, CELL, LETTER = 30, 120, 26, 7.2
 INK, PALE, BLUE = "#22303c", "#dfe6ec", "#2f6fa8"
 
 
@@ -48,9 +48,9 @@ def imports(packages: list[str]) -> dict[str, set[str]]:
 
 
 def sentence(package: str) -> str:
-    """The first line of the package's docstring."""
-    doc = importlib.import_module(f"tauforge.{package}").__doc__ or ""
-    return doc.strip().splitlines()[0] if doc.strip() else ""
+    """The first sentence of the package's docstring."""
+    doc = " ".join((importlib.import_module(f"tauforge.{package}").__doc__ or "").split())
+    return doc.split(". ")[0].rstrip(".").replace("`", "")
 
 
 def picture() -> str:
@@ -59,8 +59,9 @@ def picture() -> str:
     columns = packages[1:]  # nothing imports the topmost
     right = LEFT + 110 + CELL * len(columns)
     height = TOP + CELL * len(packages) + 20
+    width = right + 30 + LETTER * max(len(sentence(name)) for name in packages)
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDE + 160} {height}" role="img" '
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width:g} {height}" role="img" '
         'font-family="sans-serif" font-size="13">',
         "<title>The packages of tauforge and what each imports: only packages below it</title>",
         f'<rect width="100%" height="100%" fill="white"/><g fill="{INK}">',

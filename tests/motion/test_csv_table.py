@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from tauforge.errors import ModelError
 from tauforge.motion import csv_table
 from tauforge.motion.columns import TIME
-from tauforge.motion.csv_table import UNITS, Column, read_csv, write_csv
+from tauforge.motion.csv_table import Column, read_csv, write_csv
+from tauforge.units import UNITS
 
 Q = Column("q", "rad")
 ROUNDING = 1e-15  # relative: a product with the factor of a unit

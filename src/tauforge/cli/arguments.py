@@ -128,7 +128,7 @@ def quantity(option: str, text: str, *kinds: str) -> float:
 
     kinds: the SI units of what it may measure; without any, no unit fits
     """
-    from tauforge.motion.csv_table import UNITS
+    from tauforge.units import UNITS
 
     fitting = {name: factor for name, (kind, factor) in UNITS.items() if kind in kinds}
     found = NUMBER.fullmatch(text)

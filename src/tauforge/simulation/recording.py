@@ -15,9 +15,10 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.files import written_whole
 from tauforge.motion.columns import PLATFORM, TIME, arm_columns
-from tauforge.motion.csv_table import UNITS, CsvTable, read_csv, write_csv
+from tauforge.motion.csv_table import CsvTable, read_csv, write_csv
 from tauforge.simulation.events import Event
 from tauforge.simulation.npz_file import Header, open_plain, read_npz
+from tauforge.units import UNITS
 
 POSE_NAMES = tuple(column.name for column in PLATFORM.position)
 TEXTS = ("names", "force_names", "units", "force_units")

@@ -16,11 +16,11 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tauforge.algebra.acceleration_matrices import acceleration_matrix, moment_of_inertia_forces
 from tauforge.algebra.linear import elimination
 from tauforge.algebra.scalars import Scalar, absolute, is_zero, select, sqrt
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
-from tauforge.formulations.serial.modified_newton_euler import acceleration_matrix, moment_of_inertia_forces
 from tauforge.formulations.stewart.lumping import LumpedLeg, LumpedPlatform
 from tauforge.formulations.stewart.parameters import Friction, PlatformMotion
 from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip, free_tip_force

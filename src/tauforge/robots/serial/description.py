@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,6 +21,7 @@ from tauforge.robots import physical, validation
 from tauforge.robots.computed_once import computed_once
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.payload import Payload
+from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.serial.joint import CONVENTIONS, JOINT_FIELDS, Joint
 from tauforge.robots.serial.model import ArmModel, ArmNumbers, arm_model
 from tauforge.robots.validation import IDENTITY_ROWS, Floats, Rows, to_transform
@@ -30,21 +31,6 @@ if TYPE_CHECKING:
 
 DH_FIELDS = ("alpha", "a", "d", "theta")
 SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
-
-
-class KnownException(NamedTuple):
-    """A body whose unphysical inertia is as published: it loads without a warning."""
-
-    body: str
-    reason: str
-
-
-class Source(NamedTuple):
-    """Where numbers of a catalogue entry come from."""
-
-    fields: tuple[str, ...]
-    source: str
-    note: str = ""
 
 
 @recorded

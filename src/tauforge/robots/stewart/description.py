@@ -23,7 +23,7 @@ from tauforge.formulations.stewart.parameters import (
 from tauforge.robots import physical, validation
 from tauforge.robots.computed_once import computed_once
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.serial.description import KnownException, Source
+from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.stewart import spherical_legs
 from tauforge.robots.stewart.spherical_legs import BASE_JOINTS, SPHERICAL, UNIVERSAL
 from tauforge.robots.validation import Floats, Rows

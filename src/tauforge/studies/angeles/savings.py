@@ -8,13 +8,15 @@ from tauforge.algebra.vectors import ZERO
 from tauforge.analysis.complexity import counted, general_arm, general_cost_of, general_operation_count, operation_count
 from tauforge.formulations.serial.kinematics import into_link, joint_rotation
 from tauforge.formulations.serial.parameters import ArmParameters
+from tauforge.report.study import Claim
+from tauforge.report.table import Table
 from tauforge.robots.loading import load
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.studies.angeles.algorithm_counts import NAME, arm_with
 from tauforge.studies.count_tables import SIX
 from tauforge.studies.rules import not_judged, true_or_not
-from tauforge.studies.study import Claim, Table, less_or_more
 from tauforge.studies.timing import BATCH, nanoseconds
+from tauforge.studies.wording import less_or_more
 
 ARMS = ("puma560", "stanford", "scara", "panda", "planar-2r")
 A_FEW = 10.0  # us

@@ -18,9 +18,9 @@ from tauforge.plots.line_styles import (
     panel_description,
 )
 from tauforge.plots.with_plotly import panels
-from tauforge.studies.report.files import DATA, FIGURES, panel_stems, stem
-from tauforge.studies.report.texts import escaped
-from tauforge.studies.study import Study
+from tauforge.report.files import DATA, FIGURES, panel_stems, stem
+from tauforge.report.study import Study
+from tauforge.report.texts import escaped
 
 
 def figure_html(study: Study, figure: Figure, images: Path) -> str:

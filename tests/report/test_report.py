@@ -250,7 +250,7 @@ def test_the_page_explains_its_verdicts_and_its_sources(report: tuple[Path, list
     said = " ".join(page.text.split())
     assert "read by a machine (OCR)" in said
     assert "not held against the paper" in said
-    assert "Of the papers' figures only the captions were at hand" in said
+    assert "Only the captions of the papers' figures were at hand" in said
 
 
 def test_everything_in_the_paper_has_a_row(report: tuple[Path, list[Study]]) -> None:

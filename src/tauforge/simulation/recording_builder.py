@@ -17,7 +17,7 @@ TOGETHER = 512  # rows that are looked at and completed at once
 COLUMNS = ("position", "velocity", "acceleration", "force")
 
 
-class Book:
+class RecordingBuilder:
     """Rows of states in, a recording out; every row is looked at for events, one in `every` is kept."""
 
     def __init__(self, loop: ClosedLoop, robot: Robot, every: int, steps: int) -> None:

@@ -35,7 +35,7 @@ from tauforge.simulation.closed_loop import ClosedLoop, Disturbance
 from tauforge.simulation.events import SINGULAR, Event, conservative, energy_drift, singular_crossing
 from tauforge.simulation.integrators import METHODS, Stop, integrator
 from tauforge.simulation.recording import Recording
-from tauforge.simulation.recording_builder import Book
+from tauforge.simulation.recording_builder import RecordingBuilder
 from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.state import state_space
 from tauforge.simulation.stiffness import warn_of_stiffness
@@ -108,30 +108,30 @@ def simulate(
             remedy="Give control_period=",
         )
     loop = ClosedLoop(space, controller, motion, sensors, disturbance, force_limits_of(real, force_limits))
-    book = Book(loop, real, every, steps)
+    builder = RecordingBuilder(loop, real, every, steps)
     advance = integrator(method, space).advance
     # a law is asked in the order of time and a push is looked for in every step; a free motion needs neither
     length = hold or (BLOCK if controller is None and disturbance is None else 1)
     y, k, stop = space.pack(position, velocity), 0, None
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"), keeping(book, motion):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"), keeping(builder, motion):
         while True:
             force, stop = loop.asked(h * k, y)
             if k == steps or stop is not None:
-                book.write(np.array([h * k]), y[None], force)
+                builder.write(np.array([h * k]), y[None], force)
                 break
             times = h * np.arange(k, min(k + length, steps) + 1)
             rows, stop = advance(loop.rates(force if hold else None), times, y)
             crossing = singular_crossing(real, times[: len(rows)], space.position(rows))
             if crossing is not None:
-                book.watch.events.append(crossing[1])
+                builder.watch.events.append(crossing[1])
                 if controller is not None:
                     rows, stop = rows[: crossing[0] + 1], Stop(SINGULAR)
             if stop is not None:
-                book.write(times, rows, force)
+                builder.write(times, rows, force)
                 break
-            book.write(times, rows[:-1], force)
+            builder.write(times, rows[:-1], force)
             y, k = rows[-1], k + len(rows) - 1
-    recording = book.recording(motion)
+    recording = builder.recording(motion)
     if stop is not None:
         return _ended(stop, recording)
     # the symplectic method's energy swings about the true one by design
@@ -149,13 +149,13 @@ def simulate(
 
 
 @contextmanager
-def keeping(book: Book, motion: Motion | None) -> Iterator[None]:
+def keeping(builder: RecordingBuilder, motion: Motion | None) -> Iterator[None]:
     """Whatever a law of the user's raises carries the recording so far."""
     try:
         yield
     except Exception as error:
-        if book.begun and not hasattr(error, "recording"):
-            error.recording = book.recording(motion)  # type: ignore[attr-defined]
+        if builder.begun and not hasattr(error, "recording"):
+            error.recording = builder.recording(motion)  # type: ignore[attr-defined]
             error.add_note("The simulation up to here is in this exception's `recording`.")
         raise
 

@@ -17,7 +17,7 @@ from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial.frame_choice import aligned, placed
 from tauforge.formulations.serial.kinematics import joint_rotation, joint_travel
 from tauforge.formulations.serial.parameters import ArmParameters, BaseState, base_at_rest
-from tauforge.formulations.serial.regrouping import Chain, JointFrame, joint_frames, nearly, regrouped
+from tauforge.formulations.serial.regrouping import Chain, JointFrame, in_joint_frames, nearly, regrouped
 
 
 class Motion(NamedTuple):
@@ -100,7 +100,7 @@ def inward(frames: Sequence[JointFrame], motions: Sequence[Motion], tip: Wrench)
 
 def base_chain(arm: ArmParameters) -> Chain:
     """The arm by its base parameters, axes aligned, origins where they are."""
-    return regrouped(joint_frames(aligned(arm)))
+    return regrouped(in_joint_frames(aligned(arm)))
 
 
 def cheapest_chain(arm: ArmParameters) -> Chain:

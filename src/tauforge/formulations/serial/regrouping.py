@@ -41,7 +41,7 @@ class Chain(NamedTuple):
     last: Transform  # joint frame n <- frame n
 
 
-def joint_frames(arm: ArmParameters) -> Chain:
+def in_joint_frames(arm: ArmParameters) -> Chain:
     """The arm's bodies in their joint frames, nothing regrouped."""
     frames: list[JointFrame] = []
     before = NO_DISPLACEMENT

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.kernels import cache as disk
-from tauforge.kernels.cpu import builtin_call as direct_call
-from tauforge.kernels.cpu import engine, threads
+from tauforge.kernels.cpu import builtin_call, engine, threads
 from tauforge.kernels.cpu.code_memory import NoKernelError, need_memory
 from tauforge.kernels.cpu.host import host
 from tauforge.kernels.cpu.llvm_module import emit_module
@@ -120,9 +119,9 @@ class Kernel:
 
         robot: gives the robot that it is a method of. None where it is not supported.
         """
-        if not direct_call.supported():
+        if not builtin_call.supported():
             return None
-        return direct_call.builtin(self.loaded(64), self.name, robot, call)
+        return builtin_call.builtin(self.loaded(64), self.name, robot, call)
 
 
 _shared: WeakValueDictionary[str, Kernel] = WeakValueDictionary()  # equal robots use the same code while one lives

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tauforge.kernels.cpu.host import Host
 from tauforge.kernels.cpu.llvm_body import Operand, emit_body
-from tauforge.kernels.cpu.llvm_builtin import ADDRESSES, direct_function
+from tauforge.kernels.cpu.llvm_builtin import ADDRESSES, builtin_function
 from tauforge.kernels.cpu.llvm_finite import spoil_function
 from tauforge.kernels.cpu.llvm_loop import OFFSETS, loop_function
 from tauforge.kernels.cpu.llvm_rows import copies
@@ -24,7 +24,7 @@ def emit_module(
     bits: int,
     limit: float | None = None,
 ) -> str:
-    """LLVM text with `loop` (the gufunc's inner loop) and, in 64 bits, `direct` (the builtin).
+    """LLVM text with `loop` (the gufunc's inner loop) and, in 64 bits, `builtin` (for one state).
 
     arguments: names and core shapes; input k of argument a is called a + str(k) in the graph
     limit:     numbers of the last result that are not below it in size are counted in `suspects`, block by block
@@ -40,7 +40,7 @@ def emit_module(
     writers = [spoil_function(ins, outs, bits, lanes), loop_function(body, ins, outs, bits, lanes, host)]
     if bits == 64:
         texts.append(f"@addresses = global [{len(ADDRESSES)} x ptr] zeroinitializer\n")
-        writers.append(direct_function(body, ins, outs, host))
+        writers.append(builtin_function(body, ins, outs, host))
     for head, code in writers:
         texts.append(head + " {\nentry:\n" + "\n".join(code.lines) + "\n}\n")
         declarations |= code.declarations

@@ -15,7 +15,7 @@ import tauforge as tf
 from pages import markdown, settle, with_tables
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
-from tauforge.analysis.line_costs import line_costs
+from tauforge.analysis.costs_by_line import line_costs
 from tauforge.analysis.published_comparison import count_comparisons, step_comparison
 from tauforge.studies.lee1982 import control as lee1982
 from tauforge.studies.lee1982 import tracking

@@ -10,7 +10,7 @@ from typing import Any
 
 from tauforge.algebra.vectors import ZERO
 from tauforge.analysis.complexity import general_arm, general_cost_of
-from tauforge.analysis.line_costs import Charged
+from tauforge.analysis.costs_by_line import Charged
 from tauforge.analysis.polynomial import Polynomial, interpolated
 from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, strobing
 from tauforge.formulations.serial.parameters import ArmParameters

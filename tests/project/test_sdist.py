@@ -29,7 +29,7 @@ RUN = ("tests/project/test_dependencies.py", "tests/project/test_version.py", "t
 
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Built from a copy: the backend writes beside the sources, and a list of its own that it left earlier misleads it."""
+    """Built from a copy: the backend writes beside the sources, and its own earlier list of files would mislead it."""
     folder = tmp_path_factory.mktemp("sdist")
     shutil.copytree(ROOT, folder / "checkout", ignore=NOT_COPIED)
     code = f"from setuptools.build_meta import build_sdist; build_sdist({str(folder)!r})"

@@ -1,4 +1,4 @@
-"""Analysis: what the formulations cost, how far they disagree, which parameters matter, what a motion asks of a platform.
+"""Analysis: costs and disagreements of formulations, parameters that matter, what a motion asks of a platform.
 
 The public names are in `__init__.pyi`; each is imported when it is first used.
 """

@@ -7,14 +7,24 @@ from typing import NamedTuple
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import OperationCount, general_operation_count
 from tauforge.analysis.polynomial import Polynomial, added, poly
+from tauforge.field_docs import with_field_docs
 
 
+@with_field_docs
 class CountComparison(NamedTuple):
-    """One printed count next to the general arm's, all at the same n."""
+    """One printed count next to the general arm's, all at the same n.
+
+    source:      where the count is printed
+    formulation: ours that answers to it
+    printed:     multiplications and additions
+    as_written:  ours, every operation of the source
+    traced:      ours, common subexpressions shared and dead code dropped
+    why:         the counts differ
+    """
 
     source: str
     formulation: str
-    printed: tuple[int, int]  # multiplications, additions
+    printed: tuple[int, int]
     as_written: tuple[int, int]
     traced: tuple[int, int]
     why: str

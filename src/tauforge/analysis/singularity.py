@@ -11,14 +11,20 @@ from scipy.optimize import brentq, minimize_scalar
 
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError, SingularityError
+from tauforge.field_docs import with_field_docs
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.stewart.stewart_platform import SINGULAR, StewartPlatform
 
 TIME_TOLERANCE = 1e-12  # of a crossing, relative to the motion's duration
 
 
+@with_field_docs
 class Crossing(NamedTuple):
-    """A time at which det H changes its sign: the legs lose the platform, and beyond it is another branch."""
+    """A time at which det H changes its sign: the legs lose the platform, and beyond it is another branch.
+
+    time: s
+    pose: (6,) x, y, z, theta_x, theta_y, theta_z
+    """
 
     time: float
     pose: Array
@@ -84,11 +90,16 @@ def best_characteristic_length(platform: StewartPlatform, pose: ArrayLike) -> tu
     return float(np.exp(best.x)), float(np.exp(best.fun))
 
 
+@with_field_docs
 class WorstForces(NamedTuple):
-    """The largest size of each leg's force, (..., 6), over all directions of a load of size one."""
+    """The largest magnitude of each leg's force over all directions of a load of magnitude one.
 
-    per_force: Array  # N per N
-    per_moment: Array  # N per N m
+    per_force:  (..., 6) N per N
+    per_moment: (..., 6) N per N m
+    """
+
+    per_force: Array
+    per_moment: Array
 
 
 def worst_leg_forces(platform: StewartPlatform, pose: ArrayLike) -> WorstForces:

@@ -6,7 +6,7 @@ import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 from tauforge.errors import ModelError
 from tauforge.robots.readers import arm_toml, platform_toml
@@ -18,6 +18,9 @@ from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.robots.validation import shown
 
 CATALOGUE = Path(__file__).with_name("catalogue")
+# Names of the catalogue by what they are, so that type checkers know what `load` gives.
+ArmName = Literal["panda", "planar-2r", "puma560", "puma560-armstrong", "scara", "stanford"]
+PlatformName = Literal["box", "dasgupta1998", "dietmaier", "mathworks-hexapod", "motion-rig", "pedrammehr2012"]
 TEXT = "<text>"  # what messages call a text that comes from no file
 
 
@@ -26,9 +29,17 @@ def catalogue() -> list[str]:
     return sorted(path.stem for path in CATALOGUE.glob("*.toml"))
 
 
+@overload
+def load(name_or_path: ArmName) -> SerialArm: ...
+@overload
+def load(name_or_path: PlatformName) -> StewartPlatform: ...
+@overload
 def load(
     name_or_path: str | os.PathLike[str], *, tip: str | None = None, lock: Mapping[str, float] | None = None
-) -> Any:
+) -> SerialArm | StewartPlatform: ...
+def load(
+    name_or_path: str | os.PathLike[str], *, tip: str | None = None, lock: Mapping[str, float] | None = None
+) -> SerialArm | StewartPlatform:
     """A robot of the catalogue by its name, or one from a .toml or .urdf file: a SerialArm or a StewartPlatform.
 
     tip:  of a URDF, the link whose frame is the tool frame. By default it is the only link that ends the chain, or the
@@ -62,7 +73,7 @@ def load(
     )
 
 
-def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None = None) -> Any:
+def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None = None) -> SerialArm | StewartPlatform:
     """A robot from the text of a model file: URDF if it begins with `<`, TOML otherwise; see `load`.
 
     For descriptions that are not files, such as the `robot_description` of ROS.

@@ -21,7 +21,7 @@ from tauforge.formulations.stewart import kinematics, pedrammehr2012, platform_e
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.evaluate import Formula, evaluate
-from tauforge.robots.loading import load
+from tauforge.robots.loading import PlatformName, load
 from tauforge.robots.stewart.functions import external, motion
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.studies.misprints import Trial, as_printed
@@ -94,7 +94,7 @@ def error_under_load(module: ModuleType, **options: Any) -> float:
     return float(max(errors))
 
 
-def on_platforms(module: ModuleType, *lines: Line, robot: str, **options: Any) -> Callable[[], Trial]:
+def on_platforms(module: ModuleType, *lines: Line, robot: PlatformName, **options: Any) -> Callable[[], Trial]:
     """A trial of a module's `inverse_dynamics` with lines as printed, everything else right.
 
     robot:   that of the paper, for newtons on paths I and II

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from tauforge.studies.stewart_tables import AssumptionCosts, assumption_costs
 
 IMPROVED, CLOSED, SIMPLIFIED, EXACT = "pedrammehr2012", "pedrammehr2012-closed", "dasgupta1998", "exact"
 MODELS = (EXACT, SIMPLIFIED, IMPROVED, CLOSED)
-OTHER = "dasgupta1998"  # the other paper's robot: the third component of L_uo has the other sign
+OTHER: Final = "dasgupta1998"  # the other paper's robot: the third component of L_uo has the other sign
 TERMS = Terms._fields  # what the closed form leaves out
 ONCE = ("legs_once", "platform_once")  # switches of the vector form that leave the parallel-axis terms out
 RANDOM_STATES = 200

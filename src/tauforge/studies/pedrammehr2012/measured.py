@@ -17,10 +17,11 @@ from tauforge.formulations.stewart.pedrammehr2012_closed import Terms
 from tauforge.motion import MotionSample
 from tauforge.robots.loading import load
 from tauforge.robots.stewart.functions import motion
+from tauforge.studies.misprints import Line, printed_formula
 from tauforge.studies.pedrammehr2012.rotations import Errors, Rotation, columns, kinematic_errors, rotations
 from tauforge.studies.random_platforms import fast_states, random_platform
 from tauforge.studies.stewart_legs import legs
-from tauforge.studies.stewart_misprints import Line, error_under_load, forces_of, printed_formula
+from tauforge.studies.stewart_misprints import SHARED, error_under_load, forces_of
 from tauforge.studies.stewart_paths import FAST, SLOW, Path, constant_velocity, sampled
 from tauforge.studies.stewart_tables import AssumptionCosts, assumption_costs
 
@@ -118,7 +119,7 @@ class Measured:
     @cached_property
     def spin_rate_costs(self) -> tuple[float, float]:
         """N on paths 2 and 3: largest error of the forces with eq. 25 as printed, all else right."""
-        formula = printed_formula(pedrammehr2012, SPIN_RATE)
+        formula = printed_formula(pedrammehr2012, SPIN_RATE, shared=SHARED)
         once = pedrammehr2012.Corrections(legs_once=True, platform_once=True)
         slow, fast = (
             np.abs(

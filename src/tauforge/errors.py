@@ -81,9 +81,12 @@ class SettingError(TauforgeError, ValueError):
 class SingularityError(TauforgeError, ArithmeticError):
     """A pose at which the mechanism has no unique answer: carries the pose and the condition number."""
 
-    def __init__(self, message: str, *, pose: object, condition_number: float) -> None:
-        self.pose, self.condition_number = pose, condition_number
-        super().__init__(f"{message} (condition number {condition_number:.3g} at {pose})")
+    def __init__(
+        self, message: str, *, pose: object, condition_number: float, row: tuple[int, ...] | None = None
+    ) -> None:
+        self.pose, self.condition_number, self.row = pose, condition_number, row
+        where = f" in row {', '.join(map(str, row))}" if row else ""
+        super().__init__(f"{message}{where} (condition number {condition_number:.3g} at {pose})")
 
 
 class ConvergenceError(TauforgeError, ArithmeticError):

@@ -96,9 +96,11 @@ def platform_count(platform: StewartPlatform, model: str, corrections: Sequence[
     whole = PlatformModel(parameters, lumped(parameters))
 
     def forces(pose: Sequence[Scalar], twist: Sequence[Scalar], acceleration: Sequence[Scalar]) -> list[Scalar]:
-        return platform_inverse_dynamics(
-            whole, pose, twist, acceleration, which=model, corrections=" ".join(corrections)
+        found = platform_inverse_dynamics(
+            whole, pose, twist, acceleration, model=model, corrections=" ".join(corrections)
         )
+        result: list[Scalar] = found.results
+        return result
 
     graph = trace(forces, {"pose": 6, "twist": 6, "acceleration": 6})
     tally: Counter[str] = Counter()

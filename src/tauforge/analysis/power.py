@@ -14,7 +14,7 @@ from tauforge.algebra.dual import Dual, derivative
 from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.energy import energies
-from tauforge.motion.poses import pose_rates
+from tauforge.robots.poses import pose_rates
 from tauforge.robots.stewart.functions import motion
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 

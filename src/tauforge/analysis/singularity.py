@@ -13,7 +13,8 @@ from tauforge.arrays import Array
 from tauforge.errors import ShapeError, SingularityError
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.condition import condition_numbers
-from tauforge.robots.stewart.stewart_platform import SINGULAR, StewartPlatform
+from tauforge.robots.stewart.guards import SINGULAR
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 TIME_TOLERANCE = 1e-12  # of a crossing, relative to the motion's duration
 

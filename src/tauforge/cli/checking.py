@@ -123,7 +123,8 @@ def _worries(robot: Any) -> list[str]:
     import numpy as np
 
     from tauforge.analysis.comparison import random_states
-    from tauforge.robots.serial.serial_arm import SINGULAR, SerialArm
+    from tauforge.robots.serial.functions import SINGULAR
+    from tauforge.robots.serial.serial_arm import SerialArm
 
     if not isinstance(robot, SerialArm):
         masses = [] if robot.has_masses else ["no masses: kinematics only, dynamics has no answer"]

@@ -141,7 +141,7 @@ def forward_kinematics(
 
     from tauforge.motion.columns import LENGTHS, POSE, TIME, columns_of, joint_names
     from tauforge.motion.csv_table import read_csv, write_csv
-    from tauforge.motion.poses import pose_of
+    from tauforge.robots.poses import pose_of
     from tauforge.robots.serial.serial_arm import SerialArm
     from tauforge.robots.stewart.pose_search import default_guess
 

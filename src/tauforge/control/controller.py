@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
-from tauforge.motion.poses import pose_rates, twists
 from tauforge.robots.own_classes import recorded
+from tauforge.robots.poses import pose_rates, twists
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 

@@ -14,7 +14,7 @@ from tauforge.arrays import Array
 from tauforge.control.controller import Controller, check_pull, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample, positive
-from tauforge.motion.poses import transforms
+from tauforge.robots.poses import transforms
 from tauforge.robots.serial.inverse_kinematics import pose_error
 from tauforge.robots.serial.serial_arm import SerialArm
 

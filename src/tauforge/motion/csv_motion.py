@@ -15,7 +15,7 @@ from tauforge.motion.columns import TIME, Columns, columns_of, joint_names
 from tauforge.motion.csv_table import Column, CsvTable, read_csv
 from tauforge.motion.derivatives import FEWEST, derivatives
 from tauforge.motion.motion import Motion, MotionSample
-from tauforge.motion.poses import pose_rates, twists
+from tauforge.robots.poses import pose_rates, twists
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.motion.motion import Motion, coordinates, positive
-from tauforge.motion.poses import twists
+from tauforge.robots.poses import twists
 
 
 def spread(name: str, value: ArrayLike, centre: Array) -> Array:

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
-from tauforge.motion.poses import twists
+from tauforge.robots.poses import twists
 
 ROUNDING = 1e-12  # relative, of times
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.motion.motion import Motion, one_pose, positive
-from tauforge.motion.poses import twists
 from tauforge.motion.turn import Turn
+from tauforge.robots.poses import twists
 
 ORIENTATIONS = ("rotation", "angles")
 

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.motion.motion import Motion, coordinates, positive
-from tauforge.motion.poses import transforms
+from tauforge.robots.poses import transforms
 from tauforge.robots.serial.inverse_kinematics import TOLERANCE, pose_error
 from tauforge.robots.serial.serial_arm import SerialArm
 

@@ -11,9 +11,9 @@ from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ModelError, ShapeError, SingularityError
 from tauforge.motion.motion import Motion, coordinates, one_pose, positive
 from tauforge.motion.path_task import Conditioned, Task, spline
-from tauforge.motion.poses import twists
 from tauforge.motion.profiles import profile
 from tauforge.motion.via_points import found_points
+from tauforge.robots.poses import twists
 
 NEEDED = ("force_matrix", "condition_number", "within_limits")
 SINGULAR = 1e12  # condition number beyond which the sign of det H is rounding

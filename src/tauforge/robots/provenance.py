@@ -1,4 +1,4 @@
-"""Where the parameters of a robot come from, and which of them are known to be unphysical."""
+"""Where the parameters of a robot come from, and which of its unphysical bodies are as published."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class KnownException(NamedTuple):
 
 
 class Source(NamedTuple):
-    """Where the values of some fields come from."""
+    """Where parameters of a catalogue entry come from."""
 
     fields: tuple[str, ...]
     source: str

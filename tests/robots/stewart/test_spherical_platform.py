@@ -15,7 +15,7 @@ from support.tolerances import FORMULATIONS, ROUNDING, error, solve_tolerance
 from tauforge.analysis.assumptions import assess
 from tauforge.analysis.linearisation import linearise
 from tauforge.analysis.sizing import size_actuators
-from tauforge.motion.poses import pose_rates
+from tauforge.robots.poses import pose_rates
 from tauforge.robots.stewart import varying as platform_varying
 
 UNIVERSAL = random_platform(np.random.default_rng(1), stroke=None, cone_angles=None)

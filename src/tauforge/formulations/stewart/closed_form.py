@@ -18,7 +18,7 @@ from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart.lumping import LumpedPlatform
 from tauforge.formulations.stewart.parameters import PlatformMotion
 from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip_mass_matrix
-from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, tip, trap, without
+from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, spread, tip, without
 
 SUSPICIOUS_FACTORS = 1e12  # of the sizes of M's factors: its condition number is looked at where they differ more
 
@@ -117,24 +117,17 @@ def mass_matrix(p: LumpedPlatform, X: Vector, R: Matrix) -> list[list[Scalar]]:
 
 
 def forward_dynamics(
-    p: LumpedPlatform,
-    m: PlatformMotion,
-    actuators: Sequence[Scalar],
-    external: Wrench = NO_WRENCH,
-    *,
-    trapped: bool = False,
-) -> tuple[Vector, Vector]:
-    """Accelerations (a, alpha) that the actuators produce: six coordinates, so that no loop can open.
+    p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar], external: Wrench = NO_WRENCH
+) -> tuple[Vector, Vector, Scalar]:
+    """Accelerations (a, alpha) that the actuators produce, and a doubt of them: at least 1 where M may be singular.
 
-    m: its accelerations are not used
-    trapped: where the factors of M say that it may have no inverse the last component is not a number
+    Six coordinates, so that no loop can open. The accelerations in m are not used.
     Identity: inverse_dynamics at the result gives the actuators' forces back.
     """
     found, q1 = gathered(p, without_acceleration(m), actuators)
     force, moment = without(found.wrench, external, q1)
     factors = factored(assembled(*mass_blocks(p, m.R, found.tips)))
     x = solved(factors, [-y for y in (*force, *moment)])
-    if trapped:
-        x[5] = trap(factors.D_inverse, x[5], SUSPICIOUS_FACTORS)
     alpha = Vector(*x[3:])
-    return Vector(*x[:3]) - cross(alpha, q1), alpha
+    doubt = spread(factors.D_inverse) * (1.0 / SUSPICIOUS_FACTORS)
+    return Vector(*x[:3]) - cross(alpha, q1), alpha, doubt

@@ -12,7 +12,6 @@ replaced by point masses at the joints and a remainder (`lumping`): a joint's ma
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -248,34 +247,37 @@ def without(wrench: Wrench, external: Wrench, q1: Vector) -> Wrench:
     return Wrench(wrench.force - external.force, wrench.moment - moment)
 
 
-def inverse_dynamics(
-    p: LumpedPlatform, m: PlatformMotion, external: Wrench = NO_WRENCH, *, trapped: bool = False
-) -> list[Scalar]:
-    """Forces of the actuators, positive where they extend the legs. Identity: equals `exact.inverse_dynamics`.
+def inverse_dynamics(p: LumpedPlatform, m: PlatformMotion, external: Wrench = NO_WRENCH) -> list[Scalar]:
+    """Forces of the actuators, positive where they extend the legs. Identity: equals `exact.inverse_dynamics`."""
+    return inverse_dynamics_and_doubt(p, m, external)[0]
 
-    trapped: where the pivots of H say that it may be singular the first force is not a number.
-    """
+
+def inverse_dynamics_and_doubt(
+    p: LumpedPlatform, m: PlatformMotion, external: Wrench = NO_WRENCH
+) -> tuple[list[Scalar], Scalar]:
+    """The forces, and a doubt of them: at least 1 where H may be singular, or a leg may lie along its joint's axis."""
     found, q1 = gathered(p, m)
     wanted = without(found.wrench, external, q1)
     columns = [[*t.S, *cross(t.q, t.S)] for t in found.tips]
     pushes, pivots = elimination([list(row) for row in zip(*columns, strict=True)], [*wanted.force, *wanted.moment])
     forces = [x * t.L + along for t, along, x in zip(found.tips, found.along, pushes, strict=True)]
-    if trapped:
-        sines = [t.rho for t in found.tips if isinstance(t, Tip)]
-        forces[0] = off_axis(sines, trap(pivots, forces[0]))
-    return forces
+    return forces, doubt(pivots, [t.rho for t in found.tips if isinstance(t, Tip)])
 
 
-def off_axis(sines: Sequence[Scalar], x: Scalar) -> Scalar:
-    """x, or not a number where a leg lies along its universal joint's fixed axis; sines of the angles between them."""
-    for sine in sines:
-        x = select(ALONG_AXIS, sine, x, math.nan)
-    return x
+def doubt(pivots: Sequence[Scalar], sines: Sequence[Scalar]) -> Scalar:
+    """At least 1 where the pivots of H differ so much that it may be singular, or where a sine is nearly 0.
+
+    sines: of the angles between the legs and the fixed axes of their universal joints
+    """
+    of_pivots = spread(pivots) * (1.0 / SUSPICIOUS_SPREAD)
+    return of_pivots + ALONG_AXIS / smallest(sines) if sines else of_pivots
 
 
-def trap(pivots: Sequence[Scalar], x: Scalar, largest: float = SUSPICIOUS_SPREAD) -> Scalar:
-    """x, or not a number where the pivots of a matrix differ so much that it may be singular."""
-    return select(spread(pivots), largest, x, math.nan)
+def smallest(values: Sequence[Scalar]) -> Scalar:
+    least = values[0]
+    for value in values[1:]:
+        least = select(value, least, value, least)
+    return least
 
 
 def spread(pivots: Sequence[Scalar]) -> Scalar:

@@ -9,15 +9,13 @@ import warnings
 from functools import cache
 from typing import Any
 
+from tauforge.kernels.backends import NoKernelError
+
 SPARE_MAPS = 16  # an object takes three; the rest is left to the compiler, the interpreter and other libraries
 
 
 class NoExecutableMemoryWarning(RuntimeWarning):
     """The system allows no new machine code; the NumPy reference answers instead."""
-
-
-class NoKernelError(RuntimeError):
-    """There is no machine code to be had; the NumPy reference answers instead."""
 
 
 @cache

@@ -9,7 +9,8 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-from tauforge.kernels.cpu.code_memory import NoKernelError, executable, need_memory
+from tauforge.kernels.backends import NoKernelError
+from tauforge.kernels.cpu.code_memory import executable, need_memory
 from tauforge.kernels.cpu.host import Host, initialise
 from tauforge.kernels.lock import LOCK
 

@@ -48,7 +48,7 @@ class Body(NamedTuple):
     parts: int
     scratch: int
     taint: int
-    watched: bool
+    guarded: bool
 
 
 class Piece(NamedTuple):
@@ -67,13 +67,12 @@ def emit_body(
     lanes: int,
     *,
     avx512: bool,
-    limit: float | None = None,
+    doubt_limit: float | None = None,
 ) -> Body:
-    """Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order.
-
-    A part returns whether a number of the last result that it stored is not below `limit` in size.
+    """Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order,
+    and after them the doubt where it has a limit. The part that computes the doubt returns whether it is not below.
     """
-    plan = Plan(graph, ins, outs, bits, lanes)
+    plan = Plan(graph, ins, outs, bits, lanes, guarded=doubt_limit is not None)
     texts, declarations = [], set()
 
     def function(head: str, code: Code, ending: str) -> None:
@@ -85,15 +84,18 @@ def emit_body(
         function("void @sines(ptr %pairs)", sines_function(angles, bits, lanes, avx512=avx512), "ret void")
     for part in range(plan.parts):
         code = Code()
-        suspect = PartEmitter(plan, code, Vectors(code, bits, lanes, avx512=avx512), limit).emit(part)
-        function(f"i1 @body{part}(ptr noalias %table, ptr noalias %scratch)", code, f"ret i1 {suspect}")
-    return Body("".join(texts), frozenset(declarations), plan.parts, plan.scratch, plan.taint, limit is not None)
+        doubtful = PartEmitter(plan, code, Vectors(code, bits, lanes, avx512=avx512), doubt_limit).emit(part)
+        function(f"i1 @body{part}(ptr noalias %table, ptr noalias %scratch)", code, f"ret i1 {doubtful}")
+    return Body("".join(texts), frozenset(declarations), plan.parts, plan.scratch, plan.taint, plan.guarded)
 
 
 class Plan:
     """Which part computes a node, where values live that a later part needs, and when a piece of a result is whole."""
 
-    def __init__(self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int) -> None:
+    def __init__(
+        self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, *, guarded: bool
+    ) -> None:
+        self.guarded = guarded
         self.early_sines = NO_EARLY_SINES  # sines and cosines that are made in a loop
         if is_crowded(graph):
             graph = least_crowded(graph, early_sines(graph).slots)
@@ -111,7 +113,9 @@ class Plan:
                 complete = max(graph.outputs[k].node for k in outputs)
                 self.pieces.setdefault(complete, []).append(Piece(operand.number, start, outputs))
             first += operand.size
-        self.witnesses = witnesses(graph, list(self.columns))
+        # the doubt is not stored, so it cannot tell of inputs that are not finite
+        stored = graph._replace(outputs=graph.outputs[:first])
+        self.witnesses = witnesses(stored, list(self.columns))
         self.taint = self.early_sines.vectors
         self.slots, self.scratch = self._scratch_slots()
 
@@ -159,8 +163,8 @@ class Plan:
 class PartEmitter:
     """Writes one part: values are loaded, computed or constant, each on first use."""
 
-    def __init__(self, plan: Plan, code: Code, vectors: Vectors, limit: float | None) -> None:
-        self.plan, self.graph, self.code, self.v, self.limit = plan, plan.graph, code, vectors, limit
+    def __init__(self, plan: Plan, code: Code, vectors: Vectors, doubt_limit: float | None) -> None:
+        self.plan, self.graph, self.code, self.v, self.doubt_limit = plan, plan.graph, code, vectors, doubt_limit
         self.rows = {o.number: Rows(vectors, "%table", o.number, o.size) for o in (*plan.ins, *plan.outs)}
         self.names: dict[int, str] = {}
         self.loaded: dict[tuple[int, int], str] = {}  # elements of arguments
@@ -170,10 +174,9 @@ class PartEmitter:
         self.part = 0
 
     def emit(self, part: int) -> str:
-        """Returns the name of a truth value: was anything beyond the limit stored?"""
+        """Returns the name of a truth value: is there a doubt that is not below its limit?"""
         self.part = part
-        last = self.plan.outs[-1].number
-        watched: dict[str, None] = {}
+        doubtful = "false"
         awaited = self.plan.told(part)
         told = [self.argument(*self.plan.columns[name]) for name in self.plan.witnesses.inputs] if part == 0 else []
         if part == 0 and not awaited:
@@ -195,9 +198,9 @@ class PartEmitter:
                 if new and not awaited:
                     self.leave_taint(told)
                 self.rows[piece.operand].store(piece.start, values)
-                if self.limit is not None and piece.operand == last:
-                    watched |= dict.fromkeys(values)
-        return self.v.any_beyond(list(watched), self.limit or 0.0)
+            if self.doubt_limit is not None and k == self.graph.outputs[-1].node:
+                doubtful = self.v.any_beyond([self.result(len(self.graph.outputs) - 1)], self.doubt_limit)
+        return doubtful
 
     def leave_taint(self, told: list[str]) -> None:
         """The sum of these and of what the parts before left.

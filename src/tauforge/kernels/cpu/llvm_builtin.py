@@ -32,7 +32,7 @@ def builtin_function(body: Body, ins: list[Operand], outs: list[Operand], host: 
     """PyObject *builtin(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames).
 
     For exact, contiguous, aligned float64 arrays of the core shapes, or all of them with one more dimension of at most
-    SHORT_BATCH rows. Anything else, and results with suspects among them, is handed to `self`, a callable.
+    SHORT_BATCH rows. Anything else, and a batch with a doubtful row, is handed to `self`, a callable.
     """
     code = Writer()
     slow, fast, one, many = "slow", "fast", "one", "many"
@@ -111,7 +111,7 @@ def builtin_function(body: Body, ins: list[Operand], outs: list[Operand], host: 
         if len(outs) > 1:
             code.emit(f"call i32 {address('set_item')}(ptr {answer}, i64 {k}, ptr {array})")
     whole = array if answer is None else answer
-    before = code.emit("load atomic i64, ptr @suspects monotonic, align 8")
+    before = code.emit("load atomic i64, ptr @doubts monotonic, align 8")
     code.do(f"br i1 {batched}, label %{many}, label %{one}")
 
     code.label(one)  # the same row in every lane
@@ -138,11 +138,11 @@ def builtin_function(body: Body, ins: list[Operand], outs: list[Operand], host: 
     code.do("br label %computed")
 
     code.label("computed")
-    after = code.emit("load atomic i64, ptr @suspects monotonic, align 8")
-    code.do(f"br i1 {code.emit(f'icmp eq i64 {before}, {after}')}, label %answer, label %suspicious")
+    after = code.emit("load atomic i64, ptr @doubts monotonic, align 8")
+    code.do(f"br i1 {code.emit(f'icmp eq i64 {before}, {after}')}, label %answer, label %doubtful")
     code.label("answer")
     code.do(f"ret ptr {whole}")
-    code.label("suspicious")
+    code.label("doubtful")
     code.do(f"call void {address('release')}(ptr {whole})")
     code.do(f"br label %{slow}")
     if answer is not None:

@@ -22,8 +22,9 @@ from tauforge.robots.computed_once import computed_once
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source
+from tauforge.robots.robot import Robot
 from tauforge.robots.serial.joint import CONVENTIONS, JOINT_FIELDS, Joint
-from tauforge.robots.serial.model import ArmModel, ArmNumbers, arm_model
+from tauforge.robots.serial.model import ArmNumbers
 from tauforge.robots.validation import IDENTITY_ROWS, Floats, Rows, to_transform
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any 
 
 @recorded
 @dataclass(frozen=True, kw_only=True)
-class ArmDescription:
+class ArmDescription(Robot):
     """A chain of revolute and prismatic joints from a base to a tool. SI units, radians.
 
     joints:        one `Joint` each, from the base outward
@@ -220,10 +221,6 @@ class ArmDescription:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.kinds}, {self.convention})"
 
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields alone: compiled code and other conveniences are made again."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
     # ------------------------------------------------------------------------------------------------ description
 
     @property
@@ -269,8 +266,3 @@ class ArmDescription:
             self.coulomb_speed,
             self.convention,
         )
-
-    @computed_once
-    def model(self) -> ArmModel:
-        """The arm as the formulas see it."""
-        return arm_model(self.as_numbers)

@@ -24,6 +24,7 @@ from tauforge.robots import physical, validation
 from tauforge.robots.computed_once import computed_once
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.provenance import KnownException, Source
+from tauforge.robots.robot import Robot
 from tauforge.robots.stewart import spherical_legs
 from tauforge.robots.stewart.spherical_legs import BASE_JOINTS, SPHERICAL, UNIVERSAL
 from tauforge.robots.validation import Floats, Rows
@@ -48,7 +49,7 @@ MASSES = (
 
 @recorded
 @dataclass(frozen=True, kw_only=True)
-class PlatformDescription:
+class PlatformDescription(Robot):
     """Six extensible legs between universal or spherical joints on a base and spherical joints on a platform.
 
     SI units, radians.
@@ -218,10 +219,6 @@ class PlatformDescription:
                 remedy=f"Known: {', '.join(bodies) or 'none, the platform has no masses'}",
             )
         physical.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields alone: compiled code and other conveniences are made again."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
 
     # ---------------------------------------------------------------------------------------------------- questions
 

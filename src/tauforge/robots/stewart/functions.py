@@ -1,4 +1,4 @@
-"""The public functions of a Stewart platform as formulas over any scalar.
+"""The functions of a Stewart platform as formulas over any scalar, and their table.
 
 Every function takes the platform's model, then lists of scalars (a pose is x, y, z, theta_x, theta_y, theta_z with
 R = Rz Ry Rx; a twist v, omega), and returns nested lists of scalars.
@@ -6,13 +6,12 @@ R = Rz Ry Rx; a twist v, omega), and returns nested lists of scalars.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tauforge.algebra.linear import elimination
 from tauforge.algebra.rotations import Quaternion, angles_of, quaternion_of, rotation_of
-from tauforge.algebra.scalars import Scalar, sqrt
+from tauforge.algebra.scalars import Scalar, absolute, sqrt
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.stewart import (
@@ -33,8 +32,12 @@ from tauforge.formulations.stewart.lumping import LumpedPlatform
 from tauforge.formulations.stewart.parameters import LEGS, PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.platform_equations import force_matrix as matrix_of
 from tauforge.formulations.stewart.platform_equations import leg_vectors
+from tauforge.robots.functions import Argument, Doubtful, Function, FunctionTable, Guard
+from tauforge.robots.stewart import guards
 
 Scalars = Sequence[Scalar]
+TINY = 1e-300  # NaN and results that overflow count as doubtful, others of any size do not
+LARGE = 1e6  # of twists beside the legs' speeds: the condition number is looked at
 EXACT, MASSLESS = "exact", "massless-legs"
 NEWTON_STEPS = 5  # of one call of the tracking kernel: enough from a centimetre and a degree away
 
@@ -106,34 +109,37 @@ MODELS = {
 
 
 def inverse_dynamics(
-    model: PlatformModel,
+    platform: PlatformModel,
+    /,
     pose: Scalars,
     twist: Scalars,
     acceleration: Scalars,
     external_wrench: Scalars | None = None,
-    which: str = EXACT,
+    model: str = EXACT,
     corrections: str = "",
     platform_axes: bool = False,
-    trapped: bool = False,
-) -> list[Scalar]:
-    """which: model; corrections: names of its switches, separated by blanks.
-
-    trapped: the first force is not a number where H looks singular, for a closer look.
-    """
+) -> Doubtful:
+    """corrections: names of the model's switches, separated by blanks"""
     m = motion(pose, twist, acceleration)
     w = external(m.R, external_wrench, platform_axes)
-    if which == EXACT:
-        return universal_coordinates.inverse_dynamics(model.lumped, m, w, trapped=trapped)
-    forces = MODELS[which].inverse_dynamics(model.parameters, m, w, dict.fromkeys(corrections.split(), True))
-    if trapped:  # costs little: the model's own elimination is the same
-        pivots = elimination(matrix_of(leg_vectors(model.parameters, m)), [0.0] * LEGS)[1]
-        forces[0] = universal_coordinates.trap(pivots, forces[0])
-        if which != MASSLESS:
-            legs = model.parameters.legs
-            across = [cross(leg.k, leg_vector(leg, m.X, m.R).s) for leg in legs if leg.k is not None]
-            sines = [sqrt(dot(x, x)) for x in across]
-            forces[0] = universal_coordinates.off_axis(sines, forces[0])
-    return forces
+    if model == EXACT:
+        forces, doubt = universal_coordinates.inverse_dynamics_and_doubt(platform.lumped, m, w)
+    else:
+        chosen = dict.fromkeys(corrections.split(), True)
+        forces = MODELS[model].inverse_dynamics(platform.parameters, m, w, chosen)
+        doubt = doubt_of(platform, m, legs_turn=model != MASSLESS)
+    return Doubtful(forces, doubt + absolute(forces[0]) * TINY)
+
+
+def doubt_of(platform: PlatformModel, m: PlatformMotion, *, legs_turn: bool = True) -> Scalar:
+    """At least 1 where H may be singular or a leg may lie along its axis.
+
+    It costs little: a model's own elimination is the same.
+    """
+    pivots = elimination(matrix_of(leg_vectors(platform.parameters, m)), [0.0] * LEGS)[1]
+    legs = platform.parameters.legs if legs_turn else ()
+    across = [cross(leg.k, leg_vector(leg, m.X, m.R).s) for leg in legs if leg.k is not None]
+    return universal_coordinates.doubt(pivots, [sqrt(dot(x, x)) for x in across])
 
 
 def forward_dynamics(
@@ -143,13 +149,11 @@ def forward_dynamics(
     leg_forces: Scalars,
     external_wrench: Scalars | None = None,
     platform_axes: bool = False,
-    trapped: bool = False,
-) -> list[Scalar]:
-    """trapped: the last acceleration is not a number where M looks singular, for a closer look."""
+) -> Doubtful:
     m = motion(pose, twist)
     w = external(m.R, external_wrench, platform_axes)
-    a, alpha = closed_form.forward_dynamics(model.lumped, m, leg_forces, w, trapped=trapped)
-    return [*a, *alpha]
+    a, alpha, doubt = closed_form.forward_dynamics(model.lumped, m, leg_forces, w)
+    return Doubtful([*a, *alpha], doubt + absolute(alpha.z) * TINY)
 
 
 def mass_matrix(model: PlatformModel, pose: Scalars) -> list[list[Scalar]]:
@@ -185,12 +189,13 @@ def joint_reactions(
     acceleration: Scalars,
     external_wrench: Scalars | None = None,
     platform_axes: bool = False,
-) -> list[list[Any]]:
+) -> Doubtful:
     """Wrenches of the base, prismatic and platform joints of every leg."""
     m = motion(pose, twist, acceleration)
     w = external(m.R, external_wrench, platform_axes)
     legs = joint_reactions_of.reactions(model.parameters, m, w)
-    return [[[*leg[joint].force, *leg[joint].moment] for leg in legs] for joint in range(3)]
+    wrenches = [[[*leg[joint].force, *leg[joint].moment] for leg in legs] for joint in range(3)]
+    return Doubtful(wrenches, doubt_of(model, m) + absolute(legs[0][0].force.x) * TINY)
 
 
 def energy(model: PlatformModel, pose: Scalars, twist: Scalars) -> list[Scalar]:
@@ -198,8 +203,11 @@ def energy(model: PlatformModel, pose: Scalars, twist: Scalars) -> list[Scalar]:
     return list(energies.energies(model.parameters, motion(pose, twist)))
 
 
-def twist_of(model: PlatformModel, pose: Scalars, rates: Scalars) -> list[Scalar]:
-    return forward_kinematics.twist(model.parameters, motion(pose), rates)
+def twist_of(model: PlatformModel, pose: Scalars, rates: Scalars) -> Doubtful:
+    """The doubt is how much faster than its legs the platform moves."""
+    twist = forward_kinematics.twist(model.parameters, motion(pose), rates)
+    fastest, slowest = (sum(absolute(x) for x in values) for values in (twist, rates))
+    return Doubtful(twist, fastest / (slowest + TINY))
 
 
 def acceleration_of(model: PlatformModel, pose: Scalars, twist: Scalars, accelerations: Scalars) -> list[Scalar]:
@@ -230,31 +238,44 @@ def refine(model: PlatformModel, lengths: Scalars, state: Scalars) -> list[Any]:
     return [[*found.X, *found.orientation], residual]
 
 
-class Function(NamedTuple):
-    """Arguments with their sizes, results, and options of a plain call."""
-
-    arguments: Mapping[str, int]
-    results: list[tuple[int, ...]]
-    options: Mapping[str, Any] = MappingProxyType({})
+def six(*names: str) -> tuple[Argument, ...]:
+    return tuple(Argument(name, (6,), MEANINGS.get(name, "one for each leg")) for name in names)
 
 
-POSE, TWIST, ACCELERATION = {"pose": 6}, {"twist": 6}, {"acceleration": 6}
-STATE = {**POSE, **TWIST, **ACCELERATION}
-PLAIN = {"which": EXACT, "corrections": "", "platform_axes": False, "trapped": True}
-FUNCTIONS = {
-    "inverse_dynamics": Function(STATE, [(LEGS,)], PLAIN),
-    "forward_dynamics": Function(
-        {**POSE, **TWIST, "leg_forces": LEGS}, [(6,)], {"platform_axes": False, "trapped": True}
+MEANINGS = {
+    "pose": "x, y, z, theta_x, theta_y, theta_z",
+    "guess": "x, y, z, theta_x, theta_y, theta_z",
+    "twist": "velocity and angular velocity",
+    "acceleration": "acceleration and angular acceleration",
+    "external_wrench": "force and moment at the platform's origin",
+}
+POSE, MOVING, ACCELERATED = six("pose"), six("pose", "twist"), six("pose", "twist", "acceleration")
+WRENCH, AXES = six("external_wrench"), {"platform_axes": False}
+SQUARE = (6, 6)
+FORCES = Guard(1.0, guards.judge_force_matrix)
+FUNCTIONS: FunctionTable = {
+    "inverse_dynamics": Function(
+        inverse_dynamics, ACCELERATED, ((LEGS,),), WRENCH, {"model": EXACT, "corrections": "", **AXES}, FORCES
     ),
-    "mass_matrix": Function(POSE, [(6, 6)]),
-    "bias_wrench": Function({**POSE, **TWIST}, [(6,)]),
-    "force_matrix": Function(POSE, [(6, LEGS)]),
-    "inverse_kinematics": Function(POSE, [(LEGS,)]),
-    "leg_motion": Function(STATE, [(LEGS,)] * 5 + [(LEGS, 3)] * 3),
-    "joint_reactions": Function(STATE, [(LEGS, 6)] * 3, {"platform_axes": False}),
-    "energy": Function({**POSE, **TWIST}, [(), ()]),
-    "twist_of": Function({**POSE, "rates": LEGS}, [(6,)]),
-    "acceleration_of": Function({**POSE, **TWIST, "accelerations": LEGS}, [(6,)]),
-    "tracked_pose": Function({"lengths": LEGS, "guess": 6}, [(6,), ()]),
-    "refine": Function({"lengths": LEGS, "state": 7}, [(7,), ()]),
+    "forward_dynamics": Function(
+        forward_dynamics,
+        six("pose", "twist", "leg_forces"),
+        ((6,),),
+        WRENCH,
+        AXES,
+        Guard(1.0, guards.judge_mass_matrix),
+    ),
+    "mass_matrix": Function(mass_matrix, POSE, (SQUARE,)),
+    "bias_wrench": Function(bias_wrench, MOVING, ((6,),)),
+    "force_matrix": Function(force_matrix, POSE, (SQUARE,)),
+    "inverse_kinematics": Function(inverse_kinematics, POSE, ((LEGS,),)),
+    "leg_motion": Function(leg_motion, ACCELERATED, ((LEGS,),) * 5 + ((LEGS, 3),) * 3, quick=False),
+    "joint_reactions": Function(joint_reactions, ACCELERATED, ((LEGS, 6),) * 3, WRENCH, AXES, FORCES, quick=False),
+    "energy": Function(energy, MOVING, ((), ())),
+    "twist_of": Function(twist_of, six("pose", "rates"), ((6,),), guard=Guard(LARGE, guards.judge_rates), quick=False),
+    "acceleration_of": Function(acceleration_of, six("pose", "twist", "accelerations"), ((6,),), quick=False),
+    "tracked_pose": Function(tracked_pose, six("lengths", "guess"), ((6,), ()), quick=False),
+    "refine": Function(
+        refine, (*six("lengths"), Argument("state", (7,), "x, y, z and a quaternion")), ((7,), ()), quick=False
+    ),
 }

@@ -13,7 +13,7 @@ from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.plots.figure import Figure
 from tauforge.report.study import Claim
 from tauforge.report.table import Cell, Table
-from tauforge.robots.evaluate import Formula
+from tauforge.robots.functions import Formula
 from tauforge.studies.count_tables import COLUMNS, SIX, adds_up, breakdown, cells, lines_of, our_row, our_rows
 from tauforge.studies.misprints import as_printed
 from tauforge.studies.rules import true_in_parts, true_or_not

@@ -10,7 +10,7 @@ from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, 
 from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.formulations.serial.strobing import ExplicitModel
 from tauforge.report.study import Claim
-from tauforge.robots.evaluate import Formula
+from tauforge.robots.functions import Formula
 from tauforge.studies.misprints import (
     Line,
     Misprint,

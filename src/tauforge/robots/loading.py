@@ -13,6 +13,7 @@ from tauforge.robots.readers import arm_toml, platform_toml
 from tauforge.robots.readers.toml_guard import decoded, parse, read_toml
 from tauforge.robots.readers.urdf import arm_of, read_urdf
 from tauforge.robots.readers.xml_lines import parse_xml
+from tauforge.robots.robot import Robot
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.robots.validation import shown
@@ -36,10 +37,10 @@ def load(name_or_path: PlatformName) -> StewartPlatform: ...
 @overload
 def load(
     name_or_path: str | os.PathLike[str], *, tip: str | None = None, lock: Mapping[str, float] | None = None
-) -> SerialArm | StewartPlatform: ...
+) -> Robot: ...
 def load(
     name_or_path: str | os.PathLike[str], *, tip: str | None = None, lock: Mapping[str, float] | None = None
-) -> SerialArm | StewartPlatform:
+) -> Robot:
     """A robot of the catalogue by its name, or one from a .toml or .urdf file: a SerialArm or a StewartPlatform.
 
     tip:  of a URDF, the link whose frame is the tool frame. By default it is the only link that ends the chain, or the
@@ -73,7 +74,7 @@ def load(
     )
 
 
-def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None = None) -> SerialArm | StewartPlatform:
+def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None = None) -> Robot:
     """A robot from the text of a model file: URDF if it begins with `<`, TOML otherwise; see `load`.
 
     For descriptions that are not files, such as the `robot_description` of ROS.
@@ -119,7 +120,7 @@ def _refuse_urdf_options(what: str, tip: str | None, lock: Mapping[str, float] |
             )
 
 
-def read_robot(path: Path) -> SerialArm | StewartPlatform:
+def read_robot(path: Path) -> Robot:
     """The robot of a TOML file; a ModelError names the file."""
     try:
         return robot_of(read_toml(path))
@@ -127,7 +128,7 @@ def read_robot(path: Path) -> SerialArm | StewartPlatform:
         raise error.located(path) from None
 
 
-def robot_of(values: dict[str, Any]) -> SerialArm | StewartPlatform:
+def robot_of(values: dict[str, Any]) -> Robot:
     """The robot of a TOML file's values, an arm or a platform as its format says."""
     found = values.get("format", arm_toml.FORMAT)
     if found == arm_toml.FORMAT:

@@ -15,12 +15,12 @@ from tauforge.robots.stewart.limits import Limits
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 LEGS = 6
-SAME = 1e-6  # relative: sizes that differ by less are the same; near singular poses rounding grows to that
+SAME = 1e-6  # relative: magnitudes that differ by less are the same; near singular poses rounding grows to that
 
 
 @with_field_docs
 class Peak(NamedTuple):
-    """The largest size of something over a motion.
+    """The largest magnitude of something over a motion.
 
     value: (n,) for each leg or joint, with its sign
     time:  (n,) s, when each is reached
@@ -65,9 +65,9 @@ class Sizing:
 
     rms_force, mean_power: over time, by the trapezoidal rule, so that uneven samples weigh as long as they last
     mean_power:            of what the actuator gives; what it takes back when it brakes counts as nothing
-    reactions:             peaks of the sizes of "universal force" and "universal moment" (at the base joint, whatever
-                           its kind), "prismatic side force" (across the leg), "prismatic moment" (about the base joint)
-                           and "spherical force" (at the platform joint), N and N m
+    reactions:             peaks of the magnitudes of "universal force" and "universal moment" (at the base joint, of
+                           either kind), "prismatic side force" (across the leg), "prismatic moment" (about the base
+                           joint) and "spherical force" (at the platform joint), N and N m
     condition:             largest condition number of H, and when (s)
     crosses_singularity:   whether det H changes its sign between two samples
     """

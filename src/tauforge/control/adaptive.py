@@ -25,8 +25,8 @@ class AdaptiveComputedTorque(Controller):
     rate:     L, 1/s, a number or n numbers
     damping:  K, N m s/rad, a number, n numbers or a matrix; default the rate times each joint's own inertia with the
               joints at 0, which a sampled controller can bear
-    learning: G, of every inertial parameter, relative to the size of the robot's own; it is slower where the motion
-              is too quick for the period
+    learning: G, of every inertial parameter, relative to the magnitude of the robot's own; it is slower where the
+              motion is too quick for the period
     period:   s, between two calls: the control period of the simulation
     """
 
@@ -52,10 +52,10 @@ class AdaptiveComputedTorque(Controller):
         self.period: float = positive("period", period)
         own = robot.inertial_parameters.reshape(robot.n, 10)
         groups = (slice(0, 1), slice(1, 4), slice(4, 10))  # masses, first moments, second moments: units of their own
-        size = np.concatenate(
+        magnitude = np.concatenate(
             [np.full((robot.n, g.stop - g.start), np.abs(own[:, g]).max() or 1.0) for g in groups], axis=1
         )
-        self._scale = size.ravel() ** 2
+        self._scale = magnitude.ravel() ** 2
         self.reset()
 
     def reset(self) -> None:

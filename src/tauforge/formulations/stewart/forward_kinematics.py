@@ -41,12 +41,12 @@ def residual(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: Guess)
     """Errors of the lengths beside the lengths: roots of the sums of their squares. Not a number stays one."""
     R = g.orientation.rotation()
     errors: Scalar = 0.0
-    sizes: Scalar = 0.0
+    squares: Scalar = 0.0
     for leg, length in zip(legs, lengths, strict=True):
         S = R @ leg.p + (g.X - leg.b)
         error = sqrt(dot(S, S)) - length
-        errors, sizes = errors + error * error, sizes + length * length
-    return sqrt(errors / (sizes + TINY))
+        errors, squares = errors + error * error, squares + length * length
+    return sqrt(errors / (squares + TINY))
 
 
 def twist(p: PlatformParameters, m: PlatformMotion, rates: Sequence[Scalar]) -> list[Scalar]:

@@ -107,7 +107,7 @@ class TipForce(NamedTuple):
 def tip_force(
     t: Tip, w: Rates, a: Components, up: Components, g: Scalar, omega: Vector, friction: Friction
 ) -> TipForce:
-    """a: acceleration of the tip less gravity; up: unit vector against gravity, g its size."""
+    """a: acceleration of the tip less gravity; up: unit vector against gravity, g the magnitude of gravity."""
     leg, sigma, rho = t.leg, t.sigma, t.rho
     Ldot, w1, w2 = w
     Wz = rho * w1
@@ -281,9 +281,9 @@ def smallest(values: Sequence[Scalar]) -> Scalar:
 
 
 def spread(pivots: Sequence[Scalar]) -> Scalar:
-    """The largest size over the smallest one: about the condition number, never much more."""
-    sizes = [absolute(x) for x in pivots]
-    small = large = sizes[0]
-    for size in sizes[1:]:
-        small, large = select(size, small, size, small), select(large, size, size, large)
+    """The largest magnitude over the smallest one: about the condition number, never much more."""
+    magnitudes = [absolute(x) for x in pivots]
+    small = large = magnitudes[0]
+    for x in magnitudes[1:]:
+        small, large = select(x, small, x, small), select(large, x, x, large)
     return large / small

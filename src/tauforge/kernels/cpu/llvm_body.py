@@ -33,7 +33,7 @@ class Operand(NamedTuple):
     number: int
 
     @property
-    def size(self) -> int:
+    def length(self) -> int:
         return math.prod(self.core)
 
 
@@ -101,18 +101,18 @@ class Plan:
             graph = least_crowded(graph, early_sines(graph).slots)
             self.early_sines = early_sines(graph)
         self.graph, self.ins, self.outs = graph, ins, outs
-        self.columns = {f"{operand.name}{k}": (operand.number, k) for operand in ins for k in range(operand.size)}
+        self.columns = {f"{operand.name}{k}": (operand.number, k) for operand in ins for k in range(operand.length)}
         nodes = len(graph.nodes)
         self.parts = max(1, math.ceil(nodes / PART_NODES))
         self.part_of = [k * self.parts // nodes for k in range(nodes)]
         self.pieces: dict[int, list[Piece]] = {}  # by the node that completes them
         first = 0
         for operand in outs:
-            for start, width in store_pieces(operand.size, bits, lanes):
+            for start, width in store_pieces(operand.length, bits, lanes):
                 outputs = range(first + start, first + start + width)
                 complete = max(graph.outputs[k].node for k in outputs)
                 self.pieces.setdefault(complete, []).append(Piece(operand.number, start, outputs))
-            first += operand.size
+            first += operand.length
         # the doubt is not stored, so it cannot tell of inputs that are not finite
         stored = graph._replace(outputs=graph.outputs[:first])
         self.witnesses = witnesses(stored, list(self.columns))
@@ -165,7 +165,7 @@ class PartEmitter:
 
     def __init__(self, plan: Plan, code: Code, vectors: Vectors, doubt_limit: float | None) -> None:
         self.plan, self.graph, self.code, self.v, self.doubt_limit = plan, plan.graph, code, vectors, doubt_limit
-        self.rows = {o.number: Rows(vectors, "%table", o.number, o.size) for o in (*plan.ins, *plan.outs)}
+        self.rows = {o.number: Rows(vectors, "%table", o.number, o.length) for o in (*plan.ins, *plan.outs)}
         self.names: dict[int, str] = {}
         self.loaded: dict[tuple[int, int], str] = {}  # elements of arguments
         self.finished: dict[tuple[int, bool], str] = {}  # results as they are stored

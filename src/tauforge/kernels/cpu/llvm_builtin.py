@@ -128,7 +128,7 @@ def builtin_function(body: Body, ins: list[Operand], outs: list[Operand], host: 
     code.label(many)
     place = len(operands)
     for operand in operands:
-        code.do(f"store i64 {8 * operand.size}, ptr {code.at(steps, 8 * operand.number)}, align 8")
+        code.do(f"store i64 {8 * operand.length}, ptr {code.at(steps, 8 * operand.number)}, align 8")
         for k in range(len(operand.core)):
             code.do(f"store i64 {8 * math.prod(operand.core[k + 1 :])}, ptr {code.at(steps, 8 * place)}, align 8")
             place += 1

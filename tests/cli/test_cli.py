@@ -60,7 +60,7 @@ def test_version_and_bare_call():
         (["show", "puma560", "--bright"], "No such option: --bright"),
         (["show", "puma"], "no robot named 'puma' in the catalogue\n  Did you mean puma560?"),
         (["show", "robot.xyz"], "unknown suffix '.xyz'"),
-        (["show", "puma560", "--tip", "tool0"], "tip is for URDF files"),
+        (["show", "puma560", "--tip", "tool0"], "tip applies to URDF files only"),
         (["show", "arm.urdf", "--lock", "finger"], "expected JOINT=VALUE, got 'finger'"),
         (["check", "puma560"], "expected a name that ends in .toml or .urdf, got 'puma560'"),
         (["check", "none.toml"], "none.toml is not a file"),

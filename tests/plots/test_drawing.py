@@ -98,5 +98,5 @@ def test_one_legend_where_one_panel_names_all() -> None:
 
 def test_names_and_numbers_along_one_axis_are_refused() -> None:
     lines = (Line("named", ["a", "b"], np.ones(2), "bars"), Line("numbered", np.arange(2.0), np.ones(2)))
-    with pytest.raises(ModelError, match="'numbered' has numbers along x and others of its panel have names"):
+    with pytest.raises(ModelError, match="'numbered' has numbers along x, but other lines of its panel have names"):
         drawn(Figure("f", "t", "c", (Panel("", "x", "y", lines),)))

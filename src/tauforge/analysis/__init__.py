@@ -1,4 +1,4 @@
-"""Analysis: costs and disagreements of formulations, parameters that matter, what a motion asks of a platform.
+"""Analysis: operation counts, comparisons of formulations, singularities, sizing, base parameters, linearisation.
 
 The public names are in `__init__.pyi`; each is imported when it is first used.
 """

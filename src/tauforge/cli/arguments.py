@@ -118,7 +118,7 @@ def load_platform(name: str, command: str) -> StewartPlatform:
 
     robot = load_robot(name)
     if not isinstance(robot, StewartPlatform):
-        raise bad("ROBOT", f"{command} is for Stewart platforms, {robot.name} is a serial arm")
+        raise bad("ROBOT", f"{command} needs a Stewart platform; {robot.name} is a serial arm")
     return robot
 
 
@@ -142,7 +142,7 @@ def quantities(option: str, text: str, kinds: Sequence[str]) -> list[float]:
     """Numbers with commas between them, each of its kind."""
     parts, count = text.split(","), len(kinds)
     if len(parts) != count:
-        raise bad(option, f"expected {count} number{'s' * (count > 1)} with commas between, got {len(parts)}")
+        raise bad(option, f"expected {count} number{'s' * (count > 1)} separated by commas, got {len(parts)}")
     return [quantity(option, part, kind) for part, kind in zip(parts, kinds, strict=True)]
 
 

@@ -52,7 +52,7 @@ def load(
         raise ModelError(f"expected a catalogue name or a path, got {name_or_path!r}", field="load")
     if isinstance(name_or_path, str) and _is_text(name_or_path):
         raise ModelError(
-            f"expected a catalogue name or a path, got a text of {len(name_or_path)} characters",
+            f"expected a catalogue name or a path, got a string of {len(name_or_path)} characters",
             field="load",
             remedy="tauforge.loads(text) reads the text of a model file",
         )
@@ -66,7 +66,7 @@ def load(
     if suffix == "" and isinstance(name_or_path, str) and path.name == name_or_path:
         return read_robot(_catalogue_file(name_or_path))
     if os.path.isdir(path):  # as Path.is_dir, which raises OSError for a name too long for any file
-        raise ModelError("is a folder, expected a file", file=path)
+        raise ModelError("expected a file, got a folder", file=path)
     raise ModelError(
         f"unknown suffix {path.suffix!r}",
         file=path,
@@ -89,7 +89,7 @@ def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None
         data = text.encode()
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        raise ModelError("half a surrogate pair, which is no text", file=TEXT, line=line) from None
+        raise ModelError("the text contains half a surrogate pair", file=TEXT, line=line) from None
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         return arm_of(parse_xml(data.lstrip(), TEXT), tip=tip, lock=lock)  # nothing may stand before <?xml
     if text.strip() and not _is_text(text) and "=" not in text:
@@ -114,7 +114,7 @@ def _refuse_urdf_options(what: str, tip: str | None, lock: Mapping[str, float] |
     for argument, value in (("tip", tip), ("lock", lock)):
         if value is not None:
             raise ModelError(
-                f"{argument} is for URDF files, {what} is none",
+                f"{argument} applies to URDF files only, and {what} is not one",
                 field=argument,
                 remedy="Leave it out, or load a path that ends in .urdf",
             )

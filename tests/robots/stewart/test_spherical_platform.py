@@ -50,9 +50,9 @@ def test_models():
         with pytest.raises(tf.UnsupportedFeatureError, match=message):
             PLATFORM.inverse_dynamics(*state, model=model)
         with pytest.raises(tf.UnsupportedFeatureError, match=message):
-            PLATFORM.kernel("inverse_dynamics", which=model)
+            PLATFORM.kernel("inverse_dynamics", model=model)
         with pytest.raises(
-            tf.UnsupportedFeatureError, match=f"{model} is of universal joints only. Use one of exact, das"
+            tf.UnsupportedFeatureError, match=f"{model} is for universal joints only. Use one of exact, das"
         ):
             tf.operation_count(PLATFORM, model)
     for model in PLATFORM.models:

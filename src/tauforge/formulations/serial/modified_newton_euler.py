@@ -1,8 +1,8 @@
 """Modified Newton-Euler recursions: Turney, Mudge & Lee 1980, section 5, T5.1-5.2.
 
-omega x (omega x b) + alpha x b = A b for every b, with one matrix A per link; and the moment of the link's own
-inertia is read off A K, with K = Tr(I)/2 E - I about the centre of mass (`algebra.acceleration_matrices`, where two
-deviations from the print are stated).
+omega x (omega x b) + alpha x b = A b for every b, with one matrix A per link. The moment of the link's own inertia
+follows from A K, with K = Tr(I)/2 E - I about the centre of mass (`algebra.acceleration_matrices`,
+which states two deviations from the print).
 
 Deviates from the print: K is about the centre of mass, and full where the paper assumes principal axes; the last term
 of T5.2 is R_i^{i+1} n_{i+1}. Prismatic joints, which the paper leaves out, add the terms of Angeles, A7.34f.

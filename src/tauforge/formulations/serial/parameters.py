@@ -1,6 +1,6 @@
-"""What a formulation needs to know of an arm: plain tuples over any scalar, unvalidated.
+"""Parameters of an arm for the formulations: plain tuples over any scalar, unvalidated.
 
-Frames. Frame 0 stands on the base with z along the axis of joint 1; frame i is fixed in link i, and its z axis is
+Frame 0 is fixed in the base with z along the axis of joint 1; frame i is fixed in link i, and its z axis is
 the axis of joint i+1 (Denavit & Hartenberg's rule, as in Turney, Lee and Angeles). Joint i turns or slides by
 q_i + offset about or along z_{i-1}; then a constant displacement leads to frame i:
 
@@ -27,7 +27,7 @@ class JointParameters(NamedTuple):
 
 
 class DriveParameters(NamedTuple):
-    """Motor-side numbers of one joint; the gear ratio G turns them to the joint side."""
+    """Motor-side parameters of one joint; the gear ratio G converts them to the joint side."""
 
     viscous: Scalar
     coulomb_plus: Scalar
@@ -87,14 +87,14 @@ def heavier(body: BodyParameters, payload: BodyParameters, place: Transform) -> 
     """Body and payload as one, in the body's frame; place: body's frame <- payload's."""
     com = place.rotation @ payload.com + place.translation
     mass = body.mass + payload.mass
-    share = payload.mass / (mass + 1e-30)  # 1e-30 kg keeps 0/0 away when neither weighs anything, and rounds away else
+    share = payload.mass / (mass + 1e-30)  # 1e-30 kg avoids 0/0 when both masses are 0; otherwise it is rounded away
     apart = com - body.com
     inertia = body.inertia + rotated(payload.inertia, place.rotation) + point_mass_inertia(body.mass * share, apart)
     return BodyParameters(mass, body.com + apart * share, inertia)
 
 
 def reflected_inertia(drive: DriveParameters) -> Scalar:
-    """J_m G^2: the rotor's inertia as the joint feels it."""
+    """J_m G^2: the rotor's inertia, reflected to the joint."""
     return drive.motor_inertia * (drive.gear_ratio * drive.gear_ratio)
 
 

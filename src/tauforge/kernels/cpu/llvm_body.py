@@ -1,12 +1,12 @@
 """The arithmetic of a graph as functions of straight-line vector code.
 
-A body works on a block of rows of every operand, which `table` lists as pairs of pointer and stride, and stores each
-piece of its results as soon as it is there: stores are slow to drain, and so they do beside the arithmetic. It is a
-function of its own without any loop, or else the compiler hoists every constant out of the loop and spills it. Long
-graphs are cut into parts that hand values on through scratch memory: the compiler's choice of registers gets worse, and
-slower, with the length of a function. Running a part over several blocks before the next was slower than block by
-block. Crowded graphs are put in a better order, and their sines and cosines come first, in a loop. Multiplications and
-additions are left for the compiler to fuse, and values for it to spill: choosing either here made no kernel faster.
+A body works on a block of rows of every operand, which `table` lists as pairs of pointer and stride. It stores each
+piece of its results as soon as it is computed: stores drain slowly, so they should overlap the arithmetic. A body is a
+function of its own without any loop, because the compiler would hoist every constant out of a loop and spill it. Long
+graphs are cut into parts that pass values on through scratch memory, because register allocation gets worse and slower
+with the length of a function. Running a part over several blocks before the next was slower than block by block.
+Crowded graphs are put in a better order, and their sines and cosines come first, in a loop. The compiler fuses
+multiplications and additions and spills values: choosing either here made no kernel faster.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Operand(NamedTuple):
 
 
 class Body(NamedTuple):
-    """Text of the parts, named body0, body1, ..., and how many vectors of scratch memory a block needs.
+    """Source of the parts, named body0, body1, ..., and how many vectors of scratch memory a block needs.
 
-    taint: which of those vectors is, after the last part, finite only if all inputs of the block are
+    taint: the index of the vector that is finite after the last part only if all inputs of the block are
     """
 
     text: str
@@ -90,13 +90,13 @@ def emit_body(
 
 
 class Plan:
-    """Which part computes a node, where values live that a later part needs, and when a piece of a result is whole."""
+    """Which part computes a node, where values for later parts are kept, and when a piece of a result is complete."""
 
     def __init__(
-        self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, *, guarded: bool
+        self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, *, guarded: bool = False
     ) -> None:
         self.guarded = guarded
-        self.early_sines = NO_EARLY_SINES  # sines and cosines that are made in a loop
+        self.early_sines = NO_EARLY_SINES  # sines and cosines that are computed in a loop
         if is_crowded(graph):
             graph = least_crowded(graph, early_sines(graph).slots)
             self.early_sines = early_sines(graph)
@@ -125,7 +125,7 @@ class Plan:
         return {output for piece in pieces for output in piece.outputs} & set(self.witnesses.outputs)
 
     def _scratch_slots(self) -> tuple[dict[int, int], int]:
-        """A slot is used again once its value is dead. The first ones are those of the angles, then the taint's."""
+        """A slot is used again once its value is dead. The first slots are those of the angles, then the taint's."""
         count = self.taint + 1
         if self.parts == 1:
             return {}, count
@@ -139,7 +139,7 @@ class Plan:
         for k, node in enumerate(self.graph.nodes):
             for a in node.args:
                 needed(a, self.part_of[k])
-                if node.op == "div" and self.graph.nodes[a].op == "sqrt":  # 1 / sqrt(x) is made from x
+                if node.op == "div" and self.graph.nodes[a].op == "sqrt":  # 1 / sqrt(x) is computed from x
                     needed(self.graph.nodes[a].args[0], self.part_of[k])
             for piece in self.pieces.get(k, ()):
                 for output in piece.outputs:
@@ -203,10 +203,10 @@ class PartEmitter:
         return doubtful
 
     def leave_taint(self, told: list[str]) -> None:
-        """The sum of these and of what the parts before left.
+        """Store the sum of these and of the taint of the parts before.
 
-        It is stored as soon as it can be: at the end, the compiler puts off all other stores until then. Returning it,
-        or making it of the inputs alone, costs more.
+        It is stored as soon as possible: if it were stored at the end, the compiler would delay all other stores until
+        then. Returning it, or computing it from the inputs alone, costs more.
         """
         place = self.slot(self.plan.taint)
         if self.part:
@@ -217,7 +217,7 @@ class PartEmitter:
         self.v.store(total, place, aligned=True)
 
     def turn(self) -> None:
-        """Angles to scratch memory, and the loop over them. The values made on the way are made again where needed."""
+        """Angles to scratch memory, and the loop over them. Intermediate values are computed again where needed."""
         for place, angle in enumerate(self.plan.early_sines.angles):
             node = self.graph.nodes[angle]
             value = self.value(angle) if node.op in FREE else self.computed(node)

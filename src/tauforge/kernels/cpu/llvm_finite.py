@@ -1,7 +1,7 @@
-"""Rows with an input that is not finite: every result of theirs is NaN.
+"""NaN in all results of a row with an input that is not finite.
 
-The body leaves a taint, a sum that is finite only if all inputs of its block are (`tracing.witnesses`). If it is not,
-the inputs are looked at one by one: a taint may overflow in sound rows too.
+The body leaves a taint, a sum that is finite only if all inputs of its block are (`tracing.witnesses`). If the taint is
+not finite, the inputs are checked one by one, because the taint may overflow in valid rows too.
 """
 
 from __future__ import annotations

@@ -257,7 +257,5 @@ def test_leg_space():
     assert np.abs(e - expected).max() < 1e-6 * np.abs(e[0]).max()  # Runge-Kutta's steps of 5 ms
     coarse = tf.simulate(rig, LegSpaceComputedTorque(rig, resolution=2**-12), move, step=5e-3, control_period=5e-3)
     assert 1e-5 < np.abs(coarse.error).max() < 5e-3
-    with pytest.raises(
-        tf.ModelError, match=f"LegSpaceComputedTorque needs a robot with legs; serial arm {ARM.name}"
-    ):
+    with pytest.raises(tf.ModelError, match=f"LegSpaceComputedTorque needs a robot with legs; serial arm {ARM.name}"):
         LegSpaceComputedTorque(ARM)

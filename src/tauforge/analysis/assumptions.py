@@ -15,10 +15,10 @@ from tauforge.robots.simplification import Simplification
 
 
 @with_field_docs
-class Verdict(NamedTuple):
+class SimplificationErrors(NamedTuple):
     """Errors of one simplification along a motion, for each leg.
 
-    simplification: what is wrong in it
+    simplification: the published model
     largest:        (6,) N
     rms:            (6,) N
     percent:        (6,) the largest, of the leg's largest exact force
@@ -31,16 +31,16 @@ class Verdict(NamedTuple):
 
     @property
     def worst(self) -> float:
-        """N, of any leg at any time."""
+        """The largest error of any leg at any time, N."""
         return float(self.largest.max())
 
 
 def assess(
     robot: Robot, pose: ArrayLike, twist: ArrayLike, acceleration: ArrayLike, external_wrench: ArrayLike | None = None
-) -> list[Verdict]:
+) -> list[SimplificationErrors]:
     """Every published simplification of the robot beside its exact model, at the states (..., n) of a motion.
 
-    At least one state is needed. Robots without published simplifications have no verdicts.
+    At least one state is needed. A robot without published simplifications gets an empty list.
     """
     state = (pose, twist, acceleration)
     loads = {} if external_wrench is None else {str(robot.wrench_argument): external_wrench}
@@ -55,5 +55,5 @@ def assess(
         error = robot.inverse_dynamics(*state, **loads, **chosen).reshape(-1, actuators) - exact
         largest, rms = np.abs(error).max(axis=0), np.sqrt((error**2).mean(axis=0))
         with np.errstate(divide="ignore", invalid="ignore"):
-            verdicts.append(Verdict(simplification, largest, rms, 100 * largest / peak))
+            verdicts.append(SimplificationErrors(simplification, largest, rms, 100 * largest / peak))
     return verdicts

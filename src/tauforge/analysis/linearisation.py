@@ -1,7 +1,7 @@
 """A robot's motion about a state, to first order: x' = A x + B u for small changes of state and forces.
 
-The state is position and velocity as the robot has them: (q, qd) of an arm; (pose, twist) of a platform, the pose by
-its six numbers. Derivatives are exact: by the robot's own kernels, or by dual numbers through its forward dynamics.
+The state is (position, velocity): an arm's is (q, qd), a platform's (pose, twist), the pose by its six coordinates.
+Derivatives are exact: by the robot's own kernels, or by dual numbers through the formula of its forward dynamics.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ class Linearisation(NamedTuple):
         try:
             import control
         except ImportError:
-            raise ModelError("needs python-control", remedy="pip install control") from None
+            raise ModelError("state_space needs the package python-control", remedy="pip install control") from None
         n = len(self.A)
         return control.ss(self.A, self.B, np.eye(n), np.zeros((n, self.B.shape[1])))
 
 
 def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: ArrayLike) -> Linearisation:
-    """About one state, friction included.
+    """Linearise about one state, with friction.
 
     position, velocity, force: (n,), (n,) and (m,), as the robot's forward dynamics take them
     Identity: A and B are the derivatives of (velocity's coordinates, forward_dynamics) by state and forces.
@@ -57,14 +57,14 @@ def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: Arr
         if array.shape != (count,) or not np.isfinite(array).all():
             raise ShapeError(name, expected=f"{count} finite numbers", got=f"{value!r}")
         given.append(array)
-    robot.forward_dynamics(*given)  # says what is wrong with the state, if anything is
-    by_position, by_velocity, by_force = _slopes(robot, given)
+    robot.forward_dynamics(*given)  # raises an error if the state is invalid
+    by_position, by_velocity, by_force = _slopes_of_dynamics(robot, given)
     top = np.hstack(robot.rate_derivatives(given[0], given[1]))
     A = np.vstack([top, np.hstack([by_position, by_velocity])])
     return Linearisation(A, np.vstack([np.zeros((n, m)), by_force]))
 
 
-def _slopes(robot: Robot, given: list[Array]) -> tuple[Array, ...]:
+def _slopes_of_dynamics(robot: Robot, given: list[Array]) -> tuple[Array, ...]:
     """Derivatives of the accelerations by position, velocity and force."""
     if has(robot, "forward_dynamics_derivatives"):
         return robot.forward_dynamics_derivatives(*given)

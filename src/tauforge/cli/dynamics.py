@@ -149,7 +149,7 @@ def forward_kinematics(
     check_output(output, [file, robot], (".csv",), as_json)
     mine = load_robot(robot, tip, lock)
     if guess is not None and not mine.pose_takes_guess:
-        raise bad("--guess", f"is for platforms, {mine.name} is {kind_of(mine)}")
+        raise bad("--guess", f"only platforms take a guess; {mine.name} is {kind_of(mine)}")
     given = read_csv(file, joint_names(mine))
     times = given.take_times(TIME) if given.has([TIME]) else None
     start = None if guess is None else quantities("--guess", guess, [column.unit for column in POSE])

@@ -21,7 +21,7 @@ def warn_of_forces(robot: Robot, peaks: Sequence[float]) -> None:
     for actuator, peak in zip(robot.actuators, peaks, strict=True):
         if abs(peak) > actuator.max_force:
             asked, limit = (f"{number(x)} {actuator.unit}" for x in (abs(peak), actuator.max_force))
-            warn(f"{actuator.words} is asked for {asked}, more than its limit of {limit}")
+            warn(f"{actuator.words} needs {asked}, more than its limit of {limit}")
 
 
 def warn_of_motion(robot: Robot, motion: CsvMotion) -> None:

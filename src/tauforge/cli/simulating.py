@@ -193,7 +193,7 @@ def _smoothed(robot: AnyRobot, speed: float | None) -> AnyRobot:
 def _own_limits(robot: AnyRobot) -> str:
     """What the library calls the robot's own limits; bad use where it has none."""
     if not any(math.isfinite(actuator.max_force) for actuator in robot.actuators):
-        raise bad("--force-limits", f"{robot.name} has no limits of its forces; its file may give them")
+        raise bad("--force-limits", f"{robot.name} has no force limits; its file can give them")
     return "robot"
 
 
@@ -207,14 +207,14 @@ def _law(name: str, robot: Any, kp: str | None, kv: str | None) -> Any:
             gains[option] = values[0] if len(values) == 1 else values
     if name == "none":
         if gains:
-            raise bad(f"--{next(iter(gains))}", "there is no controller to take it")
+            raise bad(f"--{next(iter(gains))}", "--controller none takes no gains")
         return None
     if name == "computed-torque":
         return control.ComputedTorque(robot, **gains)
     missing = [f"--{option}" for option in ("kp", "kv") if option not in gains]
     if missing:
         units = "N m/rad and N m s/rad, N/m and N s/m for what slides"
-        raise bad(missing[0], f"{name} needs it, no gain suits all robots; --kp and --kv in {units}")
+        raise bad(missing[0], f"{name} needs this gain, and no default suits all robots; give --kp and --kv in {units}")
     return (control.PD if name == "pd" else control.GravityPD)(robot, **gains)
 
 
@@ -229,7 +229,7 @@ def _motion(text: str, robot: AnyRobot, smooth: float | None) -> Any:
             raise bad("--motion", f"expected a .csv file, joint-move:... or pose-move:..., got {text!r}")
         return read_motion(Path(text), robot, smooth)
     if smooth is not None:
-        raise bad("--smooth", f"is for files, {kind} is smooth")
+        raise bad("--smooth", f"only files are smoothed; a {kind} is smooth already")
     own = "pose-move" if robot.positions_are_poses else "joint-move"
     if kind != own:
         raise bad("--motion", f"{kind} is for {MOVES[kind]}; {robot.name} needs {own}")

@@ -1,8 +1,8 @@
 """Computed torque: Lee, Chung, Mudge & Turney 1982, L4.1, in its Newton-Euler form L4.4.
 
-One call of inverse dynamics with the corrected acceleration qdd_d + Kv (qd_d - qd) + Kp (q_d - q) (L4.4 as it is meant:
-the correction replaces the acceleration). With a perfect model and continuous control the error then follows
-e'' + Kv e' + Kp e = 0 (L4.3) in the robot's coordinates: those of a platform are x, y, z and the angles.
+The forces are one call of inverse dynamics with the corrected acceleration qdd_d + Kv (qd_d - qd) + Kp (q_d - q) (L4.4
+as it is meant: the correction replaces the acceleration). With a perfect model and continuous control the error then
+follows e'' + Kv e' + Kp e = 0 (L4.3) in the robot's coordinates: those of a platform are x, y, z and the angles.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ class ComputedTorque(Controller):
     """robot: the controller's own model, which may differ from the plant's.
 
     kp, kv: a number, n numbers or an (n, n) matrix, 1/s^2 and 1/s
-    check:  refuse gains that break the paper's conditions of stability (after L4.3)
+    check:  refuse gains that violate the paper's conditions of stability (after L4.3)
     """
 
     compiles = True
@@ -47,23 +47,25 @@ class ComputedTorque(Controller):
 
 def check_gains(kp: Array, kv: Array) -> None:
     """(a) Kv symmetric and non-negative definite, (b) Kp symmetric and positive definite, (c) [Kv | Kp Kv | ...] of
-    full rank: the error then dies out.
+    full rank: the error then converges to zero.
     """
     n = len(kp)
     for name, K in (("kv", kv), ("kp", kp)):
         if np.abs(K - K.T).max() > SYMMETRIC * np.abs(K).max(initial=0.0):
             raise ModelError("condition of stability: the gain matrix must be symmetric", field=name, remedy=REMEDY)
     if np.linalg.eigvalsh(kv).min() < -SYMMETRIC * np.abs(kv).max(initial=0.0):
-        raise ModelError("condition (a) of stability: must be non-negative definite", field="kv", remedy=REMEDY)
+        raise ModelError(
+            "condition (a) of stability: the matrix must be non-negative definite", field="kv", remedy=REMEDY
+        )
     if np.linalg.eigvalsh(kp).min() <= 0:
-        raise ModelError("condition (b) of stability: must be positive definite", field="kp", remedy=REMEDY)
+        raise ModelError("condition (b) of stability: the matrix must be positive definite", field="kp", remedy=REMEDY)
     scaled = kp / np.abs(kp).max()
     blocks = [kv]
     for _ in range(n - 1):
         blocks.append(scaled @ blocks[-1])
     if np.linalg.matrix_rank(np.hstack(blocks)) < n:
         raise ModelError(
-            "condition (c) of stability: some error is never damped, [Kv | Kp Kv | ...] has not full rank",
+            "condition (c) of stability: some error is never damped, [Kv | Kp Kv | ...] does not have full rank",
             field="kv",
             remedy=REMEDY,
         )

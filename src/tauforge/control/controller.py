@@ -57,7 +57,7 @@ def times(K: Array, errors: Array) -> Array:
 def gain_matrix(name: str, gain: ArrayLike, n: int) -> Array:
     """(n, n) from a number, n numbers or a matrix."""
     try:
-        K = np.array(gain, float)  # ours: a later change of the caller's passes by the checks
+        K = np.array(gain, float)  # a copy: later changes of the caller's array would not be checked
     except (TypeError, ValueError):
         K = np.full((), np.nan)
     if K.shape == ():
@@ -70,11 +70,11 @@ def gain_matrix(name: str, gain: ArrayLike, n: int) -> Array:
 
 
 def check_pull(name: str, K: Array) -> None:
-    """e' K e must not be negative for any error e, or the feedback drives that error further away."""
+    """e' K e must not be negative for any error e; otherwise the feedback increases that error."""
     smallest = np.linalg.eigvalsh(K + K.T).min() / 2
     if smallest < -SYMMETRIC * np.abs(K).max(initial=0.0):
         raise ModelError(
-            f"drives some error further away: e' K e must not be negative, and is {smallest:.4g} for an e of length 1",
+            f"increases some error: e' K e must not be negative, and is {smallest:.4g} for an e of length 1",
             field=name,
-            remedy="Turn the sign round",
+            remedy="Reverse its sign",
         )

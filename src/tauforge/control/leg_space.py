@@ -1,8 +1,8 @@
-"""Computed torque of a platform in the lengths of its legs, which is what its sensors see.
+"""Computed torque of a platform in the lengths of its legs, which its sensors measure.
 
-The pose is found from the lengths by forward kinematics, from where it was before. Errors are those of the lengths:
-l_d'' + Kv (l_d' - l') + Kp (l_d - l) is what the legs are asked for, and from it follow the platform's acceleration and
-the forces. With a perfect model each leg's error dies out on its own.
+The pose is found from the lengths by forward kinematics, starting from the previous pose. Errors are those of the
+lengths: l_d'' + Kv (l_d' - l') + Kp (l_d - l) is the acceleration required of the legs, and the platform's acceleration
+and the forces follow from it. With a perfect model each leg's error converges to zero independently.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ class LegSpaceComputedTorque(Controller):
         self._pose: Array | None = None
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
-        """position and velocity stand for the legs' sensors: only lengths and their rates are taken from them."""
+        """position and velocity represent the legs' sensors: only lengths and their rates are taken from them."""
         measured = self.robot.leg_motion(position, velocity)
         lengths = measured.lengths
         if self.resolution:
             lengths = np.round(lengths / self.resolution) * self.resolution
         guess = target.position if self._pose is None else self._pose
-        lost = "raise" if lengths.ndim == 1 else "nan"  # one of many must not stop the others
+        lost = "raise" if lengths.ndim == 1 else "nan"  # one row of a batch must not stop the others
         pose = self._pose = self.robot.forward_kinematics(lengths, guess, on_failure=lost)
         twist = self.robot.forward_rates(pose, measured.rates)
         wanted = self.robot.leg_motion(*target)

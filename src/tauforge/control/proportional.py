@@ -1,4 +1,4 @@
-"""Proportional and derivative control, alone and with what the model says beforehand."""
+"""Proportional and derivative control, alone and with forces from the model."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class PD(Controller):
 
 @recorded
 class GravityPD(PD):
-    """PD and what holds the robot up where it is."""
+    """PD and the forces that hold the robot at its position."""
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         return super().force(t, position, velocity, target) + self.robot.holding_forces(position)

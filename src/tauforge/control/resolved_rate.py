@@ -1,8 +1,8 @@
 """Resolved-motion-rate control (Whitney 1969): a tool that follows a motion in space, by the arm's Jacobian.
 
-Joint rates qd_r with J qd_r = twist_d + K (pose error), by least squares that are damped near a singular pose (Nakamura
-& Hanafusa 1986) and bounded: there the tool lags instead of the joints running away. A velocity loop with the arm's own
-model follows them, tau = ID(q, qd, qdd) with qdd = Kv (qd_r - qd).
+The joint rates qd_r solve J qd_r = twist_d + K (pose error) by least squares. Near a singular pose they are damped
+(Nakamura & Hanafusa 1986) and bounded, so that the tool lags and the joints do not diverge. A velocity loop with the
+arm's own model follows them, tau = ID(q, qd, qdd) with qdd = Kv (qd_r - qd).
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tauforge.robots.serial.inverse_kinematics import pose_error
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
 
-TINY = 1e-30  # keeps 0 / 0 away
+TINY = 1e-30  # avoids 0 / 0
 
 
 class ResolvedRate(Controller):
@@ -32,7 +32,7 @@ class ResolvedRate(Controller):
     damping: the singular value of J below which the least squares are damped and the tool lags
     fastest: rad/s or m/s, of any joint; rates beyond are scaled down together
 
-    An arm with fewer than six joints comes as near as it can, metres and radians counting alike.
+    The tool of an arm with fewer than six joints comes as near as possible; a metre counts as much as a radian.
     """
 
     task_space = True
@@ -58,9 +58,11 @@ class ResolvedRate(Controller):
         tool = self.robot.forward_kinematics(position)
         apart = pose_error(transforms(target.position), tool)
         wanted = target.velocity + self.gain * apart
-        U, sizes, V = np.linalg.svd(self.robot.jacobian(position), full_matrices=False)
-        near = np.maximum(1 - (sizes[..., -1:] / self.damping) ** 2, 0.0) * self.damping**2
-        within = (np.swapaxes(U, -1, -2) @ wanted[..., None])[..., 0] * sizes / (sizes**2 + near + TINY)
+        U, singular_values, V = np.linalg.svd(self.robot.jacobian(position), full_matrices=False)
+        near = np.maximum(1 - (singular_values[..., -1:] / self.damping) ** 2, 0.0) * self.damping**2
+        within = (
+            (np.swapaxes(U, -1, -2) @ wanted[..., None])[..., 0] * singular_values / (singular_values**2 + near + TINY)
+        )
         rates = (np.swapaxes(V, -1, -2) @ within[..., None])[..., 0]
         over = np.abs(rates).max(axis=-1, keepdims=True) / self.fastest
         return np.asarray(rates / np.maximum(over, 1.0))

@@ -1,4 +1,4 @@
-"""What every formulation needs to know of a rigid body, and of what acts on it: plain tuples over any scalar."""
+"""Parameters of a rigid body, and the wrench that acts on it: plain tuples over any scalar."""
 
 from __future__ import annotations
 

@@ -26,20 +26,20 @@ class Backend(Protocol):
     """Turns specifications into kernels.
 
     1. `compile` returns a kernel that broadcasts over leading dimensions, for "float64" or "float32".
-    2. It raises UnsupportedFeatureError for a precision that it does not have, and NoKernelError where there can be no
-       kernel at the moment: then the NumPy reference answers.
-    3. Equal `specification.identity` means equal results, so that a backend may keep what it made.
+    2. It raises UnsupportedFeatureError for a precision that it does not have, and NoKernelError where a kernel is not
+       available at the moment: then the NumPy reference is used.
+    3. Equal `specification.identity` means equal results, so a backend may keep its kernels.
     """
 
     def compile(self, specification: Specification, dtype: str) -> Kernel: ...
 
 
 class NoKernelError(RuntimeError):
-    """There is no kernel to be had; the NumPy reference answers instead."""
+    """No kernel is available; the NumPy reference is used instead."""
 
 
 class TooLargeError(NoKernelError):
-    """The graph has more operations than the target compiles; the NumPy reference answers instead."""
+    """The graph has more operations than the target compiles; the NumPy reference is used instead."""
 
 
 # targets by name: a backend, or the module that has one called `BACKEND`, which is slow to import
@@ -47,12 +47,12 @@ _BACKENDS: dict[str, Backend | str] = {"cpu": "tauforge.kernels.cpu.backend"}
 
 
 def register(target: str, backend: Backend) -> None:
-    """From now on `robot.kernel(function, target=target)` is compiled by this backend."""
+    """Register the backend that compiles `robot.kernel(function, target=target)`."""
     _BACKENDS[target] = backend
 
 
 def backend_of(target: str) -> Backend:
-    """The backend for this target; UnsupportedFeatureError where there is none of this name."""
+    """The backend for this target; raises UnsupportedFeatureError if there is none of this name."""
     found = _BACKENDS.get(target)
     if found is None:
         raise UnsupportedFeatureError(

@@ -1,4 +1,4 @@
-"""What a kernel computes, apart from where it runs: a backend turns a specification into something callable."""
+"""What a kernel computes, independent of where it runs: a backend turns a specification into a kernel."""
 
 from __future__ import annotations
 
@@ -24,10 +24,9 @@ class Specification:
                  doubt where there is a limit for it
     arguments:   names and core shapes
     results:     core shapes
-    origin:      a text that determines the graph together with our sources, such as the robot's parameters and the
-                 options; None where something was traced that our sources do not tell: then the graph itself is the
-                 identity
-    doubt_limit: a row of which the doubt is not below it must be looked at by the caller (`Kernel.doubts`)
+    origin:      a string that determines the graph together with our sources, such as the robot's parameters and the
+                 options; None if code that is not among our sources was traced: then the graph itself is the identity
+    doubt_limit: the caller must check rows whose doubt is not below it (`Kernel.doubts`)
     """
 
     name: str
@@ -40,12 +39,12 @@ class Specification:
 
     @cached_property
     def graph(self) -> Graph:
-        """Traced when first asked for."""
+        """The graph, which is traced on first use."""
         return self.make_graph()
 
     @cached_property
     def identity(self) -> str:
-        """A digest of all that can change the result, the target and its precision apart."""
+        """A digest of everything that can change the result, except the target and its precision."""
         made_from = ("graph", repr(self.graph)) if self.origin is None else ("sources", sources_digest() + self.origin)
         parts = (*made_from, self.name, repr(self.arguments), repr(self.results), repr(self.doubt_limit))
         digest = hashlib.sha256()

@@ -1,4 +1,4 @@
-"""Motions: what a robot is asked to do, as functions of time."""
+"""Motions: the desired coordinates of a robot as functions of time."""
 
 from tauforge.motion.csv_motion import CsvMotion
 from tauforge.motion.excitations import Chirp, Circle, Sine

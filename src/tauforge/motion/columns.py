@@ -1,4 +1,4 @@
-"""The names of columns in CSV files, one convention for all: what is read as a motion and what is written.
+"""The names of columns in CSV files: one convention for motions that are read and results that are written.
 
 time [s], and of an arm with n joints
     q1 [rad] ... qn      coordinates, prismatic ones in m
@@ -10,8 +10,8 @@ of a platform
     v_x, v_y, v_z [m/s], omega_x, omega_y, omega_z [rad/s]                twist
     a_x, a_y, a_z [m/s^2], alpha_x, alpha_y, alpha_z [rad/s^2]            acceleration
     l1 [m] ... l6, f1 [N] ... f6                                          leg lengths and forces
-and of what was wanted the same with `target_` before it. A file that is read may call the columns of an arm after its
-joints: `shoulder [deg]`, `shoulder_velocity [deg/s]`, `shoulder_acceleration [deg/s^2]`.
+Desired quantities have the same names with the prefix `target_`. A file that is read may name the columns of an arm
+after its joints: `shoulder [deg]`, `shoulder_velocity [deg/s]`, `shoulder_acceleration [deg/s^2]`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from tauforge.robots.robot import Robot
 TIME = Column("time", "s")
 AXES = ("x", "y", "z")
 POSE = tuple(Column(*c) for c in zip((*AXES, *(f"theta_{a}" for a in AXES)), ["m"] * 3 + ["rad"] * 3, strict=True))
-ENDINGS = ("", "_velocity", "_acceleration")  # of columns that are called after a joint
+ENDINGS = ("", "_velocity", "_acceleration")  # of columns that are named after a joint
 
 
 class Columns(NamedTuple):
-    """Of a robot's coordinates and what moves them."""
+    """Columns of a robot's coordinates, their rates and its actuator forces."""
 
     position: tuple[Column, ...]
     velocity: tuple[Column, ...]

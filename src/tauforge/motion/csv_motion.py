@@ -17,36 +17,36 @@ from tauforge.motion.derivatives import FEWEST, derivatives
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.robot import Robot
 
-ROUGH = 0.7  # jumps of an acceleration beside its size: white noise has 1.4 and more, ten samples a period 0.6
-NOTHING = 1e-9  # second differences, relative to the way, that are rounding of exact positions
+ROUGH = 0.7  # jumps of an acceleration over its magnitude: white noise has 1.4 and more, ten samples a period 0.6
+NOTHING = 1e-9  # second differences, relative to the range, that are rounding of exact positions
 EVEN = 1e-6  # relative: steps that differ by less are the same
-STILL = 1e-14  # relative: a coordinate that moves by less stands still
-LEVEL = 1e-6  # cosine of theta_y below which twists say nothing of the angles' rates
+STILL = 1e-14  # relative: a coordinate that moves by less is at rest
+LEVEL = 1e-6  # cosine of theta_y below which twists do not determine the angles' rates
 TURN = 2 * np.pi
-MATTERS = 0.05  # of the largest acceleration: what rounding may do to it without a warning
+MATTERS = 0.05  # share of the largest acceleration: a larger error from rounding gives a warning
 
 
 class CsvMotion(Motion):
-    """What a file says at its times, and between them the quintics that join position, rate and acceleration.
+    """The samples of a file at its times, and between them quintics that join position, rate and acceleration.
 
-    Rates that the file does not give are those of a spline of fifth degree through the positions; accelerations those
-    of such a spline through the rates if these are given, else of the one through the positions. Given accelerations
-    are used as they are. A rate so small that the samples cannot tell its sign is taken as rest: friction would act on
-    the sign. RoundedMotionWarning where the digits of the file, or noise in it, leave more than 5 per cent of a
-    coordinate's largest acceleration open.
+    Rates that the file does not give come from a spline of fifth degree through the positions. Accelerations that it
+    does not give come from such a spline through the rates if these are given, else through the positions. Given
+    accelerations are used as they are. A rate so small that the samples do not determine its sign is set to zero,
+    because friction would act on the sign. A RoundedMotionWarning is given where the digits of the file, or noise in
+    it, leave more than 5 per cent of a coordinate's largest acceleration uncertain.
 
-    smooth:    Hz; what is differentiated is smoothed first, without delay: a sine of this frequency keeps 0.71 of its
-               amplitude, one of a quarter of it all but 6e-6. Four to five times the highest frequency of the motion
-               is a good choice; the largest errors are left at the two ends
+    smooth:    Hz; the samples are smoothed before they are differentiated, without delay: a sine of this frequency
+               keeps 0.71 of its amplitude, one of a quarter of it all but 6e-6. Four to five times the highest
+               frequency of the motion is a good choice; the largest errors remain at the two ends
     rows:      (k,) of the file, whose header is row 1
     times:     (k,) s, as in the file; the motion itself starts at 0
     samples:   position, velocity, acceleration at the times, (k, n); of a platform pose, twist and acceleration
     derived:   which of "velocity", "acceleration" come from a spline
-    turned:    columns of angles that jumped by a turn between two rows: the same place, but not the same motion
+    turned:    columns of angles that jumped by a turn between two rows: the same position, but not the same motion
     rough:     columns whose accelerations, from a spline, jump from sample to sample: rounded or noisy positions
     coarse:    columns with too few digits or too much noise for the accelerations, the worst first
-    uncertain: (n,) by how much the rounding of digits and noise may move the second derivatives of the coordinates; 0
-               where accelerations are given
+    uncertain: (n,) error that rounding and noise may cause in the second derivatives of the coordinates; 0 where
+               accelerations are given
     unused:    columns of the file that were not read
     """
 
@@ -60,12 +60,14 @@ class CsvMotion(Motion):
         found = {name: _all_or_none(table, own) for name, own in given.items()}
         self.derived = tuple(name for name, values in found.items() if values is None)
         if smooth is not None and not self.derived:
-            raise ShapeError("smooth", expected="None: the file gives velocity and acceleration", got=repr(smooth))
+            raise ShapeError(
+                "smooth", expected="None, because the file gives velocity and acceleration", got=repr(smooth)
+            )
         if len(self.times) < (FEWEST if self.derived else 2):
-            several = "rows" if len(self.times) > 1 else "row"
+            several = "rows are" if len(self.times) > 1 else "row is"
             others = f", or {' and '.join(self.derived)} too" if self.derived else ""
             remedy = f"Give at least {FEWEST if self.derived else 2}{others}"
-            raise ModelError(f"{len(self.times)} {several}, too few", file=table.path, remedy=remedy)
+            raise ModelError(f"{len(self.times)} {several} too few", file=table.path, remedy=remedy)
         angles = [k for k, column in enumerate(columns.position) if column.unit == "rad"]
         rates_of_angles = None if self.of_poses or found["velocity"] is None else found["velocity"][:, angles]
         turns = _turns(self.times, position[:, angles], rates_of_angles)
@@ -131,15 +133,14 @@ class CsvMotion(Motion):
             cause += "" if self.even else f" and the times in steps of {table.step_as_written(TIME)}"
             remedy = "Give accelerations or more digits"
         unit = f"{columns.position[k].unit}/s^2"
-        warnings.warn(
-            f"{table.path}: {names[0]} {cause}, so that accelerations from it may be off by "
+        doubtful = RoundedMotionWarning(
+            f"{table.path}: {names[0]} {cause}, so accelerations derived from it may be off by "
             f"{self.uncertain[k]:.2g} {unit} where the largest is {np.abs(seconds[:, k]).max():.2g} {unit}"
-            + (f"; likewise {', '.join(names[1:])}" if names[1:] else "")
-            + f". {remedy}, or smooth the motion"
+            + (f"; likewise {', '.join(names[1:])}" if names[1:] else ""),
+            remedy=f"{remedy}, or smooth the motion"
             + (f" below {self.smooth:g} Hz" if self.smooth else " (smooth=, --smooth HZ)"),
-            RoundedMotionWarning,
-            stacklevel=3,
         )
+        warnings.warn(doubtful, stacklevel=3)
         return tuple(names)
 
     def _sample_of(self, position: Array, rates: Array, seconds: Array) -> MotionSample:
@@ -157,7 +158,7 @@ class CsvMotion(Motion):
 
     @property
     def steps(self) -> tuple[float, float]:
-        """The shortest and the longest between two times, s."""
+        """The shortest and the longest step between two times, s."""
         steps = np.diff(self.times)
         return float(steps.min()), float(steps.max())
 
@@ -175,12 +176,12 @@ def _all_or_none(table: CsvTable, columns: Sequence[Column]) -> Array | None:
     if missing:
         there = next(column for column in columns if column not in missing)
         remedy = f"Give all of {columns[0].name} to {columns[-1].name} or none of them"
-        table.fail(f"no column '{missing[0]}' beside {there.name}", HEADER_ROW, None, remedy)
+        table.fail(f"there is no column '{missing[0]}' beside {there.name}", HEADER_ROW, None, remedy)
     return table.take(columns)
 
 
 def _turns(times: Array, angles: Array, rates: Array | None) -> Array:
-    """What to add to angles (k, m) so that none jumps by a turn; where rates are given they tell real steps apart."""
+    """The turns to add to angles (k, m) so that none jumps; where rates are given, they show which steps are real."""
     steps = np.diff(angles, axis=0)
     if rates is not None:
         steps = steps - np.diff(times)[:, None] * (rates[1:] + rates[:-1]) / 2
@@ -188,7 +189,7 @@ def _turns(times: Array, angles: Array, rates: Array | None) -> Array:
 
 
 def _jumps(position: Array, acceleration: Array) -> Array:
-    """Which accelerations (n,) jump as much from sample to sample as they are large."""
+    """Which accelerations (n,) jump from sample to sample by as much as their own magnitude."""
     size, jump = (np.sqrt((x**2).mean(axis=0)) for x in (acceleration, np.diff(acceleration, axis=0)))
     difference = np.sqrt((np.diff(position, n=2, axis=0) ** 2).mean(axis=0))
     return np.asarray((jump > ROUGH * size) & (difference > NOTHING * np.ptp(position, axis=0)))

@@ -12,7 +12,7 @@ from tauforge.motion.profiles import profile as profile_of
 
 
 class JointMove(Motion):
-    """All coordinates from start to end (n,), at rest at both, by the same profile.
+    """All coordinates move from start to end (n,) by the same profile, at rest at both ends.
 
     profile: "cubic", "quintic" (no jump of the acceleration), "trapezoidal" or "s-curve" (bounded jerk)
     """
@@ -20,7 +20,7 @@ class JointMove(Motion):
     def __init__(self, start: ArrayLike, end: ArrayLike, duration: float, profile: str = "quintic") -> None:
         self.start, self.end = coordinates("start", start), coordinates("end", end)
         if self.start.shape != self.end.shape:
-            raise ShapeError("end", expected=f"{len(self.start)} numbers, as start", got=str(len(self.end)))
+            raise ShapeError("end", expected=f"{len(self.start)} numbers, as many as in start", got=str(len(self.end)))
         self.duration, self.profile = positive("duration", duration), profile
         self._fraction = profile_of(profile)
 

@@ -1,4 +1,4 @@
-"""A motion of an arm's tool as a motion of its joints, by inverse kinematics all along it."""
+"""A motion of an arm's tool as a motion of its joints, by inverse kinematics along the whole motion."""
 
 from __future__ import annotations
 
@@ -13,34 +13,36 @@ from tauforge.motion.motion import Motion, coordinates, positive
 from tauforge.robots.functions import has
 from tauforge.robots.poses import transforms
 from tauforge.robots.robot import check_robot
-from tauforge.robots.serial.inverse_kinematics import TOLERANCE, pose_error
+from tauforge.robots.serial.functions import INVERSE_KINEMATICS_STEPS
+from tauforge.robots.serial.inverse_kinematics import ROUNDS, TOLERANCE, approached
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
 
-NEWTON_STEPS = 8  # between two knots: enough from a fraction of a degree away
-SINGULAR = 1e8  # condition number of the Jacobian beyond which there are no joint rates
-REACHED = 1e-7  # m/s and rad/s, relative to 1 + the tool's speed: rates that an arm with few joints may miss
+REFINED = TOLERANCE / 100  # of positions, so that rates that follow from them are as exact as the tolerance says
+SINGULAR = 1e8  # condition number of the Jacobian above which joint rates are not determined
+REACHED = 1e-7  # m/s and rad/s, relative to 1 + the tool's speed: error that an arm with few joints may leave
 
 
 class ToolMotion(Motion):
     """The joints of an arm whose tool follows a motion of poses (world axes, R = Rz Ry Rx).
 
-    arm:    with at most six joints: with more the joints are not determined by the tool
+    arm:    with at most six joints, because the tool does not determine more
     motion: of poses, such as `StraightLine` or `PoseMotion`
     guess:  (n,) joint coordinates near the start, which choose among the arm's postures
-    knots:  s, between two poses that are followed from one to the next when the motion is made
+    knots:  s, between the poses at which inverse kinematics is solved when the motion is constructed
 
-    Identity: forward_kinematics(position) is the pose, and the Jacobian times velocity its twist. ConvergenceError says
-    when the arm cannot follow: out of reach, beyond its limits; SingularityError when it would have to turn at once.
+    Identity: forward_kinematics(position) is the pose, and the Jacobian times velocity its twist. It raises
+    ConvergenceError if a pose is out of reach or beyond the arm's limits, and SingularityError if the motion passes a
+    singular posture.
     """
 
     def __init__(self, arm: SerialArm, motion: Motion, guess: ArrayLike | None = None, *, knots: float = 0.01) -> None:
         if not has(check_robot("arm", arm), "forward_kinematics", "jacobian"):
-            raise UnsupportedFeatureError("tool motions are for arms", field="arm", remedy="Platforms follow poses")
+            raise UnsupportedFeatureError("a tool motion needs an arm", field="arm", remedy="Platforms follow poses")
         if arm.n > 6:
             raise UnsupportedFeatureError(
-                f"{arm.name} has {arm.n} joints, which its tool does not determine",
+                f"the pose of the tool does not determine the {arm.n} joints of {arm.name}",
                 field="arm",
                 remedy="Use control.ResolvedRate",
             )
@@ -53,58 +55,48 @@ class ToolMotion(Motion):
         self._knots = self._followed(motion.sample(self._times).position, start)
 
     def _followed(self, poses: Array, guess: Array | None) -> Array:
-        """(k, n), each found from the one before: no jumps from one posture to another."""
+        """(k, n), each found from the one before, so that it never jumps from one posture to another."""
         tools = transforms(poses)
-        q = self.arm.inverse_kinematics(tools[0], guess)
+        q = self.arm.inverse_kinematics(tools[0], guess)[None]
         lower, upper = self.arm.limits.T
         found = []
         for t, tool in zip(self._times, tools, strict=True):
-            q = self._refined(tool[None], q[None])[0]
-            missing = np.linalg.norm(pose_error(tool, self.arm.forward_kinematics(q)))
+            q, (missing,) = approached(self.arm, tool[None], q, REFINED)
             if not missing <= TOLERANCE or (q < lower).any() or (q > upper).any():
                 why = "beyond the limits of its joints" if missing <= TOLERANCE else "out of reach"
                 raise ConvergenceError(
                     f"{self.arm.name} cannot follow: the pose at t = {t:.6g} s is {why}",
                     residual=float(missing),
-                    iterations=NEWTON_STEPS,
+                    iterations=ROUNDS * INVERSE_KINEMATICS_STEPS,
                 )
-            found.append(q)
+            found.append(q[0])
         return np.array(found)
-
-    def _refined(self, tools: Array, q: Array) -> Array:
-        """Newton's method for every row; q (..., n) near the answer."""
-        for _ in range(NEWTON_STEPS):
-            missing = pose_error(tools, self.arm.forward_kinematics(q))
-            if not np.linalg.norm(missing, axis=-1).max(initial=0.0) > TOLERANCE / 100:
-                break
-            q = q + self._solved(q, missing)
-        return q
 
     def _solved(self, q: Array, wanted: Array) -> Array:
         """x with J x = wanted, by least squares, (..., n)."""
-        U, sizes, V = np.linalg.svd(self.arm.jacobian(q), full_matrices=False)
-        condition = sizes[..., 0] / np.maximum(sizes[..., -1], np.finfo(float).tiny)
+        U, singular_values, V = np.linalg.svd(self.arm.jacobian(q), full_matrices=False)
+        condition = singular_values[..., 0] / np.maximum(singular_values[..., -1], np.finfo(float).tiny)
         if (condition > SINGULAR).any():
             worst = int(np.argmax(condition))
             raise SingularityError(
-                f"{self.arm.name} cannot follow through a singular posture",
+                f"{self.arm.name} cannot follow the motion through a singular posture",
                 pose=q.reshape(-1, self.arm.n)[worst].tolist(),
                 condition_number=float(condition.ravel()[worst]),
             )
-        within = (np.swapaxes(U, -1, -2) @ wanted[..., None]) / sizes[..., None]
+        within = (np.swapaxes(U, -1, -2) @ wanted[..., None]) / singular_values[..., None]
         return np.asarray((np.swapaxes(V, -1, -2) @ within)[..., 0])
 
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
         times = np.nan_to_num(t.ravel())
         pose, twist, acceleration = (x.reshape(-1, 6) for x in self.motion._within(times))
         near = np.stack([np.interp(times, self._times, knots) for knots in self._knots.T], axis=-1)
-        q = self._refined(transforms(pose), near)
+        q, _ = approached(self.arm, transforms(pose), near, REFINED)
         qd = self._solved(q, twist)
         J = self.arm.jacobian(q)
         missed = np.abs((J @ qd[..., None])[..., 0] - twist).max(initial=0.0)
         if missed > REACHED * (1 + np.abs(twist).max(initial=0.0)):
             raise ConvergenceError(
-                f"{self.arm.name} cannot turn its tool as the motion asks", residual=float(missed), iterations=0
+                f"{self.arm.name} cannot turn its tool as the motion requires", residual=float(missed), iterations=0
             )
         qdd = self._solved(q, acceleration - bias_acceleration(J, qd))
         spoilt = np.where(np.isnan(t), np.nan, 0.0)[..., None]
@@ -116,8 +108,8 @@ class ToolMotion(Motion):
 
 
 def bias_acceleration(J: Array, qd: Array) -> Array:
-    """J' qd (..., 6), from the columns of J (..., 6, n) alone: of joints i <= k, the tool's velocity by joint k turns
-    with joint i, and so does the axis of k.
+    """J' qd (..., 6), from the columns of J (..., 6, n) alone: the axis of joint k, and the tool's velocity by joint k,
+    turn with every joint i <= k.
     """
     v, w = np.swapaxes(J[..., :3, :], -1, -2), np.swapaxes(J[..., 3:, :], -1, -2)  # (..., n, 3)
     v, w = v * qd[..., None], w * qd[..., None]

@@ -1,6 +1,7 @@
 """A figure for plotly: one plain dict for each panel, as plotly.js and `plotly.graph_objects.Figure` take it.
 
-Colours of paper, text and grid are left to the page, which knows whether it is light or dark, and so is the legend.
+The page sets the colours of background, text and grid, because it knows whether it is light or dark. It also makes the
+legend.
 """
 
 from __future__ import annotations
@@ -49,27 +50,27 @@ def panels(figure: Figure) -> list[dict[str, Any]]:
 
 
 def _trace(line: Line, colour: dict[Key, str]) -> dict[str, Any]:
-    pen = colour[key(line)]
+    line_colour = colour[key(line)]
     x = [_text(name) for name in line.x] if isinstance(line.x, list) else _packed(line.x)
     trace: dict[str, Any] = {"name": _text(line.label), "x": x, "y": _packed(line.y), "hoverlabel": {"namelength": -1}}
     if line.style == "bars":
-        return trace | {"type": "bar", "marker": {"color": pen}}
+        return trace | {"type": "bar", "marker": {"color": line_colour}}
     if line.style == "points":
         size = {"size": 4, "opacity": CROWD_OPACITY} if len(line.x) > CROWD else {"size": 7}
-        return trace | {"type": "scatter", "mode": "markers", "marker": {"color": pen, **size}}
-    look = {"color": pen, "width": LINE_WIDTH, "dash": DASHES.get(line.style, "solid")}
+        return trace | {"type": "scatter", "mode": "markers", "marker": {"color": line_colour, **size}}
+    look = {"color": line_colour, "width": LINE_WIDTH, "dash": DASHES.get(line.style, "solid")}
     return trace | {"type": "scatter", "mode": "lines", "line": look}
 
 
 def _sketched(line: Line, colour: dict[Key, str]) -> dict[str, Any]:
     """A line of a sketch: its name under the pointer, not its numbers."""
-    pen = colour[key(line)]
+    line_colour = colour[key(line)]
     trace = _trace(line, colour)
     trace |= {"hoverinfo": "name"} if line.label else {"hoverinfo": "skip"}
     if line.style == "thick":
         trace["line"] = trace["line"] | {"width": THICK_WIDTH}
     elif line.style == "area":
-        trace |= {"fill": "toself", "fillcolor": _faint(pen), "hoveron": "points"}
+        trace |= {"fill": "toself", "fillcolor": _faint(line_colour), "hoveron": "points"}
     elif line.style == "arrow":
         head = [0.0] * (len(line.y) - 1) + [float(ARROW_HEAD)]
         trace |= {"mode": "lines+markers", "cliponaxis": False}
@@ -77,7 +78,7 @@ def _sketched(line: Line, colour: dict[Key, str]) -> dict[str, Any]:
             "symbol": "arrow",
             "angleref": "previous",
             "size": head,
-            "color": pen,
+            "color": line_colour,
             "opacity": 1,
             "line": {"width": 0},
         }
@@ -103,7 +104,7 @@ def _layout(panel: Panel) -> dict[str, Any]:
     if panel.log_y:
         y_axis |= _logarithmic([line.y for line in panel.lines] if panel.y_range is None else [panel.y_range])
     if names is None:
-        # Margins and ticks that make room for each other may never come to rest: each axis has one side to itself.
+        # Automatic margins and ticks that make room for each other may never settle, so each axis has its own side.
         x_axis |= {"tickangle": 0, "nticks": 8, "automargin": "bottom"}
     else:
         x_axis |= {"type": "category", "categoryorder": "array", "categoryarray": [_text(name) for name in names]}
@@ -120,7 +121,7 @@ def _layout(panel: Panel) -> dict[str, Any]:
     word |= {"xshift": -1, "font": {"size": 11}}
     dashes = {"color": MARK_COLOUR, "width": 1, "dash": "dot"}
     line = {"type": "line", "yref": "y domain", "y0": 0, "y1": 1, "line": dashes, "layer": "below"}
-    # On a logarithmic axis plotly takes ranges and the places of words as exponents, and those of lines as they are.
+    # On a logarithmic axis plotly takes ranges and the positions of words as exponents, but those of lines as values.
     return {
         "xaxis": x_axis,
         "yaxis": y_axis,
@@ -182,5 +183,5 @@ def _logarithmic(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def _text(label: str) -> str:
-    """Plotly reads tags and formulas in labels; ours have none."""
+    """Escape a label: plotly would read tags and formulas in it."""
     return escape(label, quote=False).replace("$", "&#36;")

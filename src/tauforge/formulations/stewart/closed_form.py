@@ -3,8 +3,8 @@
 This is the form of Pedrammehr et al. 2012, eqs 48 and 51, made exact; what those equations lack is in
 `pedrammehr2012_closed`.
 
-Six coordinates, those of the platform: no loop can open. A leg enters M by the 3 x 3 mass that its tip feels,
-M = sum [E; q~] Q_i [E; q~]' + the platform's remainder, all in the coordinates of `universal_coordinates`.
+It has six coordinates, those of the platform, so no loop can open. A leg enters M by the 3 x 3 apparent mass Q_i of its
+tip, M = sum [E; q~] Q_i [E; q~]' + the platform's remainder, all in the coordinates of `universal_coordinates`.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from tauforge.formulations.stewart.parameters import PlatformMotion
 from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip_mass_matrix
 from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, spread, tip, without
 
-SUSPICIOUS_FACTORS = 1e12  # of the sizes of M's factors: its condition number is looked at where they differ more
+SUSPICIOUS_FACTORS = 1e12  # ratio of the magnitudes of M's factors above which its condition number is checked
 
 
 def bias_wrench(p: LumpedPlatform, m: PlatformMotion) -> list[Scalar]:
-    """eta: what the legs and the platform need at zero acceleration, at the platform's own origin."""
+    """eta: the wrench that legs and platform need at zero acceleration, at the platform's own origin."""
     found, q1 = gathered(p, without_acceleration(m), [0.0] * len(p.legs))
     force, moment = found.wrench
     return [*force, *(moment + cross(q1, force))]
@@ -35,7 +35,7 @@ def without_acceleration(m: PlatformMotion) -> PlatformMotion:
 
 
 def tip_mass_matrix(t: Tip | FreeTip) -> Matrix:
-    """The mass of a leg as its tip feels it, 3 x 3, base axes, with the platform's mass that rides on it.
+    """The apparent mass of a leg at its tip, 3 x 3, base axes, with the platform's point mass there.
 
     Q_i of P41 and P42 in their exact form.
     """
@@ -121,7 +121,7 @@ def forward_dynamics(
 ) -> tuple[Vector, Vector, Scalar]:
     """Accelerations (a, alpha) that the actuators produce, and a doubt of them: at least 1 where M may be singular.
 
-    Six coordinates, so that no loop can open. The accelerations in m are not used.
+    The accelerations in m are not used.
     Identity: inverse_dynamics at the result gives the actuators' forces back.
     """
     found, q1 = gathered(p, without_acceleration(m), actuators)

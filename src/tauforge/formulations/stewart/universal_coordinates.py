@@ -2,12 +2,12 @@
 
 A leg turns by w1 about the joint's fixed axis k and by w2 about its moving axis v = n / |n|, n = k x S: its angular
 velocity is W = w1 k + w2 v. Its mass about the base joint is a constant tensor J and first moments, so Lagrange's
-equations for (w1, w2) are short, and the force at its tip comes as cs s + cn n + ck k without the leg's axes ever being
-formed. cs does not enter the platform's equations: F_i = x_i + cs. Columns of H are taken as long as the legs,
-[S; q x S], and x_i scaled back. Legs with spherical joints at both ends are shorter still: `spherical_legs`.
+equations for (w1, w2) are short, and the force at its tip is cs s + cn n + ck k; the leg's axes are never formed. cs
+does not enter the platform's equations: F_i = x_i + cs. Columns of H are not normalised, [S; q x S], and x_i is scaled
+back. Legs with spherical joints at both ends are shorter still: `spherical_legs`.
 
-Gravity is an acceleration of everything upward. The platform's origin is moved to its first joint, and the platform
-replaced by point masses at the joints and a remainder (`lumping`): a joint's mass rides on its leg's tip at no cost.
+Gravity is an upward acceleration of everything. The platform's origin is moved to its first joint, and the platform is
+replaced by point masses at the joints and a remainder (`lumping`): a mass at a leg's tip costs nothing.
 """
 
 from __future__ import annotations
@@ -15,21 +15,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tauforge.algebra.acceleration_matrices import acceleration_matrix, moment_of_inertia_forces
 from tauforge.algebra.linear import elimination
 from tauforge.algebra.scalars import Scalar, absolute, is_zero, select, sqrt
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
-from tauforge.formulations.serial.modified_newton_euler import acceleration_matrix, moment_of_inertia_forces
 from tauforge.formulations.stewart.lumping import LumpedLeg, LumpedPlatform
 from tauforge.formulations.stewart.parameters import Friction, PlatformMotion
 from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip, free_tip_force
 
-ALONG_AXIS = 1e-8  # sine of the angle between a leg and the axis, below which it has no answer
-SUSPICIOUS_SPREAD = 1e5  # of the pivots of H: the condition number is looked at where they differ more
+ALONG_AXIS = 1e-8  # sine of the angle between a leg and the axis below which the pose is singular
+SUSPICIOUS_SPREAD = 1e5  # ratio of the pivots of H above which its condition number is checked
 
 
 class Tip(NamedTuple):
-    """Where a leg is, in the coordinates of its universal joint. c and s of the angle between S and k: sigma, rho."""
+    """Position of a leg in the coordinates of its universal joint. sigma, rho: cosine and sine of the angle (S, k)."""
 
     leg: LumpedLeg
     k: Vector
@@ -69,7 +69,7 @@ def tip(leg: LumpedLeg, X: Vector, R: Matrix) -> Tip | FreeTip:
 
 
 class Components(NamedTuple):
-    """Of a vector in leg axes s, v and z = s x v."""
+    """Components of a vector in leg axes s, v and z = s x v."""
 
     s: Scalar
     v: Scalar
@@ -82,7 +82,7 @@ def components(t: Tip, x: Vector) -> Components:
 
 
 class Rates(NamedTuple):
-    """Sliding speed and the turns about both axes."""
+    """Sliding speed and the rates about both axes."""
 
     Ldot: Scalar
     w1: Scalar
@@ -97,7 +97,7 @@ def rates(t: Tip, S_dot: Vector) -> Rates:
 
 
 class TipForce(NamedTuple):
-    """Force of the platform on a leg, the actuator's left out: cs s + cn n + ck k."""
+    """Force of the platform on a leg without the actuator's: cs s + cn n + ck k."""
 
     cs: Scalar
     cn: Scalar
@@ -107,12 +107,12 @@ class TipForce(NamedTuple):
 def tip_force(
     t: Tip, w: Rates, a: Components, up: Components, g: Scalar, omega: Vector, friction: Friction
 ) -> TipForce:
-    """a: acceleration of the tip less gravity; up: unit vector against gravity, g its size."""
+    """a: acceleration of the tip less gravity; up: unit vector against gravity, g its magnitude."""
     leg, sigma, rho = t.leg, t.sigma, t.rho
     Ldot, w1, w2 = w
     Wz = rho * w1
     twice = (Ldot + Ldot) * t.L_inverse
-    # components across the leg of the second derivative of s; a has gravity in it, which is taken out again
+    # components across the leg of the second derivative of s; a contains gravity, which is removed again
     sv = (a.v - g * up.v) * t.L_inverse - twice * Wz
     sz = (a.z - g * up.z) * t.L_inverse + twice * w2
     w12, w11, w22, sr = w1 * w2, w1 * w1, w2 * w2, sigma * rho
@@ -125,11 +125,11 @@ def tip_force(
     dJ = J[0, 0] - J[2, 2]
     J11 = J[2, 2] + s2 * dJ + 2.0 * (sr * J[0, 2])
     J12, J22 = rho * J[1, 2] + sigma * J[0, 1], J[1, 1]
-    half_slope = (2.0 * s2 - 1.0) * J[0, 2] - sr * dJ  # of J11 by the angle about v
+    half_slope = (2.0 * s2 - 1.0) * J[0, 2] - sr * dJ  # half the derivative of J11 by the angle about v
     J12_slope = sigma * J[1, 2] - rho * J[0, 1]
     G1 = J11 * a1 + J12 * a2 + (half_slope + half_slope) * w12 + J12_slope * w22
     G2 = J12 * a1 + J22 * a2 - half_slope * w11
-    # moments about the base joint: the upper part's mass centre moves with the tip, the lower part only weighs
+    # moments about the base joint: the upper part's mass centre moves with the tip, the lower part adds its weight
     r, h = leg.upper_moment, leg.lower_moment * g
     moment = Components(
         r.y * a.z - r.z * a.v + (h.y * up.z - h.z * up.v),
@@ -177,7 +177,7 @@ def offset_force(
 
 
 class LegForce(NamedTuple):
-    """Force of the platform on a leg, the actuator's left out: K + along s; and how the leg turns."""
+    """Force of the platform on a leg without the actuator's, K + along s, and the leg's angular motion."""
 
     K: Vector
     along: Scalar
@@ -195,7 +195,7 @@ def leg_force(p: LumpedPlatform, t: Tip | FreeTip, S_dot: Vector, a: Vector, ome
 
 
 class Gathered(NamedTuple):
-    """Of all legs: tips and forces along them, and the wrench at the moved origin that they and the platform need."""
+    """Tips of all legs and forces along them, and the wrench at the moved origin that they and the platform need."""
 
     tips: list[Tip | FreeTip]
     along: list[Scalar]
@@ -205,7 +205,7 @@ class Gathered(NamedTuple):
 def gathered(
     p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar] | None = None
 ) -> tuple[Gathered, Vector]:
-    """The legs and the platform as they move; and where the moved origin is from the platform's own, base axes.
+    """The legs and the platform in motion, and the vector from the platform's own origin to the moved one, base axes.
 
     actuators: forces along the legs; None leaves all tip forces along the legs out of the wrench.
     """
@@ -229,7 +229,7 @@ def gathered(
 
 
 def remainder_wrench(p: LumpedPlatform, R: Matrix, omega: Vector, alpha: Vector, a: Vector, U: Matrix) -> Wrench:
-    """What moves the rest of the platform: its inertia by the second moments, in the platform's own axes."""
+    """The wrench that the remainder of the platform needs; its second moments are in the platform's own axes."""
     force, moment = a * p.mass, ZERO
     if not all(is_zero(x) for x in p.first_moment):
         h = R @ p.first_moment
@@ -242,7 +242,7 @@ def remainder_wrench(p: LumpedPlatform, R: Matrix, omega: Vector, alpha: Vector,
 
 
 def without(wrench: Wrench, external: Wrench, q1: Vector) -> Wrench:
-    """Less an external wrench, which is given at the platform's own origin; q1 leads from it to the moved one."""
+    """`wrench` less an external one, which is given at the platform's own origin; q1 leads from it to the moved one."""
     moment = external.moment - cross(q1, external.force)
     return Wrench(wrench.force - external.force, wrench.moment - moment)
 
@@ -281,9 +281,9 @@ def smallest(values: Sequence[Scalar]) -> Scalar:
 
 
 def spread(pivots: Sequence[Scalar]) -> Scalar:
-    """The largest size over the smallest one: about the condition number, never much more."""
-    sizes = [absolute(x) for x in pivots]
-    small = large = sizes[0]
-    for size in sizes[1:]:
-        small, large = select(size, small, size, small), select(large, size, size, large)
+    """The largest magnitude over the smallest one: about the condition number, never much more."""
+    magnitudes = [absolute(x) for x in pivots]
+    small = large = magnitudes[0]
+    for x in magnitudes[1:]:
+        small, large = select(x, small, x, small), select(large, x, x, large)
     return large / small

@@ -11,13 +11,13 @@ from tauforge.kernels.cpu.kernel import CpuKernel
 from tauforge.kernels.lock import LOCK
 from tauforge.kernels.specification import Specification
 
-RECENT = 32  # kernels that stay for a while although nobody refers to them
+RECENT = 32  # kernels that are kept for a while although nothing refers to them
 BITS = {"float64": 64, "float32": 32}
 Key = tuple[str, Host]
 
 
 class CpuBackend:
-    """Equal specifications share one kernel while somebody has it, and for a while after."""
+    """Equal specifications share one kernel while something refers to it, and for a while after."""
 
     def __init__(self) -> None:
         self._shared: WeakValueDictionary[Key, CpuKernel] = WeakValueDictionary()
@@ -32,7 +32,7 @@ class CpuBackend:
         return kernel
 
     def kernel_of(self, specification: Specification) -> CpuKernel:
-        """The kernel, with nothing compiled yet where it is new."""
+        """The kernel; a new one is not compiled yet."""
         key = (specification.identity, host())
         with LOCK:
             found = self._shared.get(key)

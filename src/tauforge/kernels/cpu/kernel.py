@@ -20,11 +20,11 @@ from tauforge.kernels.cpu.numpy_binding import TYPE_NUMBERS, generalized_ufunc
 from tauforge.kernels.lock import LOCK
 from tauforge.kernels.specification import Shape, Specification
 
-MAX_NODES = 10_000  # above, the NumPy reference runs instead
+MAX_NODES = 10_000  # for larger graphs the NumPy reference is used
 
 
 class CpuKernel:
-    """One function, compiled on the spot; it is called like a generalized ufunc of NumPy (`ufunc`)."""
+    """One function, compiled on first use; it is called like a generalized ufunc of NumPy (`ufunc`)."""
 
     def __init__(self, specification: Specification) -> None:
         self.specification = specification
@@ -48,7 +48,7 @@ class CpuKernel:
 
     @property
     def ufunc(self) -> np.ufunc:
-        """NumPy's own object, with `where=`, `axes=` and the rest; both its loops are compiled by asking for it."""
+        """NumPy's own object, with `where=`, `axes=` and the rest; the first access compiles both its loops."""
         for bits in TYPE_NUMBERS:
             self.loaded(bits)
         return self._ufunc
@@ -63,7 +63,7 @@ class CpuKernel:
         return threads.call(self._ufunc, arrays, self._cores, list(self.results), out)
 
     def loaded(self, bits: int) -> engine.Loaded:
-        """The machine code for float64 or float32, from the cache or made now; NoKernelError where it cannot be had."""
+        """The machine code for float64 or float32, from the cache or compiled now. It may raise NoKernelError."""
         found = self._loops.loaded.get(bits)
         if found is not None:
             return found
@@ -98,9 +98,10 @@ class CpuKernel:
         return sum(count.value for count in self._doubts.values())
 
     def builtin(self, robot: Callable[[], Any], call: Callable[..., Any]) -> Callable[..., Any] | None:
-        """For one state or a short batch: a builtin that hands what it does not take, and doubts, on to `call`.
+        """A builtin for one state or a short batch; it passes what it does not take, and doubts, on to `call`.
 
-        robot: gives the robot that it is a method of. None where it is not supported.
+        robot: returns the robot that it is a method of
+        returns: None where builtins are not supported
         """
         if not builtin_call.supported():
             return None

@@ -1,12 +1,12 @@
 """The arithmetic of a graph as functions of straight-line vector code.
 
-A body works on a block of rows of every operand, which `table` lists as pairs of pointer and stride, and stores each
-piece of its results as soon as it is there: stores are slow to drain, and so they do beside the arithmetic. It is a
-function of its own without any loop, or else the compiler hoists every constant out of the loop and spills it. Long
-graphs are cut into parts that hand values on through scratch memory: the compiler's choice of registers gets worse, and
-slower, with the length of a function. Running a part over several blocks before the next was slower than block by
-block. Crowded graphs are put in a better order, and their sines and cosines come first, in a loop. Multiplications and
-additions are left for the compiler to fuse, and values for it to spill: choosing either here made no kernel faster.
+A body works on a block of rows of every operand, which `table` lists as pairs of pointer and stride. It stores each
+piece of its results as soon as it is computed: stores drain slowly, so they should overlap the arithmetic. A body is a
+function of its own without any loop, because the compiler would hoist every constant out of a loop and spill it. Long
+graphs are cut into parts that pass values on through scratch memory, because register allocation gets worse and slower
+with the length of a function. Running a part over several blocks before the next was slower than block by block.
+Crowded graphs are put in a better order, and their sines and cosines come first, in a loop. The compiler fuses
+multiplications and additions and spills values: choosing either here made no kernel faster.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from tauforge.kernels.cpu import llvm_functions as functions
 from tauforge.kernels.cpu.llvm_rows import Rows, store_pieces
-from tauforge.kernels.cpu.llvm_sines import NO_TURNS, turning, turns_function
+from tauforge.kernels.cpu.llvm_sines import NO_EARLY_SINES, early_sines, sines_function
 from tauforge.kernels.cpu.llvm_text import Code, Vectors
 from tauforge.tracing.graph import FREE, Graph, Node
 from tauforge.tracing.ordering import is_crowded, least_crowded
@@ -33,14 +33,14 @@ class Operand(NamedTuple):
     number: int
 
     @property
-    def size(self) -> int:
+    def length(self) -> int:
         return math.prod(self.core)
 
 
 class Body(NamedTuple):
-    """Text of the parts, named body0, body1, ..., and how many vectors of scratch memory a block needs.
+    """Source of the parts, named body0, body1, ..., and how many vectors of scratch memory a block needs.
 
-    taint: which of those vectors is, after the last part, finite only if all inputs of the block are
+    taint: the index of the vector that is finite after the last part only if all inputs of the block are
     """
 
     text: str
@@ -79,9 +79,9 @@ def emit_body(
         texts.append(f"define internal {head} #1 {{\nentry:\n" + "\n".join(code.lines) + f"\n  {ending}\n}}\n")
         declarations.update(code.declarations)
 
-    angles = len(plan.turns.angles)
+    angles = len(plan.early_sines.angles)
     if angles:
-        function("void @turns(ptr %pairs)", turns_function(angles, bits, lanes, avx512=avx512), "ret void")
+        function("void @sines(ptr %pairs)", sines_function(angles, bits, lanes, avx512=avx512), "ret void")
     for part in range(plan.parts):
         code = Code()
         doubtful = PartEmitter(plan, code, Vectors(code, bits, lanes, avx512=avx512), doubt_limit).emit(part)
@@ -90,33 +90,33 @@ def emit_body(
 
 
 class Plan:
-    """Which part computes a node, where values live that a later part needs, and when a piece of a result is whole."""
+    """Which part computes a node, where values for later parts are kept, and when a piece of a result is complete."""
 
     def __init__(
-        self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, *, guarded: bool
+        self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, *, guarded: bool = False
     ) -> None:
         self.guarded = guarded
-        self.turns = NO_TURNS  # sines and cosines that are made in a loop
+        self.early_sines = NO_EARLY_SINES  # sines and cosines that are computed in a loop
         if is_crowded(graph):
-            graph = least_crowded(graph, turning(graph).slots)
-            self.turns = turning(graph)
+            graph = least_crowded(graph, early_sines(graph).slots)
+            self.early_sines = early_sines(graph)
         self.graph, self.ins, self.outs = graph, ins, outs
-        self.columns = {f"{operand.name}{k}": (operand.number, k) for operand in ins for k in range(operand.size)}
+        self.columns = {f"{operand.name}{k}": (operand.number, k) for operand in ins for k in range(operand.length)}
         nodes = len(graph.nodes)
         self.parts = max(1, math.ceil(nodes / PART_NODES))
         self.part_of = [k * self.parts // nodes for k in range(nodes)]
         self.pieces: dict[int, list[Piece]] = {}  # by the node that completes them
         first = 0
         for operand in outs:
-            for start, width in store_pieces(operand.size, bits, lanes):
+            for start, width in store_pieces(operand.length, bits, lanes):
                 outputs = range(first + start, first + start + width)
                 complete = max(graph.outputs[k].node for k in outputs)
                 self.pieces.setdefault(complete, []).append(Piece(operand.number, start, outputs))
-            first += operand.size
+            first += operand.length
         # the doubt is not stored, so it cannot tell of inputs that are not finite
         stored = graph._replace(outputs=graph.outputs[:first])
         self.witnesses = witnesses(stored, list(self.columns))
-        self.taint = self.turns.vectors
+        self.taint = self.early_sines.vectors
         self.slots, self.scratch = self._scratch_slots()
 
     def told(self, part: int) -> set[int]:
@@ -125,20 +125,21 @@ class Plan:
         return {output for piece in pieces for output in piece.outputs} & set(self.witnesses.outputs)
 
     def _scratch_slots(self) -> tuple[dict[int, int], int]:
-        """A slot is used again once its value is dead. The first ones are those of the angles, then the taint's."""
+        """A slot is used again once its value is dead. The first slots are those of the angles, then the taint's."""
         count = self.taint + 1
         if self.parts == 1:
             return {}, count
         last_part: dict[int, int] = {}
 
         def needed(node: int, part: int) -> None:
-            if self.graph.nodes[node].op not in FREE and node not in self.turns.slots and part > self.part_of[node]:
+            computed = self.graph.nodes[node].op not in FREE and node not in self.early_sines.slots
+            if computed and part > self.part_of[node]:
                 last_part[node] = max(part, last_part.get(node, 0))
 
         for k, node in enumerate(self.graph.nodes):
             for a in node.args:
                 needed(a, self.part_of[k])
-                if node.op == "div" and self.graph.nodes[a].op == "sqrt":  # 1 / sqrt(x) is made from x
+                if node.op == "div" and self.graph.nodes[a].op == "sqrt":  # 1 / sqrt(x) is computed from x
                     needed(self.graph.nodes[a].args[0], self.part_of[k])
             for piece in self.pieces.get(k, ()):
                 for output in piece.outputs:
@@ -164,7 +165,7 @@ class PartEmitter:
 
     def __init__(self, plan: Plan, code: Code, vectors: Vectors, doubt_limit: float | None) -> None:
         self.plan, self.graph, self.code, self.v, self.doubt_limit = plan, plan.graph, code, vectors, doubt_limit
-        self.rows = {o.number: Rows(vectors, "%table", o.number, o.size) for o in (*plan.ins, *plan.outs)}
+        self.rows = {o.number: Rows(vectors, "%table", o.number, o.length) for o in (*plan.ins, *plan.outs)}
         self.names: dict[int, str] = {}
         self.loaded: dict[tuple[int, int], str] = {}  # elements of arguments
         self.finished: dict[tuple[int, bool], str] = {}  # results as they are stored
@@ -180,12 +181,12 @@ class PartEmitter:
         told = [self.argument(*self.plan.columns[name]) for name in self.plan.witnesses.inputs] if part == 0 else []
         if part == 0 and not awaited:
             self.leave_taint(told)
-        if part == 0 and self.plan.turns.angles:
+        if part == 0 and self.plan.early_sines.angles:
             self.turn()
         for k, node in enumerate(self.graph.nodes):
             if self.plan.part_of[k] != part:
                 continue
-            if node.op not in FREE and k not in self.plan.turns.slots:
+            if node.op not in FREE and k not in self.plan.early_sines.slots:
                 self.names[k] = self.computed(node)
             if k in self.plan.slots:
                 self.v.store(self.value(k), self.slot(self.plan.slots[k]), aligned=True)
@@ -202,10 +203,10 @@ class PartEmitter:
         return doubtful
 
     def leave_taint(self, told: list[str]) -> None:
-        """The sum of these and of what the parts before left.
+        """Store the sum of these and of the taint of the parts before.
 
-        It is stored as soon as it can be: at the end, the compiler puts off all other stores until then. Returning it,
-        or making it of the inputs alone, costs more.
+        It is stored as soon as possible: if it were stored at the end, the compiler would delay all other stores until
+        then. Returning it, or computing it from the inputs alone, costs more.
         """
         place = self.slot(self.plan.taint)
         if self.part:
@@ -216,12 +217,12 @@ class PartEmitter:
         self.v.store(total, place, aligned=True)
 
     def turn(self) -> None:
-        """Angles to scratch memory, and the loop over them. The values made on the way are made again where needed."""
-        for place, angle in enumerate(self.plan.turns.angles):
+        """Angles to scratch memory, and the loop over them. Intermediate values are computed again where needed."""
+        for place, angle in enumerate(self.plan.early_sines.angles):
             node = self.graph.nodes[angle]
             value = self.value(angle) if node.op in FREE else self.computed(node)
             self.v.store(value, self.slot(2 * place), aligned=True)
-        self.code.do("call void @turns(ptr %scratch)")
+        self.code.do("call void @sines(ptr %scratch)")
 
     def slot(self, number: int) -> str:
         return self.code.at("%scratch", number * self.v.bytes)
@@ -234,7 +235,7 @@ class PartEmitter:
             if node.op == "input":
                 self.names[k] = self.argument(*self.plan.columns[node.name])
             else:
-                slots = self.plan.turns.slots if k in self.plan.turns.slots else self.plan.slots
+                slots = self.plan.early_sines.slots if k in self.plan.early_sines.slots else self.plan.slots
                 self.names[k] = self.v.load(self.slot(slots[k]), aligned=True)
         return self.names[k]
 

@@ -1,4 +1,4 @@
-"""The builtin that Python calls for small arrays: it reads them where NumPy keeps their fields."""
+"""The builtin that Python calls for small arrays: it reads the fields of NumPy's arrays directly."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tauforge.kernels.cpu.llvm_writer import ALIGNMENT, Writer, restore_status, 
 
 DOUBLE = 12  # NumPy's number of the type float64
 ALIGNED_AND_CONTIGUOUS = 0x0101
-# Offsets in PyArrayObject of a 64-bit CPython; `direct_call` verifies them before they are used.
+# Offsets in PyArrayObject of a 64-bit CPython; `builtin_call` verifies them before they are used.
 TYPE, DATA, DIMENSIONS_COUNT, DIMENSIONS, DESCRIPTOR, ARRAY_FLAGS = 8, 16, 24, 32, 56, 64
 ADDRESSES = (
     "array_type",
@@ -25,14 +25,14 @@ ADDRESSES = (
     "save_thread",
     "restore_thread",
 )
-SHORT_BATCH = 4096  # rows that the builtin takes; more may be worth several threads
+SHORT_BATCH = 4096  # most rows that the builtin takes; larger batches may gain from threads
 
 
-def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: Host) -> tuple[str, Writer]:
-    """PyObject *direct(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames).
+def builtin_function(body: Body, ins: list[Operand], outs: list[Operand], host: Host) -> tuple[str, Writer]:
+    """PyObject *builtin(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames).
 
-    For exact, contiguous, aligned float64 arrays of the core shapes, or all of them with one more dimension of at most
-    SHORT_BATCH rows. Anything else, and a batch with a doubtful row, is handed to `self`, a callable.
+    It takes exact, contiguous, aligned float64 arrays of the core shapes, or all of them with one more dimension of at
+    most SHORT_BATCH rows. Anything else, and a batch with a doubtful row, is handed to `self`, a callable.
     """
     code = Writer()
     slow, fast, one, many = "slow", "fast", "one", "many"
@@ -63,7 +63,7 @@ def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: H
     more = code.emit(f"sub i32 {field(arrays[0], DIMENSIONS_COUNT, 'i32')}, {len(ins[0].core)}")
     require(code.emit(f"icmp ult i32 {more}, 2"))
     batched = code.emit(f"icmp eq i32 {more}, 1")
-    if any(not o.core for o in outs):  # of one state these are NumPy scalars, which the method makes
+    if any(not o.core for o in outs):  # for one state these are NumPy scalars, which the method makes
         require(batched)
     first_dims = field(arrays[0], DIMENSIONS, "ptr")
     rows = code.emit(f"select i1 {batched}, i64 {code.emit(f'load i64, ptr {first_dims}, align 8')}, i64 1")
@@ -128,7 +128,7 @@ def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: H
     code.label(many)
     place = len(operands)
     for operand in operands:
-        code.do(f"store i64 {8 * operand.size}, ptr {code.at(steps, 8 * operand.number)}, align 8")
+        code.do(f"store i64 {8 * operand.length}, ptr {code.at(steps, 8 * operand.number)}, align 8")
         for k in range(len(operand.core)):
             code.do(f"store i64 {8 * math.prod(operand.core[k + 1 :])}, ptr {code.at(steps, 8 * place)}, align 8")
             place += 1
@@ -154,4 +154,4 @@ def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: H
     code.label(slow)
     handed = code.emit(f"call ptr {address('vectorcall')}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)")
     code.do(f"ret ptr {handed}")
-    return "define ptr @direct(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) #1", code
+    return "define ptr @builtin(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) #1", code

@@ -3,7 +3,7 @@
 A block is `lanes` rows of an operand: a pointer and a stride in bytes, the elements of a row one after another. They
 are read in pieces of 128 bits and transposed by shuffles; the last piece of a row overlaps the one before, so that
 nothing beyond the row is touched. They are written in wider pieces, because many narrow stores fill the processor's
-queue of stores and then everything waits for it. Operands that are not such rows go through a copy (`copies`).
+store queue and stall everything else. Operands that are not such rows are copied (`copies`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ STORE_BITS = 256  # widest piece of a row that is stored at once: 512 needs more
 
 
 class Rows:
-    """The rows of one operand in a block, their pointers made on first use."""
+    """The rows of one operand in a block; their pointers are computed on first use."""
 
     def __init__(self, v: Vectors, table: str, number: int, columns: int) -> None:
         self.v, self.columns = v, columns
@@ -41,7 +41,7 @@ class Rows:
         if self.columns < self.narrow:
             value = "poison"
             for k, pointer in enumerate(pointers):
-                x = code.emit(f"load {v.number}, ptr {code.at(pointer, column * v.size)}, align {v.size}")
+                x = code.emit(f"load {v.number}, ptr {code.at(pointer, column * v.itemsize)}, align {v.itemsize}")
                 value = code.emit(f"insertelement {v.type} {value}, {v.number} {x}, i64 {k}")
             return column, [value]
         width = self.narrow
@@ -50,7 +50,7 @@ class Rows:
         gathered = []
         for first in range(width):
             pieces = [
-                code.emit(f"load {kind}, ptr {code.at(pointers[k], start * v.size)}, align {v.size}")
+                code.emit(f"load {kind}, ptr {code.at(pointers[k], start * v.itemsize)}, align {v.itemsize}")
                 for k in range(first, v.lanes, width)
             ]
             gathered.append(joined(code, v.number, pieces, width))
@@ -66,7 +66,8 @@ class Rows:
                 piece = spread[first]
                 if width < v.lanes:
                     piece = shuffle(code, v.type, piece, "poison", range(group * width, (group + 1) * width))
-                code.do(f"store {kind} {piece}, ptr {code.at(self.pointers()[k], start * v.size)}, align {v.size}")
+                place = code.at(self.pointers()[k], start * v.itemsize)
+                code.do(f"store {kind} {piece}, ptr {place}, align {v.itemsize}")
 
 
 def store_pieces(columns: int, bits: int, lanes: int) -> list[tuple[int, int]]:
@@ -84,7 +85,7 @@ def store_pieces(columns: int, bits: int, lanes: int) -> list[tuple[int, int]]:
 
 
 def transposed(v: Vectors, vectors: list[str]) -> list[str]:
-    """Squares of len(vectors) lanes transposed side by side, by exchanges at distance 1, 2, 4, ...; its own inverse."""
+    """Squares of len(vectors) lanes, transposed side by side by exchanges at distance 1, 2, 4, ...; its own inverse."""
     result, distance = list(vectors), 1
     while distance < len(vectors):
         low = [lane + v.lanes - distance if lane & distance else lane for lane in range(v.lanes)]
@@ -106,11 +107,11 @@ def joined(code: Code, number: str, pieces: list[str], width: int) -> str:
     return pieces[0]
 
 
-def copies(number: str, size: int) -> str:
+def copies(number: str, itemsize: int) -> str:
     """`copy_in` and `copy_out`: rows with any strides to rows that follow one another, and back.
 
-    offsets: of the elements of a row, in bytes. Into the block the last row is repeated to fill it (`count` rows are
-    there, `rows` are written); out of it only `count` rows are written, and `rows` is that count.
+    offsets: of the elements of a row, in bytes. `copy_in` repeats the last row to fill the block (it reads `count` rows
+    and writes `rows`); `copy_out` writes only `count` rows, and `rows` is equal to it.
     """
     text = """define internal void @copy_%(way)s(%(parameters)s) #1 {
 entry:
@@ -131,8 +132,8 @@ each_element:
   %%there = getelementptr i8, ptr %%row_at, i64 %%offset
   %%place = add i64 %%start, %%j
   %%here = getelementptr %(number)s, ptr %%inside, i64 %%place
-  %%x = load %(number)s, ptr %(source)s, align %(size)d
-  store %(number)s %%x, ptr %(target)s, align %(size)d
+  %%x = load %(number)s, ptr %(source)s, align %(itemsize)d
+  store %(number)s %%x, ptr %(target)s, align %(itemsize)d
   %%j1 = add i64 %%j, 1
   %%more = icmp slt i64 %%j1, %%columns
   br i1 %%more, label %%each_element, label %%row_done
@@ -148,6 +149,13 @@ finished:
     ways = (("in", "%there", "%here"), ("out", "%here", "%there"))
     return "".join(
         text
-        % {"parameters": parameters, "way": way, "source": source, "target": target, "number": number, "size": size}
+        % {
+            "parameters": parameters,
+            "way": way,
+            "source": source,
+            "target": target,
+            "number": number,
+            "itemsize": itemsize,
+        }
         for way, source, target in ways
     )

@@ -1,8 +1,8 @@
-"""Sines and cosines of the angles that are there from the start, in one loop before everything else.
+"""Sines and cosines of the angles that are known from the start, in one loop before everything else.
 
-Written out, they are a quarter of the code of a long arm. Code that no cache of the processor holds is decoded again
-for every block of rows, and that, not arithmetic, is then the bound; the loop is decoded once and keeps its constants
-in registers.
+Unrolled, they are a quarter of the code of a long arm. Code that does not fit into the processor's caches is decoded
+again for every block of rows, and decoding, not arithmetic, then limits the speed. The loop is decoded once and keeps
+its constants in registers.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tauforge.tracing.graph import FREE, Graph
 EARLY = ("input", "add", "sub", "mul")  # operations that an angle may be the result of
 
 
-class Turns(NamedTuple):
+class EarlySines(NamedTuple):
     """Angles in the order of their pairs, and the slot of each sine and cosine; all by their nodes."""
 
     angles: tuple[int, ...]
@@ -25,15 +25,15 @@ class Turns(NamedTuple):
 
     @property
     def vectors(self) -> int:
-        """Of scratch memory, from its start: a pair for each angle, which lies in the first of the two before."""
+        """Vectors of scratch memory, from its start: a pair for each angle, which is stored in the first beforehand."""
         return 2 * len(self.angles)
 
 
-NO_TURNS = Turns((), {})
+NO_EARLY_SINES = EarlySines((), {})
 
 
-def turning(graph: Graph) -> Turns:
-    """The angles that wait for nothing: inputs, or a sum or product of inputs and constants."""
+def early_sines(graph: Graph) -> EarlySines:
+    """The angles that are inputs, or sums or products of inputs and constants."""
     places: dict[int, int] = {}
     slots = {}
     for k, node in enumerate(graph.nodes):
@@ -41,11 +41,11 @@ def turning(graph: Graph) -> Turns:
             angle = graph.nodes[node.args[0]]
             if angle.op in EARLY and all(graph.nodes[a].op in FREE for a in angle.args):
                 slots[k] = 2 * places.setdefault(node.args[0], len(places)) + (node.op == "cos")
-    return Turns(tuple(places), slots)
+    return EarlySines(tuple(places), slots)
 
 
-def turns_function(angles: int, bits: int, lanes: int, *, avx512: bool) -> Writer:
-    """The loop over the pairs at %pairs: sine and cosine take the place of the angle and what follows it."""
+def sines_function(angles: int, bits: int, lanes: int, *, avx512: bool) -> Writer:
+    """The loop over the pairs at %pairs: sine and cosine overwrite the pair whose first vector is the angle."""
     code = Writer()
     v = Vectors(code, bits, lanes, avx512=avx512)
     with code.loop(str(angles)) as k:

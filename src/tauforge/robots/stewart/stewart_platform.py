@@ -234,7 +234,7 @@ class StewartPlatform(PlatformDescription):
         return summary(self)
 
     def worries(self) -> list[str]:
-        masses = [] if self.has_masses else ["no masses: kinematics only, dynamics has no answer"]
+        masses = [] if self.has_masses else ["the file gives no masses: kinematics is available, dynamics is not"]
         return masses + worries_about_limits(self)
 
     # ---------------------------------------------------------------------------------------------------- kinematics

@@ -11,6 +11,7 @@ import tauforge as tf
 from support.strategies import random_arm
 from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, LegSpaceComputedTorque, ResolvedRate
 from tauforge.motion import JointMove, PoseMotion, Sine, StraightLine
+from tauforge.robots.poses import pose_of
 from tauforge.simulation import Sensors
 
 pytestmark = pytest.mark.usefixtures("as_installed")
@@ -240,7 +241,7 @@ def test_resolved_rates_stay_bounded_out_of_reach():
     puma = tf.load("puma560").without_friction()
     q = np.array([0.2, 0.6, -0.8, 0.3, 0.9, -0.2])
     tool = puma.forward_kinematics(q)
-    start = np.r_[tool[:3, 3], tf.motion.poses.pose_of(tool)[3:]]
+    start = np.r_[tool[:3, 3], pose_of(tool)[3:]]
     away = StraightLine(start, start + [1.5, 0, 0, 0, 0, 0], 1.0, 2.0, 1.0)
     run = tf.simulate(puma, ResolvedRate(puma), away, initial=(q, np.zeros(6)), step=2e-3, control_period=2e-3)
     assert np.abs(run.velocity).max() < 3.5  # rad/s: `fastest`, and what the velocity loop overshoots

@@ -6,6 +6,7 @@ import io
 import os
 import tracemalloc
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,6 +44,32 @@ def test_what_is_saved_is_loaded(tmp_path):
     assert Recording.load(tmp_path / "run.npz") == bare
 
 
+def test_files_of_older_versions(tmp_path):
+    """They have neither `columns` nor `wrapped`: an arm's columns are numbered, a platform's angles wrap."""
+    platform = tf.load("motion-rig")
+    start = (np.array([0, 0, 1.0, 0.1, 0, 3.1]), np.zeros(6))
+    run = tf.simulate(platform, lambda *_: np.zeros(6), initial=start, duration=0.01)
+    run = replace(run, target_position=run.position + [0, 0, 0, 0, 0, 6.2], target_velocity=run.velocity)
+    for one in (recording(), run):
+        one.save(tmp_path / "run.npz")
+        with np.load(tmp_path / "run.npz") as data:
+            kept = {name: value for name, value in data.items() if name not in ("columns", "wrapped")}
+        np.savez(tmp_path / "old.npz", **kept)
+        old = Recording.load(tmp_path / "old.npz")
+        assert old == replace(one, columns=(), wrapped=())
+        assert np.array_equal(old.error, one.error)
+        for name, each in (("old.csv", old), ("new.csv", one)):
+            each.save(tmp_path / name)
+        assert (tmp_path / "old.csv").read_text() == (tmp_path / "new.csv").read_text()
+    assert np.abs(run.error).max() < 0.1
+
+
+def test_columns_of_no_known_robot(tmp_path):
+    (tmp_path / "run.csv").write_text("time [s],x [m],v [m/s],F [N]\n0,1,2,3\n1,1,2,3\n")
+    with pytest.raises(tf.ModelError, match="expected as many velocities and accelerations as positions, got 1, 1, 0"):
+        Recording.load(tmp_path / "run.csv")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -66,6 +93,9 @@ def test_what_is_saved_is_loaded(tmp_path):
         ({"position": np.ones(K)}, "expected rows of coordinates over time"),
         ({"names": np.array(["a", "b", "c"])}, "names: not a valid recording: expected shape (2,), got (3,)"),
         ({"force_units": np.array(["N"])}, "force_units: not a valid recording: expected shape (2,), got (1,)"),
+        ({"columns": np.array(["a", "b"])}, "columns: not a valid recording: expected shape (8,), got (2,)"),
+        ({"wrapped": np.array("a")}, "wrapped: not a valid recording: expected shape (0,), got ()"),
+        ({"wrapped": np.ones(1)}, "wrapped: not a valid recording: expected text, got float64"),
         ({"event_time": np.ones(2)}, "event_what: not a valid recording: expected shape (2,), got (0,)"),
         ({"time": np.arange(K)[::-1] * 1.0}, "time: not a valid recording: times must increase; row 1 is not later"),
         (

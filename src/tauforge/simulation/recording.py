@@ -15,9 +15,10 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.files import written_whole
 from tauforge.motion.columns import PLATFORM, TIME, Columns, arm_columns
-from tauforge.motion.csv_table import HEADER_ROW, UNITS, Column, CsvTable, read_csv, write_csv
+from tauforge.motion.csv_table import HEADER_ROW, Column, CsvTable, read_csv, write_csv
 from tauforge.simulation.events import Event
 from tauforge.simulation.npz_file import Header, open_plain, read_npz
+from tauforge.units import UNITS
 
 POSE_NAMES = tuple(column.name for column in PLATFORM.position)
 ANGLES = POSE_NAMES[3:]
@@ -137,7 +138,8 @@ class Recording:
 
     @classmethod
     def _of_table(cls, table: CsvTable) -> Recording:
-        platform = set(POSE_NAMES) <= set(table.names)
+        sure = (PLATFORM.position, PLATFORM.velocity)  # a name such as x may be a column of other robots
+        platform = any({column.name for column in group} <= set(table.names) for group in sure)
         columns = PLATFORM if platform else _columns_of(table)
         time = table.take_times(TIME)
         arrays: dict[str, Any] = {
@@ -263,7 +265,7 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
         raise ModelError(f"not a valid recording: expected rows of coordinates over time, got {got}")
     shapes["columns"] = (3 * columns[0] + actuators[0],)
     if "wrapped" in headers:
-        shapes["wrapped"] = headers["wrapped"].shape[:1]
+        shapes["wrapped"] = (*headers["wrapped"].shape, 0)[:1]
     for name, header in headers.items():
         numbers = name in ("time", "event_time", *ARRAYS)
         empty = not numbers and header.shape == (0,)  # NumPy makes numbers of no texts

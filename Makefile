@@ -69,7 +69,7 @@ docs: $(VENV)/tested
 lock:
 	rm -rf $(VENV)/lock && $(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install --quiet -e '.[test]'
-	$(VENV)/lock/bin/python -m pip freeze --exclude-editable > constraints.txt
+	$(VENV)/lock/bin/python -m pip freeze --all --exclude pip --exclude-editable > constraints.txt
 
 clean:
 	rm -rf $(VENV) build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

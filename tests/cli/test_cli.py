@@ -231,7 +231,7 @@ def test_reproduce_hands_over_and_says_where(monkeypatch, tmp_path):
         progress("angeles: computing")
         return out / "index.html"
 
-    monkeypatch.setattr("tauforge.studies.report.reproduce.reproduce", reproduce)
+    monkeypatch.setattr("tauforge.studies.reproduce.reproduce", reproduce)
     done = run("reproduce", "angeles", "--out", tmp_path)
     assert asked == [(["angeles"], tmp_path)]
     assert str(tmp_path / "index.html") in done.stdout
@@ -284,7 +284,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_page_names_every_unit_and_command():
-    from tauforge.motion.csv_table import UNITS
+    from tauforge.units import UNITS
 
     page = (ROOT / "docs" / "command-line.md").read_text()
     assert all(f"`{unit}`" in page for unit, (_, factor) in UNITS.items() if factor != 1)

@@ -10,7 +10,7 @@ import pytest
 
 import tauforge as tf
 from support.command_line import error_of, parsed, run, saved
-from tauforge.analysis.sizing import size
+from tauforge.analysis.sizing import size_actuators
 from tauforge.motion import CsvMotion
 from tauforge.motion.columns import LENGTHS, TIME, columns_of
 from tauforge.motion.csv_table import read_csv
@@ -357,7 +357,7 @@ def test_a_motion_is_never_overwritten(arm_csv):
 def test_sizing_equals_the_library(rig_csv):
     rig, found = tf.load("motion-rig"), parsed("sizing", "motion-rig", rig_csv)
     motion = CsvMotion(rig_csv, rig)
-    wanted = size(rig, motion.times, *motion.samples)
+    wanted = size_actuators(rig, motion.times, *motion.samples)
     assert found["peak_force"]["value"] == wanted.peak_force.value.tolist()
     assert found["rms_force"] == wanted.rms_force.tolist()
     assert found["reactions"]["spherical force"]["time"] == wanted.reactions["spherical force"].time.tolist()
@@ -369,7 +369,7 @@ def test_sizing_equals_the_library(rig_csv):
 def test_sizing_carries_a_wrench(rig_csv):
     rig, found = tf.load("motion-rig"), parsed("sizing", "motion-rig", rig_csv, "--wrench", "0,0,-1kN,0,0,20")
     motion = CsvMotion(rig_csv, rig)
-    wanted = size(rig, motion.times, *motion.samples, external_wrench=[0, 0, -1000, 0, 0, 20])
+    wanted = size_actuators(rig, motion.times, *motion.samples, external_wrench=[0, 0, -1000, 0, 0, 20])
     assert found["peak_force"]["value"] == wanted.peak_force.value.tolist()
 
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from tauforge.errors import ModelError
 from tauforge.motion import csv_table
 from tauforge.motion.columns import TIME
-from tauforge.motion.csv_table import UNITS, Column, read_csv, write_csv
+from tauforge.motion.csv_table import Column, read_csv, write_csv
 
 Q = Column("q", "rad")
 ROUNDING = 1e-15  # relative: a product with the factor of a unit
@@ -41,21 +41,6 @@ def test_units_may_stand_in_parentheses(tmp_path, header):
 @pytest.mark.parametrize("written", ["rad/s2", "rad/s²", "rad/s**2", "rad/s^2"])
 def test_spellings_of_a_unit(tmp_path, written):
     assert table(tmp_path, f"a [{written}]\n2\n").take([Column("a", "rad/s^2")]).tolist() == [[2.0]]
-
-
-@pytest.mark.parametrize(
-    ("unit", "kind", "one"),
-    [
-        ("deg", "rad", np.pi / 180),
-        ("in", "m", 0.0254),
-        ("rpm", "rad/s", 2 * np.pi / 60),
-        ("N mm", "N m", 1e-3),
-        ("rev", "rad", 2 * np.pi),
-        ("min", "s", 60.0),
-    ],
-)
-def test_units_are_what_they_are(unit, kind, one):
-    assert UNITS[unit] == (kind, pytest.approx(one, rel=ROUNDING))
 
 
 @pytest.mark.parametrize(

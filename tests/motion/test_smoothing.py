@@ -10,7 +10,7 @@ from scipy.interpolate import make_interp_spline
 
 import tauforge as tf
 from support.command_line import error_of, parsed, run
-from tauforge.analysis.sizing import size
+from tauforge.analysis.sizing import size_actuators
 from tauforge.motion import CsvMotion, Sampled
 from tauforge.motion.derivatives import derivatives
 from tauforge.motion.digits import quanta
@@ -43,7 +43,7 @@ def forces_of_heave(phase):
     z, rate, acceleration = heave(phase)
     state = np.zeros((3, len(T), 6))
     state[:, :, 2] = z, rate, acceleration
-    return size(tf.load("motion-rig"), T, *state)
+    return size_actuators(tf.load("motion-rig"), T, *state)
 
 
 # ------------------------------------------------------------------------------------------------------------- digits

@@ -14,9 +14,9 @@ import pytest
 from support.model_texts import IGNORE_UNPHYSICAL, VALID, mutant, refused_at_once, written
 from tauforge.errors import ModelError
 from tauforge.robots.loading import load, read_robot
+from tauforge.robots.provenance import Source
 from tauforge.robots.readers.toml_guard import TOKEN
 from tauforge.robots.readers.toml_table import MULTIPLE_OF_PI
-from tauforge.robots.serial.description import Source
 from tauforge.robots.serial.serial_arm import SerialArm
 
 SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))  # multiplies random counts

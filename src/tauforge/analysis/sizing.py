@@ -96,7 +96,7 @@ class Sizing:
         return not self.crosses_singularity and all(margin.value >= 0 for margin in self.margins)
 
 
-def size(
+def size_actuators(
     platform: StewartPlatform,
     time: ArrayLike,
     pose: ArrayLike,

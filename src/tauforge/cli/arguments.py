@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -110,8 +110,7 @@ def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None)
             if not equals:
                 raise bad("--lock", f"expected JOINT=VALUE, got {entry!r}")
             held[joint.strip()] = quantity("--lock", value, "rad", "m")
-    robot: SerialArm | StewartPlatform = load(name, tip=tip, lock=held)
-    return robot
+    return cast("SerialArm | StewartPlatform", load(name, tip=tip, lock=held))
 
 
 def load_platform(name: str, command: str) -> StewartPlatform:
@@ -128,7 +127,7 @@ def quantity(option: str, text: str, *kinds: str) -> float:
 
     kinds: the SI units of what it may measure; without any, no unit fits
     """
-    from tauforge.motion.csv_table import UNITS
+    from tauforge.units import UNITS
 
     fitting = {name: factor for name, (kind, factor) in UNITS.items() if kind in kinds}
     found = NUMBER.fullmatch(text)

@@ -19,6 +19,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.motion.digits import quanta
+from tauforge.units import UNITS, known_spelling
 
 MAX_BYTES = 256 * 2**20
 HEADER_ROW = 1  # rows are counted as a spreadsheet does
@@ -28,42 +29,6 @@ PIECE = 2**16  # characters that are split into lines at a time
 SHOWN = 40  # characters of a cell in a message
 HEADER = re.compile(r"(?P<name>[^\[\]]+?)\s*(?:\[(?P<unit>[^\[\]]*)\])?")
 PARENTHESES = re.compile(r"(?P<name>.*\S)\s*\((?P<unit>[^()]*)\)")
-
-# The SI unit of what a unit measures, and its value in this SI unit.
-UNITS: dict[str, tuple[str, float]] = {
-    "s": ("s", 1.0),
-    "ms": ("s", 1e-3),
-    "us": ("s", 1e-6),
-    "min": ("s", 60.0),
-    "rad": ("rad", 1.0),
-    "mrad": ("rad", 1e-3),
-    "deg": ("rad", np.pi / 180),
-    "rev": ("rad", 2 * np.pi),
-    "m": ("m", 1.0),
-    "cm": ("m", 1e-2),
-    "mm": ("m", 1e-3),
-    "um": ("m", 1e-6),
-    "in": ("m", 0.0254),
-    "rad/s": ("rad/s", 1.0),
-    "deg/s": ("rad/s", np.pi / 180),
-    "rpm": ("rad/s", np.pi / 30),
-    "m/s": ("m/s", 1.0),
-    "cm/s": ("m/s", 1e-2),
-    "mm/s": ("m/s", 1e-3),
-    "rad/s^2": ("rad/s^2", 1.0),
-    "deg/s^2": ("rad/s^2", np.pi / 180),
-    "m/s^2": ("m/s^2", 1.0),
-    "cm/s^2": ("m/s^2", 1e-2),
-    "mm/s^2": ("m/s^2", 1e-3),
-    "N": ("N", 1.0),
-    "kN": ("N", 1e3),
-    "N m": ("N m", 1.0),
-    "kN m": ("N m", 1e3),
-    "N mm": ("N m", 1e-3),
-    "kg": ("kg", 1.0),
-    "g": ("kg", 1e-3),
-}
-SPELLINGS = {"°": "deg", "Nm": "N m", "kNm": "kN m", "Nmm": "N mm", "µm": "um", "µs": "us"}
 
 
 class Column(NamedTuple):
@@ -275,7 +240,7 @@ def _header(text: str) -> tuple[list[str], list[str | None], int]:
             )
         name, unit = found["name"].strip(), found["unit"]
         rounded = PARENTHESES.fullmatch(name)
-        if unit is None and rounded and _unit(rounded["unit"].strip()) in UNITS:
+        if unit is None and rounded and known_spelling(rounded["unit"].strip()) in UNITS:
             name, unit = rounded["name"], rounded["unit"]
         if _is_number(name) and unit is None:
             raise ModelError(
@@ -289,16 +254,8 @@ def _header(text: str) -> tuple[list[str], list[str | None], int]:
                 "the column appears twice", row=HEADER_ROW, field=name, remedy="Give every column a name of its own"
             )
         names.append(name)
-        units.append(None if unit is None else _unit(unit.strip()))
+        units.append(None if unit is None else known_spelling(unit.strip()))
     return names, units, len(text) if end < 0 else end + 1
-
-
-def _unit(text: str) -> str:
-    """The unit in the spelling of UNITS, if it has one."""
-    plain = re.sub(r"\s+", " ", text.replace("²", "^2").replace("s2", "s^2").replace("**", "^"))
-    plain = re.sub(r"(?<=\w)[.·*](?=\w)", " ", plain)
-    unit = SPELLINGS.get(plain, plain)
-    return unit if unit in UNITS else text
 
 
 def _numbers(text: str, names: list[str], start: int) -> tuple[Array, Array, dict[int, ModelError]]:

@@ -68,8 +68,8 @@ class ToolMotion(Motion):
 
     def _solved(self, q: Array, wanted: Array) -> Array:
         """x with J x = wanted, by least squares, (..., n)."""
-        U, sizes, V = np.linalg.svd(self.arm.jacobian(q), full_matrices=False)
-        condition = sizes[..., 0] / np.maximum(sizes[..., -1], np.finfo(float).tiny)
+        U, singular_values, V = np.linalg.svd(self.arm.jacobian(q), full_matrices=False)
+        condition = singular_values[..., 0] / np.maximum(singular_values[..., -1], np.finfo(float).tiny)
         if (condition > SINGULAR).any():
             worst = int(np.argmax(condition))
             raise SingularityError(
@@ -77,7 +77,7 @@ class ToolMotion(Motion):
                 pose=q.reshape(-1, self.arm.n)[worst].tolist(),
                 condition_number=float(condition.ravel()[worst]),
             )
-        within = (np.swapaxes(U, -1, -2) @ wanted[..., None]) / sizes[..., None]
+        within = (np.swapaxes(U, -1, -2) @ wanted[..., None]) / singular_values[..., None]
         return np.asarray((np.swapaxes(V, -1, -2) @ within)[..., 0])
 
     def _within(self, t: Array) -> tuple[Array, Array, Array]:

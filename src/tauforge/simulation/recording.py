@@ -15,9 +15,10 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.files import written_whole
 from tauforge.motion.columns import PLATFORM, TIME, Columns, arm_columns
-from tauforge.motion.csv_table import HEADER_ROW, UNITS, Column, CsvTable, read_csv, write_csv
+from tauforge.motion.csv_table import HEADER_ROW, Column, CsvTable, read_csv, write_csv
 from tauforge.simulation.events import Event
 from tauforge.simulation.npz_file import Header, open_plain, read_npz
+from tauforge.units import UNITS
 
 POSE_NAMES = tuple(column.name for column in PLATFORM.position)
 ANGLES = POSE_NAMES[3:]

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from support.model_texts import IGNORE_UNPHYSICAL, VALID, written
 from tauforge.errors import ModelError
 from tauforge.robots.loading import load, read_robot
+from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.readers.arm_toml import MAX_JOINTS
-from tauforge.robots.serial.description import KnownException, Source
 from tauforge.robots.serial.joint import Joint
 from tauforge.robots.serial.serial_arm import SerialArm
 

@@ -41,7 +41,7 @@ from tauforge.formulations.serial.parameters import (
     rotor_forces,
     with_payload,
 )
-from tauforge.formulations.serial.regrouping import Chain, joint_frames
+from tauforge.formulations.serial.regrouping import Chain, in_joint_frames
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.functions import Argument, Doubtful, Function, FunctionTable, Guard, Verdict
 from tauforge.robots.payload import Payload
@@ -248,7 +248,7 @@ def regressor(
 ) -> list[list[Scalar]]:
     arm = model.parameters
     return regressors.regressor(
-        joint_frames(arm).frames, model.afters, q, qd, qd if qd_ref is None else qd_ref, qdd, base_at_rest(arm)
+        in_joint_frames(arm).frames, model.afters, q, qd, qd if qd_ref is None else qd_ref, qdd, base_at_rest(arm)
     )
 
 

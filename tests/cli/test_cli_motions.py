@@ -221,7 +221,7 @@ def test_a_simulation_that_runs_away_says_when():
     )
     assert "recording" not in text
     assert "residual" not in text
-    assert "kp: increases some error" in error_of(*move, "--kp=-1", "--kv=1")
+    assert "kp: increases some errors" in error_of(*move, "--kp=-1", "--kv=1")
 
 
 def test_joints_that_jump_by_a_turn_are_told(tmp_path):

@@ -226,7 +226,8 @@ class Robot(ABC):
     def functions(self) -> FunctionTable: ...
 
     @abstractmethod
-    def varied_model(self, values: Mapping[str, Scalars]) -> Any: ...
+    def varied_model(self, values: Mapping[str, Scalars]) -> Any:
+        """What the formulas take first, with these fields, flat lists of scalars, instead of the robot's own."""
 
     @computed_once
     def model(self) -> Any:
@@ -247,7 +248,8 @@ class Robot(ABC):
         return None
 
     @abstractmethod
-    def drawing(self, position: ArrayLike) -> Drawing: ...
+    def drawing(self, position: ArrayLike) -> Drawing:
+        """The points, segments and frames that pictures show, at positions (..., n)."""
 
     # --------------------------------------------------------------------------------------------------- evaluation
 

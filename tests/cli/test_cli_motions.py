@@ -193,7 +193,7 @@ def test_a_simulation_that_runs_away_says_when():
     assert re.match(r"error: the simulation ends at t = 0\.00\d s: the (motion ran away|controller gives no num)", text)
     assert "recording" not in text
     assert "residual" not in text
-    assert "kp: increases some error" in error_of(*move, "--kp=-1", "--kv=1")
+    assert "kp: increases some errors" in error_of(*move, "--kp=-1", "--kv=1")
 
 
 def test_joints_that_jump_by_a_turn_are_told(tmp_path):

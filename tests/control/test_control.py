@@ -209,7 +209,7 @@ def test_gains_that_are_refused(kp, kv, match):
     ],
 )
 def test_gains_that_drive_an_error_away_are_refused(law, field):
-    with pytest.raises(tf.ModelError, match=f"^{field}: increases some error: e' K e must not be negative"):
+    with pytest.raises(tf.ModelError, match=f"^{field}: increases some errors: e' K e must not be negative"):
         law()
 
 

@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 import tauforge as tf
 from support.strategies import random_arm
 from tauforge.motion import PoseMotion, StraightLine, ToolMotion
-from tauforge.robots.poses import transforms
 from tauforge.motion.tool_motion import bias_acceleration
+from tauforge.robots.poses import transforms
 
 ON_THE_LINE = 1e-9  # m and rad: the tolerance of inverse kinematics and a little
 DIFFERENCE = 1e-4  # s, of central differences; their error is its square times the third derivative
@@ -97,11 +97,11 @@ def test_what_cannot_be_followed():
 
 
 def test_what_is_refused():
-    with pytest.raises(tf.UnsupportedFeatureError, match="panda has 7 joints"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="does not determine the 7 joints of panda"):
         ToolMotion(tf.load("panda"), LINE)
     with pytest.raises(tf.ShapeError, match="motion: expected a motion of poses"):
         ToolMotion(PUMA, tf.motion.JointMove(np.zeros(6), np.ones(6), 1.0))
-    with pytest.raises(tf.UnsupportedFeatureError, match="tool motions are for arms"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="a tool motion needs an arm"):
         ToolMotion(tf.load("box"), LINE)
 
 

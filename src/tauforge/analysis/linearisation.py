@@ -1,7 +1,7 @@
 """A robot's motion about a state, to first order: x' = A x + B u for small changes of state and forces.
 
-The state of an arm is (q, qd), that of a platform (pose, twist), the pose by its six coordinates. Derivatives are
-exact: an arm's by its kernels, a platform's by its forward dynamics over dual numbers.
+The state is (position, velocity): an arm's is (q, qd), a platform's (pose, twist), the pose by its six coordinates.
+Derivatives are exact: by the robot's own kernels, or by dual numbers through the formula of its forward dynamics.
 """
 
 from __future__ import annotations
@@ -15,13 +15,12 @@ from tauforge.algebra.dual import derivative, seeded
 from tauforge.algebra.rotations import angle_rates
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
-from tauforge.control.controller import Robot, coordinate_count
 from tauforge.errors import ModelError, ShapeError
 from tauforge.field_docs import with_field_docs
-from tauforge.formulations.stewart.lumping import lumped
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart.functions import PlatformModel, forward_dynamics
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+from tauforge.robots.derivatives import jacobians
+from tauforge.robots.evaluate import choices
+from tauforge.robots.functions import has
+from tauforge.robots.robot import Robot, check_robot
 
 
 @with_field_docs
@@ -29,7 +28,7 @@ class Linearisation(NamedTuple):
     """x' = A x + B u about a state, x being small changes of position and velocity, u of the actuator forces.
 
     A: (2n, 2n)
-    B: (2n, n)
+    B: (2n, m)
     """
 
     A: Array
@@ -40,7 +39,7 @@ class Linearisation(NamedTuple):
         try:
             import control
         except ImportError:
-            raise ModelError("needs python-control", remedy="pip install control") from None
+            raise ModelError("state_space needs the package python-control", remedy="pip install control") from None
         n = len(self.A)
         return control.ss(self.A, self.B, np.eye(n), np.zeros((n, self.B.shape[1])))
 
@@ -48,31 +47,42 @@ class Linearisation(NamedTuple):
 def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: ArrayLike) -> Linearisation:
     """Linearise about one state, with friction.
 
-    position, velocity, force: (n,), as the robot's forward dynamics take them
+    position, velocity, force: (n,), (n,) and (m,), as the robot's forward dynamics take them
     Identity: A and B are the derivatives of (velocity's coordinates, forward_dynamics) by state and forces.
     """
-    n = coordinate_count(robot)
+    n, m = check_robot("robot", robot).n, len(robot.actuators)
     given = []
-    for name, value in (("position", position), ("velocity", velocity), ("force", force)):
+    for name, value, count in (("position", position, n), ("velocity", velocity, n), ("force", force, m)):
         try:
             array = np.asarray(value, float)
         except (TypeError, ValueError):
             array = np.array(np.nan)
-        if array.shape != (n,) or not np.isfinite(array).all():
-            raise ShapeError(name, expected=f"{n} finite numbers", got=f"{value!r}")
+        if array.shape != (count,) or not np.isfinite(array).all():
+            raise ShapeError(name, expected=f"{count} finite numbers", got=f"{value!r}")
         given.append(array)
-    if isinstance(robot, SerialArm):
-        by_q, by_qd, by_tau = robot.forward_dynamics_derivatives(*given)
-        top = np.hstack([np.zeros((n, n)), np.eye(n)])
-        return Linearisation(np.vstack([top, np.hstack([by_q, by_qd])]), np.vstack([np.zeros((n, n)), by_tau]))
-    return _of_platform(robot, *given)
+    robot.forward_dynamics(*given)  # raises an error if the state is invalid
+    by_position, by_velocity, by_force = _slopes_of_dynamics(robot, given)
+    A = np.block([list(_slopes_of_rates(robot, given[0], given[1])), [by_position, by_velocity]])
+    return Linearisation(A, np.vstack([np.zeros((n, m)), by_force]))
 
 
-def _of_platform(platform: StewartPlatform, pose: Array, twist: Array, force: Array) -> Linearisation:
-    platform.forward_dynamics(pose, twist, force)  # raises an error if the state is invalid
-    parameters = platform.parameters
-    model = PlatformModel(parameters, lumped(parameters))
-    p, t, f = (seeded(x.tolist(), 6 * k) for k, x in enumerate((pose, twist, force)))
-    rates = [*t[:3], *angle_rates(Vector(*p[3:]), Vector(*t[3:])), *forward_dynamics(model, p, t, f)]
-    slopes = np.array([[derivative(rate, k) for k in range(18)] for rate in rates])
-    return Linearisation(slopes[:, :12], slopes[:, 12:])
+def _slopes_of_dynamics(robot: Robot, given: list[Array]) -> tuple[Array, ...]:
+    """Derivatives of the accelerations by position, velocity and force."""
+    if has(robot, "forward_dynamics_derivatives"):
+        return robot.forward_dynamics_derivatives(*given)
+    function = robot.functions["forward_dynamics"]
+    names = tuple(argument.name for argument in function.arguments)
+    values = {name: x.tolist() for name, x in zip(names, given, strict=True)}
+    slopes = jacobians(function.formula, names)(robot.model, **values, **choices(function.options)[0])
+    return tuple(np.array(slope) for slope in slopes)
+
+
+def _slopes_of_rates(robot: Robot, position: Array, velocity: Array) -> tuple[Array, Array]:
+    """Derivatives of the rates of the coordinates by position and velocity."""
+    n = robot.n
+    if not robot.positions_are_poses:
+        return np.zeros((n, n)), np.eye(n)
+    pose, twist = (seeded(x.tolist(), n * k) for k, x in enumerate((position, velocity)))
+    rates = [*twist[:3], *angle_rates(Vector(*pose[3:]), Vector(*twist[3:]))]
+    slopes = np.array([[derivative(rate, k) for k in range(2 * n)] for rate in rates])
+    return slopes[:, :n], slopes[:, n:]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,13 +13,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 from tauforge.cli.arguments import bad
 from tauforge.cli.output import note, seconds, warn
-from tauforge.errors import ConvergenceError, SingularityError
+from tauforge.errors import ModelError, Reported
 
 if TYPE_CHECKING:
     from tauforge.motion.csv_motion import CsvMotion
 
 STDOUT = "-"
-ROW = re.compile(r"\brow (\d+)\b")
 
 
 def read_motion(path: Path, robot: Any, smooth: float | None = None) -> CsvMotion:
@@ -30,39 +28,45 @@ def read_motion(path: Path, robot: Any, smooth: float | None = None) -> CsvMotio
     motion = CsvMotion(path, robot, smooth=smooth)
     if motion.derived:
         spline = "a spline" if smooth is None else f"a spline that smooths above {smooth:g} Hz"
-        note(f"{path}: {' and '.join(motion.derived)} from {spline}, no columns give them")
+        note(f"{path}: no columns give {' and '.join(motion.derived)}; they are derived from {spline}")
     if motion.turned:
-        note(f"{path}: jumps by a turn from row to row are taken out of {', '.join(motion.turned)}")
+        note(f"{path}: jumps by a full turn between rows were removed from {', '.join(motion.turned)}")
     noisy = [name for name in motion.rough if name not in motion.coarse]  # of the others a warning says more
     if noisy:
         warn(
-            f"{path}: accelerations of {', '.join(noisy)} jump from sample to sample, positions are rounded or noisy; "
-            "so will the forces. Give accelerations or more digits, or use --smooth HZ"
+            f"{path}: the accelerations of {', '.join(noisy)} jump from sample to sample, because the positions are "
+            "rounded or noisy, and so do the forces. Give accelerations or more digits, or use --smooth HZ"
         )
     if not motion.even:
         least, most = motion.steps
-        note(f"{path}: time steps are uneven, {seconds(least)} to {seconds(most)} s")
+        note(f"{path}: the time steps are uneven, {seconds(least)} to {seconds(most)} s")
     if motion.unused:
-        note(f"{path}: columns not used: {', '.join(motion.unused)}")
+        note(f"{path}: these columns are not used: {', '.join(motion.unused)}")
     return motion
 
 
 @contextmanager
-def rows_of(path: Path, rows: Any) -> Iterator[None]:
-    """Errors and warnings that name a row of an array name that of the file instead, as those of its cells do."""
+def rows_of(path: Path, rows: Any, times: Any = None) -> Iterator[None]:
+    """Errors and warnings about a row of an array name that of the file. A ModelError names a row of a file already.
 
-    def named(text: str) -> str:
-        return ROW.sub(lambda found: f"row {rows[int(found[1])]} of {path}", text)
+    rows: (k,) of the file, for each row of the arrays; times: (k,) s, named too where there are any
+    """
+
+    def name_row(said: object) -> None:
+        if isinstance(said, Reported) and isinstance(said.row, int) and not isinstance(said, ModelError):
+            time = "" if times is None else f", t = {seconds(times[said.row])} s"
+            said.row_name = f"row {rows[said.row]} of {path}{time}"
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             yield
-        except (SingularityError, ConvergenceError) as error:
-            error.args = (named(str(error)),)
+        except Reported as error:
+            name_row(error)
             raise
     for warning in caught:
-        warnings.warn(named(str(warning.message)), warning.category, stacklevel=3)
+        name_row(warning.message)
+        warnings.warn(warning.message, warning.category, stacklevel=3)
 
 
 def check_output(
@@ -77,7 +81,7 @@ def check_output(
         return
     if output == STDOUT and option == "--output":
         if as_json:
-            raise bad(option, "- and --json both want stdout; give a file")
+            raise bad(option, "- and --json both write to stdout; give a file")
         return
     target = Path(output)
     if target.suffix.lower() not in suffixes:
@@ -85,13 +89,13 @@ def check_output(
     try:
         for path in inputs:
             if target.exists() and Path(path).exists() and target.samefile(path):
-                raise bad(option, f"{output} is the file that is read; give another name")
+                raise bad(option, f"{output} is an input file; give another name")
         if target.is_dir() or output.endswith(os.sep):
             raise bad(option, f"{output} is a folder; give a file")
         if not target.parent.is_dir():
             raise bad(option, f"the folder {target.parent} does not exist")
         if not os.access(target.resolve().parent, os.W_OK):
-            raise bad(option, f"nothing can be written in the folder {target.resolve().parent}")
+            raise bad(option, f"the folder {target.resolve().parent} is not writable")
         target.lstat()
     except FileNotFoundError:
         pass  # yet to be made

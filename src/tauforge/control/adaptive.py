@@ -9,14 +9,17 @@ and s converges to zero from any initial parameters a, because M' - 2 C is skew.
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, check_pull, gain_matrix, times
-from tauforge.errors import ModelError
+from tauforge.control.controller import Controller, check_functions, check_pull, gain_matrix, times
 from tauforge.motion.motion import MotionSample, positive
-from tauforge.robots.serial.serial_arm import SerialArm
+
+if TYPE_CHECKING:
+    from tauforge.robots.serial.serial_arm import SerialArm
 
 
 class AdaptiveComputedTorque(Controller):
@@ -39,8 +42,7 @@ class AdaptiveComputedTorque(Controller):
         learning: float = 0.01,
         period: float,
     ) -> None:
-        if not isinstance(robot, SerialArm):
-            raise ModelError("adaptive control needs a regressor, which arms have", field="robot")
+        check_functions(self, robot, regressor="a regressor")
         self.robot: SerialArm = robot
         self.rate = gain_matrix("rate", rate, robot.n)
         check_pull("rate", self.rate)
@@ -52,10 +54,10 @@ class AdaptiveComputedTorque(Controller):
         self.period: float = positive("period", period)
         own = robot.inertial_parameters.reshape(robot.n, 10)
         groups = (slice(0, 1), slice(1, 4), slice(4, 10))  # masses, first moments, second moments: different units
-        size = np.concatenate(
+        magnitude = np.concatenate(
             [np.full((robot.n, g.stop - g.start), np.abs(own[:, g]).max() or 1.0) for g in groups], axis=1
         )
-        self._scale = size.ravel() ** 2
+        self._scale = magnitude.ravel() ** 2
         self.reset()
 
     def reset(self) -> None:

@@ -2,7 +2,7 @@
 
 The forces are one call of inverse dynamics with the corrected acceleration qdd_d + Kv (qd_d - qd) + Kp (q_d - q) (L4.4
 as it is meant: the correction replaces the acceleration). With a perfect model and continuous control the error then
-follows e'' + Kv e' + Kp e = 0 (L4.3); for a platform in x, y, z and the angles.
+follows e'' + Kv e' + Kp e = 0 (L4.3) in the robot's coordinates: those of a platform are x, y, z and the angles.
 """
 
 from __future__ import annotations
@@ -11,21 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import (
-    SYMMETRIC,
-    Controller,
-    Robot,
-    coordinate_count,
-    coordinate_errors,
-    gain_matrix,
-    model_forces,
-    robot_acceleration,
-    target_acceleration,
-    times,
-)
+from tauforge.control.controller import SYMMETRIC, Controller, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.own_classes import recorded
+from tauforge.robots.robot import Robot, check_robot
 
 
 @recorded
@@ -39,17 +29,20 @@ class ComputedTorque(Controller):
     compiles = True
 
     def __init__(self, robot: Robot, kp: ArrayLike = 100.0, kv: ArrayLike = 20.0, *, check: bool = True) -> None:
-        n = coordinate_count(robot)
-        self.robot = robot
+        self.robot = check_robot("robot", robot)
+        n = robot.n
         self.kp, self.kv = gain_matrix("kp", kp, n), gain_matrix("kv", kv, n)
         if check:
             check_gains(self.kp, self.kv)
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
-        e, e_dot = coordinate_errors(self.robot, position, velocity, target)
-        wanted = target_acceleration(self.robot, target) + times(self.kv, e_dot) + times(self.kp, e)  # L4.4
-        acceleration = robot_acceleration(self.robot, position, velocity, wanted)
-        return model_forces(self.robot, position, velocity, acceleration)
+        robot = self.robot
+        rates = robot.coordinate_rates(position, velocity)[0]
+        target_rates, target_seconds = robot.coordinate_rates(*target)
+        e, e_dot = robot.position_error(target.position, position), target_rates - rates
+        wanted = target_seconds + times(self.kv, e_dot) + times(self.kp, e)  # L4.4
+        acceleration = robot.from_coordinate_rates(position, rates, wanted)[1]
+        return robot.forces_without_raising(position, velocity, acceleration)
 
 
 def check_gains(kp: Array, kv: Array) -> None:
@@ -61,9 +54,11 @@ def check_gains(kp: Array, kv: Array) -> None:
         if np.abs(K - K.T).max() > SYMMETRIC * np.abs(K).max(initial=0.0):
             raise ModelError("condition of stability: the gain matrix must be symmetric", field=name, remedy=REMEDY)
     if np.linalg.eigvalsh(kv).min() < -SYMMETRIC * np.abs(kv).max(initial=0.0):
-        raise ModelError("condition (a) of stability: must be non-negative definite", field="kv", remedy=REMEDY)
+        raise ModelError(
+            "condition (a) of stability: the matrix must be non-negative definite", field="kv", remedy=REMEDY
+        )
     if np.linalg.eigvalsh(kp).min() <= 0:
-        raise ModelError("condition (b) of stability: must be positive definite", field="kp", remedy=REMEDY)
+        raise ModelError("condition (b) of stability: the matrix must be positive definite", field="kp", remedy=REMEDY)
     scaled = kp / np.abs(kp).max()
     blocks = [kv]
     for _ in range(n - 1):

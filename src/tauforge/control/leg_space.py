@@ -7,15 +7,19 @@ and the forces follow from it. With a perfect model each leg's error converges t
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import check_gains
-from tauforge.control.controller import Controller, gain_matrix, model_forces, times
+from tauforge.control.controller import Controller, check_functions, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+
+if TYPE_CHECKING:
+    from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
 class LegSpaceComputedTorque(Controller):
@@ -33,8 +37,7 @@ class LegSpaceComputedTorque(Controller):
         resolution: float = 0.0,
         check: bool = True,
     ) -> None:
-        if not isinstance(robot, StewartPlatform):
-            raise ModelError("leg space is for Stewart platforms", field="robot")
+        check_functions(self, robot, leg_motion="legs")
         self.robot: StewartPlatform = robot
         self.kp, self.kv = gain_matrix("kp", kp, 6), gain_matrix("kv", kv, 6)
         if check:
@@ -61,4 +64,4 @@ class LegSpaceComputedTorque(Controller):
         e, e_dot = wanted.lengths - lengths, wanted.rates - measured.rates
         asked = wanted.accelerations + times(self.kv, e_dot) + times(self.kp, e)
         _, acceleration = self.robot.forward_rates(pose, measured.rates, asked)
-        return model_forces(self.robot, pose, np.asarray(twist), acceleration)
+        return self.robot.forces_without_raising(pose, np.asarray(twist), acceleration)

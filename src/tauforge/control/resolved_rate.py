@@ -7,16 +7,19 @@ arm's own model follows them, tau = ID(q, qd, qdd) with qdd = Kv (qd_r - qd).
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, check_pull, gain_matrix, times
-from tauforge.errors import ModelError
+from tauforge.control.controller import Controller, check_functions, check_pull, gain_matrix, times
 from tauforge.motion.motion import MotionSample, positive
 from tauforge.robots.poses import transforms
 from tauforge.robots.serial.inverse_kinematics import pose_error
-from tauforge.robots.serial.serial_arm import SerialArm
+
+if TYPE_CHECKING:
+    from tauforge.robots.serial.serial_arm import SerialArm
 
 TINY = 1e-30  # avoids 0 / 0
 
@@ -43,8 +46,7 @@ class ResolvedRate(Controller):
         damping: float = 0.05,
         fastest: float = 3.0,
     ) -> None:
-        if not isinstance(robot, SerialArm):
-            raise ModelError("resolved rates are for arms", field="robot", remedy="Use ComputedTorque for platforms")
+        check_functions(self, robot, jacobian="a Jacobian", forward_kinematics="forward kinematics")
         self.robot: SerialArm = robot
         self.gain, self.damping = positive("gain", gain), positive("damping", damping)
         self.fastest = positive("fastest", fastest)
@@ -56,9 +58,11 @@ class ResolvedRate(Controller):
         tool = self.robot.forward_kinematics(position)
         apart = pose_error(transforms(target.position), tool)
         wanted = target.velocity + self.gain * apart
-        U, sizes, V = np.linalg.svd(self.robot.jacobian(position), full_matrices=False)
-        near = np.maximum(1 - (sizes[..., -1:] / self.damping) ** 2, 0.0) * self.damping**2
-        within = (np.swapaxes(U, -1, -2) @ wanted[..., None])[..., 0] * sizes / (sizes**2 + near + TINY)
+        U, singular_values, V = np.linalg.svd(self.robot.jacobian(position), full_matrices=False)
+        near = np.maximum(1 - (singular_values[..., -1:] / self.damping) ** 2, 0.0) * self.damping**2
+        within = (
+            (np.swapaxes(U, -1, -2) @ wanted[..., None])[..., 0] * singular_values / (singular_values**2 + near + TINY)
+        )
         rates = (np.swapaxes(V, -1, -2) @ within[..., None])[..., 0]
         over = np.abs(rates).max(axis=-1, keepdims=True) / self.fastest
         return np.asarray(rates / np.maximum(over, 1.0))

@@ -20,8 +20,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.motion.csv_table import Column
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+from tauforge.robots.robot import Robot
 
 TIME = Column("time", "s")
 AXES = ("x", "y", "z")
@@ -70,26 +69,31 @@ PLATFORM = Columns(
 )
 
 
-def joint_names(robot: SerialArm | StewartPlatform) -> dict[str, str]:
-    """Names of columns after an arm's joints, and our names for them: shoulder is q2, shoulder_velocity qd2.
+def joint_names(robot: Robot) -> dict[str, str]:
+    """What columns may be called after an arm's joints, and our names of them: shoulder is q2, shoulder_velocity qd2.
 
-    Names that could mean two columns are left out.
+    A name that could mean two columns is none of them. Coordinates of poses have no other names.
     """
-    if isinstance(robot, StewartPlatform):
+    if robot.positions_are_poses:
         return {}
     columns = columns_of(robot)
     ours = {TIME.name, *(column.name for group in columns for column in group)}
     ours |= {column.name for column in (*columns.target_position, *columns.target_velocity)}
     pairs = [
-        (joint.name + ending, column.name)
+        (coordinate.name + ending, column.name)
         for ending, group in zip(ENDINGS, columns[:3], strict=True)
-        for joint, column in zip(robot.joints, group, strict=True)
+        for coordinate, column in zip(robot.coordinates, group, strict=True)
     ]
     names = [name for name, _ in pairs]
     return {name: column for name, column in pairs if name not in ours and names.count(name) == 1}
 
 
-def columns_of(robot: SerialArm | StewartPlatform) -> Columns:
-    if isinstance(robot, StewartPlatform):
-        return PLATFORM
-    return arm_columns(["rad" if joint.kind == "R" else "m" for joint in robot.joints])
+def columns_of(robot: Robot) -> Columns:
+    """The robot's own."""
+    coordinates = robot.coordinates
+    return Columns(
+        tuple(Column(c.column, c.unit) for c in coordinates),
+        tuple(Column(c.velocity_column, f"{c.unit}/s") for c in coordinates),
+        tuple(Column(c.acceleration_column, f"{c.unit}/s^2") for c in coordinates),
+        tuple(Column(actuator.column, actuator.unit) for actuator in robot.actuators),
+    )

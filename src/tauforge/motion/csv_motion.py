@@ -12,12 +12,11 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, RoundedMotionWarning, ShapeError
 from tauforge.motion.columns import TIME, Columns, columns_of, joint_names
-from tauforge.motion.csv_table import Column, CsvTable, read_csv
+from tauforge.motion.csv_table import HEADER_ROW, Column, CsvTable, read_csv
 from tauforge.motion.derivatives import FEWEST, derivatives
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.poses import pose_rates, twists
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+from tauforge.robots.robot import Robot
 
 ROUGH = 0.7  # jumps of an acceleration over its magnitude: white noise has 1.4 and more, ten samples a period 0.6
 NOTHING = 1e-9  # second differences, relative to the range, that are rounding of exact positions
@@ -52,11 +51,9 @@ class CsvMotion(Motion):
     unused:    columns of the file that were not read
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], robot: SerialArm | StewartPlatform, *, smooth: float | None = None
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], robot: Robot, *, smooth: float | None = None) -> None:
         self.smooth = smooth
-        self.of_poses = isinstance(robot, StewartPlatform)
+        self.of_poses = robot.positions_are_poses
         table, columns = read_csv(path, joint_names(robot)), columns_of(robot)
         self.rows, self.times = table.rows, table.take_times(TIME)
         position = table.take(columns.position)
@@ -64,12 +61,14 @@ class CsvMotion(Motion):
         found = {name: _all_or_none(table, own) for name, own in given.items()}
         self.derived = tuple(name for name, values in found.items() if values is None)
         if smooth is not None and not self.derived:
-            raise ShapeError("smooth", expected="None: the file gives velocity and acceleration", got=repr(smooth))
+            raise ShapeError(
+                "smooth", expected="None, because the file gives velocity and acceleration", got=repr(smooth)
+            )
         if len(self.times) < (FEWEST if self.derived else 2):
-            several = "rows" if len(self.times) > 1 else "row"
+            several = "rows are" if len(self.times) > 1 else "row is"
             others = f", or {' and '.join(self.derived)} too" if self.derived else ""
             remedy = f"Give at least {FEWEST if self.derived else 2}{others}"
-            raise ModelError(f"{len(self.times)} {several}, too few", file=table.path, remedy=remedy)
+            raise ModelError(f"{len(self.times)} {several} too few", file=table.path, remedy=remedy)
         angles = [k for k, column in enumerate(columns.position) if column.unit == "rad"]
         rates_of_angles = None if self.of_poses or found["velocity"] is None else found["velocity"][:, angles]
         turns = _turns(self.times, position[:, angles], rates_of_angles)
@@ -78,8 +77,8 @@ class CsvMotion(Motion):
         if self.of_poses and len(self.derived) < 2:
             steep = np.abs(np.cos(position[:, 4])) < LEVEL
             if steep.any():
-                where = f"row {table.rows[steep.argmax()]}, column theta_y"
-                table.fail("at a quarter turn the angles have no rates", where, "Leave out twists and accelerations")
+                row, remedy = int(table.rows[steep.argmax()]), "Leave out twists and accelerations"
+                table.fail("at a quarter turn the angles have no rates", row, "theta_y", remedy)
         position, rates, seconds = self._completed(table, columns, position, found)
         self.duration = float(self.times[-1] - self.times[0])
         self._numbers = position, rates, seconds
@@ -136,15 +135,14 @@ class CsvMotion(Motion):
             cause += "" if self.even else f" and the times in steps of {table.step_as_written(TIME)}"
             remedy = "Give accelerations or more digits"
         unit = f"{columns.position[k].unit}/s^2"
-        warnings.warn(
-            f"{table.path}: {names[0]} {cause}, so that accelerations from it may be off by "
+        doubtful = RoundedMotionWarning(
+            f"{table.path}: {names[0]} {cause}, so accelerations derived from it may be off by "
             f"{self.uncertain[k]:.2g} {unit} where the largest is {np.abs(seconds[:, k]).max():.2g} {unit}"
-            + (f"; likewise {', '.join(names[1:])}" if names[1:] else "")
-            + f". {remedy}, or smooth the motion"
+            + (f"; likewise {', '.join(names[1:])}" if names[1:] else ""),
+            remedy=f"{remedy}, or smooth the motion"
             + (f" below {self.smooth:g} Hz" if self.smooth else " (smooth=, --smooth HZ)"),
-            RoundedMotionWarning,
-            stacklevel=3,
         )
+        warnings.warn(doubtful, stacklevel=3)
         return tuple(names)
 
     def _sample_of(self, position: Array, rates: Array, seconds: Array) -> MotionSample:
@@ -180,7 +178,7 @@ def _all_or_none(table: CsvTable, columns: Sequence[Column]) -> Array | None:
     if missing:
         there = next(column for column in columns if column not in missing)
         remedy = f"Give all of {columns[0].name} to {columns[-1].name} or none of them"
-        table.fail(f"no column '{missing[0]}' beside {there.name}", "row 1", remedy)
+        table.fail(f"there is no column '{missing[0]}' beside {there.name}", HEADER_ROW, None, remedy)
     return table.take(columns)
 
 

@@ -29,7 +29,7 @@ from tauforge.kernels.backends import NoKernelError, TooLargeError, backend_of
 from tauforge.kernels.cpu.code_memory import executable_memory
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import quick_call
-from tauforge.robots.functions import Formula, Function
+from tauforge.robots.functions import Formula, Function, results_of
 from tauforge.robots.own_classes import method_is_as_written
 from tauforge.robots.own_sources import formulas_are_ours
 from tauforge.robots.varying import without_choices
@@ -172,14 +172,12 @@ class Evaluator:
                     return outs, None
                 (doubts,) = self._outcome(request._replace(doubt_alone=True), arguments)[0]
                 return outs, ~(doubts < guard.limit)
-        function = self.functions[request.name]
         formula = partial(self._formula(request), self._robot.model, **choices(dict(request.options))[0])
         if request.doubt_alone:
             return evaluate(formula, arguments, [()]), None
-        if guard is None:
-            return evaluate(formula, arguments, function.results), None
-        *outs_and_doubt, doubts = evaluate(formula, arguments, (*function.results, ()))
-        return tuple(outs_and_doubt), ~(doubts < guard.limit)
+        results = self.functions[request.name].results
+        outs = evaluate(formula, arguments, results if guard is None else (*results, ()))
+        return outs[: len(results)], None if guard is None else ~(outs[-1] < guard.limit)
 
     def _guarded(
         self,
@@ -212,7 +210,7 @@ class Evaluator:
                 condition_number=float(verdict.condition[first]),
                 row=tuple(int(k) for k in np.argwhere(rows)[first]),
             )
-        refused = rows.copy()
+        refused = np.array(rows)  # also of a single state, where it has no dimensions
         refused[rows] = verdict.refused
         outs = tuple(np.array(out) for out in outs)
         for out in outs:
@@ -358,6 +356,23 @@ def choices(options: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 # ------------------------------------------------------------------------------------------------------- reference
+
+
+def reference(
+    robot: Robot, name: str, arguments: Mapping[str, Array], fields: Mapping[str, Array]
+) -> tuple[Array, ...]:
+    """A plain call of the robot's function by the reference, with varying fields (..., *core) instead of its own."""
+    function = robot.functions[name]
+
+    def formula(**given: Any) -> Any:
+        varied = {field: given.pop(field) for field in fields}
+        return results_of(function.formula(robot.varied_model(varied), **given, **choices(function.options)[0]))
+
+    shapes = robot.varying_fields
+    flat_fields = {
+        field: value.reshape(*value.shape[: value.ndim - len(shapes[field])], -1) for field, value in fields.items()
+    }
+    return evaluate(formula, {**arguments, **flat_fields}, function.results)
 
 
 def evaluate(formula: Formula, arguments: Mapping[str, Array], results: Sequence[Shape]) -> tuple[Array, ...]:

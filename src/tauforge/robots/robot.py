@@ -45,6 +45,7 @@ class Coordinate(NamedTuple):
     lower:               limit, infinite where there is none
     upper:               limit, infinite where there is none
     max_speed:           rad/s or m/s, infinite where there is no limit
+    wraps:               whether it is an angle that a full turn leaves unchanged: then errors go the short way round
     """
 
     name: str
@@ -55,6 +56,7 @@ class Coordinate(NamedTuple):
     lower: float = -np.inf
     upper: float = np.inf
     max_speed: float = np.inf
+    wraps: bool = False
 
     @property
     def turns(self) -> bool:
@@ -129,7 +131,8 @@ class Robot(ABC):
        coordinates, `gravity` (3,) the acceleration of free fall.
     2. **Functions**: `functions`, the table of formulas that are evaluated and compiled (`robots/functions.py`). It has
        "inverse_dynamics" and "forward_dynamics", each of position, velocity and acceleration or force, and "energy" of
-       position and velocity. Every entry can be had by `kernel`.
+       position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
+       method of its name, too.
     3. **Model**: `varied_model(values)`, what the formulas take first, with the given fields (flat lists of scalars)
        instead of the robot's own; `varying_fields`, their names and core shapes; `check_varying`. `identity` is a text
        that determines the model, or None: then every kernel is identified by its graph.
@@ -320,7 +323,15 @@ class Robot(ABC):
 
     def position_error(self, target: Array, position: Array) -> Array:
         """target - position, (..., n), the short way round."""
-        return np.asarray(target - position)
+        error, wrapped = np.asarray(target - position), self._wrapped
+        if wrapped:
+            error[..., wrapped] = np.remainder(error[..., wrapped] + np.pi, 2 * np.pi) - np.pi
+        return error
+
+    @computed_once
+    def _wrapped(self) -> list[int]:
+        """The places of coordinates that a full turn leaves unchanged."""
+        return [i for i, coordinate in enumerate(self.coordinates) if coordinate.wraps]
 
     def coordinate_rates(
         self, position: Array, velocity: Array, acceleration: Array | None = None

@@ -36,7 +36,7 @@ Scalars = Sequence[Scalar]
 STEWART_MODELS = (EXACT, *MODELS)
 GEOMETRY = ("force_matrix", "inverse_kinematics", "leg_motion", "twist_of", "acceleration_of", "tracked_pose", "refine")
 COORDINATES = tuple(
-    Coordinate(f"{angle}{axis}", unit, f"{angle}{axis}", f"{rate}_{axis}", f"{second}_{axis}")
+    Coordinate(f"{angle}{axis}", unit, f"{angle}{axis}", f"{rate}_{axis}", f"{second}_{axis}", wraps=unit == "rad")
     for angle, unit, rate, second in (("", "m", "v", "a"), ("theta_", "rad", "omega", "alpha"))
     for axis in "xyz"
 )
@@ -162,11 +162,6 @@ class StewartPlatform(PlatformDescription):
         if position.ndim > 1:
             return self.inverse_dynamics(position, velocity, acceleration, on_singular="nan")
         return self.inverse_dynamics(position, velocity, acceleration)
-
-    def position_error(self, target: Array, position: Array) -> Array:
-        error = np.array(target - position)
-        error[..., 3:] = np.remainder(error[..., 3:] + np.pi, 2 * np.pi) - np.pi
-        return error
 
     def coordinate_rates(
         self, position: Array, velocity: Array, acceleration: Array | None = None

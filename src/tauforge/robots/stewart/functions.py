@@ -32,6 +32,7 @@ from tauforge.formulations.stewart.lumping import LumpedPlatform
 from tauforge.formulations.stewart.parameters import LEGS, PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.platform_equations import force_matrix as matrix_of
 from tauforge.formulations.stewart.platform_equations import leg_vectors
+from tauforge.robots.derivatives import with_derivatives
 from tauforge.robots.functions import Argument, Doubtful, Function, FunctionTable, Guard
 from tauforge.robots.stewart import guards
 
@@ -279,3 +280,4 @@ FUNCTIONS: FunctionTable = {
         refine, (*six("lengths"), Argument("state", (7,), "x, y, z and a quaternion")), ((7,), ()), quick=False
     ),
 }
+FUNCTIONS = with_derivatives(FUNCTIONS)

@@ -8,7 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.algebra.dual import derivative, seeded
+from tauforge.algebra.rotations import angle_rates
 from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.field_docs import with_field_docs
@@ -22,15 +25,21 @@ from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.poses import pose_rates, twists
 from tauforge.robots.quick_call import quick
-from tauforge.robots.robot import Actuator, Coordinate, LimitedQuantity
+from tauforge.robots.robot import Actuator, Coordinate, LimitedQuantity, Sensor
+from tauforge.robots.simplification import Simplification
 from tauforge.robots.stewart import limits
 from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart import varying as variable
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.drawing import drawn
+from tauforge.robots.stewart.fitting_pose import worries_about_limits
 from tauforge.robots.stewart.functions import EXACT, FUNCTIONS, MODELS, PlatformModel
 from tauforge.robots.stewart.pose_state import PoseState
+from tauforge.robots.stewart.random_states import random_states
+from tauforge.robots.stewart.simplifications import SIMPLIFICATIONS
 from tauforge.robots.stewart.spherical_legs import UNIVERSAL
+from tauforge.robots.stewart.summary import summary
+from tauforge.robots.summary import Summary
 
 Scalars = Sequence[Scalar]
 STEWART_MODELS = (EXACT, *MODELS)
@@ -91,6 +100,9 @@ class StewartPlatform(PlatformDescription):
     __doc__ = PlatformDescription.__doc__
 
     kind = "Stewart platform"
+    noun = "platform"
+    moved_body = "platform"
+    pose_takes_guess = True
     wrench_argument = "external_wrench"
     formulation_argument = "model"
     positions_are_poses = True
@@ -104,7 +116,7 @@ class StewartPlatform(PlatformDescription):
     def actuators(self) -> tuple[Actuator, ...]:
         """One for each leg."""
         limits = self.force_limit or (np.inf,) * LEGS
-        return tuple(Actuator(f"leg{i}", "N", f"f{i}", limit) for i, limit in enumerate(limits, 1))
+        return tuple(Actuator(f"leg{i}", "N", f"f{i}", limit, f"leg {i}") for i, limit in enumerate(limits, 1))
 
     @property
     def functions(self) -> FunctionTable:
@@ -137,6 +149,10 @@ class StewartPlatform(PlatformDescription):
     @property
     def formulations(self) -> tuple[str, ...]:
         return self.models
+
+    @property
+    def simplifications(self) -> tuple[Simplification, ...]:
+        return tuple(entry for entry in SIMPLIFICATIONS if entry.model in self.models)
 
     def check_function(self, function: str) -> None:
         if not self.has_masses and function not in GEOMETRY:
@@ -171,9 +187,30 @@ class StewartPlatform(PlatformDescription):
     def from_coordinate_rates(self, position: Array, rates: Array, seconds: Array) -> tuple[Array, Array]:
         return twists(position, rates, seconds)
 
+    def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
+        pose, twist = (seeded(x.tolist(), 6 * k) for k, x in enumerate((position, velocity)))
+        rates = [*twist[:3], *angle_rates(Vector(*pose[3:]), Vector(*twist[3:]))]
+        slopes = np.array([[derivative(rate, k) for k in range(12)] for rate in rates])
+        return slopes[:, :6], slopes[:, 6:]
+
+    def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
+        """Poses around home within the limits, twists and accelerations of order one: (count, 6) each, base frame.
+
+        SingularityError where there are no poses around home that the legs can hold.
+        """
+        return random_states(self, count, seed)
+
     def actuator_motion(self, position: Array, velocity: Array) -> tuple[Array, Array]:
         moved = self.leg_motion(position, velocity)
         return moved.lengths, moved.rates
+
+    @property
+    def sensors(self) -> tuple[Sensor, ...]:
+        """The lengths of the legs."""
+        return tuple(Sensor(f"l{i}", "m") for i in range(1, LEGS + 1))
+
+    def poses_from_sensors(self, measured: Array, guess: ArrayLike | None = None) -> Array:
+        return self.track(measured, search.default_guess(self, measured[0]) if guess is None else guess)
 
     def limited_quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
         return limits.limited_quantities(self, position)
@@ -192,6 +229,13 @@ class StewartPlatform(PlatformDescription):
 
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)
+
+    def summary(self) -> Summary:
+        return summary(self)
+
+    def worries(self) -> list[str]:
+        masses = [] if self.has_masses else ["the file gives no masses: kinematics is available, dynamics is not"]
+        return masses + worries_about_limits(self)
 
     # ---------------------------------------------------------------------------------------------------- kinematics
 

@@ -162,7 +162,7 @@ def test_rates_with_few_digits_are_told_too(tmp_path):
         comments="",
         fmt=["%.3f", "%.12f", "%.12f", "%.3f", "%.12f"],
     )
-    with pytest.warns(tf.RoundedMotionWarning, match=r"qd1 is written in steps of 0\.001 rad/s, so that"):
+    with pytest.warns(tf.RoundedMotionWarning, match=r"qd1 is written in steps of 0\.001 rad/s, so accelerations"):
         motion = CsvMotion(tmp_path / "m.csv", arm)
     error = np.abs(motion.samples.acceleration + 9 * np.sin(3 * t)[:, None])[:, 0].max()
     assert error / HONEST < motion.uncertain[0] < error * HONEST
@@ -382,7 +382,7 @@ def test_every_command_that_reads_a_motion_can_smooth_it(tmp_path, command):
 
 def test_there_must_be_something_to_smooth(arm_csv):
     move = "joint-move:0,0:1,1:1"
-    assert "--smooth: is for files, joint-move is smooth" in error_of(
+    assert "--smooth: only files are smoothed; a joint-move is smooth already" in error_of(
         "simulate", "planar-2r", "--motion", move, "--smooth", "9"
     )
     assert "--smooth: there is no --motion to smooth" in error_of("compare", "planar-2r", "--smooth", "9")

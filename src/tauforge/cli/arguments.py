@@ -166,20 +166,4 @@ def parse_payload(text: str | None) -> Payload | None:
 
 def loaded(robot: Any, payload: Payload | None) -> Any:
     """The robot with the payload as part of it."""
-    from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Vector
-    from tauforge.formulations.bodies import BodyParameters
-    from tauforge.formulations.serial.parameters import heavier
-    from tauforge.robots.serial.serial_arm import SerialArm
-
-    if payload is None:
-        return robot
-    if isinstance(robot, SerialArm):
-        return robot.carrying(payload)
-    body = BodyParameters(float(payload.mass), Vector(*payload.com.tolist()), Matrix.of(payload.inertia.tolist()))
-    both = heavier(robot.parameters.body, body, NO_DISPLACEMENT)
-    return robot.replace(
-        platform_mass=float(both.mass),
-        platform_com=tuple(both.com),
-        platform_inertia=tuple(tuple(row) for row in both.inertia.rows),
-        known_exceptions=robot.known_exceptions,
-    )
+    return robot if payload is None else robot.carrying(payload)

@@ -15,8 +15,10 @@ from tauforge.algebra.linear import factored, solved
 from tauforge.algebra.scalars import Scalar, is_zero
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
+from tauforge.formulations.stewart import exact
 from tauforge.formulations.stewart.lumping import LumpedPlatform
-from tauforge.formulations.stewart.parameters import PlatformMotion
+from tauforge.formulations.stewart.moving_base import MovingBase
+from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip_mass_matrix
 from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, tip, trap, without
 
@@ -138,3 +140,27 @@ def forward_dynamics(
         x[5] = trap(factors.D_inverse, x[5], SUSPICIOUS_FACTORS)
     alpha = Vector(*x[3:])
     return Vector(*x[:3]) - cross(alpha, q1), alpha
+
+
+def forward_dynamics_on_moving_base(
+    p: LumpedPlatform,
+    whole: PlatformParameters,
+    m: PlatformMotion,
+    actuators: Sequence[Scalar],
+    base: MovingBase,
+    external: Wrench = NO_WRENCH,
+    *,
+    trapped: bool = False,
+) -> tuple[Vector, Vector]:
+    """Accelerations (a, alpha) relative to a base that moves; other arguments as in `forward_dynamics`.
+
+    The mass matrix is that of the base at rest: the base changes eta alone, which is taken from the vector equations.
+    whole: the same platform as the vector equations see it
+    Identity: exact.inverse_dynamics on this base at the result gives the actuators' forces back.
+    """
+    force, moment = exact.missing_wrench(whole, without_acceleration(m), actuators, external, base)
+    factors = factored(mass_matrix(p, m.X, m.R))
+    x = solved(factors, [-y for y in (*force, *moment)])
+    if trapped:
+        x[5] = trap(factors.D_inverse, x[5], SUSPICIOUS_FACTORS)
+    return Vector(*x[:3]), Vector(*x[3:])

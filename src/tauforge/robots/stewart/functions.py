@@ -11,15 +11,17 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from tauforge.algebra.linear import elimination
-from tauforge.algebra.rotations import Quaternion, angles_of, quaternion_of, rotation_of
+from tauforge.algebra.rotations import Quaternion, angles_of, angular_velocity, quaternion_of, rotation_of
 from tauforge.algebra.scalars import Scalar, sqrt
-from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
-from tauforge.formulations.bodies import NO_WRENCH, Wrench
+from tauforge.algebra.vectors import IDENTITY, ZERO, Matrix, Vector, cross, dot
+from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
 from tauforge.formulations.stewart import (
     closed_form,
     dasgupta1998,
+    derivatives,
     exact,
     forward_kinematics,
+    lumping,
     massless_legs,
     pedrammehr2012,
     pedrammehr2012_closed,
@@ -30,12 +32,13 @@ from tauforge.formulations.stewart import reactions as joint_reactions_of
 from tauforge.formulations.stewart.kinematics import leg_motion as motion_of
 from tauforge.formulations.stewart.kinematics import leg_vector
 from tauforge.formulations.stewart.lumping import LumpedPlatform
-from tauforge.formulations.stewart.parameters import LEGS, PlatformMotion, PlatformParameters
+from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase
+from tauforge.formulations.stewart.parameters import LEGS, PlatformMotion, PlatformParameters, with_payload
 from tauforge.formulations.stewart.platform_equations import force_matrix as matrix_of
 from tauforge.formulations.stewart.platform_equations import leg_vectors
 
 Scalars = Sequence[Scalar]
-EXACT, MASSLESS = "exact", "massless-legs"
+EXACT, MASSLESS, VECTORS = "exact", "massless-legs", "exact-vectors"
 NEWTON_STEPS = 5  # of one call of the tracking kernel: enough from a centimetre and a degree away
 
 
@@ -60,15 +63,31 @@ def external(R: Matrix, wrench: Scalars | None, platform_axes: bool) -> Wrench:
     return Wrench(R @ force, R @ moment) if platform_axes else Wrench(force, moment)
 
 
+def loaded(model: PlatformModel, payload: Scalars | None) -> PlatformModel:
+    """payload: mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz in the platform's frame."""
+    if payload is None:
+        return model
+    body = body_of(payload)
+    return PlatformModel(with_payload(model.parameters, body), lumping.with_payload(model.lumped, body))
+
+
+def moving(base_motion: Scalars | None) -> MovingBase:
+    if base_motion is None:
+        return AT_REST
+    return MovingBase(Vector(*base_motion[:3]), Vector(*base_motion[3:6]), Vector(*base_motion[6:]))
+
+
 class Model(NamedTuple):
     """A model of inverse dynamics, and the names of its switches.
 
     universal_only: its equations are those of a universal joint's axes at the base
+    moving_base:    it takes a base that moves
     """
 
     inverse_dynamics: Callable[..., list[Scalar]]
     corrections: tuple[str, ...] = ()
     universal_only: bool = False
+    moving_base: bool = False
 
 
 def _dasgupta(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
@@ -86,12 +105,16 @@ def _closed(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[st
     return pedrammehr2012_closed.inverse_dynamics(p, m, w, pedrammehr2012_closed.Terms(**terms), corrections)
 
 
-def _vectors(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
-    return exact.inverse_dynamics(p, m, w)
+def _vectors(
+    p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool], base: MovingBase = AT_REST
+) -> list[Scalar]:
+    return exact.inverse_dynamics(p, m, w, base)
 
 
-def _massless(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
-    return massless_legs.inverse_dynamics(p, m, w)
+def _massless(
+    p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool], base: MovingBase = AT_REST
+) -> list[Scalar]:
+    return massless_legs.inverse_dynamics(p, m, w, base)
 
 
 MODELS = {
@@ -100,9 +123,10 @@ MODELS = {
     "pedrammehr2012-closed": Model(
         _closed, (*pedrammehr2012_closed.Terms._fields, *pedrammehr2012.Corrections._fields), universal_only=True
     ),
-    MASSLESS: Model(_massless),
-    "exact-vectors": Model(_vectors),
+    MASSLESS: Model(_massless, moving_base=True),
+    VECTORS: Model(_vectors, moving_base=True),
 }
+FIXED_BASE_ONLY = frozenset(name for name, model in MODELS.items() if not model.moving_base)
 
 
 def inverse_dynamics(
@@ -111,6 +135,8 @@ def inverse_dynamics(
     twist: Scalars,
     acceleration: Scalars,
     external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
     which: str = EXACT,
     corrections: str = "",
     platform_axes: bool = False,
@@ -118,13 +144,16 @@ def inverse_dynamics(
 ) -> list[Scalar]:
     """which: model; corrections: names of its switches, separated by blanks.
 
+    On a base that moves the exact model is evaluated in its vector form.
     trapped: the first force is not a number where H looks singular, for a closer look.
     """
-    m = motion(pose, twist, acceleration)
+    model, m = loaded(model, payload), motion(pose, twist, acceleration)
     w = external(m.R, external_wrench, platform_axes)
-    if which == EXACT:
+    if which == EXACT and base_motion is None:
         return universal_coordinates.inverse_dynamics(model.lumped, m, w, trapped=trapped)
-    forces = MODELS[which].inverse_dynamics(model.parameters, m, w, dict.fromkeys(corrections.split(), True))
+    chosen = dict.fromkeys(corrections.split(), True)
+    more = () if base_motion is None else (moving(base_motion),)
+    forces = MODELS[VECTORS if which == EXACT else which].inverse_dynamics(model.parameters, m, w, chosen, *more)
     if trapped:  # costs little: the model's own elimination is the same
         pivots = elimination(matrix_of(leg_vectors(model.parameters, m)), [0.0] * LEGS)[1]
         forces[0] = universal_coordinates.trap(pivots, forces[0])
@@ -142,23 +171,30 @@ def forward_dynamics(
     twist: Scalars,
     leg_forces: Scalars,
     external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
     platform_axes: bool = False,
     trapped: bool = False,
 ) -> list[Scalar]:
     """trapped: the last acceleration is not a number where M looks singular, for a closer look."""
-    m = motion(pose, twist)
+    (whole, lumped), m = loaded(model, payload), motion(pose, twist)
     w = external(m.R, external_wrench, platform_axes)
-    a, alpha = closed_form.forward_dynamics(model.lumped, m, leg_forces, w, trapped=trapped)
+    if base_motion is None:
+        a, alpha = closed_form.forward_dynamics(lumped, m, leg_forces, w, trapped=trapped)
+    else:
+        a, alpha = closed_form.forward_dynamics_on_moving_base(
+            lumped, whole, m, leg_forces, moving(base_motion), w, trapped=trapped
+        )
     return [*a, *alpha]
 
 
-def mass_matrix(model: PlatformModel, pose: Scalars) -> list[list[Scalar]]:
+def mass_matrix(model: PlatformModel, pose: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
     m = motion(pose)
-    return closed_form.mass_matrix(model.lumped, m.X, m.R)
+    return closed_form.mass_matrix(loaded(model, payload).lumped, m.X, m.R)
 
 
-def bias_wrench(model: PlatformModel, pose: Scalars, twist: Scalars) -> list[Scalar]:
-    return closed_form.bias_wrench(model.lumped, motion(pose, twist))
+def bias_wrench(model: PlatformModel, pose: Scalars, twist: Scalars, payload: Scalars | None = None) -> list[Scalar]:
+    return closed_form.bias_wrench(loaded(model, payload).lumped, motion(pose, twist))
 
 
 def force_matrix(model: PlatformModel, pose: Scalars) -> list[list[Scalar]]:
@@ -184,18 +220,51 @@ def joint_reactions(
     twist: Scalars,
     acceleration: Scalars,
     external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
     platform_axes: bool = False,
 ) -> list[list[Any]]:
     """Wrenches of the base, prismatic and platform joints of every leg."""
     m = motion(pose, twist, acceleration)
     w = external(m.R, external_wrench, platform_axes)
-    legs = joint_reactions_of.reactions(model.parameters, m, w)
+    legs = joint_reactions_of.reactions(loaded(model, payload).parameters, m, w, moving(base_motion))
     return [[[*leg[joint].force, *leg[joint].moment] for leg in legs] for joint in range(3)]
 
 
-def energy(model: PlatformModel, pose: Scalars, twist: Scalars) -> list[Scalar]:
+def energy(model: PlatformModel, pose: Scalars, twist: Scalars, payload: Scalars | None = None) -> list[Scalar]:
     """Kinetic, potential."""
-    return list(energies.energies(model.parameters, motion(pose, twist)))
+    return list(energies.energies(loaded(model, payload).parameters, motion(pose, twist)))
+
+
+def unit_turns(pose: Scalars) -> Matrix:
+    """Its columns: the angular velocities of the three angles of the pose, each at unit rate."""
+    return Matrix([angular_velocity(Vector(*pose[3:]), rates) for rates in IDENTITY.rows]).T
+
+
+def inverse_dynamics_derivatives(
+    model: PlatformModel,
+    pose: Scalars,
+    twist: Scalars,
+    acceleration: Scalars,
+    payload: Scalars | None = None,
+    trapped: bool = False,
+) -> list[list[list[Scalar]]]:
+    """dF/dpose, dF/dtwist and dF/dacceleration."""
+    m = motion(pose, twist, acceleration)
+    lumped = loaded(model, payload).lumped
+    return list(derivatives.inverse_dynamics_slopes(lumped, m, unit_turns(pose), trapped=trapped))
+
+
+def forward_dynamics_derivatives(
+    model: PlatformModel,
+    pose: Scalars,
+    twist: Scalars,
+    leg_forces: Scalars,
+    payload: Scalars | None = None,
+) -> list[list[list[Scalar]]]:
+    """da/dpose, da/dtwist and da/dF."""
+    lumped = loaded(model, payload).lumped
+    return list(derivatives.forward_dynamics_slopes(lumped, motion(pose, twist), leg_forces, unit_turns(pose)))
 
 
 def twist_of(model: PlatformModel, pose: Scalars, rates: Scalars) -> list[Scalar]:
@@ -253,6 +322,10 @@ FUNCTIONS = {
     "leg_motion": Function(STATE, [(LEGS,)] * 5 + [(LEGS, 3)] * 3),
     "joint_reactions": Function(STATE, [(LEGS, 6)] * 3, {"platform_axes": False}),
     "energy": Function({**POSE, **TWIST}, [(), ()]),
+    "inverse_dynamics_derivatives": Function(STATE, [(LEGS, 6)] * 3, {"trapped": True}),
+    "forward_dynamics_derivatives": Function(
+        {**POSE, **TWIST, "leg_forces": LEGS}, [(6, 6), (6, 6), (6, LEGS)], {"trapped": True}
+    ),
     "twist_of": Function({**POSE, "rates": LEGS}, [(6,)]),
     "acceleration_of": Function({**POSE, **TWIST, "accelerations": LEGS}, [(6,)]),
     "tracked_pose": Function({"lengths": LEGS, "guess": 6}, [(6,), ()]),

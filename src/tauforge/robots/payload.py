@@ -1,4 +1,4 @@
-"""What acts on an arm besides its motors: payloads and a moving base."""
+"""What acts on a robot besides its motors: payloads and a moving base."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
 class Payload:
-    """A body held by the tool: an argument of a call, not a change of the arm.
+    """A body held by the tool of an arm or by a platform: an argument of a call, not a change of the robot.
 
     mass:    (...,)      kg
-    com:     (..., 3)    m, in the tool frame
-    inertia: (..., 3, 3) kg m^2, about its centre of mass, tool axes; (3,) principal moments; default none
+    com:     (..., 3)    m, in the tool frame, or the platform's
+    inertia: (..., 3, 3) kg m^2, about its centre of mass, axes of that frame; (3,) principal moments; default none
     Leading dimensions are a payload per batch row.
     """
 
@@ -56,7 +56,9 @@ class Payload:
 
 @with_field_docs
 class BaseMotion(NamedTuple):
-    """Motion of the base frame, world axes, each (..., 3).
+    """Motion of the base frame, each (..., 3): world axes for an arm, base axes for a platform.
+
+    A platform's base axes are the world's axes at the instant; its gravity is given in them too.
 
     angular_velocity:     rad/s, of the base frame
     angular_acceleration: rad/s^2, of the base frame

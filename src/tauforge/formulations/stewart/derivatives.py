@@ -34,22 +34,19 @@ from tauforge.formulations.stewart.closed_form import (
     without_acceleration,
 )
 from tauforge.formulations.stewart.lumping import LumpedPlatform
-from tauforge.formulations.stewart.parameters import PlatformMotion
+from tauforge.formulations.stewart.parameters import Friction, PlatformMotion
 from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip, free_tip_force
 from tauforge.formulations.stewart.universal_coordinates import (
     AxisTurns,
     Components,
-    Gathered,
     Rates,
     Tip,
     about_axes,
     components,
     gathered,
-    off_axis,
     rates,
     tip,
     tip_force,
-    trap,
 )
 
 NOTHING = Matrix.diagonal(0.0, 0.0, 0.0)
@@ -87,7 +84,8 @@ def leg_slopes(
         return LegSlopes(K, by_place, by_velocity, NOTHING, NOTHING, NOTHING)
 
     def along(number: int) -> Vector:
-        return t.S * derivative(c, number) + t.n * derivative(f.cn, number) + t.k * derivative(f.ck, number)
+        total: Vector = t.S * derivative(c, number) + t.n * derivative(f.cn, number) + t.k * derivative(f.ck, number)
+        return total
 
     by_omega = outer(along(OMEGA_K), t.k) + outer(along(OMEGA_V), t.n * t.n_inverse)
     about_n = w.w2 * moved.n_inverse  # W = k w1 + n about_n
@@ -110,7 +108,8 @@ def mixed(t: Tip, factors: tuple[Scalar, Scalar, Scalar], first: int) -> Matrix:
 def gradient(t: Tip, by_length: Scalar, by_k: Scalar, by_v: Scalar) -> Vector:
     """By S, of what has these slopes in the coordinates of the leg: each of their gradients is a row of `rates`."""
     along = by_length * t.L_inverse + by_v * (t.sigma * t.L_inverse * t.n_inverse)
-    return t.S * along + t.n * (by_k * (t.n_inverse * t.n_inverse)) - t.k * (by_v * t.n_inverse)
+    whole: Vector = t.S * along + t.n * (by_k * (t.n_inverse * t.n_inverse)) - t.k * (by_v * t.n_inverse)
+    return whole
 
 
 def moved_tip(t: Tip) -> Tip:
@@ -173,6 +172,41 @@ def free_slopes(p: LumpedPlatform, t: FreeTip, S_dot: Vector, a: Vector, actuato
     return LegSlopes(Vector(*map(primal, whole)), by_place, by_velocity, NOTHING, NOTHING, NOTHING)
 
 
+def slopes_of_legs(
+    p: LumpedPlatform, m: PlatformMotion, tips: Sequence[Tip | FreeTip], actuators: Sequence[Scalar]
+) -> list[LegSlopes]:
+    U = acceleration_matrix(m.omega, m.alpha)
+    q1 = m.R @ p.origin
+    v, lifted = m.v + cross(m.omega, q1), m.a + U @ q1 + p.up * p.g
+    return [
+        leg_slopes(p, t, v + cross(m.omega, t.q), lifted + U @ t.q, m.omega, actuator)
+        for t, actuator in zip(tips, actuators, strict=True)
+    ]
+
+
+def as_numbers(p: LumpedPlatform, legs: Sequence[LegSlopes]) -> Rows:
+    """A row for each leg; where the platform joints do not rub the last three matrices are nothing, and left out."""
+    rows: Rows = []
+    for K, *matrices in legs:
+        rows.append([*K, *(x for matrix in matrices[: used_matrices(p.friction)] for row in matrix.rows for x in row)])
+    return rows
+
+
+def from_numbers(p: LumpedPlatform, numbers: Sequence[Scalar]) -> list[LegSlopes]:
+    """Undoes `as_numbers`, of all rows one after another."""
+    size, count = len(numbers) // len(p.legs), used_matrices(p.friction)
+    legs = []
+    for i in range(len(p.legs)):
+        own = numbers[size * i : size * (i + 1)]
+        given = [Matrix.of([own[k + 3 * j : k + 3 * j + 3] for j in range(3)]) for k in range(3, size, 9)]
+        legs.append(LegSlopes(Vector(*own[:3]), *given, *[NOTHING] * (5 - count)))
+    return legs
+
+
+def used_matrices(friction: Friction) -> int:
+    return 2 if is_zero(friction.spherical) else 5
+
+
 class Slopes(NamedTuple):
     """Of a force or a moment by the platform's motion, 3 x 3 each, base axes."""
 
@@ -185,28 +219,25 @@ class Slopes(NamedTuple):
 
 
 class MissingSlopes(NamedTuple):
-    """Of the missing wrench about the moved origin, and the mass matrix about it in both halves: its factors need it."""
+    """Of the missing wrench about the moved origin."""
 
     force: Slopes
     moment: Slopes
-    mass: tuple[Matrix, Matrix, Matrix]
 
 
 def missing_slopes(
-    p: LumpedPlatform, m: PlatformMotion, tips: Sequence[Tip | FreeTip], actuators: Sequence[Scalar]
+    p: LumpedPlatform, m: PlatformMotion, tips: Sequence[Tip | FreeTip], legs: Sequence[LegSlopes]
 ) -> MissingSlopes:
     """By the motion of the platform's own origin, all of m and the actuators' forces held but one."""
     U, C_s = acceleration_matrix(m.omega, m.alpha), p.friction.spherical
     q1 = m.R @ p.origin
-    v, lifted = m.v + cross(m.omega, q1), m.a + U @ q1 + p.up * p.g
+    v1, a1 = cross(m.omega, q1), U @ q1  # of the moved origin about the platform's own
     force, moment = remainder_slopes(p, m, U, q1)
     by_own_omega = Own(NOTHING, NOTHING)  # by omega where it rubs at the joints, not by the tips that it moves
-    for t, actuator in zip(tips, actuators, strict=True):
-        f = leg_slopes(p, t, v + cross(m.omega, t.q), lifted + U @ t.q, m.omega, actuator)
+    for t, f in zip(tips, legs, strict=True):
         Q = tip_mass_matrix(t)
-        q = t.q + q1
-        velocity = cross(m.omega, q)
-        turned = times_cross(f.by_place, q) + times_cross(f.by_velocity, velocity) + times_cross(Q, U @ q)
+        q, velocity, acceleration = t.q + q1, cross(m.omega, t.q) + v1, U @ t.q + a1
+        turned = times_cross(f.by_place, q) + times_cross(f.by_velocity, velocity) + times_cross(Q, acceleration)
         spun = times_cross(f.by_velocity, q) + times_cross(Q, velocity * 2.0)
         rubbed = times_cross(f.W_by_place, q) + times_cross(f.W_by_velocity, velocity)
         force = Turned(
@@ -221,11 +252,11 @@ def missing_slopes(
         by_own_omega = Own(by_own_omega.force + f.by_omega, by_own_omega.moment + crossed(t.q, f.by_omega))
     rubbing = C_s * len(p.legs)
     by_own_omega = by_own_omega._replace(moment=by_own_omega.moment + Matrix.diagonal(rubbing, rubbing, rubbing))
-    A, C, D = mass = mass_blocks(p, m.R, tips)
+    M = assembled(*mass_blocks(p, m.R, tips))
+    A, C, D = (Matrix.of([row[j : j + 3] for row in M[i : i + 3]]) for i, j in ((0, 0), (3, 0), (3, 3)))
     return MissingSlopes(
         whole_slopes(force, by_own_omega.force, A, C.T - times_cross(A, q1), m),
         whole_slopes(moment, by_own_omega.moment, C, D - times_cross(C, q1), m),
-        mass,
     )
 
 
@@ -284,29 +315,28 @@ class StateSlopes(NamedTuple):
     last: Rows
 
 
-def inverse_dynamics_slopes(
-    p: LumpedPlatform, m: PlatformMotion, turns: Matrix, *, trapped: bool = False
-) -> StateSlopes:
+def inverse_dynamics_slopes(p: LumpedPlatform, m: PlatformMotion, turns: Matrix) -> StateSlopes:
     """Of the actuators' forces, by pose, twist and acceleration.
 
     turns: whose columns are the turns by the three angles of the pose, each at unit rate
-    trapped: where the pivots of H say that it may be singular the first slope is NaN
     Identity: the last is H^-1 M.
     """
     found, _ = gathered(p, m)
-    rows = long_columns(found)
-    (pushes,), _ = eliminations(rows, [[*found.wrench.force, *found.wrench.moment]])
+    (pushes,), _ = eliminations(long_columns(found.tips), [[*found.wrench.force, *found.wrench.moment]])
     F = [x * t.L + along for t, along, x in zip(found.tips, found.along, pushes, strict=True)]
-    slopes = missing_slopes(p, m, found.tips, F)
-    pose, twist = by_pose(slopes, turns), by_twist(slopes)
-    last = stacked((slopes.force.acceleration, slopes.force.alpha), (slopes.moment.acceleration, slopes.moment.alpha))
-    columns = [list(column) for block in (pose, twist, last) for column in zip(*block, strict=True)]
-    answers, pivots = eliminations(rows, columns)
-    results = [[x * t.L for t, x in zip(found.tips, answer, strict=True)] for answer in answers]
-    if trapped:
-        sines = [t.rho for t in found.tips if isinstance(t, Tip)]
-        results[0][0] = off_axis(sines, trap(pivots, results[0][0]))
-    return by_threes(results)
+    return force_slopes(p, m, turns, found.tips, slopes_of_legs(p, m, found.tips, F))
+
+
+def force_slopes(
+    p: LumpedPlatform, m: PlatformMotion, turns: Matrix, tips: Sequence[Tip | FreeTip], legs: Sequence[LegSlopes]
+) -> StateSlopes:
+    """H^-1 dr."""
+    slopes = missing_slopes(p, m, tips, legs)
+    force, moment = slopes.force, slopes.moment
+    by_acceleration = stacked((force.acceleration, force.alpha), (moment.acceleration, moment.alpha))
+    blocks = (by_pose(slopes, turns), by_twist(slopes), by_acceleration)
+    answers, _ = eliminations(long_columns(tips), columns_of(*blocks))
+    return by_sixes([[x * t.L for t, x in zip(tips, answer, strict=True)] for answer in answers])
 
 
 def forward_dynamics_slopes(
@@ -319,26 +349,39 @@ def forward_dynamics_slopes(
     found, q1 = gathered(p, without_acceleration(m), actuators)
     factors = factored(assembled(*mass_blocks(p, m.R, found.tips)))
     x = solved(factors, [-y for y in (*found.wrench.force, *found.wrench.moment)])
-    alpha = Vector(*x[3:])
-    m = m._replace(a=Vector(*x[:3]) - cross(alpha, q1), alpha=alpha)
-    slopes = missing_slopes(p, m, found.tips, actuators)
-    state = [list(column) for block in (by_pose(slopes, turns), by_twist(slopes)) for column in zip(*block, strict=True)]
-    pushes = [[y * t.L_inverse for y in column] for t, column in zip(found.tips, long_legs(found), strict=True)]
+    m = m._replace(a=Vector(*x[:3]) - cross(Vector(*x[3:]), q1), alpha=Vector(*x[3:]))
+    return acceleration_slopes(p, m, turns, found.tips, slopes_of_legs(p, m, found.tips, actuators))
+
+
+def acceleration_slopes(
+    p: LumpedPlatform, m: PlatformMotion, turns: Matrix, tips: Sequence[Tip | FreeTip], legs: Sequence[LegSlopes]
+) -> StateSlopes:
+    """- M^-1 dr and M^-1 H, of the moved origin, and from there of the platform's own."""
+    q1 = m.R @ p.origin
+    factors = factored(assembled(*mass_blocks(p, m.R, tips)))
+    slopes = missing_slopes(p, m, tips, legs)
+    needed = [[-y for y in column] for column in columns_of(by_pose(slopes, turns), by_twist(slopes))]
+    pushed = [[y * t.L_inverse for y in column] for t, column in zip(tips, long_legs(tips), strict=True)]
     results = []
-    for column in [[-y for y in column] for column in state] + pushes:
-        y = solved(factors, column)
-        alpha = Vector(*y[3:])
-        results.append([*(Vector(*y[:3]) - cross(alpha, q1)), *alpha])
-    return by_threes(results)
+    for column in needed + pushed:
+        x = solved(factors, column)
+        alpha = Vector(*x[3:])
+        results.append([*(Vector(*x[:3]) - cross(alpha, q1)), *alpha])
+    return by_sixes(results)
 
 
-def long_legs(found: Gathered) -> Rows:
+def long_legs(tips: Sequence[Tip | FreeTip]) -> Rows:
     """Columns of H about the moved origin, each as long as its leg."""
-    return [[*t.S, *cross(t.q, t.S)] for t in found.tips]
+    return [[*t.S, *cross(t.q, t.S)] for t in tips]
 
 
-def long_columns(found: Gathered) -> Rows:
-    return [list(row) for row in zip(*long_legs(found), strict=True)]
+def long_columns(tips: Sequence[Tip | FreeTip]) -> Rows:
+    return [list(row) for row in zip(*long_legs(tips), strict=True)]
+
+
+def tips_of(p: LumpedPlatform, m: PlatformMotion) -> list[Tip | FreeTip]:
+    X = m.X + m.R @ p.origin
+    return [tip(leg, X, m.R) for leg in p.legs]
 
 
 def by_pose(slopes: MissingSlopes, turns: Matrix) -> Rows:
@@ -355,7 +398,11 @@ def stacked(*halves: tuple[Matrix, Matrix]) -> Rows:
     return [[*a, *b] for left, right in halves for a, b in zip(left.rows, right.rows, strict=True)]
 
 
-def by_threes(columns: Rows) -> StateSlopes:
+def columns_of(*blocks: Rows) -> Rows:
+    return [list(column) for block in blocks for column in zip(*block, strict=True)]
+
+
+def by_sixes(columns: Rows) -> StateSlopes:
     """18 columns as three matrices of six rows."""
     blocks = [columns[6 * k : 6 * k + 6] for k in range(3)]
     return StateSlopes(*([list(row) for row in zip(*block, strict=True)] for block in blocks))

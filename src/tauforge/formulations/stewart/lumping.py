@@ -83,9 +83,7 @@ def with_payload(p: LumpedPlatform, payload: BodyParameters) -> LumpedPlatform:
     differ.
     """
     mass, first, second = moments_about(p.origin, payload)
-    return p._replace(
-        mass=p.mass + mass, first_moment=p.first_moment + first, second_moments=p.second_moments + second
-    )
+    return p._replace(mass=p.mass + mass, first_moment=p.first_moment + first, second_moments=p.second_moments + second)
 
 
 def lumped_leg(leg: LegParameters, point: Vector, rider: Scalar) -> LumpedLeg:

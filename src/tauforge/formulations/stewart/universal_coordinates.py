@@ -119,7 +119,7 @@ class TipForce(NamedTuple):
 def tip_force(
     t: Tip, w: Rates, a: Components, up: Components, g: Scalar, omega: AxisTurns, friction: Friction
 ) -> TipForce:
-    """a: acceleration of the tip less gravity; up: unit vector against gravity, g its size. t.S and t.n are not used."""
+    """a: acceleration of the tip less gravity; up: unit vector against gravity, g its size; t.S, t.n: not used."""
     leg, sigma, rho = t.leg, t.sigma, t.rho
     Ldot, w1, w2 = w
     Wz = rho * w1

@@ -242,29 +242,66 @@ def unit_turns(pose: Scalars) -> Matrix:
 
 
 def inverse_dynamics_derivatives(
+    model: PlatformModel, pose: Scalars, twist: Scalars, acceleration: Scalars, payload: Scalars | None = None
+) -> list[list[list[Scalar]]]:
+    """dF/dpose, dF/dtwist and dF/dacceleration."""
+    lumped, m = loaded(model, payload).lumped, motion(pose, twist, acceleration)
+    return list(derivatives.inverse_dynamics_slopes(lumped, m, unit_turns(pose)))
+
+
+def forward_dynamics_derivatives(
+    model: PlatformModel, pose: Scalars, twist: Scalars, leg_forces: Scalars, payload: Scalars | None = None
+) -> list[list[list[Scalar]]]:
+    """da/dpose, da/dtwist and da/dF."""
+    lumped, m = loaded(model, payload).lumped, motion(pose, twist)
+    return list(derivatives.forward_dynamics_slopes(lumped, m, leg_forces, unit_turns(pose)))
+
+
+def leg_slopes(
+    model: PlatformModel, pose: Scalars, twist: Scalars, acceleration: Scalars, leg_forces: Scalars
+) -> list[list[Scalar]]:
+    """What both kinds of derivatives need of the legs, a row each: no payload changes it."""
+    m = motion(pose, twist, acceleration)
+    tips = derivatives.tips_of(model.lumped, m)
+    return derivatives.as_numbers(model.lumped, derivatives.slopes_of_legs(model.lumped, m, tips, leg_forces))
+
+
+def force_slopes(
     model: PlatformModel,
     pose: Scalars,
     twist: Scalars,
     acceleration: Scalars,
+    legs: Scalars,
     payload: Scalars | None = None,
-    trapped: bool = False,
 ) -> list[list[list[Scalar]]]:
-    """dF/dpose, dF/dtwist and dF/dacceleration."""
-    m = motion(pose, twist, acceleration)
-    lumped = loaded(model, payload).lumped
-    return list(derivatives.inverse_dynamics_slopes(lumped, m, unit_turns(pose), trapped=trapped))
+    """`inverse_dynamics_derivatives` from the rows of `leg_slopes`."""
+    return _slopes(derivatives.force_slopes, model, pose, twist, acceleration, legs, payload)
 
 
-def forward_dynamics_derivatives(
+def acceleration_slopes(
     model: PlatformModel,
     pose: Scalars,
     twist: Scalars,
-    leg_forces: Scalars,
+    acceleration: Scalars,
+    legs: Scalars,
     payload: Scalars | None = None,
 ) -> list[list[list[Scalar]]]:
-    """da/dpose, da/dtwist and da/dF."""
-    lumped = loaded(model, payload).lumped
-    return list(derivatives.forward_dynamics_slopes(lumped, motion(pose, twist), leg_forces, unit_turns(pose)))
+    """`forward_dynamics_derivatives` from the rows of `leg_slopes`, at the acceleration that the forces produce."""
+    return _slopes(derivatives.acceleration_slopes, model, pose, twist, acceleration, legs, payload)
+
+
+def _slopes(
+    assembled: Callable[..., derivatives.StateSlopes],
+    model: PlatformModel,
+    pose: Scalars,
+    twist: Scalars,
+    acceleration: Scalars,
+    legs: Scalars,
+    payload: Scalars | None,
+) -> list[list[list[Scalar]]]:
+    lumped, m = loaded(model, payload).lumped, motion(pose, twist, acceleration)
+    given = derivatives.from_numbers(lumped, legs)
+    return list(assembled(lumped, m, unit_turns(pose), derivatives.tips_of(lumped, m), given))
 
 
 def twist_of(model: PlatformModel, pose: Scalars, rates: Scalars) -> list[Scalar]:
@@ -322,10 +359,8 @@ FUNCTIONS = {
     "leg_motion": Function(STATE, [(LEGS,)] * 5 + [(LEGS, 3)] * 3),
     "joint_reactions": Function(STATE, [(LEGS, 6)] * 3, {"platform_axes": False}),
     "energy": Function({**POSE, **TWIST}, [(), ()]),
-    "inverse_dynamics_derivatives": Function(STATE, [(LEGS, 6)] * 3, {"trapped": True}),
-    "forward_dynamics_derivatives": Function(
-        {**POSE, **TWIST, "leg_forces": LEGS}, [(6, 6), (6, 6), (6, LEGS)], {"trapped": True}
-    ),
+    "inverse_dynamics_derivatives": Function(STATE, [(LEGS, 6)] * 3),
+    "forward_dynamics_derivatives": Function({**POSE, **TWIST, "leg_forces": LEGS}, [(6, 6), (6, 6), (6, LEGS)]),
     "twist_of": Function({**POSE, "rates": LEGS}, [(6,)]),
     "acceleration_of": Function({**POSE, **TWIST, "accelerations": LEGS}, [(6,)]),
     "tracked_pose": Function({"lengths": LEGS, "guess": 6}, [(6,), ()]),

@@ -18,15 +18,16 @@ from tauforge.robots.computed_once import computed_once
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, finite_rows, loaded
 from tauforge.robots.own_classes import method_is_as_written, recorded
+from tauforge.robots.payload import BaseMotion, Payload
 from tauforge.robots.quick_call import install
 from tauforge.robots.serial import varying as families
 from tauforge.robots.stewart import functions as formulas
-from tauforge.robots.stewart import limits
+from tauforge.robots.stewart import large_derivatives, limits
 from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart import varying as families_of_platforms
 from tauforge.robots.stewart.description import PlatformDescription
-from tauforge.robots.stewart.functions import EXACT, FUNCTIONS, MASSLESS, MODELS, PlatformModel
-from tauforge.robots.stewart.spherical_legs import UNIVERSAL
+from tauforge.robots.stewart.functions import EXACT, FIXED_BASE_ONLY, FUNCTIONS, MASSLESS, MODELS, PlatformModel
+from tauforge.robots.stewart.spherical_legs import SPHERICAL, UNIVERSAL
 
 if TYPE_CHECKING:
     from tauforge.kernels.cpu.kernel import Kernel
@@ -47,12 +48,15 @@ DIRECT = (  # methods whose arguments and results are the kernel's own
     "inverse_kinematics",
     "energy",
 )
-OPTIONAL = ("external_wrench",)
+OPTIONAL = ("external_wrench", "payload", "base_motion")
+SIZES = {"payload": 10, "base_motion": 9}  # numbers of optional arguments; six of the others
 MEANINGS = {
     "pose": "x, y, z, theta_x, theta_y, theta_z",
     "twist": "velocity and angular velocity",
     "acceleration": "acceleration and angular acceleration",
     "external_wrench": "force and moment at the platform's origin",
+    "payload": "mass, mass centre and inertia",
+    "base_motion": "angular velocity, angular acceleration and linear acceleration",
 }
 
 
@@ -158,10 +162,13 @@ class StewartPlatform(PlatformDescription):
         for name, value in arguments.items():
             if value is None and name in OPTIONAL:
                 continue
-            size = function.arguments.get(name, 6)
+            size = function.arguments.get(name, SIZES.get(name, 6))
             checked[name] = as_argument(name, value, size, MEANINGS.get(name, "one for each leg"))
         chosen = {**function.options, **options}
-        outs = self._evaluator(method, getattr(formulas, method), checked, function.results, **chosen)
+        if method in large_derivatives.IN_PARTS:
+            outs = large_derivatives.derivatives(self._evaluator, self.parameters.friction, method, checked)
+        else:
+            outs = self._evaluator(method, getattr(formulas, method), checked, function.results, **chosen)
         if method not in vars(self) and len(checked) == len(function.arguments) and chosen == function.options:
             self._install(method)
         return outs
@@ -181,6 +188,26 @@ class StewartPlatform(PlatformDescription):
                 field=method,
                 remedy="Give lower_mass, upper_mass, platform_mass and so on",
             )
+
+    def _loads(self, payload: Payload | None, base_motion: BaseMotion | None = None) -> dict[str, Array]:
+        """The numbers of what was given."""
+        loads = {}
+        if payload is not None:
+            if not isinstance(payload, Payload):
+                raise ShapeError("payload", expected="a tauforge.Payload", got=type(payload).__name__)
+            loads["payload"] = payload.numbers()
+        if base_motion is not None:
+            if not isinstance(base_motion, BaseMotion):
+                raise ShapeError("base_motion", expected="a tauforge.BaseMotion", got=type(base_motion).__name__)
+            loads["base_motion"] = base_motion.numbers()
+            if self.base_joint == SPHERICAL and self.friction[0] != 0 and loads["base_motion"][..., :3].any():
+                raise UnsupportedFeatureError(
+                    f"on a base that turns, the friction of spherical base joints, {self.friction[0]:g} N m s, would "
+                    "turn a leg about itself, and nothing holds its spin",
+                    field="base_motion",
+                    remedy='Give 0 as the first coefficient of friction, or use base_joint = "universal"',
+                )
+        return loads
 
     def _wrench_axes(self, wrench_frame: str) -> bool:
         if wrench_frame not in ("base", "platform"):
@@ -294,6 +321,8 @@ class StewartPlatform(PlatformDescription):
         acceleration: ArrayLike,
         *,
         external_wrench: ArrayLike | None = None,
+        payload: Payload | None = None,
+        base_motion: BaseMotion | None = None,
         model: str = EXACT,
         corrections: Sequence[str] = (),
         on_singular: str = "raise",
@@ -301,8 +330,12 @@ class StewartPlatform(PlatformDescription):
     ) -> Array:
         """Actuator forces (..., 6), N, positive where they extend the legs.
 
-        pose, twist, acceleration: (..., 6), see `inverse_kinematics` and `leg_motion`
+        pose, twist, acceleration: (..., 6), see `inverse_kinematics` and `leg_motion`; relative to the base
         external_wrench: (..., 6) N, N m on the platform at its origin, base axes, or wrench_frame="platform"
+        payload:         a Payload held by the platform, in the platform's frame
+        base_motion:     a BaseMotion of the base, in base axes, which are the world's axes at the instant; gravity is
+                         given in them too. Friction and reflected masses act on motion relative to the base. The
+                         papers' models need a base at rest. Legs between spherical joints have no absolute spin
         model:           one of tauforge.STEWART_MODELS; of `models` where the base joints are spherical
         corrections:     names of a paper's wrong terms to put right, such as ("leg_spin",) for dasgupta1998
         on_singular:     "raise" SingularityError where the condition number of H is above 1e12, or "nan" for such rows
@@ -312,7 +345,14 @@ class StewartPlatform(PlatformDescription):
         names = self._checked_model(model, corrections)
         if on_singular not in ("raise", "nan"):
             raise ShapeError("on_singular", expected="'raise' or 'nan'", got=repr(on_singular))
+        if base_motion is not None and model in FIXED_BASE_ONLY:
+            raise UnsupportedFeatureError(
+                f"{model} does not take a moving base",
+                field="base_motion",
+                remedy=f"Use one of {', '.join(name for name in self.models if name not in FIXED_BASE_ONLY)}",
+            )
         arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "external_wrench": external_wrench}
+        arguments |= self._loads(payload, base_motion)
         options: dict[str, Any] = {"which": model, "corrections": " ".join(sorted(set(names)))}
         options["platform_axes"] = self._wrench_axes(wrench_frame)
         (forces,) = self._evaluate("inverse_dynamics", arguments, **options, trapped=True)
@@ -393,6 +433,8 @@ class StewartPlatform(PlatformDescription):
         leg_forces: ArrayLike,
         *,
         external_wrench: ArrayLike | None = None,
+        payload: Payload | None = None,
+        base_motion: BaseMotion | None = None,
         wrench_frame: str = "base",
     ) -> Array:
         """Accelerations (..., 6), v' and omega', that the leg forces (..., 6) produce; other arguments as above.
@@ -400,6 +442,7 @@ class StewartPlatform(PlatformDescription):
         Identity: inverse_dynamics(pose, twist, result) = leg_forces.
         """
         arguments = {"pose": pose, "twist": twist, "leg_forces": leg_forces, "external_wrench": external_wrench}
+        arguments |= self._loads(payload, base_motion)
         axes = self._wrench_axes(wrench_frame)
         (result,) = self._evaluate("forward_dynamics", arguments, platform_axes=axes, trapped=True)
         rows = np.asarray(~np.isfinite(result).all(axis=-1))
@@ -409,7 +452,8 @@ class StewartPlatform(PlatformDescription):
         (closer,) = self._evaluate("forward_dynamics", again, platform_axes=axes, trapped=False)
         finite = finite_rows(again)
         poses = np.where(np.isfinite(again["pose"]).all(axis=-1, keepdims=True), again["pose"], 0.0).astype(float)
-        conditions = condition_numbers(self.mass_matrix(poses))
+        heavy = {name: value for name, value in again.items() if name == "payload"}
+        conditions = condition_numbers(self._evaluate("mass_matrix", {"pose": poses, **heavy})[0])
         conditions = np.where(np.isnan(conditions), np.inf, conditions)
         singular = finite & ((conditions > SINGULAR_MASS) | ~np.isfinite(closer).all(axis=-1))
         if singular.any():
@@ -420,20 +464,53 @@ class StewartPlatform(PlatformDescription):
         result[rows] = closer
         return result
 
-    def mass_matrix(self, pose: ArrayLike) -> Array:
+    def inverse_dynamics_derivatives(
+        self,
+        pose: ArrayLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        *,
+        payload: Payload | None = None,
+        on_singular: str = "raise",
+    ) -> tuple[Array, Array, Array]:
+        """dF/dpose, dF/dtwist, dF/dacceleration, each (..., 6, 6), friction included; column k is by the k-th number.
+
+        The pose is taken by its six numbers x, y, z, theta_x, theta_y, theta_z; the twist holds still as they change.
+        on_singular: as in `inverse_dynamics`
+
+        Identity: the last is force_matrix^-1 mass_matrix.
+        """
+        forces = self.inverse_dynamics(pose, twist, acceleration, payload=payload, on_singular=on_singular)
+        arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, **self._loads(payload)}
+        three = _without_rows(self._evaluate("inverse_dynamics_derivatives", arguments), forces)
+        return three[0], three[1], three[2]
+
+    def forward_dynamics_derivatives(
+        self, pose: ArrayLike, twist: ArrayLike, leg_forces: ArrayLike, *, payload: Payload | None = None
+    ) -> tuple[Array, Array, Array]:
+        """da/dpose, da/dtwist, da/dF of the accelerations, each (..., 6, 6), friction included; otherwise as above.
+
+        Identity: the last is mass_matrix^-1 force_matrix.
+        """
+        self.forward_dynamics(pose, twist, leg_forces, payload=payload)  # says where the mass matrix has no inverse
+        arguments = {"pose": pose, "twist": twist, "leg_forces": leg_forces, **self._loads(payload)}
+        three = self._evaluate("forward_dynamics_derivatives", arguments)
+        return three[0], three[1], three[2]
+
+    def mass_matrix(self, pose: ArrayLike, *, payload: Payload | None = None) -> Array:
         """M, (..., 6, 6), in the platform's coordinates, legs and reflected masses included; exactly symmetric."""
-        return self._evaluate("mass_matrix", {"pose": pose})[0]
+        return self._evaluate("mass_matrix", {"pose": pose, **self._loads(payload)})[0]
 
-    def bias_wrench(self, pose: ArrayLike, twist: ArrayLike) -> Array:
+    def bias_wrench(self, pose: ArrayLike, twist: ArrayLike, *, payload: Payload | None = None) -> Array:
         """eta, (..., 6): velocity terms, gravity and friction, at the platform's origin."""
-        return self._evaluate("bias_wrench", {"pose": pose, "twist": twist})[0]
+        return self._evaluate("bias_wrench", {"pose": pose, "twist": twist, **self._loads(payload)})[0]
 
-    def energy(self, pose: ArrayLike, twist: ArrayLike) -> tuple[Array, Array]:
+    def energy(self, pose: ArrayLike, twist: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:
         """Kinetic and potential energy (from the base frame's origin), J, each (...).
 
         Identity: their sum changes by the power of the actuators, the friction and the external wrench.
         """
-        kinetic, potential = self._evaluate("energy", {"pose": pose, "twist": twist})
+        kinetic, potential = self._evaluate("energy", {"pose": pose, "twist": twist, **self._loads(payload)})
         return kinetic, potential
 
     def joint_reactions(
@@ -443,36 +520,46 @@ class StewartPlatform(PlatformDescription):
         acceleration: ArrayLike,
         *,
         external_wrench: ArrayLike | None = None,
+        payload: Payload | None = None,
+        base_motion: BaseMotion | None = None,
         on_singular: str = "raise",
         wrench_frame: str = "base",
     ) -> JointReactions:
         """Force and moment at every joint of every leg, each (..., 6, 6), N and N m, base axes; see `JointReactions`.
 
-        on_singular: as in `inverse_dynamics`
+        payload, base_motion, on_singular: as in `inverse_dynamics`
 
         Identity: along the leg the prismatic force is the actuator's less friction and reflected inertia.
         """
         arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "external_wrench": external_wrench}
+        arguments |= self._loads(payload, base_motion)
         self._need_masses("joint_reactions")
         forces = self.inverse_dynamics(
             pose,
             twist,
             acceleration,
             external_wrench=external_wrench,
+            payload=payload,
+            base_motion=base_motion,
             on_singular=on_singular,
             wrench_frame=wrench_frame,
         )
         outs = self._evaluate("joint_reactions", arguments, platform_axes=self._wrench_axes(wrench_frame))
-        answered = np.asarray(np.isfinite(forces).all(axis=-1))
-        if not answered.all():
-            outs = tuple(np.where(answered[..., None, None], out, np.array(np.nan, out.dtype)) for out in outs)
-        return JointReactions(*outs)
+        return JointReactions(*_without_rows(outs, forces))
+
+
+def _without_rows(outs: tuple[Array, ...], forces: Array) -> tuple[Array, ...]:
+    """Results (..., 6, 6), NaN in rows in which the legs have no forces."""
+    answered = np.asarray(np.isfinite(forces).all(axis=-1))
+    if answered.all():
+        return outs
+    return tuple(np.where(answered[..., None, None], out, np.array(np.nan, out.dtype)) for out in outs)
 
 
 def _rows(arguments: dict[str, Any], rows: Array) -> dict[str, Array]:
-    """These rows of the batch (...) of every argument, (k, 6)."""
-    given = {name: as_argument(name, value, 6, "") for name, value in arguments.items() if value is not None}
-    return {name: np.broadcast_to(value, (*rows.shape, 6))[rows] for name, value in given.items()}
+    """These rows of the batch (...) of every argument, (k, 6), or (k, 10) of a payload and so on."""
+    given = {n: as_argument(n, value, SIZES.get(n, 6), "") for n, value in arguments.items() if value is not None}
+    return {name: np.broadcast_to(value, (*rows.shape, value.shape[-1]))[rows] for name, value in given.items()}
 
 
 def _no_answer(text: str, rows: Array, first: int, pose: Array, condition: float) -> SingularityError:

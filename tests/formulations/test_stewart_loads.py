@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 
 import tauforge as tf
 from support.moving_base_witness import lagrange
@@ -59,6 +59,7 @@ def test_a_payload_is_a_14th_body(rng):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=8)
 @given(rng=seeds)
 def test_carrying_a_payload(kind, rng):
     """As an argument of a call and as a part of the platform it does the same, in every model."""
@@ -135,6 +136,7 @@ def test_newton_euler_on_a_moving_base(rng):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=8)
 @given(rng=seeds)
 def test_lagrange_in_the_inertial_frame(kind, rng):
     """Legs between spherical joints: their rolls are coordinates, and their absolute spins zero."""
@@ -155,6 +157,7 @@ def test_lagrange_in_the_inertial_frame(kind, rng):
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@settings(max_examples=8)
 @given(rng=seeds)
 def test_what_a_moving_base_must_not_change(kind, rng):
     """An acceleration is a change of gravity; a base at rest is none; any origin on the base will do."""

@@ -58,11 +58,20 @@ def spins_of(p: dict[str, Any], base: Any, x: Any, xd: Any) -> Any:
     return (turning(rate.axes, now.axes)[:LEGS] * now.axes[:LEGS, :, 0]).sum(-1)
 
 
+rubbing = jax.jit(jax.jacfwd(dissipation, 2))
+
+
+@jax.jit
+def rates(q: Any, qd: Any) -> Any:
+    """G of twist = G q', and G' q'."""
+    return jax.jacfwd(twist_of, 1)(q, qd), jax.jvp(lambda x: twist_of(x, qd), (q,), (qd,))[1]
+
+
 def coordinates(pose: Array, twist: Array, acceleration: Array) -> tuple[Array, Array, Array]:
     """G of twist = G q', and q', q''."""
-    G = np.asarray(jax.jacfwd(twist_of, 1)(pose, twist))
+    G = np.asarray(rates(pose, twist)[0])
     qd = np.linalg.solve(G, twist)
-    return G, qd, np.linalg.solve(G, acceleration - np.asarray(jax.jvp(lambda y: twist_of(y, qd), (pose,), (qd,))[1]))
+    return G, qd, np.linalg.solve(G, acceleration - np.asarray(rates(pose, qd)[1]))
 
 
 def lagrange(
@@ -74,7 +83,7 @@ def lagrange(
         if platform.base_joint == "universal":
             p = stewart_witness.numbers(platform)
             Q, lengths, _ = map(np.asarray, slopes(p, bare, base, pose, qd, qdd))
-            Q = Q + np.asarray(jax.jacfwd(dissipation, 2)(p, pose, qd))
+            Q = Q + np.asarray(rubbing(p, pose, qd))
             return np.linalg.solve(lengths.T, Q - G.T @ wrench)
         p, still = spherical_witness.numbers(platform), np.zeros(LEGS)
         x = np.concatenate([pose, still])

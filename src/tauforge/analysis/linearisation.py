@@ -1,7 +1,7 @@
 """A robot's motion about a state, to first order: x' = A x + B u for small changes of state and forces.
 
-The state of an arm is (q, qd); of a platform (pose, twist), the pose by its six numbers. Derivatives are exact: an
-arm's by its kernels, a platform's by dual numbers through the very text of its forward dynamics.
+The state of an arm is (q, qd); of a platform (pose, twist), the pose by its six numbers. Derivatives are exact: those
+of forward dynamics by the robot's own methods, those of the rates of a pose by dual numbers.
 """
 
 from __future__ import annotations
@@ -18,9 +18,7 @@ from tauforge.arrays import Array
 from tauforge.control.controller import Robot, coordinate_count
 from tauforge.errors import ModelError, ShapeError
 from tauforge.field_docs import with_field_docs
-from tauforge.formulations.stewart.lumping import lumped
 from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart.functions import PlatformModel, forward_dynamics
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
@@ -69,10 +67,11 @@ def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: Arr
 
 
 def _of_platform(platform: StewartPlatform, pose: Array, twist: Array, force: Array) -> Linearisation:
-    platform.forward_dynamics(pose, twist, force)  # says what is wrong with the state, if anything is
-    parameters = platform.parameters
-    model = PlatformModel(parameters, lumped(parameters))
-    p, t, f = (seeded(x.tolist(), 6 * k) for k, x in enumerate((pose, twist, force)))
-    rates = [*t[:3], *angle_rates(Vector(*p[3:]), Vector(*t[3:])), *forward_dynamics(model, p, t, f)]
-    slopes = np.array([[derivative(rate, k) for k in range(18)] for rate in rates])
-    return Linearisation(slopes[:, :12], slopes[:, 12:])
+    by_pose, by_twist, by_force = platform.forward_dynamics_derivatives(pose, twist, force)
+    angles, omega = seeded(pose[3:].tolist()), seeded(twist[3:].tolist(), 3)
+    turning = angle_rates(Vector(*angles), Vector(*omega))  # a pose's numbers change by v and by these
+    slopes = np.array([[derivative(rate, k) for k in range(6)] for rate in turning])
+    top = np.zeros((6, 12))
+    top[:3, 6:9], top[3:, 3:6], top[3:, 9:] = np.eye(3), slopes[:, :3], slopes[:, 3:]
+    A = np.vstack([top, np.hstack([by_pose, by_twist])])
+    return Linearisation(A, np.vstack([np.zeros((6, 6)), by_force]))

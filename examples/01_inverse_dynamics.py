@@ -2,7 +2,7 @@
 What a move costs, joint by joint
 =================================
 
-A PUMA 560 swings its arm in one second. Inverse dynamics gives the torques; taken apart they say what the motors work
+A PUMA 560 swings its arm in one second. Inverse dynamics gives the torques. Their parts show what the motors work
 against: the inertia of links and rotors, velocities, gravity or friction.
 """
 
@@ -18,7 +18,7 @@ q, qd, qdd = move.sample(t)  # (401, 6) each
 tau = arm.inverse_dynamics(q, qd, qdd)  # (401, 6) N m
 
 # %%
-# The same torques in four parts. Their sum is the whole, and every part is a method of its own.
+# The torques have four parts. Each is a method of its own, and their sum is the whole.
 
 parts = {
     "inertia": np.einsum("kij,kj->ki", arm.mass_matrix(q), qdd),
@@ -33,7 +33,7 @@ for i, joint in enumerate(arm.joints[:3]):
     print(f"{joint.name}: at most {np.abs(tau[:, i]).max():.1f} N m; {shares}")
 
 # %%
-# The power of the torques less friction is what the arm gains in energy: an independent check of all of them.
+# The power of the torques without friction is the rate of the arm's energy, which is an independent check of all parts.
 
 kinetic, potential = arm.energy(q, qd)
 power = (qd * (tau - parts["friction"])).sum(axis=1)

@@ -2,8 +2,8 @@
 Six formulations, one answer
 ============================
 
-Six texts of the same dynamics, five of them published, agree to rounding on any arm. That is what finds misprints: put
-one printed index back and the error is not 1e-15 but a quarter of the torque.
+Six formulations of the same dynamics, five of them published, agree to rounding on any arm. This finds misprints: with
+one index as printed, the error is not 1e-15 but a quarter of the torque.
 """
 
 import matplotlib.pyplot as plt
@@ -24,8 +24,8 @@ for name in ("puma560", "stanford", "panda"):  # revolute; with a prismatic join
     assert max(error.max() for error in found[name].values()) < 1e-11
 
 # %%
-# Each misprint below is our own code with the one line put back as it is printed, run on random arms. Those that the
-# machine that read the report may have made are left out.
+# Each misprint below is our own code with one line as it is printed, run on random arms. Misprints that may come from
+# the machine that read the report are left out.
 
 runnable = [misprint for misprint in MISPRINTS if misprint.trial is not None and not misprint.reading]
 costs = {f"{misprint.where}:\n{misprint.what}": misprint.trial().printed for misprint in runnable}

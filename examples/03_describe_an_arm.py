@@ -2,8 +2,8 @@
 Your own arm: by hand, as a file, from URDF
 ===========================================
 
-Two links in a vertical plane, described three times: by Denavit-Hartenberg rows, by a model file and by URDF. All
-three give the same torques, which the textbook has in closed form.
+Two links in a vertical plane are described three times: by Denavit-Hartenberg rows, by a model file and by URDF. All
+three give the same torques, which textbooks have in closed form.
 """
 
 import tempfile
@@ -56,7 +56,7 @@ assert np.array_equal(saved.inverse_dynamics(q, qd, qdd), tau)
 assert np.allclose(from_urdf.inverse_dynamics(q, qd, qdd), tau)
 
 # %%
-# The elbow's torque as textbooks print it, for slender rods.
+# Textbooks print the elbow's torque for slender rods.
 
 along, across = l1 * np.cos(q[:, 1]), l1 * np.sin(q[:, 1])
 elbow = m2 * l2**2 / 3 * qdd.sum(axis=1) + m2 * l2 / 2 * (along * qdd[:, 0] + across * qd[:, 0] ** 2)
@@ -65,7 +65,7 @@ assert np.allclose(elbow, tau[:, 1])
 print(f"three descriptions and the textbook agree to {np.abs(elbow - tau[:, 1]).max():.0e} N m")
 
 # %%
-# What holds it up: gravity's torque at every position, and the arm in some of them.
+# The figure shows the torque that holds the arm against gravity at every position, and the arm in some of them.
 
 angles = np.linspace(-np.pi, np.pi, 181)
 grid = np.stack(np.meshgrid(angles, angles, indexing="ij"), axis=-1)  # (181, 181, 2): any leading shape will do

@@ -2,8 +2,8 @@
 A free arm, and the energy it keeps
 ===================================
 
-Two rods fall from the horizontal with no motors: a double pendulum. Nothing takes energy, so whatever changes it is the
-integrator's error; and two starts a millionth of a radian apart say how long any of it can be predicted.
+Two rods fall from the horizontal without motors: a double pendulum. Nothing takes energy, so any change of it is the
+integrator's error. Two starts a millionth of a radian apart show how long the motion can be predicted.
 """
 
 import warnings
@@ -17,7 +17,7 @@ arm = tf.load("planar-2r")
 start = (np.zeros(2), np.zeros(2))
 runs = {}
 with warnings.catch_warnings():
-    warnings.simplefilter("ignore", tf.EnergyDriftWarning)  # which is what this is about
+    warnings.simplefilter("ignore", tf.EnergyDriftWarning)  # the drift is measured below
     for name, method, step in (
         ("rk4, 10 ms", "rk4", 0.01),
         ("symplectic, 10 ms", "symplectic", 0.01),
@@ -35,7 +35,7 @@ for name, run in runs.items():
 assert drifts["dormand-prince"].max() < 1e-9 < drifts["rk4, 1 ms"].max() < drifts["rk4, 10 ms"].max()
 
 # %%
-# The same fall, started a millionth of a radian higher.
+# The same fall starts a millionth of a radian higher.
 
 nudged = tf.simulate(arm, initial=([1e-6, 0.0], [0.0, 0.0]), duration=5.0, step=0.01, method="dormand-prince")
 exact = runs["dormand-prince"]

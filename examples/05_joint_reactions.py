@@ -3,7 +3,7 @@ What the joints of a hexapod carry
 ==================================
 
 Leg forces say how strong the actuators must be. The joints carry more: the weight of the legs, side loads that bend a
-ball screw, the moment that a universal joint must hold. Here along two circles, with 200 kg on the platform.
+ball screw, the moment that a universal joint must hold. Here the platform carries 200 kg along two circles.
 """
 
 import matplotlib.pyplot as plt
@@ -20,8 +20,8 @@ reactions = rig.joint_reactions(*state)  # three arrays (401, 6 legs, 6), force 
 legs = rig.leg_motion(*state)
 
 # %%
-# Newton's law for the whole machine: what the base gives to all six legs moves everything and holds it up.
-# Over one circle the mean force is the weight.
+# By Newton's law for the whole machine, the forces of the base on all six legs accelerate everything and carry its
+# weight. Over one circle the mean force is the weight.
 
 weight = 9.81 * (rig.platform_mass + sum(rig.lower_mass) + sum(rig.upper_mass))
 given = reactions.universal[..., :3].sum(axis=1)
@@ -40,7 +40,7 @@ print(
 )
 
 # %%
-# Along a leg the slide's force is the actuator's, less friction and what turns screw and rotor.
+# Along a leg the slide's force is the actuator's, less friction and the force that accelerates screw and rotor.
 
 lost = rig.friction[1] * legs.rates + np.array(rig.reflected_mass) * legs.accelerations
 assert np.allclose(along, forces - lost)

@@ -2,8 +2,8 @@
 Sizing the actuators of a hexapod
 =================================
 
-A seat swings. How strong, how fast and how long must the legs be, and how near does the motion come to anything that
-the machine cannot do? Every state is a point in the plane of speed and force, which is how drives are chosen.
+A seat swings. How strong, how fast and how long must the legs be, and how near does the motion come to the limits of
+the machine? Every state is a point in the plane of speed and force, from which drives are chosen.
 """
 
 import matplotlib.pyplot as plt
@@ -37,7 +37,7 @@ for margin in found.margins:
 assert found.within_limits
 
 # %%
-# Power in is power out: what the actuators give over a whole period, friction takes.
+# Over a whole period, friction takes the energy that the actuators give.
 
 legs = rig.leg_motion(pose, twist)
 power = (found.forces * legs.rates).sum(axis=1)

@@ -2,8 +2,8 @@
 Which model of the Stewart platform is right
 ============================================
 
-Two papers give the inverse dynamics of the same machine, and they differ. The balance of power, which knows nothing of
-either, says who is right: neither, as printed.
+Two papers give the inverse dynamics of the same machine, and they differ. The balance of power, which is independent of
+both, shows that neither is right as printed.
 """
 
 import matplotlib.pyplot as plt
@@ -32,7 +32,7 @@ for model in ("dasgupta1998", "pedrammehr2012", "exact"):
     assert (np.abs(missing).max() < 1e-9) == (model == "exact")
 
 # %%
-# Each wrong term has a switch. With all three of its own put right, the older paper is exact.
+# Each wrong term has a switch. With all three of its wrong terms corrected, the older paper is exact.
 
 mended = platform.inverse_dynamics(
     *state, model="dasgupta1998", corrections=("leg_spin", "moment_along_c", "parallel_axis_once")

@@ -2,8 +2,8 @@
 Computed torque, and a payload it does not know
 ===============================================
 
-Computed torque cancels the arm's dynamics by its model. With the right model only sampling is left of the error; with
-two kilograms in the hand that nobody told the controller of, gravity pulls the arm down by what the gains allow.
+Computed torque cancels the arm's dynamics by its model. With the right model the only error is that of sampling. With
+two kilograms in the hand that the controller does not know of, gravity pulls the arm down as far as the gains allow.
 """
 
 import matplotlib.pyplot as plt
@@ -30,7 +30,7 @@ for name, run in runs.items():
     print(f"{name}: at most {np.abs(run.error).max():.1e} rad, {np.abs(run.error[-1]).max():.1e} rad at the end")
 
 # %%
-# At rest the error is what the gains make of the missing torque: Kp e = M^-1 (gravity of the payload).
+# At rest the error follows from the missing torque: Kp e = M^-1 (gravity of the payload).
 
 last = runs["2 kg unknown"]
 q = last.position[-1]

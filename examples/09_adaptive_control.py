@@ -2,8 +2,8 @@
 An arm that learns what it holds
 ================================
 
-The adaptive law of Slotine and Li needs no payload: it moves the arm's inertial parameters until the errors vanish. It
-does not have to find the true ones, only such as explain this motion.
+The adaptive law of Slotine and Li needs no payload: it adapts the arm's inertial parameters until the errors vanish. It
+does not have to find the true parameters, only some that explain this motion.
 """
 
 import matplotlib.pyplot as plt
@@ -26,7 +26,7 @@ learnt = []
 
 
 def watched(t, position, velocity):
-    """The adaptive law, and a note of what it believes."""
+    """Call the adaptive law and record its parameters."""
     force = adaptive.force(t, position, velocity, sway.sample(t))
     learnt.append(adaptive.parameters.copy())
     return force
@@ -45,7 +45,7 @@ assert errors["adaptive"][last].max() < 0.2 * errors["adaptive"][first].max()
 assert errors["adaptive"][last].max() < 0.2 * errors["fixed model"][last].max()
 
 # %%
-# What it has learnt: not each parameter, but their sum in the torques. Along the motion the learnt parameters ask for
+# The law has not learnt each parameter, but their sum in the torques. Along the motion the learnt parameters give
 # nearly the torques of the true arm.
 
 q, qd, qdd = sway.sample(np.linspace(10, 12, 200))

@@ -2,8 +2,8 @@
 Two thousand arms at once
 =========================
 
-How good is a controller when no two arms of a series weigh the same? `tf.rollout` runs the simulations together, masses
-and payloads varying from row to row, and each row is what `tf.simulate` gives.
+How good is a controller when no two arms of a series weigh the same? `tf.rollout` runs the simulations together. Masses
+and payloads vary from row to row, and each row equals the result of `tf.simulate`.
 """
 
 import matplotlib.pyplot as plt
@@ -29,7 +29,7 @@ worst = np.abs(runs.error).max(axis=(1, 2))  # (N,) rad
 print(f"{N} runs: median {np.median(worst):.4f} rad, 99 % below {np.percentile(worst, 99):.4f} rad")
 
 # %%
-# Any row can be had again by itself.
+# Any row can be simulated again by itself.
 
 row = int(worst.argmax())
 alone = arm.replace(mass=masses[row]).carrying(tf.Payload(held[row], com=(0, 0, 0.08)))

@@ -2,8 +2,8 @@
 What the formulations cost
 ==========================
 
-The text of a formulation counts its own operations: run on numbers that tick, or recorded as a graph in which nothing
-is done twice. So the papers' tables can be set beside what really runs.
+The source of a formulation counts its own operations: it runs on counting scalars, or is recorded as a graph in which
+nothing is done twice. So the papers' tables can be compared with the code that runs.
 """
 
 import matplotlib.pyplot as plt
@@ -20,7 +20,7 @@ for name in tf.FORMULATIONS:
     print(f"{name}: {count.multiplications} / {count.additions} on a PUMA; {multiplications} / {additions} in general")
 
 # %%
-# The recursions cost a fixed number of operations a joint, Lagrange's equations grow with the cube of n.
+# The recursions cost a fixed number of operations per joint; Lagrange's equations grow with the cube of n.
 
 sizes = np.arange(4, 10)
 totals = {name: np.array([sum(general_operation_count(int(n), name)[:2]) for n in sizes]) for name in tf.FORMULATIONS}

@@ -2,9 +2,9 @@
 Balancing by exact derivatives
 ==============================
 
-About a state an arm is a linear system whose matrices are exact derivatives of its dynamics. Upright and at rest two
-rods are unstable; a linear-quadratic regulator made from A and B holds the real, nonlinear arm up, with a motor at the
-shoulder alone.
+Near a state an arm is a linear system whose matrices are exact derivatives of its dynamics. Two rods at rest are
+unstable when they stand upright. A linear-quadratic regulator made from A and B balances the nonlinear arm with a motor
+at the shoulder alone.
 """
 
 import matplotlib.pyplot as plt
@@ -21,7 +21,7 @@ poles = np.linalg.eigvals(A)
 print("open-loop poles:", np.sort(poles.real).round(3), "1/s")
 
 # %%
-# The derivatives are those of the forward dynamics; a difference quotient agrees as far as it can.
+# The derivatives are those of the forward dynamics; a difference quotient agrees within its own accuracy.
 
 h = 1e-6
 above, below = (arm.forward_dynamics(upright + [shift, 0], rest, rest) for shift in (h, -h))

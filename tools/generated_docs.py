@@ -65,10 +65,11 @@ def speed_table() -> str:
         others = (f"{name} {' / '.join(f'{value / x:.0f} x' for x in own if x)}" for name, value in ns.items())
         times = ("" if x is None else f"{x:.1f} ns" for x in own)
         rows.append((case["function"].replace("_", " "), f"{case['states']:,}", *times, ", ".join(others)))
+    widths = f"{wide}-bit and with {narrow}" if narrow else wide
     note = (
-        "\nPUMA 560 without friction, and the platform of Dasgupta 1998; one core of "
-        f"{where['cpu']} with {f'{wide}-bit and with {narrow}' if narrow else wide}-bit vectors, ordinary "
-        f"row-major arrays, {where['date'][:10]}, commit {where['commit']}; how many times longer the others take.\n"
+        "\nThe robots are the PUMA 560 without friction and the platform of Dasgupta 1998. Times are for one state on "
+        f"one core of {where['cpu']} with {widths}-bit vectors, with ordinary row-major arrays ({where['date'][:10]}, "
+        f"commit {where['commit']}). The last column says how many times longer the others take.\n"
     )
     columns = [f"tauforge, {bits}-bit" for bits in (wide, narrow)] if narrow else ["tauforge, per state"]
     return markdown(("function", "states", *columns, "others"), rows) + note
@@ -134,11 +135,11 @@ def legs_table() -> str:
 def page() -> str:
     parts = [
         "# What the formulations cost\n\n"
-        "Made by `make docs` from the texts themselves. Multiplications / additions of one inverse dynamics. Sums and "
-        "differences are additions; negations and products with 0, 1 and -1 are free; numbers of the robot, and what "
-        "follows from them alone, are precomputed; sines and cosines are apart; rigid bodies only; base at rest and "
-        "gravity along the first axis. *As written* counts every operation of the text, *traced* shares common "
-        "subexpressions and drops dead code. The general arm has n revolute joints and no number known.\n\n"
+        "`make docs` counts these multiplications / additions of one inverse dynamics from the source itself. Sums and "
+        "differences are additions; negations and products with 0, 1 and -1 are free; what follows from the robot's "
+        "parameters alone is precomputed; sines and cosines are counted apart. Bodies are rigid, the base is at rest "
+        "and gravity is along the first axis. *As written* counts every operation of the source, *traced* shares "
+        "common subexpressions and drops dead code. The general arm has n revolute joints and no known parameter.\n\n"
         "## As functions of n\n\n"
     ]
     rows = []
@@ -156,11 +157,11 @@ def page() -> str:
     path = f"{steps.critical_path[0]} / {steps.critical_path[1]} (critical path)"
     printed = f"{steps.printed[0]} / {steps.printed[1]}"
     rows.append(("Turney Table 5, steps", "modified-newton-euler", printed, "", path, steps.why))
-    parts.append(markdown(("printed in", "our text", "printed", "as written", "traced", "why they differ"), rows))
+    parts.append(markdown(("printed in", "formulation", "printed", "as written", "traced", "why they differ"), rows))
     parts.append("\n## The papers' tables, row by row\n\n")
     for table in published.BREAKDOWNS:
         sums = table.sums()
-        verdict = "adds up" if table.adds_up() else f"its rows sum to {sums.multiplications} / {sums.additions}"
+        verdict = "adds up" if table.adds_up() else f"differs: rows sum to {sums.multiplications} / {sums.additions}"
         parts.append(f"### {table.title}\n\n")
         parts.append(markdown(("item", "multiplications", "additions"), [*table.rows, table.total]))
         parts.append(f"\nThe printed total {verdict}. {table.erratum}".rstrip() + "\n\n")
@@ -176,7 +177,7 @@ def page() -> str:
         ("tauforge, joint-frames, traced", " / ".join(map(str, general_cost("joint-frames"))), f"{ours[0]} / {ours[1]}")
     )
     parts.append(markdown(("authors and method", "n", "n = 6, as printed"), rows))
-    parts.append(f"\n{published.ANGELES_7_4_ERRATUM}\n\n## Our texts, line by line, as written\n")
+    parts.append(f"\n{published.ANGELES_7_4_ERRATUM}\n\n## Our sources, line by line, as written\n")
     for name in tf.FORMULATIONS:
         parts.append(f"\n### {name}\n\n")
         rows = [(f"`{cost.text}`", cost.multiplications, cost.additions) for cost in line_costs(name)]

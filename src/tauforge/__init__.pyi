@@ -18,9 +18,10 @@ from .errors import (
     UnsupportedFeatureError,
 )
 from .kernels.cpu.threads import get_threads, set_threads
+from .robots.base_motion import BaseMotion
 from .robots.loading import catalogue, load, loads
 from .robots.model_names import FORMULATIONS, STEWART_MODELS
-from .robots.payload import BaseMotion, Payload
+from .robots.payload import Payload
 from .robots.serial.joint import Joint
 from .robots.serial.serial_arm import SerialArm
 from .robots.stewart.stewart_platform import StewartPlatform

@@ -1,22 +1,74 @@
 """The error tree: every error the package raises on purpose is a `TauforgeError`.
 
+What an error knows is in its attributes, and `__str__` makes the message from them. A program that wants other words,
+such as the row of a file instead of that of an array, reads the attributes and never searches in the message.
+
 Messages quote names and texts of model files, which anyone may have written. They end on terminals, so errors and
 warnings escape what could command one.
 """
 
 from __future__ import annotations
 
+import copy
+import math
+from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import Any, Self, SupportsIndex
 
 from tauforge.terminal import printable
 
+Row = int | tuple[int, ...] | None  # of a batch with one dimension, with several, without any
 
-class TauforgeError(Exception):
-    """Root of all errors raised by tauforge."""
 
-    def __init__(self, message: str = "") -> None:
-        super().__init__(printable(message))
+class Reported(Exception):
+    """What errors and warnings have in common: attributes, which their two roots document, and a message of them."""
+
+    def __init__(
+        self,
+        reason: str = "",
+        *,
+        row: SupportsIndex | Iterable[SupportsIndex] | None = None,
+        remedy: str | None = None,
+    ) -> None:
+        self.reason, self.row, self.remedy = printable(reason), _row(row), None if remedy is None else printable(remedy)
+        self.row_name: str | None = None
+        super().__init__(str(self))
+
+    @property
+    def statement(self) -> str:
+        """The message without the remedy."""
+        return self.reason + self._in_row()
+
+    def __str__(self) -> str:
+        return printable(self.statement if self.remedy is None else f"{self.statement}. {self.remedy}")
+
+    def _in_row(self) -> str:
+        return "" if self.row is None else f" in {self._row_words()}"
+
+    def _row_words(self) -> str:
+        if self.row_name is not None:
+            return self.row_name
+        return f"row {', '.join(map(str, self.row))}" if isinstance(self.row, tuple) else f"row {self.row}"
+
+
+def _row(index: SupportsIndex | Iterable[SupportsIndex] | None) -> Row:
+    """From an index of NumPy's, (), (k,) or (j, k)."""
+    if index is None:
+        return None
+    if not isinstance(index, Iterable):
+        return index.__index__()
+    indices = tuple(k.__index__() for k in index)
+    return indices if len(indices) > 1 else (indices[0] if indices else None)
+
+
+class TauforgeError(Reported):
+    """Root of all errors raised by tauforge.
+
+    reason:   what is wrong, without where and without the remedy
+    row:      where in the batch: an index; a tuple of them in a batch of several dimensions; None for a single state
+    remedy:   what to do about it, or None
+    row_name: how the message names the row; None for its index. Set it where the rows come from a file.
+    """
 
     def __reduce__(self) -> tuple[Any, ...]:
         """Errors come back from other processes: the message and what it carries, whatever made them."""
@@ -31,7 +83,15 @@ def _remade(kind: type[TauforgeError], args: tuple[object, ...], carried: dict[s
 
 
 class ModelError(TauforgeError, ValueError):
-    """A robot description that cannot be accepted: names the file, the line or field, and a remedy."""
+    """A robot description, a file or an argument that cannot be accepted.
+
+    problem: what is wrong; the same as `reason`
+    file:    the file, or None
+    line:    the line of a text file, the first is 1; or None
+    field:   the key, argument or column at fault, or None
+    key:     the key that is unknown in the table `field`, as the file has it; None for other faults
+    row:     the row of a CSV file, the header is 1; or None
+    """
 
     def __init__(
         self,
@@ -40,73 +100,164 @@ class ModelError(TauforgeError, ValueError):
         file: str | Path | None = None,
         line: int | None = None,
         field: str | None = None,
+        key: str | None = None,
+        row: int | None = None,
         remedy: str | None = None,
     ) -> None:
-        problem = printable(problem)
-        field, remedy = (None if text is None else printable(text) for text in (field, remedy))
-        self.problem, self.file, self.line, self.field, self.remedy = problem, file, line, field, remedy
-        place = [] if file is None else [str(file) if line is None else f"{file}:{line}"]
-        place += [] if field is None else [field]
-        text = ": ".join([*place, problem])
-        super().__init__(text if remedy is None else f"{text}. {remedy}")
+        self.file, self.line, self.field, self.key = file, line, None if field is None else printable(field), key
+        super().__init__(problem, row=row, remedy=remedy)
 
-    def located(self, file: str | Path) -> ModelError:
+    @property
+    def problem(self) -> str:
+        return self.reason
+
+    @property
+    def statement(self) -> str:
+        place = [] if self.file is None else [str(self.file) if self.line is None else f"{self.file}:{self.line}"]
+        if self.row is not None:
+            place.append(self._row_words() + ("" if self.field is None else f", column {self.field}"))
+        elif self.field is not None:
+            place.append(self.field)
+        return ": ".join([*place, self.reason])
+
+    def located(self, file: str | Path) -> Self:
         """The same error with the file it came from, for readers that find faults after parsing."""
         if self.file is not None:
             return self
-        return type(self)(self.problem, file=file, line=self.line, field=self.field, remedy=self.remedy)
+        found = copy.copy(self)
+        found.file = file
+        found.args = (str(found),)
+        return found
 
 
 class UnsupportedFeatureError(ModelError):
-    """A feature of a model file, or of a formulation, that tauforge refuses by name."""
+    """A feature of a model file, or of a formulation, that tauforge refuses by name. Attributes as of ModelError."""
 
 
 class ShapeError(TauforgeError, ValueError):
-    """An array whose shape or contents do not fit: says what was expected and what came."""
+    """An array whose shape or contents do not fit.
 
-    def __init__(self, name: str, *, expected: str, got: str, hint: str | None = None) -> None:
-        self.name, self.expected, self.got, self.hint = name, expected, got, hint
-        text = f"{name}: expected {expected}, got {got}"
-        super().__init__(text if hint is None else f"{text}. {hint}")
+    name:     the argument
+    expected: what would fit
+    got:      what came instead
+    hint:     what to do about it, or None; the same as `remedy`
+    """
+
+    def __init__(
+        self,
+        name: str,
+        *,
+        expected: str,
+        got: str,
+        hint: str | None = None,
+        row: SupportsIndex | Iterable[SupportsIndex] | None = None,
+    ) -> None:
+        self.name, self.expected, self.got = name, expected, got
+        super().__init__(f"expected {expected}, got {got}", row=row, remedy=hint)
+
+    @property
+    def hint(self) -> str | None:
+        return self.remedy
+
+    @property
+    def statement(self) -> str:
+        return f"{self.name}: {self.reason}{self._in_row()}"
 
 
 class SettingError(TauforgeError, ValueError):
-    """An environment variable with a value that cannot be: names it, what was expected and what came."""
+    """An environment variable with a value that tauforge does not accept.
+
+    name:     the variable
+    expected: the values it may have
+    got:      the value it has
+    """
 
     def __init__(self, name: str, *, expected: str, got: str) -> None:
         self.name, self.expected, self.got = name, expected, got
-        super().__init__(f"{name}={got!r}: expected {expected}. Change the environment variable, or unset it")
+        super().__init__(f"expected {expected}", remedy="Change the environment variable, or unset it")
+
+    @property
+    def statement(self) -> str:
+        return f"{self.name}={self.got!r}: {self.reason}"
 
 
 class SingularityError(TauforgeError, ArithmeticError):
-    """A pose at which the mechanism has no unique answer: carries the pose and the condition number."""
+    """A pose at which the mechanism has no unique answer.
 
-    def __init__(self, message: str, *, pose: object, condition_number: float) -> None:
+    pose:             the pose or the joint coordinates
+    condition_number: of the matrix that has no inverse there
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        pose: object,
+        condition_number: float,
+        row: SupportsIndex | Iterable[SupportsIndex] | None = None,
+        remedy: str | None = None,
+    ) -> None:
         self.pose, self.condition_number = pose, condition_number
-        super().__init__(f"{message} (condition number {condition_number:.3g} at {pose})")
+        super().__init__(reason, row=row, remedy=remedy)
+
+    @property
+    def statement(self) -> str:
+        return f"{self.reason}{self._in_row()} (condition number {self.condition_number:.3g} at {self.pose})"
 
 
 class ConvergenceError(TauforgeError, ArithmeticError):
-    """An iteration that did not reach its tolerance: carries the residual and the number of iterations."""
+    """An iteration that did not reach its tolerance.
 
-    def __init__(self, message: str, *, residual: float, iterations: int) -> None:
+    residual:   how far off the last iterate is, in the units of the equation; NaN where there is none
+    iterations: how many were made
+    """
+
+    def __init__(
+        self,
+        reason: str,
+        *,
+        residual: float,
+        iterations: int,
+        row: SupportsIndex | Iterable[SupportsIndex] | None = None,
+        remedy: str | None = None,
+    ) -> None:
         self.residual, self.iterations = residual, iterations
-        super().__init__(f"{message} (residual {residual:.3g} after {iterations} iterations)")
+        super().__init__(reason, row=row, remedy=remedy)
+
+    @property
+    def statement(self) -> str:
+        residual = "" if math.isnan(self.residual) else f"residual {self.residual:.3g}"
+        iterations = f"after {self.iterations} iterations" if self.iterations or residual else ""
+        reached = " ".join(filter(None, (residual, iterations)))
+        return self.reason + self._in_row() + (f" ({reached})" if reached else "")
 
 
 class DivergenceError(TauforgeError, ArithmeticError):
-    """A simulation that ran away: carries the time (s), the last state and the recording up to there."""
+    """A simulation that cannot go on, because the motion ran away or a law or an integrator failed.
 
-    def __init__(self, message: str, *, time: float, position: object, velocity: object, recording: object) -> None:
+    time:      s, of the last state
+    position:  of the last state
+    velocity:  of the last state
+    recording: the rows up to there
+    """
+
+    def __init__(self, reason: str, *, time: float, position: object, velocity: object, recording: object) -> None:
         self.time, self.position, self.velocity, self.recording = time, position, velocity, recording
-        super().__init__(f"{message} after t = {time:.6g} s, at {position}; `recording` holds what came before")
+        super().__init__(reason)
+
+    @property
+    def statement(self) -> str:
+        return f"{self.reason} after t = {self.time:.6g} s, at {self.position}; `recording` holds the rows up to there"
 
 
-class TauforgeWarning(UserWarning):
-    """Root of the warnings about robots and motions."""
+class TauforgeWarning(Reported, UserWarning):
+    """Root of the warnings about robots and motions.
 
-    def __init__(self, message: str) -> None:
-        super().__init__(printable(message))
+    reason:   what to beware of, without where and without the remedy
+    row:      where in the batch, as of TauforgeError
+    remedy:   what to do about it, or None
+    row_name: how the message names the row; None for its index
+    """
 
 
 class EnergyDriftWarning(TauforgeWarning):

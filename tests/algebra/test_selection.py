@@ -10,11 +10,11 @@ import sympy
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.kernel_checks import traced_kernel
 from support.tolerances import ROUNDING
 from tauforge.algebra.dual import Dual, derivative, seeded
 from tauforge.algebra.scalars import Column, absolute, select, sqrt
 from tauforge.kernels.cpu.host import VECTOR_BITS, host
-from tauforge.kernels.cpu.kernel import Kernel
 from tauforge.tracing.counting import count
 from tauforge.tracing.differentiation import jacobian
 from tauforge.tracing.graph import trace
@@ -98,7 +98,7 @@ def test_selections_are_free_and_folded():
 def test_compiled(monkeypatch, width, bits):
     monkeypatch.setenv(VECTOR_BITS, width)
     graph = trace(larger_and_smaller, {"x": 2})
-    kernel = Kernel("selection", "", lambda: graph, [("x", (2,))], [(6,)], "test of selection")
+    kernel = traced_kernel("selection", graph, [("x", (2,))], [(6,)], "test of selection")
     x = np.random.default_rng(0).normal(size=(37, 2)).astype(np.float64 if bits == 64 else np.float32)
     x[3] = [0.5, -0.5]
     got = kernel(x)

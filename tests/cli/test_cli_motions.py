@@ -121,9 +121,20 @@ def test_a_singular_pose_is_a_failed_check(tmp_path):
     rows[:, 0] = np.arange(6)
     flat = saved(tmp_path / "flat.csv", [TIME, *columns_of(tf.load("motion-rig")).position], rows)
     text = error_of("inverse-dynamics", "motion-rig", flat, code=1)
-    assert f"cannot hold the platform in row 2 of {flat}" in text
-    assert f"in row 2 of {flat}" in error_of("sizing", "motion-rig", flat, code=1)
-    assert f"in row 2 of {flat}" in error_of("compare", "motion-rig", "--motion", flat, code=1)
+    assert f"cannot hold the platform in row 2 of {flat}, t = 0 s (condition number" in text
+    assert f"in row 2 of {flat}, t = 0 s" in error_of("sizing", "motion-rig", flat, code=1)
+    assert f"in row 2 of {flat}, t = 0 s" in error_of("compare", "motion-rig", "--motion", flat, code=1)
+
+
+def test_a_singular_pose_further_on_is_told_by_its_row_and_its_time(tmp_path):
+    rows = np.zeros((8, 13)) + np.r_[0, 0, 0, 1, np.zeros(9)]
+    rows[:, 0] = 0.25 * np.arange(8)
+    rows[5, 3] = 0  # m, flat: no leg can lift the platform
+    columns = columns_of(tf.load("motion-rig"))
+    given = [TIME, *columns.position, *columns.velocity, *columns.acceleration]
+    rows = np.hstack([rows, np.zeros((8, len(given) - rows.shape[1]))])
+    text = error_of("inverse-dynamics", "motion-rig", saved(tmp_path / "dip.csv", given, rows), code=1)
+    assert f"cannot hold the platform in row 7 of {tmp_path / 'dip.csv'}, t = 1.25 s (condition number" in text
 
 
 def test_forward_kinematics_of_an_arm(tmp_path, arm_csv):
@@ -153,8 +164,16 @@ def test_legs_that_cannot_be_so_long_are_told_by_their_row(tmp_path):
     header = ",".join(map(str, LENGTHS))
     legs.write_text(f"{header}\n{good}\n\n{good[:-4]}3.0\n")
     text = error_of("forward-kinematics", "motion-rig", legs, code=1)
-    assert f"the branch was lost at row 4 of {legs}: no pose with these leg lengths was found" in text
-    assert "The legs cannot be that long together" in text
+    start = "error: motion-rig: no pose with these leg lengths was found near the previous one"
+    assert text.startswith(f"{start} in row 4 of {legs} (residual ")
+    assert "\n  Either no pose has these lengths, or the step is too large." in text
+
+
+def test_legs_with_times_are_told_by_their_time_too(tmp_path):
+    legs = tmp_path / "legs.csv"
+    good = ",".join(["1.13"] * 6)
+    legs.write_text(f"{TIME},{','.join(map(str, LENGTHS))}\n0,{good}\n0.5,{good[:-4]}3.0\n")
+    assert f" in row 3 of {legs}, t = 0.5 s (residual " in error_of("forward-kinematics", "motion-rig", legs, code=1)
 
 
 def test_a_singular_pose_on_the_way_is_told_by_its_row(tmp_path):
@@ -165,9 +184,9 @@ def test_a_singular_pose_on_the_way_is_told_by_its_row(tmp_path):
     start = f"0,0,1,0,0,{pose[0, 5]}"
     with pytest.warns(tf.SingularityWarning) as caught:
         rig.track(rig.inverse_kinematics(pose), pose[0])
-    row = int(str(caught[0].message).split("row ")[1].split(";")[0])
+    row = caught[0].message.row
     told = run("forward-kinematics", "motion-rig", legs, "--guess", start).stderr
-    assert f"near a singularity at row {row + 2} of {legs};" in told
+    assert f"near a singularity in row {row + 2} of {legs}. The poses after it" in told
 
 
 def test_files_that_cannot_be_written_are_told_before_any_work(tmp_path, monkeypatch):
@@ -193,7 +212,7 @@ def test_a_simulation_that_runs_away_says_when():
     assert re.match(r"error: the simulation ends at t = 0\.00\d s: the (motion ran away|controller gives no num)", text)
     assert "recording" not in text
     assert "residual" not in text
-    assert "kp: drives some error further away" in error_of(*move, "--kp=-1", "--kv=1")
+    assert "kp: increases some error" in error_of(*move, "--kp=-1", "--kv=1")
 
 
 def test_joints_that_jump_by_a_turn_are_told(tmp_path):

@@ -18,6 +18,7 @@ from tauforge.algebra.dual import derivative, seeded
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.evaluate import flat
+from tauforge.robots.functions import results_of
 from tauforge.robots.stewart import functions as formulas
 from tauforge.robots.stewart.functions import PlatformModel
 from tauforge.tracing.graph import trace
@@ -43,7 +44,7 @@ def by_duals(platform, state):
     parameters = platform.parameters
     model = PlatformModel(parameters, lumped(parameters))
     pose, twist, acceleration = (seeded(x.tolist(), 6 * k) for k, x in enumerate(state))
-    forces = formulas.inverse_dynamics(model, pose, twist, acceleration, which="exact-vectors")
+    forces = formulas.inverse_dynamics(model, pose, twist, acceleration, model="exact-vectors").results
     return np.array([[derivative(f, k) for k in range(18)] for f in forces])
 
 
@@ -113,11 +114,11 @@ def test_one_formula_and_its_parts(kind):
             ("forward_dynamics", "acceleration_slopes", F),
         ):
             state = (pose.tolist(), twist.tolist())
-            found = getattr(formulas, name)(model, *state, known.tolist(), payload=load)
+            found = getattr(formulas, name)(model, *state, known.tolist(), payload=load).results
             pair = (acceleration.tolist(), found) if name == "inverse_dynamics" else (found, F.tolist())
             legs = flat(formulas.leg_slopes(model, *state, *pair))
             parts = flat(getattr(formulas, last)(model, *state, pair[0], legs, load))
-            whole = flat(getattr(formulas, f"{name}_derivatives")(model, *state, known.tolist(), load))
+            whole = flat(getattr(formulas, f"{name}_derivatives")(model, *state, known.tolist(), load).results)
             assert error(parts, whole) < ROUNDING
 
 
@@ -131,7 +132,7 @@ def test_cost(kind, rubs):
 
     def operations(name, last):
         sizes = {"pose": 6, "twist": 6, last: LEGS}
-        graph = trace(lambda *state: flat(getattr(formulas, name)(model, *state)), sizes)
+        graph = trace(lambda *state: flat(results_of(getattr(formulas, name)(model, *state))), sizes)
         return sum(1 for node in graph.nodes if node.args)
 
     for name, last in (("inverse_dynamics", "acceleration"), ("forward_dynamics", "leg_forces")):

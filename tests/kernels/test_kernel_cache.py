@@ -14,8 +14,7 @@ import pytest
 
 import tauforge as tf
 from support.kernel_checks import forget_kernels
-from tauforge.kernels import cache
-from tauforge.kernels.cpu import kernel
+from tauforge.kernels import cache, sources
 
 Q = np.array([0.3, 0.4])
 needs_owners = pytest.mark.skipif(not hasattr(os, "geteuid"), reason="this system has no owners of files")
@@ -66,7 +65,7 @@ def test_an_entry_that_others_could_have_written_is_made_again(own_cache, monkey
     expected = answer()
     (entry,) = own_cache.iterdir()
     plant(entry, monkeypatch)
-    with pytest.warns(cache.KernelCacheWarning, match=f"the kernel cache entry .* {text} and is made again"):
+    with pytest.warns(cache.KernelCacheWarning, match=f"the kernel cache entry .* {text} and is compiled again"):
         assert np.array_equal(answer(), expected)
     status = entry.lstat()
     assert stat.S_ISREG(status.st_mode)
@@ -180,13 +179,13 @@ class TestVersion:
 
     @pytest.fixture(autouse=True)
     def package(self, tmp_path, monkeypatch):
-        """A copy of the package that `emitter_version` takes for its own."""
+        """A copy of the package that `sources_digest` takes for its own."""
         self.root = tmp_path / "tauforge"
         shutil.copytree(Path(tf.__file__).parent, self.root, ignore=shutil.ignore_patterns("__pycache__", "studies"))
-        monkeypatch.setattr(kernel, "__file__", str(self.root / "kernels" / "cpu" / "kernel.py"))
+        monkeypatch.setattr(sources, "__file__", str(self.root / "kernels" / "sources.py"))
 
     def version(self):
-        return kernel.emitter_version.__wrapped__()
+        return sources.sources_digest.__wrapped__()
 
     @pytest.mark.parametrize(
         "module", ["control/computed_torque.py", "simulation/integrators.py", "kernels/cpu/engine.py"]

@@ -344,7 +344,7 @@ def test_damaged_entries_are_made_again(own_cache, expected, damage):
             case "foreign":
                 bad = bytearray(cache.MAGIC + cache._digest("other", b"code") + b"code")
         entry.write_bytes(bad)
-        with pytest.warns(cache.KernelCacheWarning, match="is damaged and is made again"):
+        with pytest.warns(cache.KernelCacheWarning, match="is damaged and is compiled again"):
             assert np.array_equal(arm_of().inverse_dynamics(*STATE), expected)
         assert entry.read_bytes() == good
 

@@ -8,11 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import tauforge as tf
-from support.kernel_checks import agree, arm_of, reference, several
+from support.kernel_checks import agree, arm_of, reference, several, traced_kernel
 from support.strategies import conventions, random_arm, random_payload, random_state, seeds
 from support.tolerances import ROUNDING, SINGLE, error_beside, solve_tolerance
 from tauforge.kernels.cpu.host import VECTOR_BITS, host
-from tauforge.kernels.cpu.kernel import Kernel
 from tauforge.tracing.graph import trace
 
 METHODS = {
@@ -166,7 +165,7 @@ def test_large_angles(size):
 
 def elementary(f, bits=64):
     """f of one number as a kernel."""
-    return Kernel("f", "", lambda: trace(lambda x: [f(x[0])], {"x": 1}), [("x", (1,))], [(1,)], f"{f.__name__}{bits}")
+    return traced_kernel("f", trace(lambda x: [f(x[0])], {"x": 1}), [("x", (1,))], [(1,)], f"{f.__name__}{bits}")
 
 
 @pytest.mark.parametrize("width", WIDTHS)

@@ -7,11 +7,11 @@ import itertools
 import numpy as np
 import pytest
 
+from support.kernel_checks import traced_kernel
 from support.random_functions import random_function
 from support.tolerances import ROUNDING, error
 from tauforge.algebra.scalars import sqrt
 from tauforge.kernels.cpu import llvm_body
-from tauforge.kernels.cpu.kernel import Kernel
 from tauforge.tracing.graph import trace
 
 
@@ -22,7 +22,7 @@ def test_parts_give_what_the_whole_gives(monkeypatch, seed, part_nodes):
     inputs, outputs = 7, 19
     graph = trace(random_function(rng, inputs, 900, outputs), {"x": inputs})
     monkeypatch.setattr(llvm_body, "PART_NODES", part_nodes)
-    kernel = Kernel("parts", "", lambda: graph, [("x", (inputs,))], [(outputs,)], f"{seed} {part_nodes}")
+    kernel = traced_kernel("parts", graph, [("x", (inputs,))], [(outputs,)], f"{seed} {part_nodes}")
     x = rng.uniform(-1, 1, (53, inputs))
     expected = np.array([graph.evaluate({f"x{k}": value for k, value in enumerate(row)}) for row in x])
     assert error(kernel(x), expected) < ROUNDING
@@ -64,7 +64,7 @@ def test_reciprocal_roots_across_parts(monkeypatch):
         return [chain / r for r in roots] + [a + r for a, r in zip(x, roots, strict=True)]
 
     graph = trace(f, {"x": 6})
-    kernel = Kernel("roots", "", lambda: graph, [("x", (6,))], [(12,)], "roots across parts")
+    kernel = traced_kernel("roots", graph, [("x", (6,))], [(12,)], "roots across parts")
     x = np.random.default_rng(3).uniform(-1, 1, (19, 6))
     expected = np.array([graph.evaluate({f"x{k}": value for k, value in enumerate(row)}) for row in x])
     assert error(kernel(x), expected) < ROUNDING

@@ -7,13 +7,12 @@ import math
 import numpy as np
 import pytest
 
-from support.kernel_checks import agree, reference
+from support.kernel_checks import agree, reference, traced_kernel
 from support.strategies import random_arm, random_state
 from support.tolerances import ROUNDING, error
 from tauforge.algebra.scalars import cos, sin
 from tauforge.kernels.cpu import llvm_body
 from tauforge.kernels.cpu.host import VECTOR_BITS
-from tauforge.kernels.cpu.kernel import Kernel
 from tauforge.kernels.cpu.llvm_sines import turning
 from tauforge.kernels.cpu.llvm_text import literal
 from tauforge.tracing.graph import trace
@@ -67,7 +66,7 @@ def test_the_loop_gives_what_numpy_gives(monkeypatch, width, part_nodes, dtype):
     monkeypatch.setattr(llvm_body, "is_crowded", lambda graph: True)
     monkeypatch.setattr(llvm_body, "PART_NODES", part_nodes)
     graph = trace(every_kind, {"x": 5})
-    kernel = Kernel("turns", "", lambda: graph, [("x", (5,))], [(8,)], f"turns {part_nodes} {width}")
+    kernel = traced_kernel("turns", graph, [("x", (5,))], [(8,)], f"turns {part_nodes} {width}")
     x = np.random.default_rng(5).uniform(-4, 4, (37, 5)).astype(dtype)
     assert error(kernel(x), by_numpy(x)) < STEPS * np.finfo(dtype).eps
     assert kernel(x).dtype == dtype

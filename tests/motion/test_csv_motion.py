@@ -13,7 +13,7 @@ from tauforge.errors import ModelError
 from tauforge.motion import CsvMotion, columns
 from tauforge.motion.columns import TIME, arm_columns, columns_of
 from tauforge.motion.csv_table import Column, write_csv
-from tauforge.motion.poses import pose_of, twists
+from tauforge.robots.poses import pose_of, twists
 
 RATES = "q1 [rad],q2 [rad],qd1 [rad/s],qd2 [rad/s],qdd1 [rad/s^2],qdd2 [rad/s^2]"
 

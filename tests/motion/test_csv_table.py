@@ -70,8 +70,8 @@ def test_what_spreadsheets_write_is_read(tmp_path, text):
     [
         ("", "is empty. The first row names the columns, as in: time [s], q1 [rad]"),
         ("  \n \n", "is empty"),
-        ("\ntime [s],q [rad]\n0,1\n", "row 1: is blank. The first row names the columns"),
-        ("time [s],q [rad]\n", "row 2: no numbers. After the header"),
+        ("\ntime [s],q [rad]\n0,1\n", "row 1: the header is blank. The first row names the columns"),
+        ("time [s],q [rad]\n", "row 2: there are no numbers. Write a row of numbers"),
         ("time [s],q [rad]\n0,1\n1,x\n", "row 3, column q: expected a number, got 'x'"),
         ("time [s],q [rad]\n0,1\n1,\n", "row 3, column q: expected a number, got nothing"),
         ("time [s],q [rad]\n0,1\n1,1_0\n", "row 3, column q: expected a number, got '1_0'"),

@@ -182,7 +182,7 @@ def test_motions_go_where_they_should():
     [
         (lambda: JointMove([0], [1, 2], 1.0), "end: expected 1 numbers, as start, got 2"),
         (lambda: JointMove([0], [1], 1.0, "linear"), "profile: expected one of cubic"),
-        (lambda: Waypoints([0, 1, 1], [[0], [1], [2]]), "times: expected 0 first, then ever later"),
+        (lambda: Waypoints([0, 1, 1], [[0], [1], [2]]), "times: expected times that start at 0 and increase"),
         (lambda: Waypoints([0, 1], [[0]]), "times: expected one for each"),
         (lambda: Sine([0, 0], [1, 2, 3], 1.0, 1.0), "amplitude: expected 1 or 2 numbers, got 3"),
         (lambda: Sine([0, 0], np.nan, 1.0, 1.0), "amplitude: expected finite numbers"),
@@ -190,7 +190,7 @@ def test_motions_go_where_they_should():
         (lambda: Circle([0, 0, 0], 1.0, 1.0), r"centre: expected \(6,\), a pose"),
         (lambda: Circle([0] * 6, 1.0, 1.0, turns="x"), "turns: expected finite numbers"),
         (lambda: Circle([0] * 6, 1.0, 1.0, normal=[0, 0, 0]), "normal: expected 3 numbers"),
-        (lambda: PoseMotion(JointMove([0], [1], 1.0)), "numbers: expected a motion of six numbers"),
+        (lambda: PoseMotion(JointMove([0], [1], 1.0)), "numbers: expected a motion of six coordinates"),
         (lambda: Sampled([0, 1], [[0], [1]], [[0, 1], [2, 3]]), "velocities: expected"),
     ],
 )

@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 import tauforge as tf
 from support.strategies import random_arm
 from tauforge.motion import PoseMotion, StraightLine, ToolMotion
-from tauforge.motion.poses import transforms
 from tauforge.motion.tool_motion import bias_acceleration
+from tauforge.robots.poses import transforms
 
 ON_THE_LINE = 1e-9  # m and rad: the tolerance of inverse kinematics and a little
 DIFFERENCE = 1e-4  # s, of central differences; their error is its square times the third derivative

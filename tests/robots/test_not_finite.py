@@ -16,15 +16,14 @@ import pytest
 
 import tauforge as tf
 from conftest import SOAK
-from support.kernel_checks import several
+from support.kernel_checks import several, traced_kernel
 from support.platforms import HOME, random_motion, random_platform, similar_platform
 from support.strategies import random_arm, random_payload, random_state
 from tauforge.algebra.scalars import absolute, arctangent, cos, select, sign, sin, sqrt, tanh
 from tauforge.kernels.cpu import kernel, llvm_body
 from tauforge.kernels.cpu.host import VECTOR_BITS, host
-from tauforge.kernels.cpu.kernel import Kernel
-from tauforge.robots.serial import functions as serial_formulas
-from tauforge.robots.stewart import functions as stewart_formulas
+from tauforge.robots.serial.functions import function_table
+from tauforge.robots.stewart.functions import FUNCTIONS
 from tauforge.tracing.graph import trace
 from tauforge.tracing.witnesses import witnesses
 
@@ -34,6 +33,7 @@ WAYS = ["reference", *(str(bits) for bits in (128, 256, 512) if bits <= host().v
 FLAGS = 0x01 | 0x04 | 0x08  # invalid, divided by zero, overflow
 
 pytestmark = pytest.mark.fault(5)
+ARM_FUNCTIONS = [name for name, function in function_table(3).items() if function.public]
 
 
 @pytest.fixture(params=WAYS)
@@ -73,7 +73,7 @@ def spoils_its_row(call, arguments, batch=(ROWS,)):
 
 
 def arm_arguments(name, n, rows=ROWS):
-    count = len(serial_formulas.FUNCTIONS[name].arguments)
+    count = len(function_table(n)[name].arguments)
     return [x.copy() for x in random_state(np.random.default_rng(3), n, rows)[:count]]
 
 
@@ -82,12 +82,12 @@ def platform_arguments(name, platform, rows=ROWS):
     state = dict(zip(("pose", "twist", "acceleration"), random_motion(rng, (rows,)), strict=True))
     state |= {"guess": state["pose"] + 1e-3, "lengths": platform.inverse_kinematics(state["pose"])}
     state |= {"state": np.concatenate([state["pose"][:, :3], [[1.0, 0.0, 0.0, 0.0]] * rows], axis=1)}
-    wanted = stewart_formulas.FUNCTIONS[name].arguments
+    wanted = [argument.name for argument in FUNCTIONS[name].arguments]
     return [state[key] if key in state else rng.normal(size=(rows, 6)) for key in wanted]
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32])
-@pytest.mark.parametrize("name", serial_formulas.FUNCTIONS)
+@pytest.mark.parametrize("name", ARM_FUNCTIONS)
 def test_every_function_of_an_arm(way, name, kind):
     """A vertical first axis and no spin about the tool: many inputs that much does not depend on."""
     arm = random_arm(np.random.default_rng(5), "RPR", drives=True).replace(gravity=(0, 0, -9.81), base=None)
@@ -95,18 +95,18 @@ def test_every_function_of_an_arm(way, name, kind):
     spoils_its_row(getattr(arm, name), arguments)
 
 
-@pytest.mark.parametrize("name", serial_formulas.FUNCTIONS)
+@pytest.mark.parametrize("name", ARM_FUNCTIONS)
 def test_every_function_of_the_puma(kernels_on, name):
     spoils_its_row(getattr(tf.load("puma560"), name), arm_arguments(name, 6))
 
 
-@pytest.mark.parametrize("name", stewart_formulas.FUNCTIONS)
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_of_a_platform(way, name):
     """In float64, and with the widest vectors in float32 too: these are the largest kernels."""
     platform = random_platform(np.random.default_rng(6))
     arguments = platform_arguments(name, platform)
     if way == "reference":
-        names = stewart_formulas.FUNCTIONS[name].arguments
+        names = [argument.name for argument in FUNCTIONS[name].arguments]
         call = lambda *given: platform._evaluate(name, dict(zip(names, given, strict=True)))  # noqa: E731
     else:
         call = platform.kernel(name)
@@ -161,7 +161,7 @@ def flags_raised(call):
     return mathematics.fetestexcept(FLAGS)
 
 
-@pytest.mark.parametrize("name", serial_formulas.FUNCTIONS)
+@pytest.mark.parametrize("name", ARM_FUNCTIONS)
 def test_one_state(way, name):
     """By the builtin, from the second call on, where there are kernels."""
     arm = random_arm(np.random.default_rng(5), "RPR", drives=True)
@@ -230,7 +230,7 @@ def test_parts_and_operations_that_lose_it(kernels_on, monkeypatch, part_nodes):
         return [*swallowed, *passed, *(s * p for s in swallowed for p in passed), 3.0, e]
 
     graph = trace(formula, {"x": 6})
-    lost = Kernel("lost", "", lambda: graph, [("x", (6,))], [(25,)], f"lost {part_nodes}")
+    lost = traced_kernel("lost", graph, [("x", (6,))], [(25,)], f"lost {part_nodes}")
     spoils_its_row(lost, [np.random.default_rng(1).normal(size=(ROWS, 6))])
 
 
@@ -258,7 +258,7 @@ def test_witnesses():
 
 def test_sums_that_overflow_spoil_nothing(kernels_on):
     """The look at a block adds numbers up; finite ones that are too large for that are no reason to spoil a row."""
-    identity = Kernel("same", "", lambda: trace(list, {"x": 6}), [("x", (6,))], [(6,)], "same")
+    identity = traced_kernel("same", trace(list, {"x": 6}), [("x", (6,))], [(6,)], "same")
     x = np.full((ROWS, 6), 1e308)
     with in_silence():
         assert np.array_equal(identity(x), x)

@@ -6,7 +6,6 @@ By the reference, which compiles nothing, so that many robots and functions are 
 from __future__ import annotations
 
 import math
-from functools import partial
 
 import numpy as np
 import pytest
@@ -16,10 +15,8 @@ from conftest import SOAK
 from support.platforms import random_motion, random_platform
 from support.strategies import random_arm, random_inertia, random_rotation, random_state
 from support.tolerances import ROUNDING, error, solve_tolerance
-from tauforge.robots.evaluate import evaluate
-from tauforge.robots.serial import functions as serial_formulas
+from tauforge.robots.evaluate import reference
 from tauforge.robots.serial import varying
-from tauforge.robots.stewart import functions as stewart_formulas
 from tauforge.robots.stewart import varying as platform_varying
 
 ROWS = 2
@@ -30,12 +27,6 @@ SOLVED = ("inverse_dynamics", "forward_dynamics", "joint_reactions")
 
 def several(result):
     return tuple(result) if isinstance(result, tuple) else (result,)
-
-
-def varied(formula, options, state, field, values, results):
-    """The reference of a function with one more argument, a flat array for each row."""
-    arguments = dict(state) | {field: values.reshape(ROWS, -1)}
-    return evaluate(partial(formula, None, **options), arguments, results)
 
 
 def changed_values(rng, number):
@@ -59,17 +50,16 @@ def test_arms(convention, field):
     for _ in range(SOAK):
         arm = random_arm(rng, "RPR", convention, drives=True).replace(coulomb_speed=0.1)
         owners = [arm] if field == "gravity" else [j.dh if field in varying.DH else j for j in arm.joints]
-        own = np.array([getattr(owner, field) for owner in owners]).reshape(varying.core_shape(field, arm.n))
+        own = np.array([getattr(owner, field) for owner in owners]).reshape(arm.varying_fields[field])
         values = changed_values(rng, own)
         if field == "inertia":
             values = np.array([[random_inertia(rng) for _ in arm.joints] for _ in range(ROWS)])
         for name in ARM_FUNCTIONS:
-            function = serial_formulas.FUNCTIONS[name]
-            formula = varying.formula_of(arm, getattr(serial_formulas, name), [field])
+            function = arm.functions[name]
             state = dict(zip(("q", "qd", "qdd"), random_state(rng, 3, ROWS), strict=True))
-            given = {key: state[key if key in state else "qdd"] for key in function.arguments}
-            options = varying.without_choices(function.options)
-            got = varied(formula, options, given, field, values, function.results(3))
+            names = [argument.name for argument in function.arguments]
+            given = {key: state[key if key in state else "qdd"] for key in names}
+            got = reference(arm, name, given, {field: values})
             for row in range(ROWS):
                 changed = arm.replace(**{field: values[row]})
                 want = several(getattr(changed, name)(*(value[row] for value in given.values())))
@@ -101,16 +91,11 @@ def test_platforms(field, axes):
             one_each = [random_inertia(rng) for _ in range(ROWS * math.prod(shape[:-2]))]
             values = np.array(one_each).reshape(ROWS, *shape)
         for name in PLATFORM_FUNCTIONS:
-            function = stewart_formulas.FUNCTIONS[name]
-            formula = platform_varying.formula_of(
-                platform.parameters,
-                getattr(stewart_formulas, name),
-                [field],
-                axes_follow=platform.axes_are_default,
-            )
+            function = platform.functions[name]
             motion = dict(zip(("pose", "twist", "acceleration"), random_motion(rng, (ROWS,)), strict=True))
-            given = {key: motion.get(key, 100 * motion["acceleration"]) for key in function.arguments}
-            got = varied(formula, function.options, given, field, values, function.results)
+            names = [argument.name for argument in function.arguments]
+            given = {key: motion.get(key, 100 * motion["acceleration"]) for key in names}
+            got = reference(platform, name, given, {field: values})
             for row in range(ROWS):
                 changed = platform.replace(**{field: values[row]})
                 want = several(getattr(changed, name)(*(value[row] for value in given.values())))

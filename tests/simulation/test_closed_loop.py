@@ -262,7 +262,7 @@ def test_resolved_rates_stay_bounded_out_of_reach():
         ({"disturbance": 3.0}, "disturbance: expected a callable of the time"),
         ({"step": 1e-13}, "duration: expected at most 1,000,000,000 steps"),
         ({"plant": RIG}, "plant: motion-rig is no robot of the kind"),
-        ({"plant": "heavy"}, "plant: expected a SerialArm or a StewartPlatform, got 'heavy'"),
+        ({"plant": "heavy"}, "plant: expected a robot such as a SerialArm or a StewartPlatform, got 'heavy'"),
         ({"method": "symplectic"}, "method: the symplectic method is for free motion"),
     ],
 )
@@ -276,7 +276,7 @@ def test_what_a_law_may_not_answer():
     options = {"initial": (np.zeros(3), np.zeros(3)), "duration": 0.1}
     with pytest.raises(tf.ShapeError, match="controller: expected 3 forces, got 'full'"):
         tf.simulate(ARM, lambda *_: "full", **options)
-    with pytest.raises(tf.ModelError, match="robot: expected a SerialArm or a StewartPlatform, got 'puma'"):
+    with pytest.raises(tf.ModelError, match="expected a robot such as a SerialArm or a StewartPlatform, got 'puma'"):
         ComputedTorque("puma")
     with pytest.raises(tf.ModelError, match="span"):
         Sensors(bits=3, span=0.0)

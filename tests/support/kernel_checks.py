@@ -37,7 +37,15 @@ def arm_of(kinds, seed=1, convention="modified"):
 
 def forget_kernels():
     """The next kernel comes from the disk or is compiled, though an equal robot lives."""
-    from tauforge.kernels.cpu import kernel  # most of the tests that import this module need no compiler
+    from tauforge.kernels.cpu.backend import BACKEND  # most of the tests that import this module need no compiler
 
-    kernel._shared.clear()
-    kernel._recent.clear()
+    BACKEND._shared.clear()
+    BACKEND._recent.clear()
+
+
+def traced_kernel(name, graph, arguments, results, origin, doubt_limit=None):
+    """A kernel of a graph that belongs to no robot."""
+    from tauforge.kernels.cpu.kernel import CpuKernel
+    from tauforge.kernels.specification import Specification
+
+    return CpuKernel(Specification(name, "", lambda: graph, tuple(arguments), tuple(results), origin, doubt_limit))

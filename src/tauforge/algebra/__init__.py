@@ -1,1 +1,1 @@
-"""Scalars, 3-vectors, rotations and inertias. Imports nothing else of the package, and no numpy."""
+"""Scalars, 3-vectors, rotations and inertias. They import nothing else of the package, and not NumPy."""

@@ -1,6 +1,6 @@
 """Dual numbers: a value and its derivatives with respect to chosen inputs, over any scalar.
 
-Run over duals, a formulation differentiates itself exactly: the reference for every derivative.
+A formulation evaluated over duals gives its exact derivatives, the reference for all other derivatives.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def _combine(*terms: tuple[dict[int, Scalar], Scalar]) -> dict[int, Scalar]:
 
 
 def seeded(values: Iterable[Scalar], first: int = 0) -> list[Dual]:
-    """Independent inputs: the k-th is differentiated with respect to number `first + k`."""
+    """Independent inputs: the k-th value is input `first + k`."""
     return [Dual(value, {first + k: 1.0}) for k, value in enumerate(values)]
 
 

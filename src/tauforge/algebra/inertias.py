@@ -20,10 +20,10 @@ def rotated(inertia: Matrix, rotation: Matrix) -> Matrix:
 
 
 def moved(mass: Scalar, first_moment: Vector, inertia: Matrix, p: Vector) -> tuple[Vector, Matrix]:
-    """First moment and inertia of a body about a new origin, as seen from which the old origin is at p.
+    """First moment and inertia of a body about a new origin. The old origin is at p, seen from the new one.
 
     I' = I + 2 (h.p) E - h p' - p h' + m (p.p E - p p'); both tensors are about their origins. With w = h + m p / 2 the
-    added second moments are S = w p' + p w', and what the tensor gains is Tr(S) E - S.
+    added second moments are S = w p' + p w', and Tr(S) E - S is added to the tensor.
     """
     w = first_moment + p * (mass * 0.5)
     xx, yy, zz = (p.x * 2.0) * w.x, (p.y * 2.0) * w.y, (p.z * 2.0) * w.z

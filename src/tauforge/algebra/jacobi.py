@@ -1,7 +1,7 @@
-"""Singular values by one-sided Jacobi rotations (Hestenes 1958), over any scalar: no branches, a number of sweeps.
+"""Singular values by one-sided Jacobi rotations (Hestenes 1958), over any scalar and without branches.
 
-Columns are turned in pairs until all are at right angles; their lengths are the singular values then, small ones as
-accurate as large ones.
+Columns are rotated in pairs, in a fixed number of sweeps, until all are orthogonal. Their lengths are then the singular
+values, small ones as accurate as large ones.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from itertools import combinations
 from tauforge.algebra.scalars import Scalar, absolute, select, sqrt
 
 Columns = list[list[Scalar]]
-TINY = 1e-300  # keeps 0/0 away where two columns are alike in length and at right angles
+TINY = 1e-300  # avoids 0/0 where two columns are equally long and orthogonal
 
 
 def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
@@ -23,7 +23,7 @@ def inner(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
 
 
 def sweep(columns: Columns) -> Columns:
-    """Every pair once. The turn has t = tan of the smaller angle that makes the pair orthogonal."""
+    """Rotate every pair once. t is the tangent of the smaller angle that makes the pair orthogonal."""
     turned = [list(column) for column in columns]
     squares = [inner(column, column) for column in turned]
     for i, j in combinations(range(len(turned)), 2):
@@ -40,7 +40,7 @@ def sweep(columns: Columns) -> Columns:
 
 
 def skewness(columns: Columns) -> Scalar:
-    """The largest cosine squared between two columns: 0 when the sweeps are done. Not a number stays one."""
+    """The sum of squared cosines between two columns: 0 when the sweeps are done. NaN in gives NaN."""
     squares = [inner(column, column) for column in columns]
     total: Scalar = 0.0
     for i, j in combinations(range(len(columns)), 2):
@@ -50,7 +50,7 @@ def skewness(columns: Columns) -> Scalar:
 
 
 def extreme_lengths(columns: Columns) -> tuple[Scalar, Scalar]:
-    """Of the shortest and the longest column."""
+    """Lengths of the shortest and the longest column."""
     squares = [inner(column, column) for column in columns]
     small = large = squares[0]
     for square in squares[1:]:

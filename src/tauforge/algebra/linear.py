@@ -24,8 +24,8 @@ def elimination(A: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> tuple
 def eliminations(A: Sequence[Sequence[Scalar]], rights: Sequence[Sequence[Scalar]]) -> tuple[Rows, list[Scalar]]:
     """x with A x = right for each right side, and the reciprocals of the pivots.
 
-    The pivot is chosen by `select`, one comparison at a time, so that every lane of a batch takes its own; entries that
-    are zero by structure are never candidates. Not finite where A is singular.
+    The pivot is chosen by `select`, one comparison at a time, so that every state of a batch takes its own; entries
+    that are zero by structure are never candidates. The results are not finite where A is singular.
     """
     n = len(A)
     rows = [[*row, *(right[i] for right in rights)] for i, row in enumerate(A)]
@@ -57,7 +57,7 @@ def _substituted(rows: Rows, pivots: Sequence[Scalar], column: int) -> list[Scal
 
 
 def _larger_first(a: list[Scalar], b: list[Scalar], k: int) -> tuple[list[Scalar], list[Scalar]]:
-    """The two rows, the one with the larger entry k first; what stands left of it is done with."""
+    """The two rows, the one with the larger entry k first; entries left of k are no longer needed."""
     small, large = absolute(a[k]), absolute(b[k])
     if is_number(small) and is_number(large):
         return (b, a) if small < large else (a, b)
@@ -76,7 +76,7 @@ class Factors(NamedTuple):
 
 
 def factored(A: Sequence[Sequence[Scalar]]) -> Factors:
-    """Of a symmetric positive definite matrix, from the last row up: L keeps the zeros of a tree's mass matrix."""
+    """L'DL of a symmetric positive definite matrix, from the last row up: L keeps the zeros of a tree's mass matrix."""
     n = len(A)
     rest = [list(row) for row in A]
     L: Rows = [[0.0] * n for _ in range(n)]

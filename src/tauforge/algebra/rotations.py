@@ -25,7 +25,7 @@ def rotation_of(theta: Vector) -> Matrix:
 def axes_along(s: Vector) -> Matrix:
     """A rotation whose first column is the unit vector s (Duff et al. 2017, JCGT 6(1)); it jumps where s.z passes 0.
 
-    For bodies that are symmetric about s, to which the directions of the other two axes make no difference.
+    It is for bodies that are symmetric about s, so that the directions of the other two axes make no difference.
     """
     side = select(s.z, 0.0, -1.0, 1.0)
     a = -1.0 / (side + s.z)
@@ -102,7 +102,7 @@ def quaternion_of(theta: Vector) -> Quaternion:
 
 
 def turned_slightly(q: Quaternion, turn: Vector) -> Quaternion:
-    """q followed by a turn about fixed axes, exact to first order in it, and of unit length."""
+    """q followed by a rotation vector about fixed axes, exact to first order in it, normalised."""
     w, x, y, z = q
     h = turn * 0.5
     raw = (
@@ -116,9 +116,9 @@ def turned_slightly(q: Quaternion, turn: Vector) -> Quaternion:
 
 
 def angles_of(R: Matrix) -> Vector:
-    """theta of a rotation, theta_y within a quarter turn; where it is one, theta_x and theta_z are not unique.
+    """theta of a rotation, |theta_y| <= a quarter turn; at a quarter turn theta_x and theta_z are not unique.
 
-    theta_x is that of the rotation with theta_z taken out, so that both together are right also near a quarter turn,
+    theta_x is computed after theta_z is taken out of the rotation. So both together are right near a quarter turn too,
     where neither is well determined alone. Identity: `rotation_of` undoes it.
     """
     level = sqrt(R[0, 0] * R[0, 0] + R[1, 0] * R[1, 0])

@@ -1,10 +1,9 @@
-"""Scalars: what a formulation may be evaluated over, and the one place where 0 and 1 fold.
+"""Scalars that a formulation may be evaluated over. Products with 0 and 1 are folded here and nowhere else.
 
-A formulation adds, subtracts, multiplies and divides its scalars and takes `sin`, `cos`, `sqrt`, `sign`, `tanh` and
-`absolute` of them, `arctangent` of two, or one of two by `select`, through the functions below. Plain floats are
-constants of the robot. Everything that varies is a float too, an array of any library (a batch per component), a
-symbol, or a subclass of `FoldingScalar`, for which products with 0, 1 and -1 and sums with 0 cost nothing: structural
-zeros stay zeros.
+A formulation adds, subtracts, multiplies and divides its scalars, and applies the functions below: `sin`, `cos`,
+`sqrt`, `sign`, `tanh`, `absolute`, `arctangent` and `select`. Plain floats are constants of the robot. A value that
+varies may be a float too, an array of any library (a batch per component), a symbol, or a subclass of `FoldingScalar`.
+For the latter, products with 0, 1 and -1 and sums with 0 cost nothing: structural zeros stay zeros.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ BINARY: dict[str, Callable[[Any, Any], Any]] = {
     "div": operator.truediv,
 }
 NUMBERS = (int, float)
-OTHER_NAMES = {("casadi", "abs"): "fabs", ("sympy", "abs"): "Abs"}  # of functions, in some libraries
+OTHER_NAMES = {("casadi", "abs"): "fabs", ("sympy", "abs"): "Abs"}  # functions that some libraries name differently
 
 
 def is_number(x: Scalar) -> bool:
@@ -41,7 +40,7 @@ class FoldingScalar:
 
     __slots__ = ()
     __array_ufunc__ = None  # a NumPy number on the left defers to us
-    rank = 0  # of two kinds of scalar the higher rank takes the operation: duals are made of the others
+    rank = 0  # between two kinds of scalar, the higher rank does the operation: duals contain the others
 
     def _binary(self, name: str, a: Scalar, b: Scalar) -> Scalar:
         raise NotImplementedError
@@ -124,7 +123,7 @@ def _bare(x: Scalar) -> Any:
 
 
 def function(name: str, x: Scalar) -> Scalar:
-    """`name` of x, by whatever library x comes from."""
+    """The function `name` of x, from the library that x comes from."""
     if isinstance(x, FoldingScalar):
         return x._unary(name)
     if is_number(x):
@@ -147,12 +146,12 @@ def _of_number(name: str, x: float) -> float:
         return abs(x)
     try:
         return float(getattr(math, name)(x))
-    except ValueError:  # sin(inf), sqrt(-1): not a number, as arrays have it
+    except ValueError:  # sin(inf), sqrt(-1): NaN, as arrays give it
         return math.nan
 
 
 def reciprocal(x: Scalar) -> Scalar:
-    """1 / x; infinite, as arrays have it, for the number 0."""
+    """1 / x; infinite for the number 0, as arrays give it."""
     return math.inf if is_zero(x) else 1.0 / x
 
 
@@ -192,7 +191,7 @@ def arctangent(y: Scalar, x: Scalar) -> Scalar:
 
 
 def select(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
-    """x where a < b, y elsewhere, and y where a or b is not a number. Both x and y are evaluated."""
+    """x where a < b, y elsewhere, and y where a or b is NaN. Both x and y are evaluated."""
     if is_number(a) and is_number(b):
         return x if a < b else y
     scalars = [s for s in (a, b, x, y) if isinstance(s, FoldingScalar)]
@@ -209,15 +208,15 @@ def select(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
 
 
 def cos_sin(angle: Scalar) -> tuple[Scalar, Scalar]:
-    """Cosine and sine; of a constant as in `cos_sin_of_constant`."""
+    """Cosine and sine; a constant goes through `cos_sin_of_constant`."""
     return cos_sin_of_constant(float(angle)) if is_number(angle) else (cos(angle), sin(angle))
 
 
 def cos_sin_of_constant(angle: float) -> tuple[float, float]:
     """Cosine and sine of a constant angle, exact at multiples of a quarter turn.
 
-    math.cos(math.pi / 2) is 6e-17: a structural zero lost. Within 4 rounding errors of a quarter turn the
-    exact values are meant.
+    math.cos(math.pi / 2) is 6e-17: a structural zero lost. An angle within 4 rounding errors of such a multiple is
+    taken as that multiple.
     """
     quarters = angle / (math.pi / 2)
     nearest = round(quarters)

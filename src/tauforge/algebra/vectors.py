@@ -121,7 +121,7 @@ def skew(a: Vector) -> Matrix:
 
 
 def rotation_z(c: Scalar, s: Scalar) -> Matrix:
-    """About z by the angle with cosine c and sine s."""
+    """Rotation about z by the angle with cosine c and sine s."""
     return Matrix.of(((c, -s, 0.0), (s, c, 0.0), (0.0, 0.0, 1.0)))
 
 
@@ -130,7 +130,7 @@ def rotation_x(c: Scalar, s: Scalar) -> Matrix:
 
 
 def rotation_about_z(angle: Scalar) -> Matrix:
-    """About z; exact where a constant angle is a multiple of a quarter turn."""
+    """Rotation about z; exact where a constant angle is a multiple of a quarter turn."""
     return rotation_z(*cos_sin(angle))
 
 

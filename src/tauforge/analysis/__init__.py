@@ -1,1 +1,1 @@
-"""Analysis: what the formulations cost, how far they disagree, which parameters matter."""
+"""Analysis: operation counts, comparisons of formulations, singularities, sizing, base parameters, linearisation."""

@@ -68,7 +68,7 @@ SIMPLIFICATIONS = (
 class Verdict(NamedTuple):
     """Errors of one simplification along a motion, for each leg.
 
-    simplification: what is wrong in it
+    simplification: the published model
     largest:        (6,) N
     rms:            (6,) N
     percent:        (6,) the largest, of the leg's largest exact force
@@ -81,7 +81,7 @@ class Verdict(NamedTuple):
 
     @property
     def worst(self) -> float:
-        """N, of any leg at any time."""
+        """The largest error of any leg at any time, N."""
         return float(self.largest.max())
 
 
@@ -92,7 +92,7 @@ def assess(
     acceleration: ArrayLike,
     external_wrench: ArrayLike | None = None,
 ) -> list[Verdict]:
-    """Every simplification that the platform's joints allow beside the exact model, at the states (..., 6) of a motion.
+    """Errors of every simplification that the platform's joints allow, at the states (..., 6) of a motion.
 
     At least one state is needed.
     """

@@ -1,4 +1,4 @@
-"""Which combinations of the 10 n inertial parameters a motion can show: the base parameters."""
+"""The base parameters: the combinations of the 10 n inertial parameters that a motion can identify."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class BaseParameters(NamedTuple):
 
 
 def base_parameters(arm: SerialArm, samples: int = 0, seed: int = 0) -> BaseParameters:
-    """By a rank-revealing QR of the regressor over random motions (Gautier 1991).
+    """The base parameters, by a rank-revealing QR of the regressor over random motions (Gautier 1991).
 
     Identity: the regressor's chosen columns times `combination @ inertial_parameters` is the torque.
     """

@@ -1,14 +1,14 @@
-"""What the formulations cost, counted from their own texts.
+"""Operation counts of the formulations, from their own source.
 
-Convention: sums and differences are additions; negations and products with 0, 1 and -1 are free; numbers of the robot,
-and whatever follows from them alone, are precomputed; sines and cosines are counted apart. Rigid bodies only: friction
-and rotors cost 1 to 3 operations a joint more. Base at rest, gravity along the axis of joint 1 unless the robot says
-otherwise.
+Convention: sums and differences are additions; negations and products with 0, 1 and -1 are free; what follows from the
+robot's parameters alone is precomputed; sines and cosines are counted apart. Only rigid bodies are counted: friction
+and rotors cost 1 to 3 operations a joint more. The base is at rest, and gravity is along the axis of joint 1 unless the
+robot says otherwise.
 
-Counts come twice. *As written*: every operation that the text performs, nothing shared. *Traced*: common
-subexpressions once, dead code not at all. And for two kinds of arm: a given robot, whose zeros and right angles cost
-nothing, and the general arm of n revolute joints, whose every DH parameter, mass, mass centre and inertia is an
-unknown number.
+There are two counts. *As written* counts every operation that the source performs, with nothing shared. *Traced* counts
+common subexpressions once and dead code not at all. There are two kinds of arm: a given robot, whose zeros and right
+angles cost nothing, and the general arm of n revolute joints, whose every DH parameter, mass, mass centre and inertia
+is unknown.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from tauforge.robots.stewart.stewart_platform import STEWART_MODELS, StewartPlat
 from tauforge.tracing.counting import Counted, CriticalPath, Operations, count, critical_path, operations
 from tauforge.tracing.graph import Graph, Output, Recorder, trace, without_dead_code
 
-ROBOT = "robot."  # prefix of the inputs that are numbers of the robot
+ROBOT = "robot."  # prefix of the inputs that are parameters of the robot
 
 
 @with_field_docs
@@ -45,7 +45,7 @@ class OperationCount(NamedTuple):
     multiplications: traced
     additions:       and subtractions, traced
     sincos:          pairs of a sine and a cosine
-    as_written:      the counts of the text without simplification
+    as_written:      the counts of the source without simplification
     critical_path:   those of the longest chain of dependent operations
     divisions:       traced
     roots:           square roots, traced
@@ -66,7 +66,7 @@ class OperationCount(NamedTuple):
 
 
 def operation_count(robot: SerialArm | StewartPlatform, formulation: str | None = None) -> OperationCount:
-    """Operations of the inverse dynamics of a given robot: of an arm its rigid bodies only, of a platform everything.
+    """Operations of the inverse dynamics of a given robot: only the rigid bodies of an arm, everything of a platform.
 
     formulation: one of tauforge.FORMULATIONS, or of tauforge.STEWART_MODELS; default the one that runs by default
     """
@@ -83,22 +83,24 @@ def operation_count(robot: SerialArm | StewartPlatform, formulation: str | None 
 
 
 def platform_count(platform: StewartPlatform, model: str, corrections: Sequence[str] = ()) -> OperationCount:
-    """Pose, twist and acceleration to forces, the solution of the six equations included.
+    """Operations from pose, twist and acceleration to forces, with the solution of the six equations.
 
     corrections: switches of the model that are on
     """
     if model not in platform.models:
-        unknown = f"unknown model {model!r}" if model not in STEWART_MODELS else f"{model} is of universal joints only"
+        unknown = f"unknown model {model!r}" if model not in STEWART_MODELS else f"{model} is for universal joints only"
         raise UnsupportedFeatureError(unknown, field="formulation", remedy=f"Use one of {', '.join(platform.models)}")
     if not platform.has_masses:
-        raise ModelError(f"{platform.name} has a geometry but no masses: there is no dynamics to count", field="robot")
+        raise ModelError(f"{platform.name} has a geometry but no masses, so it has no dynamics to count", field="robot")
     parameters = platform.parameters
     whole = PlatformModel(parameters, lumped(parameters))
 
     def forces(pose: Sequence[Scalar], twist: Sequence[Scalar], acceleration: Sequence[Scalar]) -> list[Scalar]:
-        return platform_inverse_dynamics(
-            whole, pose, twist, acceleration, which=model, corrections=" ".join(corrections)
+        found = platform_inverse_dynamics(
+            whole, pose, twist, acceleration, model=model, corrections=" ".join(corrections)
         )
+        result: list[Scalar] = found.results
+        return result
 
     graph = trace(forces, {"pose": 6, "twist": 6, "acceleration": 6})
     tally: Counter[str] = Counter()
@@ -141,7 +143,7 @@ def recorded(function: Callable[..., Any], n: int, arm: Callable[[Callable[[str]
 
 
 def counted(formulation: str, n: int, arm: Callable[[Callable[[str], Scalar]], ArmParameters]) -> OperationCount:
-    """arm(number) builds the parameters, with number(name) an unknown number of the robot."""
+    """arm(number) builds the parameters; number(name) is an unknown parameter of the robot."""
     inverse_dynamics = FORMULATIONS[formulation]
     graph = recorded(inverse_dynamics, n, arm)
     tally: Counter[str] = Counter()
@@ -159,7 +161,7 @@ def general_cost_of(function: Callable[..., Any], n: int = 6) -> Operations:
 
 
 def general_arm(n: int, number: Callable[[str], Scalar], frames_are_chosen: bool) -> ArmParameters:
-    """Every number unknown. Standard DH, or the frames that `frame_choice` gives to any arm of revolute joints."""
+    """Parameters that are all unknown, in standard DH frames or in those that `frame_choice` gives any revolute arm."""
     joints, bodies = [], []
     for i in range(n):
 

@@ -1,4 +1,4 @@
-"""Is there any pose in which a platform keeps its own limits? Limits that no pose keeps are a mistake in the model."""
+"""A pose in which a platform is within its own limits. Limits that no pose satisfies are a mistake in the model."""
 
 from __future__ import annotations
 
@@ -11,18 +11,18 @@ from tauforge.robots.stewart.stewart_platform import StewartPlatform
 HEIGHTS = 21  # level poses between the shortest and the longest legs
 RANDOM = 2000  # poses about those
 TURN = 0.5  # rad, standard deviation of their angles
-SHIFT = 0.3  # of their places, beside the height
+SHIFT = 0.3  # standard deviation of their positions, relative to the height
 DESCENTS = 40  # from the best of them
 ROUNDS = 40  # steps of a descent
-DIFFERENCE = 1e-7  # of slopes
-LOST = 1e3  # of a violation that is not a number
-SLIGHT = 1e-6  # violation at which a descent, which ends on the edge of what fits, has arrived
+DIFFERENCE = 1e-7  # of difference quotients
+LOST = 1e3  # instead of a violation that is NaN
+SLIGHT = 1e-6  # violation at which a descent ends: it approaches the limit from outside
 
 
 def fitting_pose(platform: StewartPlatform, seed: int = 0) -> Array | None:
-    """A pose (6,) in which all limits but forces hold, or None where the search finds none.
+    """A pose (6,) in which all limits except those of forces hold, or None if the search finds none.
 
-    First level poses above the base, then random ones about those, then descents from the best of them.
+    The search tries level poses above the base, then random ones about those, then descents from the best of them.
     """
     shortest, longest = _leg_range(platform)
     legs = np.linspace(shortest, longest, HEIGHTS)
@@ -41,7 +41,7 @@ def fitting_pose(platform: StewartPlatform, seed: int = 0) -> Array | None:
 
 
 def _leg_range(platform: StewartPlatform) -> Array:
-    """(2, 6) m: the shortest and the longest legs; where there is no stroke, from a fraction to a few of the sizes."""
+    """(2, 6) m: the shortest and the longest legs; without a stroke, multiples of the size of base and platform."""
     if platform.stroke is not None:
         return np.array(platform.stroke).T
     size = max(np.ptp(platform.base_points, axis=0).max(), np.ptp(platform.platform_points, axis=0).max())
@@ -49,7 +49,7 @@ def _leg_range(platform: StewartPlatform) -> Array:
 
 
 def _violations(platform: StewartPlatform, poses: Array) -> Array:
-    """(..., k) how far each limit is broken, lengths beside the longest leg, angles in rad; 0 where it holds."""
+    """(..., k) how far each limit is exceeded, lengths relative to the longest leg, angles in rad; 0 where it holds."""
     size = _leg_range(platform).max()
     margins = platform.within_limits(poses).margins(size)
     broken = np.concatenate([np.zeros((*poses.shape[:-1], 1)), margins], axis=-1)
@@ -57,7 +57,7 @@ def _violations(platform: StewartPlatform, poses: Array) -> Array:
 
 
 def _descended(platform: StewartPlatform, poses: Array) -> Array | None:
-    """Where the first of these poses (k, 6) gets to that loses its violations, by Levenberg-Marquardt steps."""
+    """The first pose without violations that Levenberg-Marquardt steps reach from one of these poses (k, 6)."""
     scale = np.array([_leg_range(platform).max()] * 3 + [1.0] * 3)
     broken, damping = _violations(platform, poses), np.full((len(poses), 1), 1e-3)
     for _ in range(ROUNDS):

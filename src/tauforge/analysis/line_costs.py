@@ -1,4 +1,4 @@
-"""What each line of a formulation's text costs: the papers' breakdown tables, made from the running text.
+"""Operation counts of each line of a formulation: the papers' breakdown tables, made from the source that runs.
 
 The general arm is evaluated over counting scalars; every operation is charged to the line of the formulation's own file
 that caused it, however deep in the algebra it happened.
@@ -56,7 +56,7 @@ def ledger_of(formulation: str, n: int, file: str) -> dict[int, Counter[str]]:
 
 
 def line_costs(formulation: str) -> list[LineCost]:
-    """Lines of the text that cost anything, with their cost as written for the general arm of n >= 4 joints.
+    """Lines of the source that cost anything, with their cost as written for the general arm of n >= 4 joints.
 
     Identity: the costs add up to `general_operation_count(n, formulation).as_written`.
     """

@@ -1,7 +1,7 @@
 """A robot's motion about a state, to first order: x' = A x + B u for small changes of state and forces.
 
-The state of an arm is (q, qd); of a platform (pose, twist), the pose by its six numbers. Derivatives are exact: those
-of forward dynamics by the robot's own methods, those of the rates of a pose by dual numbers.
+The state of an arm is (q, qd), that of a platform (pose, twist), the pose by its six coordinates. Derivatives are
+exact: those of forward dynamics by the robot's own methods, those of the rates of a pose by dual numbers.
 """
 
 from __future__ import annotations
@@ -15,11 +15,9 @@ from tauforge.algebra.dual import derivative, seeded
 from tauforge.algebra.rotations import angle_rates
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
-from tauforge.control.controller import Robot, coordinate_count
 from tauforge.errors import ModelError, ShapeError
 from tauforge.field_docs import with_field_docs
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+from tauforge.robots.robot import Robot
 
 
 @with_field_docs
@@ -44,14 +42,14 @@ class Linearisation(NamedTuple):
 
 
 def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: ArrayLike) -> Linearisation:
-    """About one state, friction included.
+    """Linearise about one state, with friction.
 
-    position, velocity, force: (n,), as the robot's forward dynamics take them
+    position, velocity: (n,); force: (m,), as the robot's forward dynamics take them
     Identity: A and B are the derivatives of (velocity's coordinates, forward_dynamics) by state and forces.
     """
-    n = coordinate_count(robot)
+    sizes = {"position": robot.n, "velocity": robot.n, "force": len(robot.actuators)}
     given = []
-    for name, value in (("position", position), ("velocity", velocity), ("force", force)):
+    for (name, n), value in zip(sizes.items(), (position, velocity, force), strict=True):
         try:
             array = np.asarray(value, float)
         except (TypeError, ValueError):
@@ -59,19 +57,22 @@ def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: Arr
         if array.shape != (n,) or not np.isfinite(array).all():
             raise ShapeError(name, expected=f"{n} finite numbers", got=f"{value!r}")
         given.append(array)
-    if isinstance(robot, SerialArm):
-        by_q, by_qd, by_tau = robot.forward_dynamics_derivatives(*given)
-        top = np.hstack([np.zeros((n, n)), np.eye(n)])
-        return Linearisation(np.vstack([top, np.hstack([by_q, by_qd])]), np.vstack([np.zeros((n, n)), by_tau]))
-    return _of_platform(robot, *given)
+    by_position, by_velocity, by_force = robot.forward_dynamics_derivatives(*given)
+    slopes = pose_rate_slopes(given[0], given[1]) if robot.positions_are_poses else plain_rate_slopes(robot.n)
+    A = np.vstack([slopes, np.hstack([by_position, by_velocity])])
+    return Linearisation(A, np.vstack([np.zeros_like(by_force), by_force]))
 
 
-def _of_platform(platform: StewartPlatform, pose: Array, twist: Array, force: Array) -> Linearisation:
-    by_pose, by_twist, by_force = platform.forward_dynamics_derivatives(pose, twist, force)
+def plain_rate_slopes(n: int) -> Array:
+    """(n, 2n): coordinates whose rates are the velocities."""
+    return np.hstack([np.zeros((n, n)), np.eye(n)])
+
+
+def pose_rate_slopes(pose: Array, twist: Array) -> Array:
+    """(6, 12), of the rates of a pose's coordinates, by pose and twist."""
     angles, omega = seeded(pose[3:].tolist()), seeded(twist[3:].tolist(), 3)
-    turning = angle_rates(Vector(*angles), Vector(*omega))  # a pose's numbers change by v and by these
-    slopes = np.array([[derivative(rate, k) for k in range(6)] for rate in turning])
-    top = np.zeros((6, 12))
-    top[:3, 6:9], top[3:, 3:6], top[3:, 9:] = np.eye(3), slopes[:, :3], slopes[:, 3:]
-    A = np.vstack([top, np.hstack([by_pose, by_twist])])
-    return Linearisation(A, np.vstack([np.zeros((6, 6)), by_force]))
+    turning = angle_rates(Vector(*angles), Vector(*omega))
+    by_angles, by_omega = np.split(np.array([[derivative(rate, k) for k in range(6)] for rate in turning]), 2, axis=1)
+    slopes = np.zeros((6, 12))
+    slopes[:3, 6:9], slopes[3:, 3:6], slopes[3:, 9:] = np.eye(3), by_angles, by_omega
+    return slopes

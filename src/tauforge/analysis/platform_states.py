@@ -1,4 +1,4 @@
-"""States of a Stewart platform to try things on: where it is at home, and random ones around there."""
+"""Sample states of a Stewart platform: its home pose, and random states around it."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from tauforge.robots.stewart.pose_search import default_guess
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 REACH, TILT = 0.08, 0.15  # of the base's size; rad: how far random poses are from home, at most
-HEIGHTS = np.linspace(0.2, 2.0, 91)  # of the base's size: where home is looked for
+HEIGHTS = np.linspace(0.2, 2.0, 91)  # of the base's size: heights that are tried for the home pose
 WELL_HELD = 1e3  # condition number of H below which a random pose is taken
-ROUNDS = 200  # of drawing, before giving up
+ROUNDS = 200  # most rounds of drawing poses
 
 
 def home_pose(platform: StewartPlatform) -> Array:
@@ -28,7 +28,7 @@ def home_pose(platform: StewartPlatform) -> Array:
 def random_platform_states(platform: StewartPlatform, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
     """Poses around home within the limits, twists and accelerations of order one: (count, 6) each, base frame.
 
-    SingularityError where there are no poses around home that the legs can hold.
+    It raises SingularityError if there are no poses around home that the legs can hold.
     """
     random = np.random.default_rng(seed)
     home = home_pose(platform)

@@ -1,4 +1,4 @@
-"""Polynomials in the number of joints, exactly: what operation counts are."""
+"""Exact polynomials in the number of joints, for operation counts."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
-"""The balance of power of a Stewart platform: what its actuators give against what the machine takes.
+"""The balance of power of a Stewart platform: power of the actuators against that of everything else.
 
-Independent of every model of inverse dynamics: energies of positions and velocities, differentiated by dual numbers.
+It is independent of every model of inverse dynamics: energies of positions and velocities are differentiated by dual
+numbers.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from tauforge.algebra.dual import Dual, derivative
 from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.energy import energies
-from tauforge.motion.poses import pose_rates
+from tauforge.robots.poses import pose_rates
 from tauforge.robots.stewart.functions import motion
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
@@ -38,7 +39,7 @@ class PowerBalance(NamedTuple):
 
     @property
     def imbalance(self) -> Array:
-        """What the bodies do not gain: zero for forces that really produce the motion."""
+        """Power in, less the rate of the kinetic energy: zero for forces that produce the motion."""
         return self.actuators + self.external + self.gravity + self.friction - self.kinetic
 
 
@@ -50,7 +51,10 @@ def power_balance(
     forces: ArrayLike,
     external_wrench: ArrayLike | None = None,
 ) -> PowerBalance:
-    """Of states and leg forces (..., 6), N; external_wrench: (..., 6) N, N m at the platform's origin, base axes."""
+    """Powers at states and leg forces (..., 6), N.
+
+    external_wrench: (..., 6) N, N m at the platform's origin, base axes
+    """
     p, t, a, F = np.broadcast_arrays(*(np.asarray(x, float) for x in (pose, twist, acceleration, forces)))
     rates, _ = pose_rates(p, t)
     along = [[Dual(x[..., k], {0: dx[..., k]}) for k in range(6)] for x, dx in ((p, rates), (t, a))]

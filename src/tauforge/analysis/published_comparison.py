@@ -1,4 +1,4 @@
-"""Our counts beside the papers': the same formulation, the same n, and a line on every difference."""
+"""Our counts beside the papers': the same formulation, the same n, and a reason for every difference."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def beside(source: str, row: published.Row, formulation: str, n: int, why: str) 
 
 
 def papers_beside(n: int = 6) -> list[Beside]:
-    """Every total of the papers that one of our formulations answers to."""
+    """Every total of the papers that corresponds to one of our formulations."""
     control = published.Row("control law", poly(0, 2), poly(0, 4))
 
     def without_control(table: published.Table) -> published.Row:
@@ -58,8 +58,8 @@ def papers_beside(n: int = 6) -> list[Beside]:
             published.TURNEY_1[1],
             "newton-euler",
             n,
-            "Ours writes omega x (omega x b) + alpha x b as cross products, as 3.17-3.18 do, where Table 3 has A_i b; "
-            "it pays for forming R, for omega x z qd and for the projection on z, and nothing for R's zero entry.",
+            "Ours writes omega x (omega x b) + alpha x b as cross products, as 3.17-3.18 do, where Table 3 has A_i b. "
+            "It also counts forming R, omega x z qd and the projection on z, and nothing for R's zero entry.",
         ),
         beside(
             "Turney Tables 1, 4",
@@ -80,7 +80,7 @@ def papers_beside(n: int = 6) -> list[Beside]:
             without_control(published.LEE_2),
             "newton-euler",
             n,
-            "Without the control law. Cross products as ours; R's zero entry and the base at rest cost us nothing.",
+            "Without the control law. It has our cross products; R's zero entry and the base at rest cost us nothing.",
         ),
         beside(
             "Angeles 7.43 (Tables 7.1, 7.2)",
@@ -95,21 +95,21 @@ def papers_beside(n: int = 6) -> list[Beside]:
             angeles[1],
             "newton-euler",
             n,
-            "Luh, Walker and Paul's own set, with full rotations and no zero skipped.",
+            "This is Luh, Walker and Paul's own set, with full rotations and no zero skipped.",
         ),
         beside(
             "Angeles Table 7.3, Walker & Orin",
             angeles[2],
             "outward-inward",
             n,
-            "The same recursions, counted by other authors.",
+            "These are the same recursions, counted by other authors.",
         ),
         beside(
             "Angeles Table 7.3, Li & Sankar",
             angeles[6],
             "joint-frames",
             n,
-            "The least that the book knows for a general arm; base parameters in joint frames, well placed, go below.",
+            "This is the book's lowest count for a general arm; base parameters in well placed joint frames take less.",
         ),
     ]
 

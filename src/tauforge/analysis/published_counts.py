@@ -1,6 +1,7 @@
 """The operation counts that the papers print, as functions of the number of joints, and whether they add up.
 
-Turney, Mudge & Lee 1980 (Tables 1-5), Lee, Chung, Mudge & Turney (Tables 1-2), Angeles chapter 7 (Tables 7.1-7.4).
+They are from Turney, Mudge & Lee 1980 (Tables 1-5), Lee, Chung, Mudge & Turney (Tables 1-2) and Angeles chapter 7
+(Tables 7.1-7.4).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Table(NamedTuple):
     erratum: str = ""
 
     def sums(self) -> Row:
-        """What the rows really add up to."""
+        """The true sums of the rows."""
         return Row(
             "Sum", added([row.multiplications for row in self.rows]), added([row.additions for row in self.rows])
         )
@@ -122,7 +123,7 @@ LEE_1 = Table(
         Row("tau", poly(0, 0, 2, 1), poly(0, 0, 1, 1)),
     ),
     Row("Total", poly(0, "82/3", "850/3", "515/3", "128/3"), poly(0, "131/6", "640/3", "787/6", "98/3")),
-    "'About 100 times' Newton-Euler: the two tables give 149 (multiplications) and 126 (additions) at n = 6.",
+    "For 'about 100 times' Newton-Euler the two tables give 149 (multiplications) and 126 (additions) at n = 6.",
 )
 
 LEE_2 = Table(
@@ -141,7 +142,7 @@ LEE_2 = Table(
     Row("Total", poly(-24, 119), poly(-21, 107)),
 )
 
-# What algorithm 7.4.1 is said to take for one joint.
+# The operations that algorithm 7.4.1 is said to take for one joint.
 ANGELES_REVOLUTE = (
     Row("Q_i", poly(4), poly(0)),
     Row("c_i", poly(8), poly(10)),

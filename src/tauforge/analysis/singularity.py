@@ -1,4 +1,4 @@
-"""How near a Stewart platform is to losing its hold: condition numbers, crossings along a motion, worst leg forces."""
+"""Singular poses of Stewart platforms: condition numbers, crossings along a motion, worst leg forces."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ from scipy.optimize import brentq, minimize_scalar
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError, SingularityError
 from tauforge.robots.condition import condition_numbers
-from tauforge.robots.stewart.stewart_platform import SINGULAR, StewartPlatform
+from tauforge.robots.stewart.guards import SINGULAR
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 TIME_TOLERANCE = 1e-12  # of a crossing, relative to the motion's duration
 
 
 class Crossing(NamedTuple):
-    """A time at which det H changes its sign: the legs lose the platform, and beyond it is another branch."""
+    """A time at which det H changes its sign: the legs cannot hold the platform, and another branch begins."""
 
     time: float
     pose: Array
@@ -27,7 +28,7 @@ class Crossing(NamedTuple):
 def crossings(
     platform: StewartPlatform, poses: Callable[[Array], Array], start: float, end: float, *, samples: int = 1000
 ) -> list[Crossing]:
-    """All changes of sign of det H between two times that `samples` steps can tell apart, each to full precision.
+    """All changes of sign of det H between two times that `samples` steps can separate, each to full precision.
 
     poses: (k,) times -> (k, 6) poses, such as `lambda t: motion.sample(t).position`
     """
@@ -40,7 +41,7 @@ def crossings(
     times = np.linspace(start, end, samples + 1)
     H = platform.force_matrix(poses(times))
     conditions = condition_numbers(H)
-    lost = ~(conditions < SINGULAR)  # the sign of its determinant is rounding
+    lost = ~(conditions < SINGULAR)  # the sign of the determinant is only rounding there
     if lost.sum() > 2:
         row = int(np.argmax(lost))
         raise SingularityError(
@@ -58,7 +59,7 @@ def crossings(
 
 
 def best_characteristic_length(platform: StewartPlatform, pose: ArrayLike) -> tuple[float, float]:
-    """The length (m) that makes the condition number of H with moments divided by it smallest, and that number.
+    """The length (m) by which moments are divided to minimise the condition number of H, and that condition number.
 
     A condition number of forces and moments together depends on the unit of length; this one does not.
     pose: (6,)
@@ -75,7 +76,7 @@ def best_characteristic_length(platform: StewartPlatform, pose: ArrayLike) -> tu
 
     if not condition_numbers(H) < SINGULAR:
         raise SingularityError(
-            f"{platform.name}: no length helps",
+            f"{platform.name}: the pose is singular with every characteristic length",
             pose=np.asarray(pose).tolist(),
             condition_number=float(condition_numbers(H)),
         )
@@ -85,16 +86,16 @@ def best_characteristic_length(platform: StewartPlatform, pose: ArrayLike) -> tu
 
 
 class WorstForces(NamedTuple):
-    """The largest size of each leg's force, (..., 6), over all directions of a load of size one."""
+    """The largest magnitude of each leg's force, (..., 6), over all directions of a unit load."""
 
     per_force: Array  # N per N
     per_moment: Array  # N per N m
 
 
 def worst_leg_forces(platform: StewartPlatform, pose: ArrayLike) -> WorstForces:
-    """What a unit force, and a unit moment, at the platform's origin may ask of each leg at worst.
+    """The largest force of each leg under a unit force, and under a unit moment, at the platform's origin.
 
-    Infinite where H is singular.
+    They are infinite where H is singular.
     """
     H = platform.force_matrix(pose)
     holds = condition_numbers(H) < SINGULAR

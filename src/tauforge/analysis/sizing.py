@@ -1,4 +1,4 @@
-"""What a motion asks of a Stewart platform: how strong, how fast and how long its actuators must be, and its joints."""
+"""The demands of a motion on a Stewart platform: force, speed and stroke of its actuators, and loads of its joints."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tauforge.robots.stewart.limits import Limits
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 LEGS = 6
-SAME = 1e-6  # relative: sizes that differ by less are the same; near singular poses rounding grows to that
+SAME = 1e-6  # relative: values that differ by less are equal; near singular poses rounding grows to that
 
 
 @with_field_docs
 class Peak(NamedTuple):
-    """The largest size of something over a motion.
+    """The largest magnitude of a quantity over a motion.
 
     value: (n,) for each leg or joint, with its sign
     time:  (n,) s, when each is reached
@@ -31,7 +31,7 @@ class Peak(NamedTuple):
 
     @property
     def leg(self) -> int:
-        """The leg, from 1, with the largest of all; the first of those that are the same."""
+        """The leg, from 1, with the largest of all; the first of equal ones."""
         return int(_first_largest(np.abs(self.value))) + 1
 
     @property
@@ -43,11 +43,11 @@ class Peak(NamedTuple):
 
 @with_field_docs
 class Margin(NamedTuple):
-    """How near a limit comes.
+    """The smallest margin to a limit over a motion.
 
     limit: which limit
     unit:  of the value
-    value: the smallest margin of all, negative where the limit is broken
+    value: the smallest margin of all, negative where the limit is exceeded
     leg:   from 1, or None for limits that no single leg has
     time:  s, when the margin is smallest
     """
@@ -61,11 +61,11 @@ class Margin(NamedTuple):
 
 @dataclass(frozen=True)
 class Sizing:
-    """Of every leg over a motion. Forces N, positive where they extend the leg; speeds m/s; powers W; lengths m.
+    """Demands on every leg. Forces in N, positive where they extend the leg; speeds m/s; powers W; lengths m.
 
-    rms_force, mean_power: over time, by the trapezoidal rule, so that uneven samples weigh as long as they last
-    mean_power:            of what the actuator gives; what it takes back when it brakes counts as nothing
-    reactions:             peaks of the sizes of "universal force" and "universal moment" (at the base joint, whatever
+    rms_force, mean_power: over time, by the trapezoidal rule, so that uneven samples count by their duration
+    mean_power:            of the power that the actuator gives; power that it takes back when it brakes counts as 0
+    reactions:             peak magnitudes of "universal force" and "universal moment" (at the base joint, whatever
                            its kind), "prismatic side force" (across the leg), "prismatic moment" (about the base joint)
                            and "spherical force" (at the platform joint), N and N m
     condition:             largest condition number of H, and when (s)
@@ -92,7 +92,7 @@ class Sizing:
 
     @property
     def within_limits(self) -> bool:
-        """Whether every limit that the platform has holds, all the way, and no singular pose is crossed."""
+        """Whether every limit of the platform holds during the whole motion, and no singular pose is crossed."""
         return not self.crosses_singularity and all(margin.value >= 0 for margin in self.margins)
 
 
@@ -107,13 +107,13 @@ def size(
 ) -> Sizing:
     """The demands of a motion on the actuators and joints of a platform, by the exact model.
 
-    time: (k,) s, ever later, at least two; pose, twist, acceleration: (k, 6)
+    time: (k,) s, at least two, strictly increasing; pose, twist, acceleration: (k, 6)
     external_wrench: (6,) or (k, 6) N, N m on the platform at its origin, base axes
     """
     t = np.asarray(time, float)
     state = [np.asarray(x, float) for x in (pose, twist, acceleration)]
     if t.ndim != 1 or len(t) < 2 or not (np.diff(t) > 0).all():
-        raise ShapeError("time", expected="(k,), at least two, ever later", got=f"shape {t.shape}")
+        raise ShapeError("time", expected="(k,) at least two times, strictly increasing", got=f"shape {t.shape}")
     for name, x in zip(("pose", "twist", "acceleration"), state, strict=True):
         if x.shape != (len(t), LEGS):
             raise ShapeError(name, expected=f"({len(t)}, 6), a row for each time", got=str(x.shape))
@@ -156,7 +156,7 @@ def _reactions(
 
 
 def _margins(t: Array, limits: Limits, lengths: Array, forces: Array) -> tuple[Margin, ...]:
-    """A margin may be next to nothing; what rounding does to it goes with what was compared with the limit."""
+    """The margins to all limits. The rounding of a margin, which may be near 0, is relative to the compared values."""
     length, force = float(lengths.max()), float(np.abs(forces).max())
     of_legs = (
         ("stroke", "m", limits.stroke, length),
@@ -191,9 +191,9 @@ def rms_of(time: Array, values: Array) -> Array:
 
 
 def _first_largest(values: Array, scale: float | None = None) -> Array:
-    """Which row of each column; the first of those that differ by rounding alone, so that all machines agree.
+    """The row of the largest value of each column; the first of those that differ only by rounding, on all machines.
 
-    scale: of what the values are differences of; default the largest itself
+    scale: magnitude of the terms of which the values are differences; default the largest value itself
     """
     largest = values.max(axis=0)
     return np.asarray((values >= largest - SAME * (np.abs(largest) if scale is None else scale)).argmax(axis=0))

@@ -6,7 +6,6 @@ read again, until nothing new is found.
 
 from __future__ import annotations
 
-import re
 import tomllib
 import warnings
 from pathlib import Path
@@ -16,8 +15,7 @@ from tauforge.cli.arguments import CATALOGUE, bad, load_robot
 from tauforge.errors import ModelError
 
 MOST = 50  # problems that are looked for
-FIELD = re.compile(r"(?:(?P<list>joint|known_exception|source)\[(?P<place>\d+)\]\.?)?(?P<key>\w+)?.*")
-UNKNOWN = re.compile(r"unknown key '(.*?)'")
+LISTS = ("joint", "known_exception", "source")  # keys that hold tables
 GOOD = {"arm": "puma560", "platform": "motion-rig"}  # files whose values are good
 SYMMETRIC = {  # values of a platform that are good with every kind of base joint
     "friction": [0.0, 0.0, 0.0],
@@ -47,14 +45,16 @@ def checked(path: Path, tip: str | None, lock: list[str] | None) -> Checked:
             robot = load_robot(str(path), tip, lock)
         except ModelError as error:
             others = _others(path, error) if path.suffix.lower() == ".toml" else []
-            return Checked([_text(error, path), *others], [], "")
+            return Checked([_text(error), *others], [], "")
     texts = [str(warning.message) for warning in caught]
     return Checked([], texts + _worries(robot), _summary(robot))
 
 
-def _text(error: ModelError, path: Path) -> str:
+def _text(error: ModelError) -> str:
     """Without the file, which stands above all of them."""
-    return str(error).removeprefix(f"{path}: ").removeprefix(f"{path}:")
+    place = [] if error.line is None else [f"line {error.line}"]
+    text = ": ".join([*place, *filter(None, [error.field]), error.reason])
+    return text if error.remedy is None else f"{text}. {error.remedy}"
 
 
 def _others(path: Path, first: ModelError) -> list[str]:
@@ -72,9 +72,9 @@ def _others(path: Path, first: ModelError) -> list[str]:
     good = tomllib.loads((CATALOGUE / f"{GOOD['platform' if platform else 'arm']}.toml").read_text(encoding="utf-8"))
     good |= SYMMETRIC if platform else {}
     found: list[str] = []
-    error, before = first, set[str]()
-    while len(found) < MOST and str(error) not in before:
-        before.add(str(error))
+    error, before = first, set[tuple[str | None, str]]()
+    while len(found) < MOST and (error.field, error.reason) not in before:
+        before.add((error.field, error.reason))
         if not _repaired(values, error, good):
             break
         try:
@@ -84,32 +84,48 @@ def _others(path: Path, first: ModelError) -> list[str]:
             break
         except ModelError as following:
             error = following
-            if str(error) not in before:
-                found.append(str(error))
+            if (error.field, error.reason) not in before:
+                found.append(_text(error))
     return found
+
+
+class Place(NamedTuple):
+    """Where a value of the file stands: under `key` in the table `owner`. donor: a good table of the same kind."""
+
+    owner: dict[str, Any]
+    key: str
+    donor: dict[str, Any]
 
 
 def _repaired(values: dict[str, Any], error: ModelError, good: dict[str, Any]) -> bool:
     """Puts a good value where the fault is, or takes away what is unknown; whether there is such a place."""
-    place = FIELD.fullmatch(error.field or "")
+    place = _place(values, error, good)
     if place is None:
         return False
-    unknown = UNKNOWN.search(error.problem)
-    if place["list"] is None:
-        owner, donor = values, good
-    else:
-        tables = values.get(place["list"])
-        k = int(place["place"]) - 1
-        if not isinstance(tables, list) or not 0 <= k < len(tables):
-            return False
-        owner, donor = tables[k], good.get(place["list"], [{}])[0]
-    key = place["key"] if unknown is None else unknown[1]
-    if not isinstance(owner, dict) or key is None:
-        return False
-    if key in donor and unknown is None:
-        owner[key] = donor[key]
+    if place.key in place.donor and place.key != error.key:
+        place.owner[place.key] = place.donor[place.key]
         return True
-    return owner.pop(key, None) is not None
+    return place.owner.pop(place.key, None) is not None
+
+
+def _place(values: dict[str, Any], error: ModelError, good: dict[str, Any]) -> Place | None:
+    """The value that the field of the error names, or the value that holds it."""
+    tables = {"": (values, good)}
+    for name in LISTS:
+        given = values.get(name)
+        for k, table in enumerate(given if isinstance(given, list) else (), 1):
+            if isinstance(table, dict):
+                tables[f"{name}[{k}]"] = (table, good.get(name, [{}])[0])
+    field = error.field or ""
+    if error.key is not None and field in tables:
+        return Place(tables[field][0], error.key, tables[field][1])
+    for path, (owner, donor) in tables.items():
+        for key in {**owner, **donor}:
+            name = f"{path}.{key}" if path else key
+            inside = (f"{name}.",) if name in LISTS else (f"{name}.", f"{name}[")
+            if field == name or field.startswith(inside):
+                return Place(owner, key, donor)
+    return None
 
 
 def _summary(robot: Any) -> str:
@@ -123,7 +139,8 @@ def _worries(robot: Any) -> list[str]:
     import numpy as np
 
     from tauforge.analysis.comparison import random_states
-    from tauforge.robots.serial.serial_arm import SINGULAR, SerialArm
+    from tauforge.robots.serial.functions import SINGULAR
+    from tauforge.robots.serial.serial_arm import SerialArm
 
     if not isinstance(robot, SerialArm):
         masses = [] if robot.has_masses else ["no masses: kinematics only, dynamics has no answer"]

@@ -43,7 +43,7 @@ def compare(
         from tauforge.analysis.platform_states import random_platform_states
 
         given, where = random_platform_states(mine, states, seed), f"at {states} random states"
-    with nullcontext() if motion is None else rows_of(motion, moves.rows):
+    with nullcontext() if motion is None else rows_of(motion, moves.rows, moves.times):
         (_compare_arm if isinstance(mine, SerialArm) else _compare_platform)(mine, given, where, as_json)
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import re
 import sys
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -14,13 +13,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 from tauforge.cli.arguments import bad
 from tauforge.cli.output import note, seconds, warn
-from tauforge.errors import ConvergenceError, SingularityError
+from tauforge.errors import ModelError, Reported
 
 if TYPE_CHECKING:
     from tauforge.motion.csv_motion import CsvMotion
 
 STDOUT = "-"
-ROW = re.compile(r"\brow (\d+)\b")
 
 
 def read_motion(path: Path, robot: Any, smooth: float | None = None) -> CsvMotion:
@@ -48,21 +46,27 @@ def read_motion(path: Path, robot: Any, smooth: float | None = None) -> CsvMotio
 
 
 @contextmanager
-def rows_of(path: Path, rows: Any) -> Iterator[None]:
-    """Errors and warnings that name a row of an array name that of the file instead, as those of its cells do."""
+def rows_of(path: Path, rows: Any, times: Any = None) -> Iterator[None]:
+    """Errors and warnings about a row of an array name that of the file. A ModelError names a row of a file already.
 
-    def named(text: str) -> str:
-        return ROW.sub(lambda found: f"row {rows[int(found[1])]} of {path}", text)
+    rows: (k,) of the file, for each row of the arrays; times: (k,) s, named too where there are any
+    """
+
+    def name_row(said: object) -> None:
+        if isinstance(said, Reported) and isinstance(said.row, int) and not isinstance(said, ModelError):
+            time = "" if times is None else f", t = {seconds(times[said.row])} s"
+            said.row_name = f"row {rows[said.row]} of {path}{time}"
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
             yield
-        except (SingularityError, ConvergenceError) as error:
-            error.args = (named(str(error)),)
+        except Reported as error:
+            name_row(error)
             raise
     for warning in caught:
-        warnings.warn(named(str(warning.message)), warning.category, stacklevel=3)
+        name_row(warning.message)
+        warnings.warn(warning.message, warning.category, stacklevel=3)
 
 
 def check_output(

@@ -28,7 +28,6 @@ from tauforge.cli.arguments import (
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, rows_of, write_output
 from tauforge.cli.limits import warn_of_forces, warn_of_motion
 from tauforge.cli.output import number, result, seconds, table
-from tauforge.errors import ConvergenceError
 
 Motion = Annotated[
     Path,
@@ -77,7 +76,7 @@ def inverse_dynamics(
         loads |= {} if model is None else {"model": model}
     loads["tip_wrench" if isinstance(mine, SerialArm) else "external_wrench"] = parse_wrench(wrench)
     moves = read_motion(motion, mine, smooth)
-    with rows_of(motion, moves.rows):
+    with rows_of(motion, moves.rows, moves.times):
         forces = mine.inverse_dynamics(*moves.samples, **loads)
     columns = columns_of(mine).force
     peaks, rms = peak_of(moves.times, forces), rms_of(moves.times, forces)
@@ -141,7 +140,7 @@ def forward_kinematics(
 
     from tauforge.motion.columns import LENGTHS, POSE, TIME, columns_of, joint_names
     from tauforge.motion.csv_table import read_csv, write_csv
-    from tauforge.motion.poses import pose_of
+    from tauforge.robots.poses import pose_of
     from tauforge.robots.serial.serial_arm import SerialArm
     from tauforge.robots.stewart.pose_search import default_guess
 
@@ -157,8 +156,8 @@ def forward_kinematics(
         lengths = given.take(LENGTHS)
         kinds = [column.unit for column in POSE]
         start = default_guess(mine, lengths[0]) if guess is None else np.array(quantities("--guess", guess, kinds))
-        with rows_of(file, given.rows):
-            poses = _tracked(mine, lengths, start)
+        with rows_of(file, given.rows, times):
+            poses = mine.track(lengths, start)
     if output is not None:
         rows = poses if times is None else np.column_stack([times, poses])
         columns = POSE if times is None else (TIME, *POSE)
@@ -179,19 +178,6 @@ def forward_kinematics(
     ends = {"first": poses[0], "last": poses[-1], "least": low, "most": high}
     data = {"robot": mine.name, "rows": len(poses), "columns": names, "units": [column.unit for column in POSE]}
     result(as_json, {**data, **ends, "output": output}, shown)
-
-
-def _tracked(platform: Any, lengths: Any, start: Any) -> Any:
-    try:
-        return platform.track(lengths, start)
-    except ConvergenceError as lost:
-        text = str(lost).split(" (residual")[0]
-        lost.args = (
-            f"{text}: no pose with these leg lengths was found, the last tried is off by {number(lost.residual)} m\n"
-            "The legs cannot be that long together, or the way there is too far: take smaller steps between rows, or "
-            "a --guess near the first row",
-        )
-        raise
 
 
 COMMANDS = (("inverse-dynamics", inverse_dynamics), ("forward-kinematics", forward_kinematics))

@@ -16,7 +16,7 @@ from typer.core import TyperCommand, TyperGroup
 
 from tauforge.cli import interrupts
 from tauforge.cli.output import error, seconds, warn
-from tauforge.errors import DivergenceError, ModelError, TauforgeError
+from tauforge.errors import DivergenceError, TauforgeError
 
 FAILED, BAD_USE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
@@ -145,14 +145,12 @@ def _tell(fault: Exception) -> None:
     if hasattr(fault, "format_message"):  # of typer: an argument that cannot be
         context = getattr(fault, "ctx", None)
         error(fault.format_message(), None if context is None else f"See {context.command_path} --help")
-    elif isinstance(fault, ModelError):
-        text = str(fault) if fault.remedy is None else str(fault)[: -len(f". {fault.remedy}")]
-        error(text, fault.remedy)
     elif isinstance(fault, DivergenceError):
-        reason = str(fault.__cause__ or fault).split(" (residual")[0].split(" after t = ")[0]
-        error(f"the simulation ends at t = {seconds(fault.time)} s: {reason}", "Try other gains or a shorter --step")
+        error(
+            f"the simulation ends at t = {seconds(fault.time)} s: {fault.reason}", "Try other gains or a shorter --step"
+        )
     elif isinstance(fault, TauforgeError):
-        error(str(fault))
+        error(fault.statement, fault.remedy)
     elif isinstance(fault, MemoryError):
         error("not enough memory", "Take fewer samples")
     elif isinstance(fault, OSError):

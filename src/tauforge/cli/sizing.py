@@ -42,7 +42,7 @@ def sizing(
 
     mine = loaded(load_platform(platform, "sizing"), parse_payload(payload))
     moves = read_motion(motion, mine, smooth)
-    with rows_of(motion, moves.rows):
+    with rows_of(motion, moves.rows, moves.times):
         found = size(mine, moves.times, *moves.samples, external_wrench=parse_wrench(wrench))
 
     def shown() -> Any:

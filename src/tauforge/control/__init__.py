@@ -1,4 +1,4 @@
-"""Control laws: from what is wanted and what is measured to actuator forces."""
+"""Control laws: from the desired and the measured state to actuator forces."""
 
 from tauforge.control.adaptive import AdaptiveComputedTorque
 from tauforge.control.computed_torque import ComputedTorque

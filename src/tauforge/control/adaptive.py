@@ -4,19 +4,22 @@ With s = e' + L e, the reference velocity qd_r = qd_d + L e and Y the regressor 
 
     tau = Y(q, qd, qdd_r, qd_r) a + K s + friction and rotors of the model,     a' = G Y' s,
 
-and s dies out whatever the parameters a start from, because M' - 2 C is skew.
+and s converges to zero from any initial parameters a, because M' - 2 C is skew.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, check_pull, gain_matrix, times
-from tauforge.errors import ModelError
+from tauforge.control.controller import Controller, check_functions, check_pull, gain_matrix, times
 from tauforge.motion.motion import MotionSample, positive
-from tauforge.robots.serial.serial_arm import SerialArm
+
+if TYPE_CHECKING:
+    from tauforge.robots.serial.serial_arm import SerialArm
 
 
 class AdaptiveComputedTorque(Controller):
@@ -24,9 +27,9 @@ class AdaptiveComputedTorque(Controller):
 
     rate:     L, 1/s, a number or n numbers
     damping:  K, N m s/rad, a number, n numbers or a matrix; default the rate times each joint's own inertia with the
-              joints at 0, which a sampled controller can bear
-    learning: G, of every inertial parameter, relative to the size of the robot's own; it is slower where the motion
-              is too quick for the period
+              joints at 0, which is stable for a sampled controller
+    learning: G, of every inertial parameter, relative to the magnitude of the robot's own; it is reduced where the
+              motion is too fast for the period
     period:   s, between two calls: the control period of the simulation
     """
 
@@ -39,8 +42,7 @@ class AdaptiveComputedTorque(Controller):
         learning: float = 0.01,
         period: float,
     ) -> None:
-        if not isinstance(robot, SerialArm):
-            raise ModelError("adaptive control needs a regressor, which arms have", field="robot")
+        check_functions(self, robot, regressor="a regressor")
         self.robot: SerialArm = robot
         self.rate = gain_matrix("rate", rate, robot.n)
         check_pull("rate", self.rate)
@@ -51,7 +53,7 @@ class AdaptiveComputedTorque(Controller):
         self.learning = positive("learning", learning)
         self.period: float = positive("period", period)
         own = robot.inertial_parameters.reshape(robot.n, 10)
-        groups = (slice(0, 1), slice(1, 4), slice(4, 10))  # masses, first moments, second moments: units of their own
+        groups = (slice(0, 1), slice(1, 4), slice(4, 10))  # masses, first moments, second moments: different units
         size = np.concatenate(
             [np.full((robot.n, g.stop - g.start), np.abs(own[:, g]).max() or 1.0) for g in groups], axis=1
         )
@@ -62,8 +64,8 @@ class AdaptiveComputedTorque(Controller):
         self.parameters = np.array(self.robot.inertial_parameters)
 
     def _bounded(self, position: Array, Y: Array) -> Array:
-        """period x learning, less where a sample would overshoot: what is learnt acts on s as a spring of stiffness
-        Y G Y', and a mass M with such a spring bears samples of its period while period^2 |M^-1 Y G Y'| is small.
+        """period x learning, reduced where a sample would overshoot. Learning acts on s like a spring of stiffness
+        Y G Y', and a mass M on such a spring is stable under sampling while period^2 |M^-1 Y G Y'| is small.
         """
         rate = self.period * self.learning
         stiffness = self.learning * (Y * self._scale) @ np.swapaxes(Y, -1, -2)

@@ -1,8 +1,8 @@
 """Computed torque: Lee, Chung, Mudge & Turney 1982, L4.1, in its Newton-Euler form L4.4.
 
-One call of inverse dynamics with the corrected acceleration qdd_d + Kv (qd_d - qd) + Kp (q_d - q) (L4.4 as it is meant:
+The forces are one call of inverse dynamics with the corrected acceleration qdd_d + Kv (qd_d - qd) + Kp (q_d - q) (L4.4 as it is meant:
 the correction replaces the acceleration). With a perfect model and continuous control the error then follows
-e'' + Kv e' + Kp e = 0 (L4.3); for a platform in x, y, z and the angles.
+e'' + Kv e' + Kp e = 0 (L4.3) in the robot's coordinates: those of a platform are x, y, z and the angles.
 """
 
 from __future__ import annotations
@@ -11,21 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import (
-    SYMMETRIC,
-    Controller,
-    Robot,
-    coordinate_count,
-    coordinate_errors,
-    gain_matrix,
-    model_forces,
-    robot_acceleration,
-    target_acceleration,
-    times,
-)
+from tauforge.control.controller import SYMMETRIC, Controller, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.own_classes import recorded
+from tauforge.robots.robot import Robot, check_robot
 
 
 @recorded
@@ -33,28 +23,31 @@ class ComputedTorque(Controller):
     """robot: the controller's own model, which may differ from the plant's.
 
     kp, kv: a number, n numbers or an (n, n) matrix, 1/s^2 and 1/s
-    check:  refuse gains that break the paper's conditions of stability (after L4.3)
+    check:  refuse gains that violate the paper's conditions of stability (after L4.3)
     """
 
     compiles = True
 
     def __init__(self, robot: Robot, kp: ArrayLike = 100.0, kv: ArrayLike = 20.0, *, check: bool = True) -> None:
-        n = coordinate_count(robot)
-        self.robot = robot
+        self.robot = check_robot("robot", robot)
+        n = robot.n
         self.kp, self.kv = gain_matrix("kp", kp, n), gain_matrix("kv", kv, n)
         if check:
             check_gains(self.kp, self.kv)
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
-        e, e_dot = coordinate_errors(self.robot, position, velocity, target)
-        wanted = target_acceleration(self.robot, target) + times(self.kv, e_dot) + times(self.kp, e)  # L4.4
-        acceleration = robot_acceleration(self.robot, position, velocity, wanted)
-        return model_forces(self.robot, position, velocity, acceleration)
+        robot = self.robot
+        rates = robot.coordinate_rates(position, velocity)[0]
+        target_rates, target_seconds = robot.coordinate_rates(*target)
+        e, e_dot = robot.position_error(target.position, position), target_rates - rates
+        wanted = target_seconds + times(self.kv, e_dot) + times(self.kp, e)  # L4.4
+        acceleration = robot.from_coordinate_rates(position, rates, wanted)[1]
+        return robot.forces_without_raising(position, velocity, acceleration)
 
 
 def check_gains(kp: Array, kv: Array) -> None:
     """(a) Kv symmetric and non-negative definite, (b) Kp symmetric and positive definite, (c) [Kv | Kp Kv | ...] of
-    full rank: the error then dies out.
+    full rank: the error then converges to zero.
     """
     n = len(kp)
     for name, K in (("kv", kv), ("kp", kp)):
@@ -70,7 +63,7 @@ def check_gains(kp: Array, kv: Array) -> None:
         blocks.append(scaled @ blocks[-1])
     if np.linalg.matrix_rank(np.hstack(blocks)) < n:
         raise ModelError(
-            "condition (c) of stability: some error is never damped, [Kv | Kp Kv | ...] has not full rank",
+            "condition (c) of stability: some error is never damped, [Kv | Kp Kv | ...] does not have full rank",
             field="kv",
             remedy=REMEDY,
         )

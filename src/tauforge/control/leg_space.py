@@ -1,21 +1,25 @@
-"""Computed torque of a platform in the lengths of its legs, which is what its sensors see.
+"""Computed torque of a platform in the lengths of its legs, which its sensors measure.
 
-The pose is found from the lengths by forward kinematics, from where it was before. Errors are those of the lengths:
-l_d'' + Kv (l_d' - l') + Kp (l_d - l) is what the legs are asked for, and from it follow the platform's acceleration and
-the forces. With a perfect model each leg's error dies out on its own.
+The pose is found from the lengths by forward kinematics, starting from the previous pose. Errors are those of the
+lengths: l_d'' + Kv (l_d' - l') + Kp (l_d - l) is the acceleration required of the legs, and the platform's acceleration
+and the forces follow from it. With a perfect model each leg's error converges to zero independently.
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import check_gains
-from tauforge.control.controller import Controller, gain_matrix, model_forces, times
+from tauforge.control.controller import Controller, check_functions, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+
+if TYPE_CHECKING:
+    from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
 class LegSpaceComputedTorque(Controller):
@@ -33,8 +37,7 @@ class LegSpaceComputedTorque(Controller):
         resolution: float = 0.0,
         check: bool = True,
     ) -> None:
-        if not isinstance(robot, StewartPlatform):
-            raise ModelError("leg space is for Stewart platforms", field="robot")
+        check_functions(self, robot, leg_motion="legs")
         self.robot: StewartPlatform = robot
         self.kp, self.kv = gain_matrix("kp", kp, 6), gain_matrix("kv", kv, 6)
         if check:
@@ -48,17 +51,17 @@ class LegSpaceComputedTorque(Controller):
         self._pose: Array | None = None
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
-        """position and velocity stand for the legs' sensors: only lengths and their rates are taken from them."""
+        """position and velocity represent the legs' sensors: only lengths and their rates are taken from them."""
         measured = self.robot.leg_motion(position, velocity)
         lengths = measured.lengths
         if self.resolution:
             lengths = np.round(lengths / self.resolution) * self.resolution
         guess = target.position if self._pose is None else self._pose
-        lost = "raise" if lengths.ndim == 1 else "nan"  # one of many must not stop the others
+        lost = "raise" if lengths.ndim == 1 else "nan"  # one row of a batch must not stop the others
         pose = self._pose = self.robot.forward_kinematics(lengths, guess, on_failure=lost)
         twist = self.robot.forward_rates(pose, measured.rates)
         wanted = self.robot.leg_motion(*target)
         e, e_dot = wanted.lengths - lengths, wanted.rates - measured.rates
         asked = wanted.accelerations + times(self.kv, e_dot) + times(self.kp, e)
         _, acceleration = self.robot.forward_rates(pose, measured.rates, asked)
-        return model_forces(self.robot, pose, np.asarray(twist), acceleration)
+        return self.robot.forces_without_raising(pose, np.asarray(twist), acceleration)

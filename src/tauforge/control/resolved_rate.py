@@ -1,24 +1,27 @@
 """Resolved-motion-rate control (Whitney 1969): a tool that follows a motion in space, by the arm's Jacobian.
 
-Joint rates qd_r with J qd_r = twist_d + K (pose error), by least squares that are damped near a singular pose (Nakamura
-& Hanafusa 1986) and bounded: there the tool lags instead of the joints running away. A velocity loop with the arm's own
-model follows them, tau = ID(q, qd, qdd) with qdd = Kv (qd_r - qd).
+The joint rates qd_r solve J qd_r = twist_d + K (pose error) by least squares. Near a singular pose they are damped
+(Nakamura & Hanafusa 1986) and bounded, so that the tool lags and the joints do not diverge. A velocity loop with the
+arm's own model follows them, tau = ID(q, qd, qdd) with qdd = Kv (qd_r - qd).
 """
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, check_pull, gain_matrix, times
-from tauforge.errors import ModelError
+from tauforge.control.controller import Controller, check_functions, check_pull, gain_matrix, times
 from tauforge.motion.motion import MotionSample, positive
-from tauforge.motion.poses import transforms
+from tauforge.robots.poses import transforms
 from tauforge.robots.serial.inverse_kinematics import pose_error
-from tauforge.robots.serial.serial_arm import SerialArm
 
-TINY = 1e-30  # keeps 0 / 0 away
+if TYPE_CHECKING:
+    from tauforge.robots.serial.serial_arm import SerialArm
+
+TINY = 1e-30  # avoids 0 / 0
 
 
 class ResolvedRate(Controller):
@@ -29,7 +32,7 @@ class ResolvedRate(Controller):
     damping: the singular value of J below which the least squares are damped and the tool lags
     fastest: rad/s or m/s, of any joint; rates beyond are scaled down together
 
-    An arm with fewer than six joints comes as near as it can, metres and radians counting alike.
+    The tool of an arm with fewer than six joints comes as near as possible; a metre counts as much as a radian.
     """
 
     task_space = True
@@ -43,8 +46,7 @@ class ResolvedRate(Controller):
         damping: float = 0.05,
         fastest: float = 3.0,
     ) -> None:
-        if not isinstance(robot, SerialArm):
-            raise ModelError("resolved rates are for arms", field="robot", remedy="Use ComputedTorque for platforms")
+        check_functions(self, robot, jacobian="a Jacobian", forward_kinematics="forward kinematics")
         self.robot: SerialArm = robot
         self.gain, self.damping = positive("gain", gain), positive("damping", damping)
         self.fastest = positive("fastest", fastest)

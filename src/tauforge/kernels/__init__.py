@@ -1,1 +1,1 @@
-"""Graphs made callable: vector machine code through LLVM, bound to NumPy. Knows no robot."""
+"""Graphs made callable: vector machine code through LLVM, bound to NumPy. This package knows no robot."""

@@ -1,9 +1,9 @@
-"""Compiled objects on disk, so that a kernel is made once per machine and not once per process.
+"""Compiled objects on disk, so that a kernel is compiled once per machine and not once per process.
 
 An entry is a digest and the object; it is loaded only if the digest is right and nobody else could have written it. The
 folder is made private (0700) and used only if no one else can write to it; it is never a shared temporary folder.
-Writers race harmlessly: each writes its own file and renames it into place. TAUFORGE_CACHE names another folder or
-switches the cache off.
+Concurrent writers do no harm: each writes its own file and renames it. TAUFORGE_CACHE names another folder or switches
+the cache off.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from tauforge import settings
 
 MAGIC = b"tauforge-kernel-1\n"
 DIGEST_BYTES = 32
-MAX_BYTES = 256 * 2**20  # of all entries together, or a little more; the oldest go first
-TRIMS = 16  # times that the folder is looked through while MAX_BYTES are saved, on average
+MAX_BYTES = 256 * 2**20  # approximate limit for all entries together; the oldest are removed first
+TRIMS = 16  # how often the folder is scanned while MAX_BYTES are saved, on average
 OURS = re.compile(r"[0-9a-f]{64}(\.[0-9a-f]{16}\.tmp)?")  # names of entries, and of entries being written
 
 
 class KernelCacheWarning(RuntimeWarning):
-    """The kernel cache, or an entry of it, cannot be used; everything still works, only slower to start."""
+    """The kernel cache, or an entry of it, cannot be used. Everything still works but starts more slowly."""
 
 
 def folder() -> Path | None:
-    """Where entries go; None if the cache is switched off or the folder is not ours alone."""
+    """The folder of the entries; None if the cache is switched off or others can write to the folder."""
     wanted = settings.cache_folder()
     if wanted is False:
         return None
@@ -56,9 +56,9 @@ def _has_home() -> bool:
 
 @cache
 def _checked(name: str) -> Path | None:
-    """Made if missing; refused, with one warning, if others could plant files in it.
+    """The folder, which is made if missing; None, with one warning, if others could put files into it.
 
-    A relative name means a folder in the directory that is current when it is first asked for, also later.
+    A relative name means a folder in the directory that is current at the first call, even after a change of directory.
     """
     try:
         path = Path(name).expanduser().absolute()
@@ -77,9 +77,9 @@ def _checked(name: str) -> Path | None:
 
 
 def _open_to_others(status: os.stat_result) -> str | None:
-    """How somebody else could have written there; None if nobody could.
+    """The reason why somebody else could have written there; None if nobody could.
 
-    Windows has neither owners nor modes in this sense; its folders of users are private.
+    Windows has neither owners nor modes in this sense; the folders of its users are private.
     """
     if not hasattr(os, "geteuid"):
         return None
@@ -95,7 +95,7 @@ def _warn(text: str) -> None:
 
 
 def key(*parts: str) -> str:
-    """A name for what the parts describe."""
+    """The name of the entry that the parts identify."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "little"))
@@ -118,14 +118,14 @@ def load(name: str) -> bytes | None:
     head, digest, code = entry[: len(MAGIC)], entry[len(MAGIC) :][:DIGEST_BYTES], entry[len(MAGIC) + DIGEST_BYTES :]
     if fault is None and head == MAGIC and digest == _digest(name, code):
         return code
-    _warn(f"the kernel cache entry {path} {fault or 'is damaged'} and is made again")
+    _warn(f"the kernel cache entry {path} {fault or 'is damaged'} and is compiled again")
     with contextlib.suppress(OSError):
         path.unlink(missing_ok=True)
     return None
 
 
 def _read(path: Path) -> tuple[str | None, bytes]:
-    """What is wrong with the file, and its content. The open file is judged: its name may lead elsewhere meanwhile."""
+    """What is wrong with the file, and its content. The open file is checked, because its name may change meanwhile."""
     with open(path, "rb", opener=_directly) as file:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
@@ -136,12 +136,12 @@ def _read(path: Path) -> tuple[str | None, bytes]:
 
 
 def _directly(path: str, flags: int) -> int:
-    """Opens it without following a link, and without waiting for the other end of a pipe."""
+    """Open it without following a link, and without waiting for the other end of a pipe."""
     return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
 def save(name: str, code: bytes) -> None:
-    """Best effort: a full or read-only disk costs nothing but the saving."""
+    """Save an entry if possible: on a full or read-only disk the entry is not kept."""
     place = folder()
     if place is None:
         return
@@ -159,26 +159,26 @@ def save(name: str, code: bytes) -> None:
 
 
 def _private(path: str, flags: int) -> int:
-    """Opens it for us alone, whatever the umask."""
+    """Open it for this user alone, whatever the umask."""
     return os.open(path, flags, 0o600)
 
 
 def _digest(name: str, code: bytes) -> bytes:
-    """Bound to the name, so that an entry copied to another name is not taken for it."""
+    """A digest that includes the name, so that an entry copied to another name is refused."""
     return hashlib.sha256(name.encode() + b"\0" + code).digest()
 
 
 def _trim_is_due(name: str, size: int) -> bool:
-    """Of many entries together TRIMS times for every MAX_BYTES, however many processes save them.
+    """True about TRIMS times for every MAX_BYTES of saved entries, however many processes save them.
 
-    To look through the folder takes as long as there are entries: not with every one of them. Names are digests, so
-    they decide as a die would.
+    Scanning the folder takes time in proportion to its entries, so it is not done for each of them. Names are digests,
+    so they serve as random numbers.
     """
     return int(name[:8], 16) / 16**8 < TRIMS * size / MAX_BYTES
 
 
 def _trim(place: Path) -> None:
-    """Only our own files: the folder may be one that the user has other things in."""
+    """Remove only our own files: the user may keep other files in the folder."""
     entries = []
     with os.scandir(place) as found:
         for item in found:

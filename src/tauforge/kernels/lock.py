@@ -1,9 +1,9 @@
-"""The lock that everything which reaches LLVM runs under, and that a fork waits for.
+"""The lock under which everything that reaches LLVM runs, and for which a fork waits.
 
 A child process has only the thread that forked. A lock that another thread held at that moment stays held in the child
 for ever: LLVM's own, llvmlite's, or that of a module being imported. So every call of llvmlite, its finalizers
-included, and the imports that lead there, of public names or inside functions, happen under this lock; a fork takes it
-first.
+included, and every import that leads there, of public names or inside functions, happens under this lock. A fork takes
+it first.
 """
 
 from __future__ import annotations

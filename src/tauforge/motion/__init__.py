@@ -1,15 +1,15 @@
-"""Motions: what a robot is asked to do, as functions of time."""
+"""Motions: the desired coordinates of a robot as functions of time."""
 
 from tauforge.motion.csv_motion import CsvMotion
 from tauforge.motion.excitations import Chirp, Circle, Sine
 from tauforge.motion.joint_move import JointMove
 from tauforge.motion.motion import Motion, MotionSample, PoseMotion
-from tauforge.motion.poses import pose_rates, twists
 from tauforge.motion.profiles import PROFILES
 from tauforge.motion.straight_line import StraightLine
 from tauforge.motion.tool_motion import ToolMotion
 from tauforge.motion.waypoints import Sampled, Waypoints
 from tauforge.motion.well_conditioned import WellConditionedPath
+from tauforge.robots.poses import pose_rates, twists
 
 __all__ = [
     "PROFILES",

@@ -1,4 +1,4 @@
-"""The names of columns in CSV files, one convention for all: what is read as a motion and what is written.
+"""The names of columns in CSV files: one convention for motions that are read and results that are written.
 
 time [s], and of an arm with n joints
     q1 [rad] ... qn      coordinates, prismatic ones in m
@@ -10,8 +10,8 @@ of a platform
     v_x, v_y, v_z [m/s], omega_x, omega_y, omega_z [rad/s]                twist
     a_x, a_y, a_z [m/s^2], alpha_x, alpha_y, alpha_z [rad/s^2]            acceleration
     l1 [m] ... l6, f1 [N] ... f6                                          leg lengths and forces
-and of what was wanted the same with `target_` before it. A file that is read may call the columns of an arm after its
-joints: `shoulder [deg]`, `shoulder_velocity [deg/s]`, `shoulder_acceleration [deg/s^2]`.
+Desired quantities have the same names with the prefix `target_`. A file that is read may name the columns of an arm
+after its joints: `shoulder [deg]`, `shoulder_velocity [deg/s]`, `shoulder_acceleration [deg/s^2]`.
 """
 
 from __future__ import annotations
@@ -20,18 +20,17 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.motion.csv_table import Column
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+from tauforge.robots.robot import Robot
 
 TIME = Column("time", "s")
 AXES = ("x", "y", "z")
 POSE = tuple(Column(*c) for c in zip((*AXES, *(f"theta_{a}" for a in AXES)), ["m"] * 3 + ["rad"] * 3, strict=True))
-ENDINGS = ("", "_velocity", "_acceleration")  # of columns that are called after a joint
+ENDINGS = ("", "_velocity", "_acceleration")  # of columns that are named after a joint
 LENGTHS = tuple(Column(f"l{i}", "m") for i in range(1, 7))
 
 
 class Columns(NamedTuple):
-    """Of a robot's coordinates and what moves them."""
+    """Columns of a robot's coordinates, their rates and its actuator forces."""
 
     position: tuple[Column, ...]
     velocity: tuple[Column, ...]
@@ -70,26 +69,31 @@ PLATFORM = Columns(
 )
 
 
-def joint_names(robot: SerialArm | StewartPlatform) -> dict[str, str]:
+def joint_names(robot: Robot) -> dict[str, str]:
     """What columns may be called after an arm's joints, and our names of them: shoulder is q2, shoulder_velocity qd2.
 
-    A name that could mean two columns is none of them.
+    A name that could mean two columns is none of them. Coordinates of poses have no other names.
     """
-    if isinstance(robot, StewartPlatform):
+    if robot.positions_are_poses:
         return {}
     columns = columns_of(robot)
     ours = {TIME.name, *(column.name for group in columns for column in group)}
     ours |= {column.name for column in (*columns.target_position, *columns.target_velocity)}
     pairs = [
-        (joint.name + ending, column.name)
+        (coordinate.name + ending, column.name)
         for ending, group in zip(ENDINGS, columns[:3], strict=True)
-        for joint, column in zip(robot.joints, group, strict=True)
+        for coordinate, column in zip(robot.coordinates, group, strict=True)
     ]
     names = [name for name, _ in pairs]
     return {name: column for name, column in pairs if name not in ours and names.count(name) == 1}
 
 
-def columns_of(robot: SerialArm | StewartPlatform) -> Columns:
-    if isinstance(robot, StewartPlatform):
-        return PLATFORM
-    return arm_columns(["rad" if joint.kind == "R" else "m" for joint in robot.joints])
+def columns_of(robot: Robot) -> Columns:
+    """The robot's own."""
+    coordinates = robot.coordinates
+    return Columns(
+        tuple(Column(c.column, c.unit) for c in coordinates),
+        tuple(Column(c.velocity_column, f"{c.unit}/s") for c in coordinates),
+        tuple(Column(c.acceleration_column, f"{c.unit}/s^2") for c in coordinates),
+        tuple(Column(actuator.column, actuator.unit) for actuator in robot.actuators),
+    )

@@ -12,51 +12,48 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, RoundedMotionWarning, ShapeError
 from tauforge.motion.columns import TIME, Columns, columns_of, joint_names
-from tauforge.motion.csv_table import Column, CsvTable, read_csv
+from tauforge.motion.csv_table import HEADER_ROW, Column, CsvTable, read_csv
 from tauforge.motion.derivatives import FEWEST, derivatives
 from tauforge.motion.motion import Motion, MotionSample
-from tauforge.motion.poses import pose_rates, twists
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+from tauforge.robots.poses import pose_rates, twists
+from tauforge.robots.robot import Robot
 
-ROUGH = 0.7  # jumps of an acceleration beside its size: white noise has 1.4 and more, ten samples a period 0.6
-NOTHING = 1e-9  # second differences, relative to the way, that are rounding of exact positions
+ROUGH = 0.7  # jumps of an acceleration over its magnitude: white noise has 1.4 and more, ten samples a period 0.6
+NOTHING = 1e-9  # second differences, relative to the range, that are rounding of exact positions
 EVEN = 1e-6  # relative: steps that differ by less are the same
-STILL = 1e-14  # relative: a coordinate that moves by less stands still
-LEVEL = 1e-6  # cosine of theta_y below which twists say nothing of the angles' rates
+STILL = 1e-14  # relative: a coordinate that moves by less is at rest
+LEVEL = 1e-6  # cosine of theta_y below which twists do not determine the angles' rates
 TURN = 2 * np.pi
-MATTERS = 0.05  # of the largest acceleration: what rounding may do to it without a warning
+MATTERS = 0.05  # share of the largest acceleration: a larger error from rounding gives a warning
 
 
 class CsvMotion(Motion):
-    """What a file says at its times, and between them the quintics that join position, rate and acceleration.
+    """The samples of a file at its times, and between them quintics that join position, rate and acceleration.
 
-    Rates that the file does not give are those of a spline of fifth degree through the positions; accelerations those
-    of such a spline through the rates if these are given, else of the one through the positions. Given accelerations
-    are used as they are. A rate so small that the samples cannot tell its sign is taken as rest: friction would act on
-    the sign. RoundedMotionWarning where the digits of the file, or noise in it, leave more than 5 per cent of a
-    coordinate's largest acceleration open.
+    Rates that the file does not give come from a spline of fifth degree through the positions. Accelerations that it
+    does not give come from such a spline through the rates if these are given, else through the positions. Given
+    accelerations are used as they are. A rate so small that the samples do not determine its sign is set to zero,
+    because friction would act on the sign. A RoundedMotionWarning is given where the digits of the file, or noise in
+    it, leave more than 5 per cent of a coordinate's largest acceleration uncertain.
 
-    smooth:    Hz; what is differentiated is smoothed first, without delay: a sine of this frequency keeps 0.71 of its
-               amplitude, one of a quarter of it all but 6e-6. Four to five times the highest frequency of the motion
-               is a good choice; the largest errors are left at the two ends
+    smooth:    Hz; the samples are smoothed before they are differentiated, without delay: a sine of this frequency
+               keeps 0.71 of its amplitude, one of a quarter of it all but 6e-6. Four to five times the highest
+               frequency of the motion is a good choice; the largest errors remain at the two ends
     rows:      (k,) of the file, whose header is row 1
     times:     (k,) s, as in the file; the motion itself starts at 0
     samples:   position, velocity, acceleration at the times, (k, n); of a platform pose, twist and acceleration
     derived:   which of "velocity", "acceleration" come from a spline
-    turned:    columns of angles that jumped by a turn between two rows: the same place, but not the same motion
+    turned:    columns of angles that jumped by a turn between two rows: the same position, but not the same motion
     rough:     columns whose accelerations, from a spline, jump from sample to sample: rounded or noisy positions
     coarse:    columns with too few digits or too much noise for the accelerations, the worst first
-    uncertain: (n,) by how much the rounding of digits and noise may move the second derivatives of the coordinates; 0
-               where accelerations are given
+    uncertain: (n,) error that rounding and noise may cause in the second derivatives of the coordinates; 0 where
+               accelerations are given
     unused:    columns of the file that were not read
     """
 
-    def __init__(
-        self, path: str | os.PathLike[str], robot: SerialArm | StewartPlatform, *, smooth: float | None = None
-    ) -> None:
+    def __init__(self, path: str | os.PathLike[str], robot: Robot, *, smooth: float | None = None) -> None:
         self.smooth = smooth
-        self.of_poses = isinstance(robot, StewartPlatform)
+        self.of_poses = robot.positions_are_poses
         table, columns = read_csv(path, joint_names(robot)), columns_of(robot)
         self.rows, self.times = table.rows, table.take_times(TIME)
         position = table.take(columns.position)
@@ -78,8 +75,8 @@ class CsvMotion(Motion):
         if self.of_poses and len(self.derived) < 2:
             steep = np.abs(np.cos(position[:, 4])) < LEVEL
             if steep.any():
-                where = f"row {table.rows[steep.argmax()]}, column theta_y"
-                table.fail("at a quarter turn the angles have no rates", where, "Leave out twists and accelerations")
+                row, remedy = int(table.rows[steep.argmax()]), "Leave out twists and accelerations"
+                table.fail("at a quarter turn the angles have no rates", row, "theta_y", remedy)
         position, rates, seconds = self._completed(table, columns, position, found)
         self.duration = float(self.times[-1] - self.times[0])
         self._numbers = position, rates, seconds
@@ -162,7 +159,7 @@ class CsvMotion(Motion):
 
     @property
     def steps(self) -> tuple[float, float]:
-        """The shortest and the longest between two times, s."""
+        """The shortest and the longest step between two times, s."""
         steps = np.diff(self.times)
         return float(steps.min()), float(steps.max())
 
@@ -180,12 +177,12 @@ def _all_or_none(table: CsvTable, columns: Sequence[Column]) -> Array | None:
     if missing:
         there = next(column for column in columns if column not in missing)
         remedy = f"Give all of {columns[0].name} to {columns[-1].name} or none of them"
-        table.fail(f"no column '{missing[0]}' beside {there.name}", "row 1", remedy)
+        table.fail(f"no column '{missing[0]}' beside {there.name}", HEADER_ROW, None, remedy)
     return table.take(columns)
 
 
 def _turns(times: Array, angles: Array, rates: Array | None) -> Array:
-    """What to add to angles (k, m) so that none jumps by a turn; where rates are given they tell real steps apart."""
+    """The turns to add to angles (k, m) so that none jumps; where rates are given, they show which steps are real."""
     steps = np.diff(angles, axis=0)
     if rates is not None:
         steps = steps - np.diff(times)[:, None] * (rates[1:] + rates[:-1]) / 2
@@ -193,7 +190,7 @@ def _turns(times: Array, angles: Array, rates: Array | None) -> Array:
 
 
 def _jumps(position: Array, acceleration: Array) -> Array:
-    """Which accelerations (n,) jump as much from sample to sample as they are large."""
+    """Which accelerations (n,) jump from sample to sample by as much as their own magnitude."""
     size, jump = (np.sqrt((x**2).mean(axis=0)) for x in (acceleration, np.diff(acceleration, axis=0)))
     difference = np.sqrt((np.diff(position, n=2, axis=0) ** 2).mean(axis=0))
     return np.asarray((jump > ROUGH * size) & (difference > NOTHING * np.ptp(position, axis=0)))

@@ -21,13 +21,15 @@ from tauforge.errors import ModelError
 from tauforge.motion.digits import quanta
 
 MAX_BYTES = 256 * 2**20
+HEADER_ROW = 1  # rows are counted as a spreadsheet does
+NAMES_FIRST = "The first row names the columns, as in: time [s], q1 [rad]"
 MAX_HEADER = 100_000  # characters of the first line
 PIECE = 2**16  # characters that are split into lines at a time
 SHOWN = 40  # characters of a cell in a message
 HEADER = re.compile(r"(?P<name>[^\[\]]+?)\s*(?:\[(?P<unit>[^\[\]]*)\])?")
 PARENTHESES = re.compile(r"(?P<name>.*\S)\s*\((?P<unit>[^()]*)\)")
 
-# What a unit measures, and how many SI units one of it is.
+# The SI unit of what a unit measures, and its value in this SI unit.
 UNITS: dict[str, tuple[str, float]] = {
     "s": ("s", 1.0),
     "ms": ("s", 1e-3),
@@ -65,7 +67,7 @@ SPELLINGS = {"°": "deg", "Nm": "N m", "kNm": "kN m", "Nmm": "N mm", "µm": "um"
 
 
 class Column(NamedTuple):
-    """name, and its SI unit; without one any will do."""
+    """A name, and its SI unit; without a unit any is accepted."""
 
     name: str
     unit: str = ""
@@ -75,12 +77,12 @@ class Column(NamedTuple):
 
 
 class CsvTable:
-    """Numbers of a file under their names, with the places they came from.
+    """Numbers of a file by the names of their columns, with their rows.
 
-    units:    as written, None where there is none; known or not, which matters only for columns that are taken
-    numbers:  (k, columns); NaN where something else stands
-    faults:   of columns that hold more than numbers: the first place, and what is wrong there
-    synonyms: other names that columns of the file may have, and ours; ours counts where a file has both
+    units:    as written, None where there is none; unknown units matter only for columns that are taken
+    numbers:  (k, columns); NaN where a cell is not a number
+    faults:   for columns that hold more than numbers: the first fault and its row
+    synonyms: other names that columns of the file may have, and ours; ours is used where a file has both
     """
 
     def __init__(
@@ -104,7 +106,7 @@ class CsvTable:
         return any(column.name in self._place_of for column in columns)
 
     def unread(self, known: Collection[str]) -> list[str]:
-        """Columns of the file that are none of the known ones."""
+        """Columns of the file that are not among the known ones."""
         places = {self._place_of[name] for name in known if name in self._place_of}
         return [name for place, name in enumerate(self.names) if place not in places]
 
@@ -130,18 +132,22 @@ class CsvTable:
         return f"{np.median(quanta(self.numbers[:, [place]])):g} {self.units[place]}"
 
     def take_times(self, column: Column) -> Array:
-        """(k,) s, ever later."""
+        """(k,) s, strictly increasing."""
         times = np.asarray(self.take([column])[:, 0])
         late = np.flatnonzero(np.diff(times) <= 0)
         if len(late):
             k = int(late[0])
             what = "again" if times[k + 1] == times[k] else "earlier than the row before"
-            where = f"row {self.rows[k + 1]}, column {column.name}"
-            self.fail(f"times must increase, {times[k + 1]:g} s is {what}", where, "Sort the rows, drop repeated ones")
+            self.fail(
+                f"times must increase, {times[k + 1]:g} s is {what}",
+                int(self.rows[k + 1]),
+                column.name,
+                "Sort the rows, and drop repeated ones",
+            )
         return times
 
     def _places(self, columns: Sequence[Column]) -> tuple[list[int], Array]:
-        """Of the columns among all, and how many SI units their units are."""
+        """The indices of the columns, and the values of their units in SI units."""
         places = [self._place_of[column.name] for column in columns]
         return places, np.array([self._scale(place, column) for place, column in zip(places, columns, strict=True)])
 
@@ -157,23 +163,24 @@ class CsvTable:
         synonym = self._synonyms.get(column.name)
         other = "" if synonym is None else f" or {str(column._replace(name=synonym))!r}"
         case = ". Upper and lower case differ" if column.name.lower() in alike else ""
-        self.fail(f"no column {str(column)!r}{other}", "row 1", f"{hint}There are: {there}{case}")
+        self.fail(f"no column {str(column)!r}{other}", HEADER_ROW, None, f"{hint}There are: {there}{case}")
 
     def _scale(self, place: int, column: Column) -> float:
-        unit, where = self.units[place], f"row 1, column {self.names[place]}"
-        column = column._replace(name=self.names[place])
+        unit, name = self.units[place], self.names[place]
+        column = column._replace(name=name)
         fitting = [name for name, (kind, _) in UNITS.items() if column.unit in ("", kind)]
         if unit is None:
             example = column._replace(unit=column.unit or "m")
-            self.fail("no unit", where, f"Write {example}, say; known: {', '.join(fitting)}")
+            self.fail("no unit", HEADER_ROW, name, f"Write {example}, say; known: {', '.join(fitting)}")
         if unit not in UNITS:
-            self.fail(f"unknown unit [{unit}]", where, f"Known: {', '.join(fitting)}")
+            self.fail(f"unknown unit [{unit}]", HEADER_ROW, name, f"Known: {', '.join(fitting)}")
         if column.unit and UNITS[unit][0] != column.unit:
-            self.fail(f"unit [{unit}] does not measure this column", where, f"Use one of {', '.join(fitting)}")
+            remedy = f"Use one of {', '.join(fitting)}"
+            self.fail(f"unit [{unit}] does not measure this column", HEADER_ROW, name, remedy)
         return UNITS[unit][1]
 
-    def fail(self, problem: str, where: str, remedy: str | None = None) -> NoReturn:
-        raise ModelError(problem, file=self.path, field=where, remedy=remedy)
+    def fail(self, problem: str, row: int, column: str | None, remedy: str | None = None) -> NoReturn:
+        raise ModelError(problem, file=self.path, row=row, field=column, remedy=remedy)
 
 
 def read_csv(path: str | os.PathLike[str], synonyms: Mapping[str, str] = MappingProxyType({})) -> CsvTable:
@@ -181,8 +188,8 @@ def read_csv(path: str | os.PathLike[str], synonyms: Mapping[str, str] = Mapping
 
     synonyms: other names that columns may have, and ours
 
-    ModelError names the row (the header is row 1, empty rows count) and the column of what cannot be read. Units and
-    cells are judged when their column is taken: others may hold anything.
+    A ModelError names the row (the header is row 1, empty rows count) and the column of what cannot be read. Units and
+    cells are checked when their column is taken; other columns may hold anything.
     """
     text = _text(Path(path))
     try:
@@ -209,7 +216,7 @@ def _text(path: Path) -> str:
         if not path.exists():
             raise ModelError("no such file", file=path)
         with path.open("rb") as file:
-            data = file.read(MAX_BYTES + 1)  # pipes and devices have no size to ask for
+            data = file.read(MAX_BYTES + 1)  # pipes and devices have no size that could be checked first
         if len(data) > MAX_BYTES:
             remedy = "Split it, or take fewer samples a second"
             raise ModelError(f"more than the {MAX_BYTES / 2**20:.3g} MiB a file may have", file=path, remedy=remedy)
@@ -223,25 +230,25 @@ def _text(path: Path) -> str:
     except UnicodeDecodeError as error:
         row = data.count(b"\n", 0, error.start) + 1
         problem = f"not UTF-8: byte {data[error.start]:#04x}"
-        raise ModelError(problem, file=path, field=f"row {row}", remedy="Save it as UTF-8") from None
+        raise ModelError(problem, file=path, row=row, remedy="Save it as UTF-8") from None
     if not text.strip():
-        raise ModelError("is empty", file=path, remedy="The first row names the columns, as in: time [s], q1 [rad]")
+        raise ModelError("the file is empty", file=path, remedy=NAMES_FIRST)
     return text
 
 
 def _header(text: str) -> tuple[list[str], list[str | None], int]:
-    """Names, units, and where in the text the numbers start."""
+    """Names, units, and the index in the text where the numbers start."""
     end = text.find("\n")
     line = text if end < 0 else text[:end]
     if not line.strip():
-        raise ModelError("is blank", field="row 1", remedy="The first row names the columns, as in: time [s], q1 [rad]")
+        raise ModelError("the header is blank", row=HEADER_ROW, remedy=NAMES_FIRST)
     if len(line) > MAX_HEADER:
-        raise ModelError(f"a header of {len(line)} characters", field="row 1")
+        raise ModelError(f"a header of {len(line)} characters", row=HEADER_ROW)
     if ";" in line or "\t" in line:
         mark = "semicolons" if ";" in line else "tabs"
         raise ModelError(
             f"columns are separated by {mark}",
-            field="row 1",
+            row=HEADER_ROW,
             remedy="Save with commas between columns and a point in decimal numbers",
         )
     names: list[str] = []
@@ -251,7 +258,8 @@ def _header(text: str) -> tuple[list[str], list[str | None], int]:
         if found is None:
             raise ModelError(
                 f"expected a name and a unit, got {_shown(cell)}",
-                field=f"row 1, column {place}",
+                row=HEADER_ROW,
+                field=str(place),
                 remedy="As in: time [s], q1 [rad]",
             )
         name, unit = found["name"].strip(), found["unit"]
@@ -261,18 +269,19 @@ def _header(text: str) -> tuple[list[str], list[str | None], int]:
         if _is_number(name) and unit is None:
             raise ModelError(
                 f"expected the name of a column, got the number {name}",
-                field=f"row 1, column {place}",
-                remedy="The first row names the columns, as in: time [s], q1 [rad]",
+                row=HEADER_ROW,
+                field=str(place),
+                remedy=NAMES_FIRST,
             )
         if name in names:
-            raise ModelError("there twice", field=f"row 1, column {name}", remedy="Names of columns must differ")
+            raise ModelError("there twice", row=HEADER_ROW, field=name, remedy="Names of columns must differ")
         names.append(name)
         units.append(None if unit is None else _unit(unit.strip()))
     return names, units, len(text) if end < 0 else end + 1
 
 
 def _unit(text: str) -> str:
-    """As in UNITS, if it is there however it is written."""
+    """The unit in the spelling of UNITS, if it has one."""
     plain = re.sub(r"\s+", " ", text.replace("²", "^2").replace("s2", "s^2").replace("**", "^"))
     plain = re.sub(r"(?<=\w)[.·*](?=\w)", " ", plain)
     unit = SPELLINGS.get(plain, plain)
@@ -280,9 +289,10 @@ def _unit(text: str) -> str:
 
 
 def _numbers(text: str, names: list[str], start: int) -> tuple[Array, Array, dict[int, ModelError]]:
-    """(k, columns), the row of each, and the faults of columns; NumPy reads, and where it cannot a slow one."""
+    """(k, columns), the row of each, and the faults of columns. NumPy reads the numbers, or `_cells` where it fails."""
     if not re.compile(r"\S").search(text, start):
-        raise ModelError("no numbers", field="row 2", remedy="After the header comes a row of numbers for each time")
+        remedy = "Write a row of numbers for each time below the header"
+        raise ModelError("there are no numbers", row=HEADER_ROW + 1, remedy=remedy)
     try:
         numbers = np.loadtxt(_lines(text, start), delimiter=",", ndmin=2, comments=None, quotechar='"')
     except ValueError:
@@ -297,31 +307,31 @@ def _numbers(text: str, names: list[str], start: int) -> tuple[Array, Array, dic
 
 
 def _cells(text: str, names: list[str], start: int) -> tuple[Array, Array, dict[int, ModelError]]:
-    """As `_numbers`, one by one; numbers are kept as eight bytes each, not as objects."""
+    """As `_numbers`, cell by cell; numbers are kept as eight bytes each, not as objects."""
     numbers, rows = array("d"), array("q")
     faults: dict[int, ModelError] = {}
     for row, cells in _rows(text, start):
         if len(cells) != len(names):
             remedy = "Write decimal numbers with a point, not a comma" if len(cells) == 2 * len(names) else None
-            where = f"row {row}" + (f", column {names[len(cells)]}" if len(cells) < len(names) else "")
-            raise ModelError(f"expected {len(names)} numbers, got {len(cells)}", field=where, remedy=remedy)
+            column = names[len(cells)] if len(cells) < len(names) else None
+            raise ModelError(f"expected {len(names)} numbers, got {len(cells)}", row=row, field=column, remedy=remedy)
         rows.append(row)
         found = [float(cell) if _is_number(cell) else math.nan for cell in cells]
         numbers.extend(found)
         for place, number in enumerate(found):
             if place not in faults and not math.isfinite(number):
-                faults[place] = _fault(cells[place], f"row {row}, column {names[place]}")
+                faults[place] = _fault(cells[place], row, names[place])
     return np.frombuffer(numbers).reshape(-1, len(names)), np.frombuffer(rows, np.int64), faults
 
 
 def _lines(text: str, start: int) -> Iterator[str]:
-    """With their ends, one after the other: a copy of the text would cost several times its size."""
+    """Lines with their ends, one after the other: a list of all would take several times the size of the text."""
     while start < len(text):
         end = text.find("\n", start + PIECE) + 1 or len(text)
         for k, line in enumerate(io.StringIO(text[start:end], newline="")):
             if len(line) > MAX_HEADER and line.count(",") > MAX_HEADER:
                 row = text.count("\n", 0, start) + k + 1
-                raise ModelError(f"more than {MAX_HEADER} columns", field=f"row {row}")
+                raise ModelError(f"more than {MAX_HEADER} columns", row=row)
             yield line
         start = end
 
@@ -331,18 +341,18 @@ def _rows(text: str, start: int) -> Iterator[tuple[int, list[str]]]:
         if cells and any(cell.strip() for cell in cells):
             yield row, cells
         elif len(cells) > 1:
-            raise ModelError("no numbers", field=f"row {row}", remedy="Delete the row")
+            raise ModelError("no numbers", row=row, remedy="Delete the row")
 
 
-def _fault(cell: str, where: str) -> ModelError:
+def _fault(cell: str, row: int, column: str) -> ModelError:
     """What is wrong with a cell that holds no finite number."""
     if _is_number(cell):
         problem = f"expected a finite number, got {_shown(cell)}"
-        return ModelError(problem, field=where, remedy="Delete the row or fill the gap")
+        return ModelError(problem, row=row, field=column, remedy="Delete the row or fill the gap")
     got = "nothing" if not cell.strip() else _shown(cell)
     decimal = re.fullmatch(r"\s*[-+]?\d+[;,]\d*([eE][-+]?\d+)?\s*", cell)
     remedy = "Write decimal numbers with a point" if decimal else None
-    return ModelError(f"expected a number, got {got}", field=where, remedy=remedy)
+    return ModelError(f"expected a number, got {got}", row=row, field=column, remedy=remedy)
 
 
 def _is_number(cell: str) -> bool:

@@ -1,8 +1,8 @@
-"""Derivatives of samples: by a spline of fifth degree through them or a smoothing one, and what rounding and noise do.
+"""Derivatives of samples by a spline of fifth degree through them or a smoothing one, and their errors.
 
-Rounding of the values in steps of q moves the second derivative of the spline by 4.80 q / (sqrt(12) h^2) in the root
+Rounding of the values in steps of q changes the second derivative of the spline by 4.80 q / (sqrt(12) h^2) in the root
 mean square, at even times a step h apart, and by 5 q / h^2 at most; at the two ends by nine times as much. Noise of
-standard deviation q / sqrt(12) does the same.
+standard deviation q / sqrt(12) has the same effect.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from tauforge.motion.smoothing import smoothing_spline
 
 DEGREE = 5
 FEWEST = DEGREE + 1  # samples that the spline needs
-ROOMIER = np.sqrt(2)  # each stretch at an end beside the one before
+ROOMIER = np.sqrt(2)  # length of each stretch at an end over that of the one before
 NOTHING = 1e-9  # differences, relative to the range of the values, that are rounding of exact numbers
 DOUBLES = 1e-14  # the same relative to the values themselves
-SURELY = 4.0  # roundings of a slow motion go together: their bound is not below this times their estimate
+SURELY = 4.0  # roundings of a slow motion are correlated: their bound is at least this times their estimate
 DRAWS = 4  # sets of roundings drawn at random; the largest errors in them are averaged
-LOUDER = 2.0  # noise beside the rounding, from which on it is noise
-QUIETER = 11  # samples from which on a polynomial's second derivative at the end is quieter than the spline's inside
+LOUDER = 2.0  # ratio of the noise to the rounding from which on it is reported as noise
+QUIETER = 11  # samples from which on a polynomial's second derivative at the end is less noisy than the spline's inside
 
 
 class Derivatives(NamedTuple):
     """values: (k, n) as given, or smoothed; first, second: (k, n) their derivatives.
 
-    unsure:    (k, n) by how much `first` differs when it is found in another way
-    uncertain: (2, n) by how much rounding and noise may move the first and the second derivative anywhere
+    unsure:    (k, n) the difference between `first` and its value by another method
+    uncertain: (2, n) the largest error that rounding and noise may cause in the first and the second derivative
     noise:     (n,) standard deviation of the noise in the values, where it is more than rounding explains; else 0
     """
 
@@ -45,9 +45,9 @@ class Derivatives(NamedTuple):
 def derivatives(
     times: Array, values: Array, steps: Array, time_steps: Array, smooth: float | None, order: int
 ) -> Derivatives:
-    """At the times (k,) of values (k, n).
+    """Derivatives at the times (k,) of values (k, n).
 
-    steps, time_steps: (k, n) and (k,) in which the values and times were rounded
+    steps, time_steps: (k, n) and (k,) steps in which the values and times were rounded
     smooth:            Hz, see `smoothing_spline`; None: the spline passes through the values
     order:             of the derivative that is wanted, 1 or 2: the ends are settled for it
     """
@@ -55,7 +55,7 @@ def derivatives(
 
     through = make_interp_spline(times, values, k=DEGREE)
     found = _slopes(through, times)
-    late = time_steps[:, None] * np.abs(found[0])  # a wrong time moves a value by its rate
+    late = time_steps[:, None] * np.abs(found[0])  # an error of the time changes a value in proportion to its rate
     noise = noise_of(times, values)
     noise[noise <= LOUDER * np.sqrt((steps**2 + late**2).mean(axis=0) / 12)] = 0.0
     steps = np.maximum(steps, np.sqrt(12) * noise)
@@ -89,31 +89,31 @@ def _slopes(curve: Any, times: Array, *sets: int) -> list[Array]:
 
 
 def _drawn(steps: Array, late: Array) -> Array:
-    """(k, DRAWS n) roundings at random: of the values, and of the times, of which a row has one."""
+    """(k, DRAWS n) random roundings of the values, and of the times, one for each row."""
     draws = np.random.default_rng(0).uniform(-0.5, 0.5, (2, len(steps), DRAWS, steps.shape[1]))
     errors = draws[0] * steps[:, None] + draws[1][..., :1] * late[:, None]
     return np.asarray(errors.reshape(len(steps), -1))
 
 
 def _share(seen: Array, drawn: Array) -> Array:
-    """(n,) from 0 to 1: how rough derivatives (k, n) are beside those of roundings that were drawn at random.
+    """(n,) from 0 to 1: the roughness of derivatives (k, n), relative to that of random roundings.
 
     Numbers that are exact in their few digits, such as 0.5 and 1.5, give smoother derivatives than rounded ones.
     """
-    # Fourth powers: roundings that grow slowly and jump once in many samples count by their jumps.
+    # Fourth powers, because roundings that grow slowly and jump once in many samples should count by their jumps.
     rough = (np.diff(seen, n=3, axis=0) ** 4).mean(axis=0) ** 0.25
     expected = (np.diff(drawn, n=3, axis=0) ** 4).mean(axis=(0, 1)) ** 0.25
     return np.asarray(np.where(rough < expected, rough / np.where(expected > 0, expected, 1.0), 1.0))
 
 
 def _settle_ends(times: Array, values: Array, bounds: Array, found: list[Array], order: int) -> tuple[Array, Array]:
-    """Puts better derivatives into the first and last row of `found`, where rounding decides them.
+    """Put better derivatives into the first and last row of `found`, where rounding dominates them.
 
-    returns: (2, n) which, and (n,) by how much they may be off: half their interval, and at least the difference from
-    the next shorter stretch, which tells where the motion is no polynomial
+    returns: (2, n) which, and (n,) their possible error: half their interval, and at least the difference from the next
+    shorter stretch, which shows where the motion is not a polynomial
 
-    A polynomial of fifth degree is fitted to ever longer stretches from the end. `bounds` (k, n) of the roundings give
-    an interval for the derivative from each; the longest stretch counts whose interval meets all those before it
+    A polynomial of fifth degree is fitted to longer and longer stretches from the end. `bounds` (k, n) of the roundings
+    give an interval for the derivative from each. The longest stretch whose interval meets all those before it is used
     (Goldenshluger & Nemirovski 1997). Exact values end the search at once, and the spline's derivatives stay.
     """
     settled, doubt = np.zeros((2, values.shape[1]), bool), np.zeros((2, values.shape[1]))
@@ -142,7 +142,7 @@ def _settle_ends(times: Array, values: Array, bounds: Array, found: list[Array],
 
 
 def _end_rows(t: Array) -> Array:
-    """(2, m): what times values at t (m,) gives the first and second derivative at t[0] of the polynomial fitted."""
+    """(2, m): the rows that give the first and second derivative at t[0] of the fitted polynomial from values at t."""
     from numpy.polynomial import legendre
 
     fitted = np.linalg.pinv(legendre.legvander(2 * t / t[-1] - 1, DEGREE))

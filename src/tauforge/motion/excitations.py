@@ -1,4 +1,4 @@
-"""Motions to and fro: sines, chirps, circles. They start and end in full motion, so the ends are not at rest."""
+"""Periodic motions: sines, chirps, circles. They start and end in motion, so the ends are not at rest."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.motion.motion import Motion, coordinates, positive
-from tauforge.motion.poses import twists
+from tauforge.robots.poses import twists
 
 
 def spread(name: str, value: ArrayLike, centre: Array) -> Array:
@@ -20,7 +20,7 @@ def spread(name: str, value: ArrayLike, centre: Array) -> Array:
 
 
 class Sine(Motion):
-    """centre + amplitude sin(2 pi frequency t + phase), each (n,) or one number for all of amplitude's shape."""
+    """centre + amplitude sin(2 pi frequency t + phase), each (n,) or one number for all coordinates."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class Sine(Motion):
 
 
 class Chirp(Motion):
-    """A sine whose frequency rises evenly from `first` to `last` (Hz) during the motion, from rest position."""
+    """A sine whose frequency rises linearly from `first` to `last` (Hz); it starts at the centre."""
 
     def __init__(self, centre: ArrayLike, amplitude: ArrayLike, first: float, last: float, duration: float) -> None:
         self.centre = coordinates("centre", centre)
@@ -62,7 +62,7 @@ class Chirp(Motion):
 
 
 class Circle(Motion):
-    """A platform's origin on a circle, its orientation kept: `turns` times around in the duration.
+    """A platform's origin moves on a circle, `turns` times around in the duration, with constant orientation.
 
     centre: (6,) pose; radius: m; normal: (3,) of the circle's plane, base axes, default z
     """

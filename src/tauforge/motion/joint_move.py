@@ -12,7 +12,7 @@ from tauforge.motion.profiles import profile as profile_of
 
 
 class JointMove(Motion):
-    """All coordinates from start to end (n,), at rest at both, by the same profile.
+    """All coordinates move from start to end (n,) by the same profile, at rest at both ends.
 
     profile: "cubic", "quintic" (no jump of the acceleration), "trapezoidal" or "s-curve" (bounded jerk)
     """

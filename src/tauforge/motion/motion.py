@@ -1,4 +1,4 @@
-"""What a motion is: position, velocity and acceleration as functions of time, held at both ends."""
+"""The base class of motions: position, velocity and acceleration as functions of time, at rest beyond both ends."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
-from tauforge.motion.poses import twists
+from tauforge.robots.poses import twists
 
 ROUNDING = 1e-12  # relative, of times
 
@@ -20,9 +20,9 @@ ROUNDING = 1e-12  # relative, of times
 class MotionSample(NamedTuple):
     """The state at every time, each (..., n).
 
-    position:     rad or m; of a platform poses
-    velocity:     rad/s or m/s; of a platform twists: velocity and angular velocity
-    acceleration: rad/s^2 or m/s^2; of a platform acceleration and angular acceleration
+    position:     rad or m; poses for a platform
+    velocity:     rad/s or m/s; twists for a platform: velocity and angular velocity
+    acceleration: rad/s^2 or m/s^2; acceleration and angular acceleration for a platform
     """
 
     position: Array
@@ -31,7 +31,7 @@ class MotionSample(NamedTuple):
 
 
 class Motion(ABC):
-    """Coordinates of a robot as functions of time from 0 to `duration` (s); outside, the ends are held at rest."""
+    """Coordinates of a robot as functions of time from 0 to `duration` (s); outside, the motion rests at its ends."""
 
     duration: float
     of_poses = False  # whether velocities are twists, as a platform needs them
@@ -43,7 +43,7 @@ class Motion(ABC):
     def sample(self, t: ArrayLike) -> MotionSample:
         """At times (...): position, velocity, acceleration, each (..., n)."""
         time = _times(t)
-        inside = np.clip(time, 0.0, self.duration)  # what is not a number stays so
+        inside = np.clip(time, 0.0, self.duration)  # NaN stays NaN
         position, velocity, acceleration = self._within(inside)
         rounding = ROUNDING * self.duration  # steps that add up to the duration may miss it by their rounding
         outside = ((time < -rounding) | (time > self.duration + rounding))[..., None]
@@ -51,16 +51,16 @@ class Motion(ABC):
 
 
 class PoseMotion(Motion):
-    """A motion of the six numbers of a pose (x, y, z, theta_x, theta_y, theta_z) as one of a platform: with twists."""
+    """A motion of the six coordinates of a pose (x, y, z, theta_x, theta_y, theta_z), with twists, for a platform."""
 
     of_poses = True
 
     def __init__(self, numbers: Motion) -> None:
         if not isinstance(numbers, Motion) or numbers.sample(0.0).position.shape != (6,):
-            raise ShapeError("numbers", expected="a motion of six numbers", got=repr(numbers))
+            raise ShapeError("numbers", expected="a motion of six coordinates", got=repr(numbers))
         if numbers.of_poses:
             raise ShapeError(
-                "numbers", expected="rates of the six numbers", got=f"{numbers!r}, which has twists already"
+                "numbers", expected="rates of the six coordinates", got=f"{numbers!r}, which has twists already"
             )
         self.numbers, self.duration = numbers, numbers.duration
 

@@ -1,4 +1,4 @@
-"""How noisy samples of a smooth motion are."""
+"""An estimate of the noise in samples of a smooth motion."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 
-WINDOW = 7  # samples: a polynomial of fifth degree passes through six of them, the seventh tells
+WINDOW = 7  # samples: a polynomial of fifth degree passes through six of them, the seventh shows the noise
 ALTERNATE = -0.4  # correlation of neighbours; that of noise is -6 / 7, that of a smooth motion nearly 1
 MEDIAN = 0.6745  # of the magnitude of a normal variable of standard deviation 1
 
@@ -14,9 +14,9 @@ MEDIAN = 0.6745  # of the magnitude of a normal variable of standard deviation 1
 def noise_of(times: Array, values: Array) -> Array:
     """(n,) standard deviation of the noise in values (k, n) at even or uneven times (k,); 0 for fewer than 7 samples.
 
-    Divided differences of sixth order vanish for polynomials of fifth degree. Over the root of their squared weights
-    they have the standard deviation of the noise; their median does not see steps of an acceleration, which are few.
-    Where neighbours do not alternate, the motion is no polynomial of fifth degree, and nothing is called noise.
+    Divided differences of sixth order vanish for polynomials of fifth degree. Divided by the norm of their weights they
+    have the standard deviation of the noise. Their median ignores steps of an acceleration, which are few. Where
+    neighbours do not alternate, the motion is not a polynomial of fifth degree, and the noise is taken as 0.
     """
     if len(times) < WINDOW:
         return np.zeros(values.shape[1])

@@ -1,7 +1,7 @@
-"""What is asked of a path that keeps away from singular poses, and how good a pose on it is.
+"""The requirements on a path that keeps away from singular poses, and the quality of a pose on it.
 
 The measure is the signed inverse condition number, sign(det H) / cond(H). It is continuous through a singular pose and
-changes its sign there. So a path that leaps over a singularity between two samples is seen, and slopes lead it back.
+changes its sign there. So a path that skips a singularity between two samples is detected, and gradients lead it back.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 
-SAMPLES = 10  # poses of a path between two of its points, at least, at which it is looked at while it is planned
-WHOLE = 60  # of the whole path, at least
-DIFFERENCE = 1e-6  # of slopes, beside the scale of a coordinate
+SAMPLES = 10  # the fewest poses between two points of a path at which it is evaluated while it is planned
+WHOLE = 60  # the fewest on the whole path
+DIFFERENCE = 1e-6  # of difference quotients, relative to the scale of a coordinate
 BROKEN = 1.0  # added to a broken limit, so that any pose within the limits comes before any pose outside
 
 
@@ -36,14 +36,14 @@ class Conditioned(Protocol):
 
 @dataclass(frozen=True)
 class Task:
-    """What is asked of the path.
+    """The requirements on the path.
 
     given:  (g, 6) poses to pass, the first and the last at the ends
     points: free poses between each two given ones
-    length: m, for the condition number; None as H is
-    scale:  (6,) m and rad: what counts as much in one coordinate as in the others
+    length: m, for the condition number; None: H as it is
+    scale:  (6,) m and rad: equally large displacements of the six coordinates
     room:   (6,) m and rad: how far a free pose may be from the straight line
-    safety: of the margins of limits, beside scale: more than what a path exceeds between samples
+    safety: of the margins of limits, relative to scale: more than a path exceeds them between samples
     """
 
     robot: Conditioned
@@ -83,14 +83,14 @@ class Task:
 
     @cached_property
     def fractions(self) -> Array:
-        """(s,) where the path is looked at: as often in a short stretch as in a long one."""
+        """(s,) where the path is evaluated: as often in a short stretch as in a long one."""
         count = len(self.knots) - 1
         samples = count * max(SAMPLES, -(-WHOLE // count))
         return np.interp(np.linspace(0, count, samples + 1), np.arange(count + 1), self.knots)
 
     @cached_property
     def basis(self) -> Array:
-        """(s, k): what gives the poses at the fractions from the knots."""
+        """(s, k): the matrix that gives the poses at the fractions from the knots."""
         return np.asarray(spline(self.knots, np.eye(len(self.knots)))(self.fractions))
 
     @cached_property
@@ -118,7 +118,7 @@ class Task:
         return np.asarray(self.signed_inverse(poses) * np.sign(self.at_given[0]) / np.abs(self.at_given).min())
 
     def margins(self, poses: Array) -> Array:
-        """(..., m) of the limits, positive where they hold, beside the scale of lengths and in rad."""
+        """(..., m) margins to the limits, positive where they hold, relative to the scale of lengths and in rad."""
         if not self.limited:
             return np.zeros((*poses.shape[:-1], 0))
         margins = self.robot.within_limits(poses).margins(self.scale[0])
@@ -126,11 +126,11 @@ class Task:
 
     @cached_property
     def limited(self) -> bool:
-        """Whether the robot has any limits of its pose; to ask it at every pose would take half of the time."""
+        """Whether the robot has any limits of its pose; evaluating them at every pose would take half of the time."""
         return bool(self.robot.within_limits(self.given[0]).margins(1.0).size)
 
     def slopes(self, of: Any, poses: Array) -> Array:
-        """(s, ..., 6) of a function of poses (s, 6), by the scaled coordinates."""
+        """(s, ..., 6) derivatives of a function of poses (s, 6) by the scaled coordinates."""
         steps = DIFFERENCE * np.diag(self.scale)
         ahead, behind = (of(poses[:, None] + sign * steps) for sign in (1, -1))
         return np.asarray(np.moveaxis((ahead - behind) / (2 * DIFFERENCE), 1, -1))

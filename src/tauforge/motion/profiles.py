@@ -9,12 +9,12 @@ import numpy as np
 from tauforge.errors import ShapeError
 
 PROFILES = ("cubic", "quintic", "trapezoidal", "s-curve")
-BLEND = 1 / 3  # of the time, each: trapezoidal speeds up and slows down
-JERK = 1 / 12  # of the time, each: an s-curve raises and lowers its acceleration, four times
+BLEND = 1 / 3  # of the time, for each of the two blends of the trapezoidal profile
+JERK = 1 / 12  # of the time, for each of the four changes of acceleration of an s-curve
 
 
 def profile(name: str) -> Any:
-    """PPoly of the fraction against the share of time."""
+    """The fraction of the way against the fraction of time, as a PPoly."""
     from scipy.interpolate import PPoly  # slow to import
 
     match name:
@@ -34,7 +34,7 @@ def profile(name: str) -> Any:
 
 
 def integrated(values: list[float], lengths: list[float], times: int) -> Any:
-    """The piecewise constant function with these values, integrated so many times and scaled to end at 1."""
+    """The piecewise constant function with these values, integrated `times` times and scaled to end at 1."""
     from scipy.interpolate import PPoly
 
     breaks = np.concatenate([[0.0], np.cumsum(lengths)])

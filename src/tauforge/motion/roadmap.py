@@ -1,6 +1,6 @@
-"""A first guess at a path: the best way over random poses, the same ones each time.
+"""An initial path: the best way over random poses, the same ones each time.
 
-From a straight line in a plane of symmetry all slopes lie in that plane; the best path may lead out of it.
+On a straight line in a plane of symmetry all gradients lie in that plane, but the best path may lead out of it.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from tauforge.arrays import Array
 from tauforge.motion.path_task import BROKEN, Task
 
 NODES = 300  # random poses between each two given ones
-NEIGHBOURS = 8  # to which each of them is joined
-ALONG = 12  # poses looked at along each joint
-SLACK = 1e-3  # of the worst joint's quality, given away for a shorter way
+NEIGHBOURS = 8  # to which each of them is connected
+ALONG = 12  # poses checked along each edge
+SLACK = 1e-3  # loss of the worst edge's quality that is accepted for a shorter way
 
 
 def roadmap(task: Task) -> Array:
     """The knots (k, 6) of the best way over random poses around each straight line.
 
-    Every pair of near poses is joined by a straight line, as good as its worst pose. The way with the best worst joint
-    runs in the tree with the best joints; the shortest of those is taken.
+    Every pair of near poses is connected by a straight edge, which is as good as its worst pose. The way with the best
+    worst edge lies in the tree with the best edges. Among the ways that are nearly as good the shortest is chosen.
     """
     pieces = []
     for k, (start, end) in enumerate(zip(task.given[:-1], task.given[1:], strict=True)):
@@ -57,7 +57,7 @@ def _way(task: Task, start: Array, end: Array) -> Array:
     broken = task.margins(poses).min(axis=(0, -1), initial=0.0)
     good = np.where(broken < 0, np.minimum(good, 0.0) + broken - BROKEN, good)
     shape = (len(nodes), len(nodes))
-    cost = 2.0 - good  # above 0: a joint that costs nothing would be no joint
+    cost = 2.0 - good  # above 0: csgraph takes an edge that costs nothing for no edge
     tree = minimum_spanning_tree(coo_array((cost, (i, j)), shape=shape).tocsr())
     worst = _dearest_between(tree)
     kept = cost <= worst + SLACK

@@ -12,7 +12,7 @@ from tauforge.motion.motion import positive
 
 DEGREE = 5
 ORDER = 4  # of the derivative whose square is penalised
-PIECES = 8  # of the spline in a period of the cut-off: fine enough that the penalty alone decides
+PIECES = 8  # of the spline in a period of the cut-off: fine enough that only the penalty matters
 AT_ENDS = 1.5  # the cut-off rises by this factor towards the ends, where the penalty would otherwise bend the motion
 REACH = 0.5  # periods of the cut-off from an end to where it is as stated
 HALF_POWER = np.sqrt(2) - 1  # 1 / (1 + this) is -3 dB
@@ -28,7 +28,7 @@ def smoothing_spline(times: Array, values: Array, frequency: float) -> Any:
     Butterworth filter of fourth order run forwards and backwards. At the ends the fourth derivative vanishes, not the
     second as with a reflected signal, so accelerations there are kept; cubics pass unchanged. Half a period of the
     cut-off before an end, the cut-off begins to rise to 1.5 of its value.
-    ShapeError where the frequency is not between one period of the motion and half the sampling rate.
+    It raises ShapeError if the frequency is not between one period of the motion and half the sampling rate.
     """
     from scipy.interpolate import BSpline  # slow to import
     from scipy.linalg import solveh_banded
@@ -36,7 +36,7 @@ def smoothing_spline(times: Array, values: Array, frequency: float) -> Any:
 
     length = float(times[-1] - times[0])
     _check(positive("smooth", frequency), length, len(times))
-    x = 2 * np.pi * frequency * (times - times[0])  # in radians of the cut-off all numbers below are near 1
+    x = 2 * np.pi * frequency * (times - times[0])  # in radians of the cut-off all coefficients below are near 1
     pieces = int(np.ceil(PIECES * frequency * length))
     knots = np.r_[[0.0] * DEGREE, np.linspace(0.0, x[-1], pieces + 1), [x[-1]] * DEGREE]
     steps = np.diff(x)
@@ -72,7 +72,7 @@ def _penalty(knots: Array, pieces: int) -> Any:
         slopes = degree / (inner[degree:] - inner[:-degree])
         step = diags_array([-slopes, slopes], offsets=[0, 1], shape=(len(slopes), len(slopes) + 1))
         derivative = step if derivative is None else step @ derivative
-    piece = knots[-1] / pieces  # what is left is linear in each piece
+    piece = knots[-1] / pieces  # the derivative is linear in each piece
     from_end = np.minimum(np.arange(pieces), np.arange(pieces)[::-1]) / PIECES  # in periods of the cut-off
     weights = piece / np.interp(from_end, [0.0, REACH], [AT_ENDS, 1.0]) ** (2 * ORDER)
     middle = (np.r_[weights, 0.0] + np.r_[0.0, weights]) / 3

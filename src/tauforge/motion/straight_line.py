@@ -10,30 +10,30 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.motion.motion import Motion, one_pose, positive
-from tauforge.motion.poses import twists
 from tauforge.motion.turn import Turn
+from tauforge.robots.poses import twists
 
 ORIENTATIONS = ("rotation", "angles")
 
 
 class StraightLine(Motion):
-    """From one pose to another in a given time: along a line, while it turns; each with a top speed of its own.
+    """From one pose to another in a given time: a line and a turn at once, each with a top speed of its own.
 
     start, end:  (6,) x, y, z, theta_x, theta_y, theta_z
     duration:    s
     max_speed:   m/s, of the position
     max_rate:    rad/s, of the turn
     orientation: "rotation": the short way round, about one axis; max_rate is the angular speed |omega|
-                 "angles": each of the three angles from number to number, as the paper has it; max_rate is the size of
-                 the vector of their rates (not of omega)
+                 "angles": each of the three angles is interpolated, as in the paper; max_rate is the magnitude of the
+                 vector of their rates (not of omega)
 
-    By "rotation" the angles of `position` go on from those of `start`, also past pi and through theta_y = pi/2, so that
-    at the end they may differ from `end` by whole turns, or be other angles of the same orientation. After half a turn
-    both ways round are equally short: the axis is taken whose first component that is not 0 is positive.
+    With "rotation" the angles of `position` continue from those of `start`, past pi and through theta_y = pi/2 too. So
+    at the end they may differ from `end` by whole turns, or be other angles of the same orientation. For half a turn
+    both ways round are equally short: the axis is the one whose first component that is not 0 is positive.
 
-    Constant acceleration, constant speed, constant deceleration: tau_t = duration - distance / speed (D39), and
-    a_t = speed / tau_t along the line (D40). At a switching instant the acceleration is that of the right side, at the
-    end that of the left. Before and after, the ends are held at rest.
+    The motion has constant acceleration, constant speed and constant deceleration: tau_t = duration - distance / speed
+    (D39), and a_t = speed / tau_t along the line (D40). At a switching instant the acceleration is that of the right
+    side, at the end that of the left. Before and after, the motion rests at its ends.
     """
 
     of_poses = True
@@ -71,7 +71,7 @@ class StraightLine(Motion):
         if self._turn is None:
             return (pose, *twists(pose, rates, accelerations))
         pose[..., 3:] = self._turn.angles(planned[1][0][0])
-        return pose, rates, accelerations  # about an axis that stays, omega is the rate of the turn
+        return pose, rates, accelerations  # about a constant axis, omega is the rate of the turn
 
     def __repr__(self) -> str:
         return (

@@ -1,4 +1,4 @@
-"""A motion of an arm's tool as a motion of its joints, by inverse kinematics all along it."""
+"""A motion of an arm's tool as a motion of its joints, by inverse kinematics along the whole motion."""
 
 from __future__ import annotations
 
@@ -8,25 +8,26 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.motion.motion import Motion, coordinates, positive
-from tauforge.motion.poses import transforms
+from tauforge.robots.poses import transforms
 from tauforge.robots.serial.inverse_kinematics import TOLERANCE, pose_error
 from tauforge.robots.serial.serial_arm import SerialArm
 
 NEWTON_STEPS = 8  # between two knots: enough from a fraction of a degree away
-SINGULAR = 1e8  # condition number of the Jacobian beyond which there are no joint rates
-REACHED = 1e-7  # m/s and rad/s, relative to 1 + the tool's speed: rates that an arm with few joints may miss
+SINGULAR = 1e8  # condition number of the Jacobian above which joint rates are not determined
+REACHED = 1e-7  # m/s and rad/s, relative to 1 + the tool's speed: error that an arm with few joints may leave
 
 
 class ToolMotion(Motion):
     """The joints of an arm whose tool follows a motion of poses (world axes, R = Rz Ry Rx).
 
-    arm:    with at most six joints: with more the joints are not determined by the tool
+    arm:    with at most six joints, because the tool does not determine more
     motion: of poses, such as `StraightLine` or `PoseMotion`
     guess:  (n,) joint coordinates near the start, which choose among the arm's postures
-    knots:  s, between two poses that are followed from one to the next when the motion is made
+    knots:  s, between the poses at which inverse kinematics is solved when the motion is constructed
 
-    Identity: forward_kinematics(position) is the pose, and the Jacobian times velocity its twist. ConvergenceError says
-    when the arm cannot follow: out of reach, beyond its limits; SingularityError when it would have to turn at once.
+    Identity: forward_kinematics(position) is the pose, and the Jacobian times velocity its twist. It raises
+    ConvergenceError if a pose is out of reach or beyond the arm's limits, and SingularityError if the motion passes a
+    singular posture.
     """
 
     def __init__(self, arm: SerialArm, motion: Motion, guess: ArrayLike | None = None, *, knots: float = 0.01) -> None:
@@ -47,7 +48,7 @@ class ToolMotion(Motion):
         self._knots = self._followed(motion.sample(self._times).position, start)
 
     def _followed(self, poses: Array, guess: Array | None) -> Array:
-        """(k, n), each found from the one before: no jumps from one posture to another."""
+        """(k, n), each found from the one before, so that it never jumps from one posture to another."""
         tools = transforms(poses)
         q = self.arm.inverse_kinematics(tools[0], guess)
         lower, upper = self.arm.limits.T
@@ -66,7 +67,7 @@ class ToolMotion(Motion):
         return np.array(found)
 
     def _refined(self, tools: Array, q: Array) -> Array:
-        """Newton's method for every row; q (..., n) near the answer."""
+        """Newton's method for every row; q (..., n) is near the solution."""
         for _ in range(NEWTON_STEPS):
             missing = pose_error(tools, self.arm.forward_kinematics(q))
             if not np.linalg.norm(missing, axis=-1).max(initial=0.0) > TOLERANCE / 100:
@@ -98,7 +99,7 @@ class ToolMotion(Motion):
         missed = np.abs((J @ qd[..., None])[..., 0] - twist).max(initial=0.0)
         if missed > REACHED * (1 + np.abs(twist).max(initial=0.0)):
             raise ConvergenceError(
-                f"{self.arm.name} cannot turn its tool as the motion asks", residual=float(missed), iterations=0
+                f"{self.arm.name} cannot turn its tool as the motion requires", residual=float(missed), iterations=0
             )
         qdd = self._solved(q, acceleration - bias_acceleration(J, qd))
         spoilt = np.where(np.isnan(t), np.nan, 0.0)[..., None]
@@ -110,8 +111,8 @@ class ToolMotion(Motion):
 
 
 def bias_acceleration(J: Array, qd: Array) -> Array:
-    """J' qd (..., 6), from the columns of J (..., 6, n) alone: of joints i <= k, the tool's velocity by joint k turns
-    with joint i, and so does the axis of k.
+    """J' qd (..., 6), from the columns of J (..., 6, n) alone: the axis of joint k, and the tool's velocity by joint k,
+    turn with every joint i <= k.
     """
     v, w = np.swapaxes(J[..., :3, :], -1, -2), np.swapaxes(J[..., 3:, :], -1, -2)  # (..., n, 3)
     v, w = v * qd[..., None], w * qd[..., None]

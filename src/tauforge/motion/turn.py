@@ -1,4 +1,4 @@
-"""The short way from one orientation to another: a turn about an axis that stays, with the angles along it."""
+"""The short way from one orientation to another: a turn about a constant axis, with the angles along it."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 
 NO_TURN = 1e-14  # rad: rounding between two equal orientations
-HALF_TURN = 1e-12  # cosine of half the angle below which a turn goes both ways alike
+HALF_TURN = 1e-12  # cosine of half the angle below which both ways round are equally short
 ZERO = 1e-9  # component of an axis below which it has no sign
-UPRIGHT = 1e-12  # cosine of theta_y below which theta_x and theta_z are not told apart
-EVENLY = 64  # parts of the way between which angles are followed
-NEAREST = 2.0**-45  # of the way: how near to a quarter turn of theta_y the parts become shorter and shorter
+UPRIGHT = 1e-12  # cosine of theta_y below which theta_x and theta_z cannot be distinguished
+EVENLY = 64  # parts of the way from one to the next of which angles are followed
+NEAREST = 2.0**-45  # of the way: the shortest part; parts get shorter towards a quarter turn of theta_y
 
 
 class Turn:
     """From angles `start` to the orientation of angles `end`, (3,) each, by the smaller angle.
 
-    vector: (3,) rad, base axes: the axis times the angle. Both ways round are equally short for half a turn; then the
+    vector: (3,) rad, base axes: the axis times the angle. For half a turn both ways round are equally short; then the
     axis is the one whose first component that is not 0 is positive.
     """
 
@@ -35,22 +35,22 @@ class Turn:
     def angles(self, fraction: Array) -> Array:
         """(..., 3) theta of R = Rz Ry Rx at fractions (...) of the turn.
 
-        They go on from `start` without jumps, also past pi and through a quarter turn of theta_y; at the end they may
-        differ by whole turns from the angles that were asked for. A turn that starts at a quarter turn of theta_y,
-        where theta_x and theta_z mean the same, goes on with another share of the two.
+        They continue from `start` without jumps, past pi and through a quarter turn of theta_y too; at the end they may
+        differ by whole turns from the angles of `end`. A turn that starts at a quarter turn of theta_y, where theta_x
+        and theta_z have the same axis, continues with another split between these two.
         """
         R = self._rotation(fraction)
         near = np.stack([np.interp(fraction, self._fractions, column) for column in self._angles.T], axis=-1)
         z = np.where(_upright(R), near[..., 2], np.arctan2(R[1, 0], R[0, 0]))
-        z = z + np.pi * np.round((near[..., 2] - z) / np.pi)  # half a turn further theta_y is beyond a quarter turn
+        z = z + np.pi * np.round((near[..., 2] - z) / np.pi)  # half a turn more means theta_y beyond a quarter turn
         found = _angles_with(R, z)
         return np.asarray(found + 2 * np.pi * np.round((near - found) / (2 * np.pi)))
 
     def _followed(self) -> Array:
-        """(k, 3) the angles at the places, each near those before."""
+        """(k, 3) the angles at the places, each near the previous ones."""
         R = self._rotation(self._fractions)
         told = np.where(_upright(R), 0, np.arange(len(self._fractions)))
-        z = np.arctan2(R[1, 0], R[0, 0])[np.maximum.accumulate(told)]  # not told: as before
+        z = np.arctan2(R[1, 0], R[0, 0])[np.maximum.accumulate(told)]  # where it is not determined, the previous one
         z[0] = self.start[2]
         angles = _angles_with(R, np.unwrap(z, period=np.pi))
         angles[0] = self.start
@@ -93,7 +93,7 @@ def _angles_with(R: Matrix, z: Array) -> Array:
 
 
 def _rotation_vector(a: Quaternion, b: Quaternion) -> Array:
-    """Of the turn that leads from a to b, base axes."""
+    """The rotation vector of the turn that leads from a to b, base axes."""
     w = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z
     v = np.array(
         [

@@ -1,4 +1,4 @@
-"""The free poses of a path, by SLSQP: its largest condition number as small as can be, then their integral."""
+"""The free poses of a path, by SLSQP: first its largest condition number is minimised, then the integral."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tauforge.motion.roadmap import roadmap
 
 ROUNDS = 60  # of SLSQP, at most
 SETTLED = 1e-7  # change of its measure at which SLSQP ends
-NO_LENGTH = 1e-300  # instead of 0, by which nothing can be divided
-SLACK = 1e-3  # of the best worst quality, given away for a lower integral
+NO_LENGTH = 1e-300  # instead of 0, to avoid a division by zero
+SLACK = 1e-3  # loss of the best worst quality that is accepted for a lower integral
 
 
 def found_points(task: Task) -> tuple[Array, int]:
     """The knots (k, 6) of the best path, and how many rounds SLSQP made.
 
-    First the smallest largest condition number; then, with at most a thousandth more, the smallest integral of the
-    condition number over the length of the path.
+    First the largest condition number is minimised; then, with at most a thousandth more, the integral of the condition
+    number over the length of the path.
     """
     best, rounds = task.straight, 0
     for start in (roadmap(task), task.straight):
@@ -33,7 +33,7 @@ def found_points(task: Task) -> tuple[Array, int]:
 
 
 def _worst(task: Task, points: Array) -> float:
-    """The smallest quality on the path, at most 1; less than any quality where a limit is broken."""
+    """The smallest quality on the path, at most 1; less than any quality where a limit is exceeded."""
     poses = task.basis @ points
     broken = min(0.0, float(task.margins(poses).min(initial=0.0)))
     quality = min(1.0, float(task.quality(poses).min()))
@@ -51,7 +51,7 @@ def _climbed(task: Task, start: Array) -> tuple[Array, int]:
 
 
 def _lowered(task: Task, start: Array) -> tuple[Array, int]:
-    """The path with the least integral of the condition number over its length, as good at worst as these knots.
+    """The path with the least integral of the condition number over its length; its worst pose is as good as before.
 
     The integral is multiplied by the mean square of the speed over the square of its mean, which is 1 where the speed
     is even. Otherwise knots could slide along the path at no cost.
@@ -78,13 +78,13 @@ def _lowered(task: Task, start: Array) -> tuple[Array, int]:
 
 
 def _inverse(quality: Array, least: float) -> tuple[Array, Array]:
-    """1 / quality and its slope; below the least quality a straight line, so that a step too far is no pole."""
+    """1 / quality and its slope; below the least quality a straight line, so that a step too far meets no pole."""
     held = np.maximum(quality, least)
     return 1 / held + (held - quality) / least**2, -1 / held**2
 
 
 def _points(task: Task, x: Array) -> Array:
-    """The knots (k, 6) from the scaled offsets of what is free, knot by knot; a number after them is not looked at."""
+    """The knots (k, 6) from the scaled offsets of the free ones, knot by knot; an element after them is ignored."""
     points = task.straight.copy()
     offsets = x[: task.free.sum() * task.movable.sum()].reshape(-1, task.movable.sum())
     points[np.ix_(task.free, task.movable)] += task.scale[task.movable] * offsets

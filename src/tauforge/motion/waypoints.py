@@ -1,4 +1,4 @@
-"""Motions through given points: smooth splines, and what was measured."""
+"""Motions through given points: smooth splines, and measured samples."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ class Waypoints(Motion):
 class Sampled(Motion):
     """Measured positions (k, n) at times (k,), even or not; velocities (k, n) if they were measured too.
 
-    Between the samples a cubic runs: with velocities Hermite's, without them a spline's. Times may start anywhere: the
-    motion starts at the first.
+    Between the samples the motion is cubic: Hermite's with velocities, a spline without them. Times may start anywhere;
+    the motion starts at the first.
 
     smooth: Hz; the positions are smoothed without delay, as `CsvMotion` does, instead of interpolated
     """
@@ -75,7 +75,7 @@ class Sampled(Motion):
     ) -> Sampled:
         """From a file with a header of names and units: the named columns, in SI units, against the column of times.
 
-        ModelError names the row (the header is row 1) and the column of what cannot be read. `CsvMotion` knows the
+        A ModelError names the row (the header is row 1) and the column of what cannot be read. `CsvMotion` knows the
         columns of a robot, and reads rates and accelerations too.
         """
         table = read_csv(path)
@@ -89,4 +89,4 @@ def _check_times(times: Array, count: int) -> None:
     if len(times) != count or count < 2:
         raise ShapeError("times", expected=f"one for each of at least two points, {count} given", got=str(len(times)))
     if times[0] != 0 or (np.diff(times) <= 0).any():
-        raise ShapeError("times", expected="0 first, then ever later", got=f"{times.tolist()!r}"[:80])
+        raise ShapeError("times", expected="times that start at 0 and increase", got=f"{times.tolist()!r}"[:80])

@@ -11,20 +11,20 @@ from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ModelError, ShapeError, SingularityError
 from tauforge.motion.motion import Motion, coordinates, one_pose, positive
 from tauforge.motion.path_task import Conditioned, Task, spline
-from tauforge.motion.poses import twists
 from tauforge.motion.profiles import profile
 from tauforge.motion.via_points import found_points
+from tauforge.robots.poses import twists
 
 NEEDED = ("force_matrix", "condition_number", "within_limits")
 SINGULAR = 1e12  # condition number beyond which the sign of det H is rounding
-CHECKED = 2001  # poses at which the path found is looked at again
-SAFETY = 1e-4  # of margins, beside the robot's lever arm: limits hold between the poses that are looked at, too
+CHECKED = 2001  # poses at which the path found is checked again
+SAFETY = 1e-4  # of margins, relative to the robot's lever arm, so that limits hold between the samples too
 TIGHTER = 4.0  # the safety is multiplied by this where the path exceeds a limit between them
 ATTEMPTS = 3
 ROUNDING = 1e-12  # of margins: given poses may be on a limit
 MOST_VIA = 20
-MOST_FREE = 120  # poses to be chosen in all: SLSQP takes about a minute, and its time grows with the cube
-WIDEST = np.pi / 2  # rad: more room than this is not taken by default
+MOST_FREE = 120  # most free poses in all: SLSQP then takes about a minute, and its time grows with the cube
+WIDEST = np.pi / 2  # rad, the largest default room of an angle
 
 
 class WellConditionedPath(Motion):
@@ -41,17 +41,17 @@ class WellConditionedPath(Motion):
                root mean square of the actuators' lever arms at the start; of angles at most a quarter turn
     characteristic_length: m, divides the moments in the condition number; None leaves them as the paper does
 
-    No path can be better than the worst of the poses it must pass. So of all paths with the smallest largest condition
-    number (within 0.1 %) the one is taken that has the smallest integral of the condition number over its length. The
-    search goes over random poses, the same ones each time, and then by SLSQP. A better path may exist that it does not
-    find. Strokes, joint cones and the clearance of legs are kept where the robot has them; limits of forces are not
-    looked at.
+    No path can be better than the worst of the poses it must pass. So among all paths whose largest condition number is
+    smallest (within 0.1 %), the one with the smallest integral of the condition number over its length is chosen. The
+    search uses random poses, the same ones each time, and then SLSQP. A better path may exist that it does not find.
+    Limits of strokes, joint cones and the clearance of legs are kept where the robot has them; limits of forces are not
+    considered.
 
-    The six numbers of the pose are a cubic spline of a fraction that goes from 0 to 1 as a quintic of time does. So the
-    acceleration is continuous, and zero at both ends. Angles go from number to number, not the short way round.
+    The six coordinates of the pose are a cubic spline of a fraction that goes from 0 to 1 as a quintic of time. So the
+    acceleration is continuous, and zero at both ends. Angles are interpolated and do not take the short way round.
 
-    SingularityError where det H has different signs at two given poses, since then every path between them passes a
-    singular pose, or where a given pose is singular; ModelError where one is outside the limits; ConvergenceError where
+    It raises SingularityError if det H has different signs at two given poses, because then every path between them
+    passes a singular pose, or if a given pose is singular; ModelError if one is outside the limits; ConvergenceError if
     no path was found.
 
     Attributes: `knots` (j,) fractions and `points` (j, 6) poses of the spline; `largest_condition` on the path.
@@ -111,7 +111,7 @@ class WellConditionedPath(Motion):
 
 
 def _given(start: ArrayLike, end: ArrayLike, through: ArrayLike | None) -> Array:
-    """(g, 6) the poses to pass, none twice in a row."""
+    """(g, 6) the poses to pass, without consecutive duplicates."""
     between = np.zeros((0, 6)) if through is None else coordinates("through", through, 2)
     if between.shape[1] != 6:
         raise ShapeError("through", expected="(k, 6) poses", got=str(between.shape))
@@ -148,7 +148,7 @@ def _check_given(task: Task) -> None:
             raise ModelError(
                 f"{name} is outside its limits there: {pose.tolist()}",
                 field=which,
-                remedy="within_limits tells which limit and by how much; choose another pose",
+                remedy="Choose another pose; within_limits says which limit is exceeded and by how much",
             )
     apart = np.flatnonzero(np.sign(inverse[1:]) != np.sign(inverse[:-1]))
     if len(apart):
@@ -156,15 +156,15 @@ def _check_given(task: Task) -> None:
         before, after = np.linalg.det(task.robot.force_matrix(task.given[apart[0] : apart[0] + 2]))
         raise SingularityError(
             f"{name}: every path between these poses passes a singular one, since det H is {before:.3g} at "
-            f"{first.tolist()} and {after:.3g} at {second.tolist()}. Choose poses where it has one sign, such as "
-            "another orientation; on the straight line it is singular",
+            f"{first.tolist()} and {after:.3g} at {second.tolist()}. Choose poses where it has one sign, for example "
+            "with another orientation; the straight line is singular",
             pose=_crossing(task, first, second).round(9).tolist(),  # further digits are rounding
             condition_number=np.inf,
         )
 
 
 def _crossing(task: Task, first: Array, second: Array) -> Array:
-    """A singular pose on the straight line between poses on two sides."""
+    """A singular pose on the straight line between two poses where det H has different signs."""
     from scipy.optimize import brentq
 
     share = brentq(lambda s: float(task.signed_inverse(first + s * (second - first))), 0.0, 1.0)

@@ -1,4 +1,4 @@
-"""A figure as data: what is drawn, with names and units, apart from who draws it."""
+"""A figure as data: what is drawn, with names and units, independent of the library that draws it."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ Style = Literal["line", "dashed", "dotted", "points", "bars", "thick", "arrow", 
 
 @dataclass(frozen=True)
 class Line:
-    """One curve (or row of points or bars): x (k,) or k labels, y (k,); nan in y is a gap.
+    """One curve (or row of points or bars): x (k,) or k labels, y (k,); NaN in y is a gap.
 
-    Of sketches: "thick", "arrow" with its head at the last point, "area" closed and filled.
+    Styles for sketches: "thick", "arrow" with its head at the last point, "area" closed and filled.
 
-    like: label of the line whose colour it has, such as that of what it estimates; "": a colour of its own
+    like: label of the line whose colour it shares, such as the line that it estimates; "": a colour of its own
     """
 
     label: str
@@ -44,8 +44,8 @@ class Panel:
     """Curves over one pair of axes; units stand in the labels, as in "leg force (N)".
 
     marks:   instants on the x axis worth a thin vertical line, with a word beside each
-    y_range: what is shown where a curve leaves for infinity; None: all of it
-    sketch:  a drawing of things: equal scales and no axes; the labels of the axes stand only in its data
+    y_range: the range that is shown where a curve goes to infinity; None: all of it
+    sketch:  a schematic drawing: equal scales and no axes; the labels of the axes are only in its data
     notes:   words at points of a sketch
     """
 

@@ -1,4 +1,4 @@
-"""How the lines of a figure look, the same for everyone who draws: colours, and who shares a legend."""
+"""Colours and legends of the lines of a figure, the same for both drawing libraries."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 
 from tauforge.plots.figure import Figure, Line, Panel
 
-# Okabe and Ito's colours, told apart with any colour vision, on white and on black; their yellow is too faint.
+# Okabe and Ito's colours, which differ for any colour vision, on white and on black; their yellow is too faint.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A7A7A")
 LINE_WIDTH = 1.6  # points in matplotlib, pixels in plotly
 THICK_WIDTH = 4.5
@@ -20,7 +20,7 @@ ARROW_HEAD = 12  # length, points or pixels
 SKETCH_MARGIN = 0.03  # of the larger extent, on each side
 LETTER, ROW, POINT = 0.018, 0.04, 0.0025  # of the larger extent: letters, rows of words and points on a small screen
 MARK_COLOUR = "#7A7A7A"
-CROWD = 200  # points that are drawn smaller and let each other through
+CROWD = 200  # points from which on they are drawn smaller and translucent
 CROWD_OPACITY = 0.45
 
 SCRIPT = re.compile(r"(?<=\S)([_^])(?:\{([^{}]*)\}|(\w))")
@@ -39,7 +39,7 @@ def has_one_legend(figure: Figure) -> bool:
 
 
 def legend_lines(figure: Figure, where: Iterable[int]) -> list[Line]:
-    """Those of these panels that deserve an entry: named, each name once, and not alone with a name given elsewhere."""
+    """Lines of these panels with an entry: each name once, and no line alone whose name stands in a title or label."""
     panels = [figure.panels[k] for k in where]
     entries: dict[Key, Line] = {}
     for line in (line for panel in panels for line in panel.lines if line.label):
@@ -85,7 +85,7 @@ def categories(panel: Panel) -> list[str] | None:
 
 
 def description(figure: Figure) -> str:
-    """The figure in words, for those who do not see it."""
+    """The figure in words, for readers who cannot see it."""
     parts = []
     for panel in figure.panels:
         title = f"{panel.title}: " if panel.title else ""
@@ -108,7 +108,7 @@ def scripted(text: str, lowered: str, raised: str) -> str:
 
 
 def window(panel: Panel) -> tuple[tuple[float, float], tuple[float, float]]:
-    """What a sketch shows: least and largest x, least and largest y, with a margin and room for its words."""
+    """The window of a sketch: least and largest x, least and largest y, with a margin and room for its words."""
     x = [value for line in panel.lines for value in np.asarray(line.x, float)]
     y = [value for line in panel.lines for value in line.y]
     extent = max(np.ptp(x), np.ptp(y))

@@ -18,7 +18,7 @@ ASKEW = 0.35  # of the distance: words less to one side than this are centred
 
 
 class View:
-    """Where an observer stands: azimuth from x about z, elevation above the xy plane, degrees; z is up."""
+    """The direction of view: azimuth from x about z, elevation above the xy plane, degrees; z is up."""
 
     def __init__(self, azimuth: float, elevation: float) -> None:
         a, e = math.radians(azimuth), math.radians(elevation)
@@ -27,7 +27,7 @@ class View:
         self.axes = np.array([right, up])  # (2, 3) across and up, as the observer sees them
 
     def __call__(self, points: ArrayLike) -> Array:
-        """(..., 2) of points (..., 3)."""
+        """Projections (..., 2) of points (..., 3)."""
         seen: Array = np.asarray(points, float) @ self.axes.T
         return seen
 
@@ -48,7 +48,7 @@ class Sketch:
         self._notes: list[Note] = []
 
     def line(self, label: str, *points: ArrayLike, style: Style = "line") -> None:
-        """Through the points; with style "area" closed and filled."""
+        """A line through the points; with style "area" it is closed and filled."""
         x, y = self.view(np.array(points, float)).T
         self._lines.append(Line(label, x, y, style))
 
@@ -56,7 +56,7 @@ class Sketch:
         self.line(label, *points, points[0], style=style)
 
     def flat_area(self, label: str, points: Array) -> None:
-        """Filled, as the observer sees it. points: (k, 2), across and up."""
+        """A filled area in the plane of the drawing. points: (k, 2), across and up."""
         x, y = np.concatenate([points, points[:1]]).T
         self._lines.append(Line(label, x, y, "area"))
 
@@ -76,7 +76,7 @@ class Sketch:
         shift: Shift | None = None,
         at: float = 1.0,
     ) -> None:
-        """text: beside the arrow, `at` 1 at its head and 0 at its foot; without a shift beyond that end."""
+        """text: beside the arrow, `at` 1 at its head and 0 at its foot; without a shift it stands beyond that end."""
         a, b = np.asarray(start, float), np.asarray(end, float)
         self.line(label, a, b, style="arrow")
         if text:
@@ -128,7 +128,7 @@ class Arrows:
 
     @property
     def scale(self) -> str:
-        """What an arrow of 0.1 m stands for, with its unit."""
+        """The magnitude that an arrow of 0.1 m represents, with its unit."""
         return f"{0.1 / self.metres:.3g} {self.unit}"
 
     def draw(

@@ -55,14 +55,14 @@ LOOK: Any = {
     "grid.linewidth": 0.8,
     "axes.grid": True,
     "axes.axisbelow": True,
-    "path.simplify_threshold": 0.3,  # of a pixel: not seen, and the files are a fraction of the size
+    "path.simplify_threshold": 0.3,  # pixels: not visible, and the files are much smaller
     "svg.hashsalt": "tauforge",  # the same figure gives the same file
 }
 DASHES: dict[str, Any] = {"line": "-", "dashed": (0, (5, 2)), "dotted": (0, (1.2, 1.6))}
 
 
 def drawn(figure: Figure) -> Any:
-    """A matplotlib Figure on its own canvas; pyplot is not touched, so that nothing is left open."""
+    """A matplotlib Figure on its own canvas; pyplot is not used, so no figure stays open."""
     try:
         import matplotlib
         from matplotlib.figure import Figure as Canvas
@@ -94,7 +94,7 @@ def drawn(figure: Figure) -> Any:
 
 
 def save_images(figure: Figure, stem: Path) -> None:
-    """Writes STEM.png and STEM.svg."""
+    """Write STEM.png and STEM.svg."""
     canvas = drawn(figure)
     import matplotlib
 
@@ -106,7 +106,7 @@ def save_images(figure: Figure, stem: Path) -> None:
 
 
 def _panel_height(figure: Figure, width: float) -> float:
-    """Inches. A sketch is as high as its scale, which is that of its width, makes it."""
+    """Height in inches. That of a sketch follows from its width, since both axes have one scale."""
     sketches = [width / figure.columns / aspect(panel) for panel in figure.panels if panel.sketch]
     return min(HIGHEST_SKETCH, max(sketches)) if sketches else PANEL_HEIGHT.get(figure.columns, LOWEST)
 
@@ -212,7 +212,7 @@ def _bar_step(x: np.ndarray) -> float:
 
 
 def _place_ticks(axis: Any, low: float, high: float) -> None:
-    """Of a logarithmic axis: plain numbers where it is too short for powers of ten to say much."""
+    """Ticks of a logarithmic axis: plain numbers where it spans too few powers of ten."""
     from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
     axis.set_minor_formatter(NullFormatter())
@@ -236,7 +236,7 @@ def _legend(where: Any, lines: list[Line], handles: dict[Key, Any], width: float
         return
     longest = max(len(line.label) for line in lines)
     columns = max(1, min(len(lines), int(width / (0.075 * longest + 0.65))))
-    # Texts are put in afterwards: matplotlib leaves out names that begin with an underscore.
+    # Labels are set afterwards, because matplotlib leaves out names that begin with an underscore.
     names = [f"{k}" for k, _ in enumerate(lines)]
     legend = where.legend([handles[key(line)] for line in lines], names, ncols=columns, frameon=False, **place)
     for text, line in zip(legend.get_texts(), lines, strict=True):
@@ -253,5 +253,5 @@ def _legend_below(axes: Any, lines: list[Line], handles: dict[Key, Any], width: 
 
 
 def _plain(text: str) -> str:
-    """Dollars are dollars and no formula."""
+    """Escape dollar signs, which would start a formula."""
     return text.replace("$", r"\$")

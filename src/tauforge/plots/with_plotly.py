@@ -1,6 +1,7 @@
 """A figure for plotly: one plain dict for each panel, as plotly.js and `plotly.graph_objects.Figure` take it.
 
-Colours of paper, text and grid are left to the page, which knows whether it is light or dark, and so is the legend.
+The page sets the colours of background, text and grid, because it knows whether it is light or dark. It also makes the
+legend.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def _layout(panel: Panel) -> dict[str, Any]:
     if panel.log_y:
         y_axis |= _logarithmic([line.y for line in panel.lines] if panel.y_range is None else [panel.y_range])
     if names is None:
-        # Margins and ticks that make room for each other may never come to rest: each axis has one side to itself.
+        # Automatic margins and ticks that make room for each other may never settle, so each axis has its own side.
         x_axis |= {"tickangle": 0, "nticks": 8, "automargin": "bottom"}
     else:
         x_axis |= {"type": "category", "categoryorder": "array", "categoryarray": [_text(name) for name in names]}
@@ -120,7 +121,7 @@ def _layout(panel: Panel) -> dict[str, Any]:
     word |= {"xshift": -1, "font": {"size": 11}}
     dashes = {"color": MARK_COLOUR, "width": 1, "dash": "dot"}
     line = {"type": "line", "yref": "y domain", "y0": 0, "y1": 1, "line": dashes, "layer": "below"}
-    # On a logarithmic axis plotly takes ranges and the places of words as exponents, and those of lines as they are.
+    # On a logarithmic axis plotly takes ranges and the positions of words as exponents, but those of lines as values.
     return {
         "xaxis": x_axis,
         "yaxis": y_axis,
@@ -182,5 +183,5 @@ def _logarithmic(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def _text(label: str) -> str:
-    """Plotly reads tags and formulas in labels; ours have none."""
+    """Escape a label: plotly would read tags and formulas in it."""
     return escape(label, quote=False).replace("$", "&#36;")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -12,12 +11,10 @@ from tauforge import settings
 from tauforge.algebra.jacobi import extreme_lengths, skewness, sweep
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.kernels.cpu.code_memory import NoKernelError, need_memory
-from tauforge.kernels.lock import LOCK
+from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
+from tauforge.kernels.cpu.code_memory import need_memory
+from tauforge.kernels.specification import Shape, Specification
 from tauforge.tracing.graph import Graph, trace
-
-if TYPE_CHECKING:
-    from tauforge.kernels.cpu.kernel import Kernel
 
 SIZE = 6
 SWEEPS = 5  # in one call of the kernel: nearly always enough
@@ -67,19 +64,17 @@ def jacobi_kernel() -> Kernel | None:
 @cache
 def _jacobi_kernel() -> Kernel:
     need_memory()
-    with LOCK:
-        from tauforge.kernels.cpu.kernel import kernel_of  # the compiler is slow to import: not before it is needed
-
     core = (SIZE * SIZE,)
     doc = "columns one after another, turned; how far they are from right angles; shortest and longest"
 
     def graph() -> Graph:
         return trace(_sweeps, {"columns": SIZE * SIZE})
 
-    identity = f"{SWEEPS} sweeps of {SIZE}"
-    made = kernel_of("jacobi_sweeps", doc, graph, [("columns", core)], [core, (), (2,)], identity)
-    made.loaded(64)
-    return made
+    origin = f"{SWEEPS} sweeps of {SIZE}"
+    results: tuple[Shape, ...] = (core, (), (2,))
+    return backend_of("cpu").compile(
+        Specification("jacobi_sweeps", doc, graph, (("columns", core),), results, origin), "float64"
+    )
 
 
 def _sweeps(flat: Sequence[Scalar]) -> list[Scalar]:

@@ -1,19 +1,22 @@
-"""Where formulations meet arrays, the recorder and the compiler: the only place that joins them.
+"""Where formulas meet arrays, the recorder and the compiler: the only place that joins them.
 
-A formula takes named lists of scalars and returns nested lists of scalars. It is traced once and compiled to a kernel;
-or, where there is no kernel (no executable memory, too many operations), its scalars are contiguous NumPy columns, one
-per component, over blocks of rows: the reference evaluation of every public method.
+A formula takes the robot's model and named lists of scalars, and returns nested lists of scalars. It is traced once and
+compiled to a kernel. Where there is no kernel (no executable memory, too many operations), its scalars are contiguous
+NumPy columns, one for each component, over blocks of rows: the reference evaluation of every public method.
+
+The way of a call: `Robot._evaluate` -> `Evaluator.call` -> `checked` -> `Evaluator.kernel` (trace, compile, cache) or
+`reference` -> `Evaluator._guarded`. After the first plain call `quick_call.install` makes the way shorter.
 """
 
 from __future__ import annotations
 
+import copy
 import itertools
 import math
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial, reduce
-from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -21,19 +24,30 @@ from numpy.typing import ArrayLike
 from tauforge import settings
 from tauforge.algebra.scalars import Column, FoldingScalar, Scalar
 from tauforge.arrays import Array
-from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.kernels.cpu.code_memory import NoKernelError, executable_memory
-from tauforge.kernels.lock import LOCK
+from tauforge.errors import ShapeError, SingularityError, UnsupportedFeatureError
+from tauforge.kernels.backends import NoKernelError, TooLargeError, backend_of
+from tauforge.kernels.cpu.code_memory import executable_memory
+from tauforge.kernels.specification import Shape, Specification
+from tauforge.robots import quick_call
+from tauforge.robots.functions import Formula, Function, results_of
+from tauforge.robots.own_classes import method_is_as_written
+from tauforge.robots.own_sources import formulas_are_ours
+from tauforge.robots.varying import without_choices
 from tauforge.tracing.graph import Graph, cheapest_trace
 
 if TYPE_CHECKING:
-    from tauforge.kernels.cpu.kernel import Kernel
+    from tauforge.kernels.backends import Kernel
+    from tauforge.kernels.cpu.kernel import CpuKernel
+    from tauforge.robots.robot import Robot
 
 BLOCK = 8192  # rows at a time: bounds the memory of the temporaries, and keeps them in the cache
 
 
+# ------------------------------------------------------------------------------------------------------- arguments
+
+
 def as_argument(name: str, value: ArrayLike, size: int, meaning: str) -> Array:
-    """A real array (..., size); float32 stays, every other real type becomes float64; what is masked is NaN."""
+    """A real array (..., size); float32 stays, every other real type becomes float64; masked elements become NaN."""
     try:
         raw = np.asarray(value)
     except ValueError:
@@ -48,7 +62,27 @@ def as_argument(name: str, value: ArrayLike, size: int, meaning: str) -> Array:
     return raw if raw.dtype == np.float32 else raw.astype(np.float64, copy=False)
 
 
-def batch_shape(arguments: Mapping[str, Array]) -> tuple[int, ...]:
+def checked(robot: str, function: Function, given: Mapping[str, Any]) -> dict[str, Array]:
+    """Arrays of the right core size, in the order of the table; absent optional arguments are left out."""
+    optional = {argument.name for argument in function.optional}
+    result = {}
+    for argument in (*function.arguments, *function.optional):
+        value: Any = given.get(argument.name)
+        if value is None and argument.name in optional:
+            continue
+        if argument.kind is None:
+            result[argument.name] = as_argument(
+                argument.name, value, argument.numbers, argument.meaning.format(name=robot)
+            )
+        elif isinstance(value, argument.kind):
+            result[argument.name] = value.numbers()  # type: ignore[attr-defined]
+        else:
+            expected = f"a tauforge.{argument.kind.__name__}"
+            raise ShapeError(argument.name, expected=expected, got=type(value).__name__)
+    return result
+
+
+def batch_shape(arguments: Mapping[str, Array]) -> Shape:
     try:
         return np.broadcast_shapes(*(value.shape[:-1] for value in arguments.values()))
     except ValueError:
@@ -61,108 +95,220 @@ def finite_rows(arguments: Mapping[str, Array]) -> Array:
     return reduce(np.logical_and, (np.asarray(np.isfinite(value).all(axis=-1)) for value in arguments.values()))
 
 
-Shape = tuple[int, ...]
-Formula = Callable[..., Any]
+# ------------------------------------------------------------------------------------------------------- evaluation
+
+
+class Request(NamedTuple):
+    """Which kernel: a function with its options, the optional arguments that are given, and the fields that vary."""
+
+    name: str
+    optional: tuple[str, ...]
+    options: tuple[tuple[str, Any], ...]
+    varying: tuple[str, ...]
+    doubt_alone: bool = False
 
 
 class Evaluator:
-    """Evaluates formulas of one robot, each by a kernel of its own.
+    """Evaluates the functions of one robot, each by a kernel of its own.
 
-    model:    makes what the formulas take first; called only if a formula runs, not for a kernel from the cache
-    identity: a text that determines the model, for the kernel cache
-    limits:   of the size of a function's last result, for its kernel to watch (`Kernel.suspects`)
+    It refers to a copy of the robot: kernels may outlive the robot and must not keep it alive.
     """
 
-    def __init__(
-        self, model: Callable[[], Any], identity: str, limits: Mapping[str, float] = MappingProxyType({})
-    ) -> None:
-        self._model, self._identity, self._limits = model, identity, limits
-        self._kernels: dict[tuple[Any, ...], Kernel] = {}
-        self._too_large: set[tuple[Any, ...]] = set()
+    def __init__(self, robot: Robot) -> None:
+        self._robot: Robot = copy.copy(robot)
+        self.functions = robot.functions
+        self._kernels: dict[Request, CpuKernel] = {}
+        self._too_large: set[Request] = set()
+
+    def call(
+        self, robot: Robot, name: str, given: Mapping[str, Any], on_singular: str = "raise", **options: Any
+    ) -> tuple[Array, ...]:
+        """The function's results for arguments as a user gives them, (..., *core) each.
+
+        on_singular: "raise" the error of the function's guard, or "nan" for the rows that it refuses
+        After the first plain call, one with the table's own options, the next ones find a shorter way.
+        """
+        function = self.functions[name]
+        arguments = checked(robot.name, function, given)
+        results = self(name, arguments, robot, on_singular, **options)
+        if function.quick and all(function.options[key] == value for key, value in options.items()):
+            loads = tuple(arguments)[len(function.arguments) :]
+            if not quick_call.is_installed(robot, name, loads) and method_is_as_written(type(robot), name):
+                kernel = self.kernel(name, loads)
+                if kernel is not None:
+                    quick_call.install(robot, name, loads, kernel, guarded=function.guard is not None)
+        return results
 
     def __call__(
-        self, name: str, formula: Formula, arguments: Mapping[str, Array], results: list[Shape], **options: Any
+        self,
+        name: str,
+        arguments: Mapping[str, Array],
+        robot: Robot | None = None,
+        on_singular: str = "raise",
+        **options: Any,
     ) -> tuple[Array, ...]:
-        """formula(model, **columns, **options) for every row; arrays (..., *core) for each of the results.
+        """The function's results for checked arguments; they are not guarded where no robot is given."""
+        function = self.functions[name]
+        request = self._request(name, tuple(arguments)[len(function.arguments) :], options)
+        if function.in_parts is not None and self.is_too_large(request):
+            values = np.result_type(*arguments.values())  # a part that takes few of them has the precision of all
+            outs = function.in_parts(self, {key: x.astype(values, copy=False) for key, x in arguments.items()})
+            doubtful: Array | None = None if function.guard is None else np.ones(batch_shape(arguments), bool)
+        else:
+            outs, doubtful = self._outcome(request, arguments)
+        if robot is None or doubtful is None or not doubtful.any():
+            return outs
+        return self._guarded(robot, request, arguments, outs, doubtful, on_singular)
 
-        An option that is a tuple offers a choice of values with the same outcome: the cheapest is compiled.
+    def _outcome(self, request: Request, arguments: Mapping[str, Array]) -> tuple[tuple[Array, ...], Array | None]:
+        """Results, and which rows are doubtful; None where the function has no guard or nothing is."""
+        guard = self.functions[request.name].guard
+        kernel = self._kernel(request)
+        if kernel is not None:
+            before = kernel.doubts()
+            outs = _called(kernel, arguments)
+            if outs is not None:
+                if guard is None or kernel.doubts() == before:
+                    return outs, None
+                (doubts,) = self._outcome(request._replace(doubt_alone=True), arguments)[0]
+                return outs, ~(doubts < guard.limit)
+        formula = partial(self._formula(request), self._robot.model, **choices(dict(request.options))[0])
+        if request.doubt_alone:
+            return evaluate(formula, arguments, [()]), None
+        results = self.functions[request.name].results
+        outs = evaluate(formula, arguments, results if guard is None else (*results, ()))
+        return outs[: len(results)], None if guard is None else ~(outs[-1] < guard.limit)
+
+    def _guarded(
+        self,
+        robot: Robot,
+        request: Request,
+        arguments: Mapping[str, Array],
+        outs: tuple[Array, ...],
+        doubtful: Array,
+        on_singular: str,
+    ) -> tuple[Array, ...]:
+        """The guard's closer look: rows that it refuses raise or become NaN, large answers near them stay.
+
+        Rows with an argument that is not finite are NaN for that reason, and are not looked at.
         """
-        kernel = self.kernel(
-            name, formula, {key: value.shape[-1:] for key, value in arguments.items()}, results, **options
-        )
-        if kernel is None:
-            return evaluate(partial(formula, self._model(), **choices(options)[0]), arguments, results)
-        values = list(arguments.values())
-        if len({value.dtype for value in values}) > 1:
-            values = [value.astype(np.float64, copy=False) for value in values]
-        try:
-            out = kernel(*values)
-        except ValueError:
-            batch_shape(arguments)  # says what does not fit
-            raise
-        except NoKernelError:  # in float32, for which there was no memory left
-            return evaluate(partial(formula, self._model(), **choices(options)[0]), arguments, results)
-        return out if isinstance(out, tuple) else (out,)
+        guard = self.functions[request.name].guard
+        assert guard is not None
+        batch = batch_shape(arguments)
+        rows = np.broadcast_to(doubtful, batch) & np.broadcast_to(finite_rows(arguments), batch)
+        if not rows.any():
+            return outs
+        again = {name: np.broadcast_to(x, (*batch, x.shape[-1]))[rows] for name, x in arguments.items()}
+        verdict = guard.judge(robot, again, tuple(out[rows] for out in outs), dict(request.options))
+        if not verdict.refused.any():
+            return outs
+        if on_singular == "raise":
+            first = int(np.argmax(verdict.refused))
+            raise SingularityError(
+                f"{robot.name}: {verdict.reasons[first]}",
+                pose=verdict.position[first].tolist(),
+                condition_number=float(verdict.condition[first]),
+                row=tuple(int(k) for k in np.argwhere(rows)[first]),
+            )
+        refused = np.array(rows)  # also of a single state, where it has no dimensions
+        refused[rows] = verdict.refused
+        outs = tuple(np.array(out) for out in outs)
+        for out in outs:
+            out[refused] = np.nan
+        return outs
+
+    # ------------------------------------------------------------------------------------------------------- kernels
+
+    def _request(
+        self, name: str, optional: tuple[str, ...], options: Mapping[str, Any], varying: tuple[str, ...] = ()
+    ) -> Request:
+        chosen = {**self.functions[name].options, **options}
+        if varying:
+            chosen = without_choices(chosen)
+        return Request(name, optional, tuple(chosen.items()), varying)
 
     def kernel(
-        self, name: str, formula: Formula, shapes: dict[str, Shape], results: list[Shape], **options: Any
-    ) -> Kernel | None:
-        """The kernel for arguments of these core shapes, made on first use; None where the reference must do."""
-        key = (name, *shapes.items(), *options.items())
-        found = self._kernels.get(key)
-        if found is not None or key in self._too_large or not kernels_allowed():
+        self, name: str, optional: tuple[str, ...] = (), varying: tuple[str, ...] = (), **options: Any
+    ) -> CpuKernel | None:
+        """The kernel on this processor, made on first use; None where the reference must do."""
+        return self._kernel(self._request(name, optional, options, varying))
+
+    def compiled(self, name: str, target: str, dtype: str, varying: tuple[str, ...], **options: Any) -> Kernel:
+        """The function on any target; NoKernelError where there can be no kernel."""
+        specification = self._specification(self._request(name, (), options, varying))
+        return backend_of(target).compile(specification, dtype)
+
+    def is_too_large(self, request: Request) -> bool:
+        """Whether the function has more operations than are compiled."""
+        return self._kernel(request) is None and request in self._too_large
+
+    def _kernel(self, request: Request) -> CpuKernel | None:
+        found = self._kernels.get(request)
+        if found is not None or request in self._too_large or not kernels_allowed():
             return found
-        with LOCK:
-            from tauforge.kernels.cpu.kernel import (
-                TooLargeError,  # the compiler is slow to import: not before it is needed
-            )
         try:
-            return self._kernels.setdefault(key, self._make(name, formula, shapes, results, key, options))
+            made: Any = backend_of("cpu").compile(self._specification(request), "float64")
         except TooLargeError:
-            self._too_large.add(key)
+            self._too_large.add(request)
             return None
         except NoKernelError:  # not remembered: there may be memory for it later
             return None
+        return self._kernels.setdefault(request, made)
 
-    def too_large(
-        self, name: str, formula: Formula, shapes: dict[str, Shape], results: list[Shape], **options: Any
-    ) -> bool:
-        """Whether the function, described as for `kernel`, has more operations than are compiled."""
-        made = self.kernel(name, formula, shapes, results, **options)
-        return made is None and (name, *shapes.items(), *options.items()) in self._too_large
+    def _specification(self, request: Request) -> Specification:
+        function = self.functions[request.name]
+        shapes = {argument.name: argument.core for argument in function.arguments}
+        shapes |= {name: (function.argument(name).numbers,) for name in request.optional}
+        shapes |= {field: self._robot.varying_fields[field] for field in request.varying}
+        formula, options = self._formula(request), choices(dict(request.options))
+        robot = self._robot  # the specification must not refer to this evaluator, which refers to the kernel
 
-    def _make(
-        self,
-        name: str,
-        formula: Formula,
-        shapes: dict[str, Shape],
-        results: list[Shape],
-        key: tuple[Any, ...],
-        options: dict[str, Any],
-    ) -> Kernel:
-        with LOCK:
-            from tauforge.kernels.cpu.kernel import kernel_of
-
-        model = self._model  # the kernel must not refer to this evaluator, which refers to the kernel
-
-        def graph() -> Graph:
+        def make_graph() -> Graph:
             def recorded(chosen: dict[str, Any], *columns: Any) -> list[Scalar]:
-                return flat(formula(model(), **dict(zip(shapes, columns, strict=True)), **chosen))
+                given = dict(zip(shapes, columns, strict=True))
+                varied = {field: given.pop(field) for field in request.varying}
+                model = robot.varied_model(varied) if varied else robot.model
+                return flat(formula(model, **given, **chosen))
 
-            sizes = {argument: math.prod(core) for argument, core in shapes.items()}
-            return cheapest_trace([partial(recorded, chosen) for chosen in choices(options)], sizes)
+            counts = {name: math.prod(core) for name, core in shapes.items()}
+            return cheapest_trace([partial(recorded, chosen) for chosen in options], counts)
 
-        kernel = kernel_of(
-            name,
-            f"{name} of one robot",
-            graph,
-            list(shapes.items()),
-            results,
-            f"{key} {self._identity}",
-            self._limits.get(name),
+        origin = robot.identity if formulas_are_ours(robot, function.formula) else None
+        guard = None if request.doubt_alone else function.guard
+        return Specification(
+            request.name,
+            f"{request.name} of one robot",
+            make_graph,
+            tuple(shapes.items()),
+            ((),) if request.doubt_alone else function.results,
+            None if origin is None else f"{request} {origin}",
+            None if guard is None else guard.limit,
         )
-        kernel.loaded(64)
-        return kernel
+
+    def _formula(self, request: Request) -> Formula:
+        formula = self.functions[request.name].formula
+        if not request.doubt_alone:
+            return formula
+
+        def doubt(*arguments: Any, **more: Any) -> list[Scalar]:
+            return [formula(*arguments, **more).doubt]
+
+        return doubt
+
+
+def _called(kernel: CpuKernel, arguments: Mapping[str, Array]) -> tuple[Array, ...] | None:
+    """The kernel's results; None where there is no memory for its code in float32."""
+    values = list(arguments.values())
+    if len({value.dtype for value in values}) > 1:
+        values = [value.astype(np.float64, copy=False) for value in values]
+    try:
+        out = kernel(*values)
+    except ValueError:
+        batch_shape(arguments)  # says what does not fit
+        raise
+    except NoKernelError:
+        return None
+    return out if isinstance(out, tuple) else (out,)
 
 
 def kernels_allowed() -> bool:
@@ -170,47 +316,26 @@ def kernels_allowed() -> bool:
     return settings.kernels() and executable_memory()
 
 
-def precision(dtype: Any) -> int:
-    """Bits of a kernel's numbers."""
-    try:
-        return {"float64": 64, "float32": 32}[np.dtype(dtype).name]
-    except (TypeError, KeyError):
-        raise UnsupportedFeatureError(f"dtype {dtype!r}", field="kernel", remedy="Use float64 or float32") from None
-
-
-def checked_request(
-    function: str, functions: Mapping[str, Any], target: str, dtype: Any, options: Mapping[str, Any]
-) -> int:
-    """Of a robot's `kernel`: the bits of its numbers, if there is such a function with such options."""
+def check_request(function: str, functions: Mapping[str, Function], options: Mapping[str, Any], dtype: Any) -> str:
+    """The name of the dtype, if the robot has such a function with such options."""
     if function not in functions:
+        known_names = ", ".join(name for name, entry in functions.items() if entry.public)
         raise UnsupportedFeatureError(
-            f"no function {function!r}", field="kernel", remedy=f"Use one of {', '.join(functions)}"
+            f"there is no function {function!r}", field="kernel", remedy=f"Use one of {known_names}"
         )
-    if target != "cpu":
-        raise UnsupportedFeatureError(f"target {target!r}", field="kernel", remedy="Use cpu")
-    check_options(function, options, functions[function].options)
-    return precision(dtype)
-
-
-def check_options(function: str, given: Mapping[str, Any], known: Mapping[str, Any]) -> None:
-    if unknown := sorted(set(given) - set(known)):
+    known = functions[function].options
+    if unknown := sorted(set(options) - set(known)):
         raise UnsupportedFeatureError(
             f"{function} has no option {unknown[0]!r}", field="kernel", remedy=f"Known: {', '.join(known) or 'none'}"
         )
-
-
-def loaded(kernel: Kernel | None, function: str, bits: int) -> Kernel:
-    """The kernel with its machine code in this precision; UnsupportedFeatureError where there is none."""
     try:
-        if kernel is not None:
-            kernel.loaded(bits)
-            return kernel
-    except NoKernelError:
-        pass
-    raise no_kernel(function)
+        return str(np.dtype(dtype).name)
+    except TypeError:
+        raise UnsupportedFeatureError(f"dtype {dtype!r}", field="kernel", remedy="Use float64 or float32") from None
 
 
 def no_kernel(function: str) -> UnsupportedFeatureError:
+    """Why a function has no kernel on this processor."""
     if not settings.kernels():
         why = f"{settings.shown(settings.KERNELS)} switches kernels off"
     elif not executable_memory():
@@ -224,13 +349,33 @@ def no_kernel(function: str) -> UnsupportedFeatureError:
     )
 
 
-def choices(options: dict[str, Any]) -> list[dict[str, Any]]:
+def choices(options: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Every combination of the options that are tuples."""
     values = [value if isinstance(value, tuple) else (value,) for value in options.values()]
     return [dict(zip(options, combination, strict=True)) for combination in itertools.product(*values)]
 
 
-def evaluate(formula: Formula, arguments: Mapping[str, Array], results: list[Shape]) -> tuple[Array, ...]:
+# ------------------------------------------------------------------------------------------------------- reference
+
+
+def reference(
+    robot: Robot, name: str, arguments: Mapping[str, Array], fields: Mapping[str, Array]
+) -> tuple[Array, ...]:
+    """A plain call of the robot's function by the reference, with varying fields (..., *core) instead of its own."""
+    function = robot.functions[name]
+
+    def formula(**given: Any) -> Any:
+        varied = {field: given.pop(field) for field in fields}
+        return results_of(function.formula(robot.varied_model(varied), **given, **choices(function.options)[0]))
+
+    shapes = robot.varying_fields
+    flat_fields = {
+        field: value.reshape(*value.shape[: value.ndim - len(shapes[field])], -1) for field, value in fields.items()
+    }
+    return evaluate(formula, {**arguments, **flat_fields}, function.results)
+
+
+def evaluate(formula: Formula, arguments: Mapping[str, Array], results: Sequence[Shape]) -> tuple[Array, ...]:
     """The reference: formula(**columns) for every row over NumPy; float32 only if every argument is."""
     batch = batch_shape(arguments)
     if not batch:  # one state is a batch of one, so that it gets the very same digits

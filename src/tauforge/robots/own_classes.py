@@ -11,7 +11,7 @@ from functools import cached_property
 from types import FunctionType
 from typing import NamedTuple, TypeVar
 
-from tauforge.robots.quick_call import is_shortcut
+from tauforge.robots.quick_call import is_shortcut, remove
 
 UNWRITTEN = ("__annotations__", "__doc__")  # change without anybody's change: made when first asked for
 Class = TypeVar("Class", bound=type)
@@ -63,7 +63,7 @@ def honour_changes(robot: object) -> None:
     """Removes shortcuts past methods that were replaced on the robot's class since: they would hide the new ones."""
     for name, value in list(vars(robot).items()):
         if callable(value) and is_shortcut(value, robot, name) and not method_is_as_written(type(robot), name):
-            del vars(robot)[name]
+            remove(robot, name)
 
 
 def _owner(cls: type, name: str) -> type | None:
@@ -85,7 +85,10 @@ def _same(value: object, name: str, then: Contents) -> bool:
 
 
 def _text(function: FunctionType) -> tuple[object, ...]:
-    return function.__code__, function.__defaults__, function.__kwdefaults__
+    """What the function does, and the one that it wraps."""
+    wrapped = vars(function).get("__wrapped__")
+    inner = _text(wrapped) if isinstance(wrapped, FunctionType) else ()
+    return function.__code__, function.__defaults__, function.__kwdefaults__, *inner
 
 
 def _acts(value: object) -> bool:

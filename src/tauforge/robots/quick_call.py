@@ -1,4 +1,9 @@
-"""The short way from a public method to its kernel, for plain arrays."""
+"""The short way from a public method to its kernel, for plain arrays.
+
+After the first plain call of a method the robot's `__dict__` holds, under the method's name, a builtin of machine code,
+which Python finds before the method. Under a second key the method itself finds it, so that a method that was kept in a
+variable before the first call is quick, too.
+"""
 
 from __future__ import annotations
 
@@ -7,16 +12,39 @@ import weakref
 from collections.abc import Callable
 from functools import wraps
 from types import BuiltinFunctionType, CodeType, MethodType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
 from tauforge.kernels.lock import LOCK
 
 if TYPE_CHECKING:
-    from tauforge.kernels.cpu.kernel import Kernel
+    from tauforge.kernels.cpu.kernel import CpuKernel
 
 DOUBLE = np.dtype(np.float64)
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+def key_of(method: str) -> str:
+    """Where a robot's `__dict__` keeps the short way for the method itself: no attribute can have this name."""
+    return f"quick {method}"
+
+
+def quick(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+    """A method of a robot that may be answered by its kernel alone."""
+    key = key_of(method.__name__)
+
+    @wraps(method)
+    def found(self: R, /, *arguments: P.args, **more: P.kwargs) -> T:
+        shortcut = self.__dict__.get(key)
+        if shortcut is None:
+            return method(self, *arguments, **more)
+        result: T = shortcut(*arguments, **more)
+        return result
+
+    return found
 
 
 class Documented:
@@ -29,12 +57,15 @@ class Documented:
 
     def __init__(self, robot: Any, method: str) -> None:
         self.method = method
-        self.function: Callable[..., Any] = getattr(type(robot), method)
+        own = getattr(type(robot), method)
+        self.function: Callable[..., Any] = getattr(own, "__wrapped__", own)
         self.signature = inspect.signature(MethodType(self.function, robot))
         self._robot: Callable[[], Any] = weakref.ref(robot)
         self._type = type(robot)
         self._attributes = {
-            name: value for name, value in vars(robot).items() if not callable(getattr(self._type, name, None))
+            name: value
+            for name, value in vars(robot).items()
+            if name.isidentifier() and not callable(getattr(self._type, name, None))
         }
 
     def robot(self) -> Any:
@@ -49,41 +80,101 @@ class Documented:
         return self.function(self.robot(), *arguments, **more)
 
 
-def straight_to(kernel: Kernel, documented: Documented, *, watched: bool) -> Callable[..., Any]:
-    """Plain arrays to the kernel; everything else to the documented method, which also words the errors.
-
-    watched: results with suspects among them (`Kernel.suspects`) are asked of the documented method too, which checks.
-    """
-    cores = [core for _, core in kernel.arguments]
+def dispatcher(documented: Documented) -> Callable[..., Any]:
+    """The function of Python that stands for the method: it takes the way that fits the names of the keywords."""
+    ways: dict[tuple[str, ...], Callable[..., Any]] = {}
 
     @wraps(documented.function)
     def direct(*arguments: Any, **more: Any) -> Any:
-        if more or len(arguments) != len(cores):
-            return documented(*arguments, **more)
-        for a, core in zip(arguments, cores, strict=True):
-            if type(a) is not np.ndarray or a.dtype is not DOUBLE or a.shape[-1:] != core:
-                return documented(*arguments)
-        before = kernel.suspects() if watched else 0
-        try:
-            out = kernel(*arguments)
-        except ValueError:
-            return documented(*arguments)
-        if watched and kernel.suspects() != before:
-            return documented(*arguments)
-        return out
+        return ways.get(tuple(more), documented)(*arguments, **more)
 
-    vars(direct).update(__signature__=documented.signature, documented=documented)
+    vars(direct).update(__signature__=documented.signature, documented=documented, ways=ways)
     return direct
 
 
-DIRECT = next(x for x in straight_to.__code__.co_consts if isinstance(x, CodeType) and x.co_name == "direct")
+DIRECT = next(x for x in dispatcher.__code__.co_consts if isinstance(x, CodeType) and x.co_name == "direct")
 
 
-def install(robot: Any, method: str, kernel: Kernel, *, watched: bool) -> None:
-    """From now on a call of the robot's method finds, before the method itself: a builtin, then the kernel."""
-    documented = Documented(robot, method)
-    direct = straight_to(kernel, documented, watched=watched)
-    vars(robot)[method] = kernel.builtin(documented.robot, direct) or direct
+def straight_to(kernel: CpuKernel, *, guarded: bool) -> Callable[..., Any]:
+    """Plain arrays to the kernel; NotImplemented for everything else, and for batches with a doubtful row."""
+    cores = [core for _, core in kernel.arguments]
+
+    def straight(*arrays: Any) -> Any:
+        if len(arrays) != len(cores):
+            return NotImplemented
+        for a, core in zip(arrays, cores, strict=True):
+            if type(a) is not np.ndarray or a.dtype is not DOUBLE or a.shape[-1:] != core:
+                return NotImplemented
+        before = kernel.doubts() if guarded else 0
+        try:
+            out = kernel(*arrays)
+        except ValueError:
+            return NotImplemented
+        return NotImplemented if guarded and kernel.doubts() != before else out
+
+    return straight
+
+
+def plain_way(straight: Callable[..., Any], documented: Documented) -> Callable[..., Any]:
+    """For calls without keywords, which the builtin has handed on; the documented method words the errors."""
+
+    def way(*arguments: Any) -> Any:
+        out = straight(*arguments)
+        return documented(*arguments) if out is NotImplemented else out
+
+    return way
+
+
+def way_with_loads(kernel: CpuKernel, straight: Callable[..., Any], documented: Documented) -> Callable[..., Any]:
+    """For calls with loads by keyword, such as payload=, which the kernel takes after the state."""
+    short = kernel.builtin(documented.robot, straight) or straight
+
+    def way(*arguments: Any, **loads: Any) -> Any:
+        arrays = [load.numbers() if hasattr(load, "numbers") else load for load in loads.values()]
+        out = short(*arguments, *arrays)
+        return documented(*arguments, **loads) if out is NotImplemented else out
+
+    return way
+
+
+def is_installed(robot: Any, method: str, loads: tuple[str, ...]) -> bool:
+    """Whether the next such call finds a shorter way already. loads: names of keywords in the order of the table"""
+    shortcut = vars(robot).get(key_of(method))
+    return shortcut is not None and loads in _ways(shortcut)
+
+
+def install(robot: Any, method: str, loads: tuple[str, ...], kernel: CpuKernel, *, guarded: bool) -> None:
+    """From now on a call of the robot's method finds a builtin and then the kernel before the method itself.
+
+    Each hands on what it does not take, the last to the method itself.
+    """
+    own, key = vars(robot), key_of(method)
+    if key not in own:
+        own[method] = own[key] = dispatcher(Documented(robot, method))
+    direct = _direct(own[key])
+    documented, straight = vars(direct)["documented"], straight_to(kernel, guarded=guarded)
+    if loads:
+        vars(direct)["ways"][loads] = way_with_loads(kernel, straight, documented)
+        return
+    vars(direct)["ways"][()] = plain_way(straight, documented)
+    own[method] = own[key] = kernel.builtin(documented.robot, direct) or direct
+
+
+def remove(robot: Any, method: str) -> None:
+    """The next call finds the method of the class again."""
+    for name in (method, key_of(method)):
+        vars(robot).pop(name, None)
+
+
+def _direct(shortcut: Any) -> Any:
+    """The function of Python behind a builtin."""
+    owner: Any = shortcut.__self__ if isinstance(shortcut, BuiltinFunctionType) else None
+    return shortcut if owner is None else owner.call
+
+
+def _ways(shortcut: Any) -> dict[tuple[str, ...], Any]:
+    ways: dict[tuple[str, ...], Any] = vars(_direct(shortcut))["ways"]
+    return ways
 
 
 def is_shortcut(value: object, robot: object, method: str) -> bool:

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauforge.algebra.scalars import cos_sin_of_constant
 from tauforge.algebra.vectors import Matrix, Transform, Vector, rotation_about_x, rotation_about_z
-from tauforge.errors import ModelError
+from tauforge.arrays import Array
+from tauforge.errors import ModelError, ShapeError
 
 ROTATION_TOLERANCE = 1e-6  # of a rotation matrix in a file; nearer ones are made orthonormal
 ROUNDING_TOLERANCE = 1e-12  # nearer still is left as it is, so that saved models load unchanged
@@ -155,3 +156,29 @@ def to_transform(T: Rows) -> Transform:
 def from_transform(T: Transform) -> Rows:
     R, p = T
     return tuple((*row, t) for row, t in zip(R.rows, p, strict=True)) + ((0.0, 0.0, 0.0, 1.0),)
+
+
+def broadcast_shape(name: str, parts: dict[str, Array]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(*(part.shape for part in parts.values()))
+    except ValueError:
+        shapes = ", ".join(f"{field} {part.shape}" for field, part in parts.items())
+        raise ShapeError(name, expected="leading shapes that broadcast together", got=shapes) from None
+
+
+def real_vectors(name: str, value: ArrayLike) -> Array:
+    v = real_array(name, value)
+    if v.shape[-1:] != (3,):
+        raise ShapeError(name, expected="(..., 3)", got=str(v.shape))
+    return v
+
+
+def real_array(name: str, value: ArrayLike) -> Array:
+    """Real numbers; what is not finite spoils its own row, as in a state."""
+    try:
+        result = np.asarray(value)
+        if result.dtype.kind not in "iuf":
+            raise ValueError
+    except ValueError:
+        raise ShapeError(name, expected="numbers", got=f"{value!r}") from None
+    return np.array(result, None if result.dtype == np.float32 else np.float64)

@@ -11,13 +11,13 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
-from tauforge.control.controller import Controller, Robot, coordinate_count
+from tauforge.control.controller import Controller
 from tauforge.errors import ModelError, ShapeError
 from tauforge.motion.motion import Motion, positive
 from tauforge.robots.own_classes import honour_changes
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
-from tauforge.simulation.state import FAR, ran_away
+from tauforge.robots.robot import Robot
+from tauforge.robots.robot import check_robot as check_kind
+from tauforge.simulation.integrators import FAR, ran_away
 
 Law = Controller | Callable[[float, Array, Array], ArrayLike] | None
 State = tuple[ArrayLike, ArrayLike]
@@ -27,14 +27,12 @@ LOOKS = 201  # instants at which the angles of a motion are looked at
 
 
 def check_robot(name: str, robot: object) -> None:
-    if not isinstance(robot, SerialArm | StewartPlatform):
-        raise ModelError(f"expected a SerialArm or a StewartPlatform, got {robot!r}", field=name)
-    honour_changes(robot)
+    honour_changes(check_kind(name, robot))
 
 
 def alike(a: Robot, b: Robot) -> bool:
-    """Both arms or both platforms, of as many coordinates."""
-    return isinstance(a, SerialArm) == isinstance(b, SerialArm) and coordinate_count(a) == coordinate_count(b)
+    """Whether they are of one kind, with as many coordinates and actuators."""
+    return (a.kind, a.n, len(a.actuators)) == (b.kind, b.n, len(b.actuators))
 
 
 def check_plant(robot: Robot, plant: Robot) -> None:
@@ -43,16 +41,7 @@ def check_plant(robot: Robot, plant: Robot) -> None:
     check_robot("plant", plant)
     if not alike(plant, robot):
         raise ModelError(f"{plant.name} is no robot of the kind of {robot.name}", field="plant")
-    check_friction(plant, any(any(j.coulomb) for j in plant.joints) if isinstance(plant, SerialArm) else False)
-
-
-def check_friction(plant: Robot, coulomb: bool) -> None:
-    if isinstance(plant, SerialArm) and coulomb and not plant.coulomb_speed:
-        raise ModelError(
-            f"{plant.name} has Coulomb friction, which jumps at rest: no integrator gets past it",
-            field="coulomb_speed",
-            remedy="Smooth it to tanh(qd / v), for example by replace(coulomb_speed=0.01)",
-        )
+    plant.check_integrable({})
 
 
 def check_law(
@@ -69,10 +58,10 @@ def check_law(
     in_space = isinstance(controller, Controller) and controller.task_space
     if motion is None:
         return
-    if motion.of_poses == (isinstance(real, SerialArm) and not in_space):
+    if motion.of_poses != (real.positions_are_poses or in_space):
         kind = "joint coordinates, not poses" if motion.of_poses else "poses with twists: wrap it in motion.PoseMotion"
         raise ModelError(f"{real.name} needs a motion of {kind}", field="motion")
-    width, n = motion.sample(0.0).position.shape[-1], 6 if in_space else coordinate_count(real)
+    width, n = motion.sample(0.0).position.shape[-1], 6 if in_space else real.n
     if width != n:
         raise ShapeError("motion", expected=f"{n} coordinates, as {real.name} has", got=str(width))
 
@@ -167,16 +156,15 @@ def whole_number(name: str, value: object) -> int:
 
 
 def force_limits(robot: Robot, given: ArrayLike | str | None) -> Array | None:
-    """(n,) largest sizes of the forces; "robot" for the robot's own."""
-    n = coordinate_count(robot)
+    """(m,) largest sizes of the forces; "robot" for the robot's own."""
+    m = len(robot.actuators)
     if given is None:
         return None
     if isinstance(given, str):
         if given != "robot":
-            raise ShapeError("force_limits", expected=f"{n} numbers, 'robot' or None", got=repr(given))
-        own = [j.max_force for j in robot.joints] if isinstance(robot, SerialArm) else robot.force_limit or [None] * n
-        return np.array([np.inf if x is None else x for x in own])
+            raise ShapeError("force_limits", expected=f"{m} numbers, 'robot' or None", got=repr(given))
+        return robot.max_forces
     limits = numbers(given)
-    if limits.shape not in ((), (n,)) or not (limits > 0).all():
-        raise ShapeError("force_limits", expected=f"one number > 0, or {n}", got=f"{given!r}")
-    return np.broadcast_to(limits, (n,))
+    if limits.shape not in ((), (m,)) or not (limits > 0).all():
+        raise ShapeError("force_limits", expected=f"one number > 0, or {m}", got=f"{given!r}")
+    return np.broadcast_to(limits, (m,))

@@ -12,16 +12,16 @@ from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import ConvergenceError, ModelError, ShapeError
 from tauforge.motion.motion import Motion
+from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law, numbers
 from tauforge.simulation.integrators import LOST, Rates, Stop
 from tauforge.simulation.sensors import Sensors
-from tauforge.simulation.state import StateSpace
 
 Disturbance = Callable[[float], ArrayLike] | None
 
 
 class Force(NamedTuple):
-    """(n,) of the actuators, and which of them give less than the law asks for."""
+    """(m,) of the actuators, and which of them give less than the law asks for."""
 
     given: Array
     clipped: Array
@@ -32,14 +32,15 @@ class ClosedLoop:
 
     def __init__(
         self,
-        space: StateSpace,
+        robot: Robot,
         controller: Law,
         motion: Motion | None,
         sensors: Sensors | None,
         disturbance: Disturbance,
         limits: Array | None,
     ) -> None:
-        self.space, self.controller, self.motion, self.sensors = space, controller, motion, sensors
+        self.robot, self.space, self.actuators = robot, robot.state_space, len(robot.actuators)
+        self.controller, self.motion, self.sensors = controller, motion, sensors
         self.disturbance, self.limits = disturbance, limits
         self._last: tuple[float, Array, Force] | None = None
         if isinstance(controller, Controller):
@@ -54,8 +55,8 @@ class ClosedLoop:
         try:
             return self.force(t, y), None
         except LOST as error:
-            none = np.full(self.space.n, np.nan)
-            return Force(none, np.zeros(self.space.n, bool)), Stop(str(error), error)
+            none = np.full(self.actuators, np.nan)
+            return Force(none, np.zeros(self.actuators, bool)), Stop(error.reason, error)
 
     def force(self, t: float, y: Array) -> Force:
         """Asked again about the same state, the law is not: it may remember, and time must not stand still for it."""
@@ -67,10 +68,10 @@ class ClosedLoop:
         return self._last[2]
 
     def _wanted(self, t: float, y: Array) -> Array:
-        """(n,) that the law asks for."""
-        n = self.space.n
+        """(m,) that the law asks for."""
+        m = self.actuators
         if self.controller is None:
-            return np.zeros(n)
+            return np.zeros(m)
         position, velocity = np.array(self.space.position(y)), np.array(self.space.velocity(y))
         if self.sensors is not None:
             position, velocity = self.sensors.read(position, velocity)
@@ -80,8 +81,8 @@ class ClosedLoop:
         else:
             answer = self.controller(t, position, velocity)
             wanted = numbers(answer)
-            if wanted.shape != (n,):
-                raise ShapeError("controller", expected=f"{n} forces", got=f"{answer!r}")
+            if wanted.shape != (m,):
+                raise ShapeError("controller", expected=f"{m} forces", got=f"{answer!r}")
         if not np.isfinite(wanted).all():
             raise ConvergenceError(
                 f"the controller gives no numbers at t = {t:.6g} s: {wanted}", residual=np.nan, iterations=0
@@ -103,11 +104,11 @@ class ClosedLoop:
 
     def rates(self, held: Force | None) -> Rates:
         """Time derivatives of the state under forces that are held, or that the law gives at any time."""
-        space = self.space
+        space, robot = self.space, self.robot
 
         def rates(t: float, y: Array) -> Array:
             force = (self.force(t, y) if held is None else held).given
-            acceleration = space.acceleration(space.position(y), space.velocity(y), force, self.wrench(t))
+            acceleration = robot.accelerations(space.position(y), space.velocity(y), force, self.wrench(t))
             return space.rates(y, acceleration)
 
         return rates

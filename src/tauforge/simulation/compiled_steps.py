@@ -1,8 +1,8 @@
-"""Controller, dynamics and Runge-Kutta step of an arm traced together into one kernel.
+"""Controller, dynamics and Runge-Kutta step of a robot traced together into one kernel.
 
-The law's own text is recorded: its robot is replaced by one whose dynamics are those of the formulas, over whatever
-scalars come. Only laws and arms of exactly our own classes are compiled (`can_compile`): a kernel is found again by its
-identity, and of a user's class no text says all that it does.
+The law's own source is recorded: its robot is replaced by one that evaluates the formulas of the table of functions
+over whatever scalars come. Only laws of exactly our own classes are compiled (`can_compile`), and only for robots whose
+methods, as far as laws call them, are those of the contract: a kernel does not see a method of a user's own.
 """
 
 from __future__ import annotations
@@ -10,20 +10,24 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import FunctionType, MethodType
 from typing import Any
 
 import numpy as np
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, Robot
-from tauforge.kernels.cpu.kernel import Kernel, kernel_of
+from tauforge.control.controller import Controller
+from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
+from tauforge.kernels.specification import Shape, Specification
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.own_classes import is_as_written
-from tauforge.robots.serial import functions as formulas
-from tauforge.robots.serial import varying
-from tauforge.robots.serial.model import ArmModel
-from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.evaluate import choices, flat
+from tauforge.robots.functions import results_of
+from tauforge.robots.own_classes import has_own_methods, is_as_written, method_is_as_written
+from tauforge.robots.own_sources import formulas_are_ours
+from tauforge.robots.robot import Robot
+from tauforge.robots.state_space import PlainState
 from tauforge.simulation.integrators import rk4
 from tauforge.tracing.graph import Graph, trace
 
@@ -31,49 +35,88 @@ Scalars = Sequence[Scalar]
 Fields = Mapping[str, Array]
 Formula = Callable[..., list[Scalar]]
 STATE, TARGET = ("q", "qd"), ("target", "target_rate", "target_acceleration")
+EVALUATING = ("_by_position", "_evaluate", "kernel")  # the way from a method of dynamics to its formula
 NO_TIME = math.nan  # laws that are compiled do not look at the time
 
 
+def kernel_stands_for(robot: Robot, method: str) -> bool:
+    """Whether the robot's method does what the formula of the same name in its table says."""
+    written = all(method_is_as_written(type(robot), name) for name in (method, *EVALUATING))
+    return written and not has_own_methods(robot)
+
+
 def can_compile(controller: Controller, plant: Robot) -> bool:
-    """Whether class, arrays and numbers tell all about the law, its model and the plant."""
-    ours = all(is_as_written(x) for x in (controller, controller.robot, plant))
-    if not (ours and controller.compiles and isinstance(plant, SerialArm)):
+    """Whether class and arrays tell all about the law, and formulas all about its model and the plant."""
+    if not (is_as_written(controller) and controller.compiles):
         return False
     gains = {name: value for name, value in vars(controller).items() if name != "robot"}
-    return all(type(gain) is np.ndarray and gain.dtype == np.float64 for gain in gains.values())
+    if not all(type(gain) is np.ndarray and gain.dtype == np.float64 for gain in gains.values()):
+        return False
+    if not all(_is_plain(robot) for robot in (controller.robot, plant)):
+        return False
+    return kernel_stands_for(plant, "forward_dynamics") and kernel_stands_for(controller.robot, "inverse_dynamics")
 
 
-class AnyScalarArm:
-    """What a law asks of an arm, for arrays of any scalars."""
+def _is_plain(robot: Robot) -> bool:
+    """Whether the state is position and velocity, and errors are differences."""
+    return type(robot.state_space) is PlainState and not any(coordinate.wraps for coordinate in robot.coordinates)
 
-    def __init__(self, model: ArmModel, n: int) -> None:
-        self.model, self.n = model, n
 
-    def inverse_dynamics(self, q: Array, qd: Array, qdd: Array) -> Array:
-        return np.array(formulas.inverse_dynamics(self.model, list(q), list(qd), list(qdd)), dtype=object)
+class AnyScalarRobot:
+    """A robot for arrays of any scalars: functions of its table by their formulas, other methods by their own source.
 
-    def gravity_forces(self, q: Array) -> Array:
-        return np.array(formulas.gravity_forces(self.model, list(q)), dtype=object)
+    NoKernelError where a law calls a method that our sources do not define.
+    """
+
+    def __init__(self, robot: Robot) -> None:
+        self._robot = robot
+
+    def __getattr__(self, name: str) -> Any:
+        robot = self._robot
+        if name in robot.functions:
+            found: Any = partial(self._evaluated, name)
+        else:
+            found = getattr(type(robot), name, None)
+            if not isinstance(found, FunctionType):
+                return getattr(robot, name)
+            found = MethodType(found, self)
+        if not method_is_as_written(type(robot), name):
+            raise NoKernelError(f"{robot.name} has a method {name} of its own")
+        return found
+
+    def _evaluated(self, name: str, *arguments: Array) -> Array:
+        return np.array(_results(self._robot, name, self._robot.model, *arguments), dtype=object)
+
+
+def _results(robot: Robot, name: str, model: Any, *arguments: Any) -> list[Scalar]:
+    """The formula's results for a plain call, one after another."""
+    function = robot.functions[name]
+    given = {argument.name: list(x) for argument, x in zip(function.arguments, arguments, strict=True)}
+    return flat(results_of(function.formula(model, **given, **choices(function.options)[0])))
 
 
 class CompiledSteps:
     """Steps of all rows by two kernels: one that asks the law, one that holds its forces.
 
-    NoKernelError where there is no machine code to be had: too many operations, or no memory for it.
+    NoKernelError where there is no machine code to be had: too many operations, no memory for it, or a method of the
+    user's own.
     """
 
-    def __init__(self, controller: Controller, plant: SerialArm, fields: Fields, h: float) -> None:
+    def __init__(self, controller: Controller, plant: Robot, fields: Fields, h: float) -> None:
         self.values = tuple(fields.values())
-        names = tuple(fields)
-        identity = f"{h!r} {plant.as_numbers!r}"
-        own = controller.robot
-        assert isinstance(own, SerialArm)
+        names, own = tuple(fields), controller.robot
+        n, m = plant.n, len(plant.actuators)
+        origin = _origin(plant, "forward_dynamics", f"{h!r}")
         gains = {name: np.array(value) for name, value in vars(controller).items() if name != "robot"}
         listed = {name: value.tolist() for name, value in gains.items()}
-        law = f"{type(controller).__module__}.{type(controller).__qualname__} {listed} {own.as_numbers!r}"
-        first = _controlled_step(controller, gains, own, plant, names, h)
-        self._first = _kernel("controlled_step", first, plant.n, names, TARGET, f"{identity} {law}")
-        self._later = _kernel("held_step", _held_step(plant, names, h), plant.n, names, ("force",), identity)
+        law = f"{type(controller).__module__}.{type(controller).__qualname__} {listed}"
+        known = _origin(own, "inverse_dynamics", law)
+        both = None if origin is None or known is None else f"{origin} {known}"
+        first = _controlled_step(controller, gains, plant, names, h)
+        targets = dict.fromkeys(TARGET, (n,))
+        self._first = _kernel("controlled_step", first, plant, names, targets, ((n,), (n,), (m,)), both)
+        later = _held_step(plant, names, h)
+        self._later = _kernel("held_step", later, plant, names, {"force": (m,)}, ((n,), (n,)), origin)
 
     def controlled(self, t: float, q: Array, qd: Array, target: MotionSample) -> tuple[Array, Array, Array]:
         q, qd, force = self._first(q, qd, *map(np.ascontiguousarray, target), *self.values)
@@ -84,32 +127,40 @@ class CompiledSteps:
         return q, qd
 
 
+def _origin(robot: Robot, function: str, more: str) -> str | None:
+    """A text that determines what is traced of this robot; None where our sources do not tell all of it."""
+    ours = is_as_written(robot) and formulas_are_ours(robot, robot.functions[function].formula)
+    identity = robot.identity if ours else None
+    return None if identity is None else f"{type(robot).__qualname__} {more} {identity}"
+
+
 def _kernel(
-    name: str, formula: Formula, n: int, fields: tuple[str, ...], more: tuple[str, ...], identity: str
+    name: str,
+    formula: Formula,
+    plant: Robot,
+    fields: tuple[str, ...],
+    more: Mapping[str, Shape],
+    results: tuple[Shape, ...],
+    origin: str | None,
 ) -> Kernel:
-    shapes: dict[str, tuple[int, ...]] = dict.fromkeys((*STATE, *more), (n,))
-    shapes |= {field: varying.core_shape(field, n) for field in fields}
+    shapes = {**dict.fromkeys(STATE, (plant.n,)), **more, **{field: plant.varying_fields[field] for field in fields}}
 
     def graph() -> Graph:
-        sizes = {argument: int(np.prod(core)) for argument, core in shapes.items()}
-        return trace(lambda *columns: formula(**dict(zip(shapes, columns, strict=True))), sizes)
+        counts = {argument: math.prod(core) for argument, core in shapes.items()}
+        return trace(lambda *columns: formula(**dict(zip(shapes, columns, strict=True))), counts)
 
-    results: list[tuple[int, ...]] = [(n,)] * (3 if name == "controlled_step" else 2)
-    made = kernel_of(name, f"{name} of a rollout", graph, list(shapes.items()), results, f"{identity} {shapes}")
-    made.loaded(64)
-    return made
+    made = Specification(name, f"{name} of a rollout", graph, tuple(shapes.items()), results, origin)
+    return backend_of("cpu").compile(made, "float64")
 
 
-def _plant(arm: SerialArm, values: dict[str, Scalars]) -> ArmModel:
-    return varying.varied_model(arm, values) if values else arm.model
+def _model(robot: Robot, values: dict[str, Scalars]) -> Any:
+    return robot.varied_model(values) if values else robot.model
 
 
-def _controlled_step(
-    controller: Controller, gains: Fields, own: SerialArm, plant: SerialArm, fields: tuple[str, ...], h: float
-) -> Formula:
+def _controlled_step(controller: Controller, gains: Fields, plant: Robot, fields: tuple[str, ...], h: float) -> Formula:
     law: Any = copy.copy(controller)
-    vars(law).update(gains)  # of its own: the kernel may be traced when the user's have been changed
-    law.robot = AnyScalarArm(own.model, own.n)
+    vars(law).update(gains)  # copies: the kernel may be traced when the user's arrays have been changed
+    law.robot = AnyScalarRobot(controller.robot)
 
     def controlled_step(
         q: Scalars, qd: Scalars, target: Scalars, target_rate: Scalars, target_acceleration: Scalars, **more: Scalars
@@ -117,24 +168,26 @@ def _controlled_step(
         position, velocity, *wanted = (
             np.array(x, dtype=object) for x in (q, qd, target, target_rate, target_acceleration)
         )
-        tau = list(law.force(NO_TIME, position, velocity, MotionSample(*wanted)))
-        return [*_step(_plant(plant, {name: more[name] for name in fields}), q, qd, tau, h), *tau]
+        force = list(law.force(NO_TIME, position, velocity, MotionSample(*wanted)))
+        model = _model(plant, {name: more[name] for name in fields})
+        return [*_step(plant, model, q, qd, force, h), *force]
 
     return controlled_step
 
 
-def _held_step(arm: SerialArm, fields: tuple[str, ...], h: float) -> Formula:
+def _held_step(plant: Robot, fields: tuple[str, ...], h: float) -> Formula:
     def held_step(q: Scalars, qd: Scalars, force: Scalars, **more: Scalars) -> list[Scalar]:
-        return _step(_plant(arm, {name: more[name] for name in fields}), q, qd, force, h)
+        return _step(plant, _model(plant, {name: more[name] for name in fields}), q, qd, force, h)
 
     return held_step
 
 
-def _step(model: ArmModel, q: Scalars, qd: Scalars, tau: Scalars, h: float) -> list[Scalar]:
+def _step(plant: Robot, model: Any, q: Scalars, qd: Scalars, force: Scalars, h: float) -> list[Scalar]:
     """`integrators.rk4` over arrays of whatever scalars these are."""
     n = len(q)
 
     def rates(_: float, y: Array) -> Array:
-        return np.array([*y[n:], *formulas.forward_dynamics(model, list(y[:n]), list(y[n:]), tau)], dtype=object)
+        found = _results(plant, "forward_dynamics", model, y[:n], y[n:], force)
+        return np.array([*y[n:], *found], dtype=object)
 
     return list(rk4(rates, 0.0, np.array([*q, *qd], dtype=object), h))

@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import count, pairwise
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, SingularityError, TauforgeError, UnsupportedFeatureError
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.simulation.state import StateSpace, ran_away
+from tauforge.robots.functions import has
+from tauforge.robots.robot import Robot
+from tauforge.robots.state_space import PlainState, StateSpace
 
 Rates = Callable[[float, Array], Array]
 METHODS = ("rk4", "dormand-prince", "symplectic")
@@ -22,6 +23,8 @@ RELATIVE, ABSOLUTE = 1e-12, 1e-14  # of the adaptive method
 EVALUATIONS = 1000  # of the adaptive method for every row, some 80 steps: more is a motion that runs away
 ITERATIONS = 50  # of the symplectic method's equations
 SETTLED = 1e-14
+FAR = 1e9  # rad, m and their rates: beyond, angles have lost their digits, kernels know no sines, a motion has run away
+NEEDED = ("mass_matrix", "coriolis_matrix", "gravity_forces", "friction_forces")  # functions, by the symplectic method
 LOST = (ConvergenceError, SingularityError)  # what ends a simulation, not a program
 
 
@@ -36,6 +39,11 @@ class Integrator(Protocol):
     """Rows of states at these times; fewer where it cannot go on, and why."""
 
     def advance(self, rates: Rates, times: Array, y: Array) -> tuple[Array, Stop | None]: ...
+
+
+def ran_away(states: Array) -> Array:
+    """Which of the states (..., m) are beyond FAR or NaN, (...)."""
+    return np.asarray(~(np.abs(states) <= FAR).all(axis=-1))
 
 
 def rk4(rates: Rates, t: float, y: Array, h: float) -> Array:
@@ -102,36 +110,37 @@ class DormandPrince:
 
 
 class Symplectic:
-    """The implicit midpoint rule in joint coordinates and momenta p = M qd: order 2, energy errors do not pile up.
+    """The implicit midpoint rule in coordinates and momenta p = M qd: order 2, energy errors do not pile up.
 
     qd = M^-1 p and p' = C' qd - g - friction, C being Christoffel's.
     """
 
-    def __init__(self, space: StateSpace) -> None:
-        robot = getattr(space, "robot", None)
-        if not isinstance(robot, SerialArm):
+    def __init__(self, robot: Robot) -> None:
+        if not has(robot, *NEEDED) or type(robot.state_space) is not PlainState:
             raise UnsupportedFeatureError(
-                "the symplectic method is for arms", field="method", remedy="Use rk4 or dormand-prince"
+                f"the symplectic method needs {', '.join(NEEDED)}, which {robot.kind} {robot.name} does not have",
+                field="method",
+                remedy="Use rk4 or dormand-prince",
             )
-        self.arm = robot
+        self.robot: Any = robot  # its methods of these names are not in the contract
 
     def advance(self, rates: Rates, times: Array, y: Array) -> tuple[Array, Stop | None]:
         return step_by_step(lambda t, y, h: self.step(y, h), times, y)
 
     def step(self, y: Array, h: float) -> Array:
-        n, arm = self.arm.n, self.arm
+        n, robot = self.robot.n, self.robot
         q0, qd0 = y[:n], y[n:]
-        p0 = arm.mass_matrix(q0) @ qd0
+        p0 = robot.mass_matrix(q0) @ qd0
         q1, p1 = q0 + h * qd0, p0
         for _ in range(ITERATIONS):
             q, p = (q0 + q1) / 2, (p0 + p1) / 2
-            qd = np.linalg.solve(arm.mass_matrix(q), p)
-            slope = arm.coriolis_matrix(q, qd).T @ qd - arm.gravity_forces(q) - arm.friction_forces(qd)
+            qd = np.linalg.solve(robot.mass_matrix(q), p)
+            slope = robot.coriolis_matrix(q, qd).T @ qd - robot.gravity_forces(q) - robot.friction_forces(qd)
             q2, p2 = q0 + h * qd, p0 + h * slope
             change = max(np.abs(q2 - q1).max(), np.abs(p2 - p1).max() / (1 + np.abs(p2).max()))
             q1, p1 = q2, p2
             if change < SETTLED * (1 + np.abs(q1).max()):
-                return np.concatenate([q1, np.linalg.solve(arm.mass_matrix(q1), p1)])
+                return np.concatenate([q1, np.linalg.solve(robot.mass_matrix(q1), p1)])
         raise ConvergenceError(
             "the symplectic step did not settle: take a shorter one", residual=change, iterations=ITERATIONS
         )
@@ -144,19 +153,19 @@ def step_by_step(step: Callable[[float, Array, float], Array], times: Array, y: 
         try:
             reached = step(t, rows[-1], following - t)
         except LOST as error:
-            return np.array(rows), Stop(str(error), error)
+            return np.array(rows), Stop(error.reason, error)
         if ran_away(reached):
             return np.array(rows), Stop("the motion ran away")
         rows.append(reached)
     return np.array(rows), None
 
 
-def integrator(method: str, space: StateSpace) -> Integrator:
+def integrator(method: str, robot: Robot) -> Integrator:
     """By its name among METHODS."""
     match method:
         case "rk4":
-            return RungeKutta(space)
+            return RungeKutta(robot.state_space)
         case "dormand-prince":
-            return DormandPrince(space)
+            return DormandPrince(robot.state_space)
         case _:
-            return Symplectic(space)
+            return Symplectic(robot)

@@ -59,9 +59,12 @@ def open_plain(path: Path) -> BinaryIO:
     return os.fdopen(descriptor, "rb")
 
 
-def read_npz(file: BinaryIO, names: tuple[str, ...], check: Check, max_bytes: int) -> dict[str, Array]:
+def read_npz(
+    file: BinaryIO, names: tuple[str, ...], check: Check, max_bytes: int, optional: tuple[str, ...] = ()
+) -> dict[str, Array]:
     """The named arrays of an open file.
 
+    optional:  names of arrays that older files do not have
     check:     sees all headers before any array is read
     max_bytes: that the whole file and all of the arrays together may have
     """
@@ -70,7 +73,9 @@ def read_npz(file: BinaryIO, names: tuple[str, ...], check: Check, max_bytes: in
         raise _too_large(size, max_bytes)
     _check_directory(file, size)
     with _damage_named(), zipfile.ZipFile(file) as archive:
+        there = {info.filename for info in archive.infolist()}
         members = {name: _member(archive, name) for name in names}
+        members |= {name: _member(archive, name) for name in optional if f"{name}.npy" in there}
         declared = sum(info.file_size for info in members.values())
         if declared > max_bytes:
             raise _too_large(declared, max_bytes)
@@ -81,7 +86,7 @@ def read_npz(file: BinaryIO, names: tuple[str, ...], check: Check, max_bytes: in
                 if headers[name].size != info.file_size - member.tell():
                     raise ModelError("its data are not as long as its header says", field=name)
         check(headers)
-        return {name: _array(archive, members[name], headers[name]) for name in names}
+        return {name: _array(archive, info, headers[name]) for name, info in members.items()}
 
 
 def _too_large(size: int, most: int) -> ModelError:

@@ -14,13 +14,15 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.files import written_whole
-from tauforge.motion.columns import PLATFORM, TIME, arm_columns
-from tauforge.motion.csv_table import UNITS, CsvTable, read_csv, write_csv
+from tauforge.motion.columns import PLATFORM, TIME, Columns, arm_columns
+from tauforge.motion.csv_table import UNITS, Column, CsvTable, read_csv, write_csv
 from tauforge.simulation.events import Event
 from tauforge.simulation.npz_file import Header, open_plain, read_npz
 
 POSE_NAMES = tuple(column.name for column in PLATFORM.position)
+ANGLES = POSE_NAMES[3:]
 TEXTS = ("names", "force_names", "units", "force_units")
+ADDED = ("columns", "wrapped")  # texts that files of older versions do not have
 RATES = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
 EVENTS = ("event_time", "event_what", "event_which")
 MAX_BYTES = 2**30
@@ -33,6 +35,9 @@ class Recording:
 
     names, force_names: of the coordinates and of the actuators; units, force_units: theirs, velocities and
     accelerations being per s and per s^2
+    columns: what a .csv file calls positions, velocities, accelerations and forces, one after another; by default the
+             names of `tauforge.motion.columns`
+    wrapped: names of coordinates that a full turn leaves unchanged, such as a platform's angles
     """
 
     time: Array
@@ -48,13 +53,16 @@ class Recording:
     force_units: tuple[str, ...] = ()
     robot: str = ""
     events: tuple[Event, ...] = field(default=())
+    columns: tuple[str, ...] = ()
+    wrapped: tuple[str, ...] = ()
 
     @property
     def error(self) -> Array:
-        """target_position - position, (k, n); of a platform's angles the short way round."""
+        """target_position - position, (k, n), the short way round for coordinates that are `wrapped`."""
         error = np.asarray(self.target_position - self.position)
-        if self.names == POSE_NAMES:
-            error[:, 3:] = np.remainder(error[:, 3:] + np.pi, 2 * np.pi) - np.pi
+        names = ANGLES if self.names == POSE_NAMES else self.wrapped
+        for place in (k for k, name in enumerate(self.names) if name in names):
+            error[:, place] = np.remainder(error[:, place] + np.pi, 2 * np.pi) - np.pi
         return error
 
     def with_event(self, event: Event) -> Recording:
@@ -72,7 +80,7 @@ class Recording:
             writers[suffix](file)
 
     def _write_npz(self, file: Any) -> None:
-        texts = {name: getattr(self, name) for name in (*TEXTS, "robot")}
+        texts = {name: getattr(self, name) for name in (*TEXTS, *ADDED, "robot")}
         events = {
             "event_time": [event.time for event in self.events],
             "event_what": [event.what for event in self.events],
@@ -88,11 +96,18 @@ class Recording:
         text.detach()
 
     def write_csv(self, file: IO[str]) -> None:
-        """The columns of `tauforge.motion.columns`; targets that there are none of are left out."""
-        columns = arm_columns(self.units) if self.force_names == self.names else PLATFORM
+        """Under the names of `columns`; targets are left out where there are none."""
+        columns = self._columns()
         present = [name for name in ARRAYS if not np.isnan(getattr(self, name)).all()]
         header = [TIME, *(column for name in present for column in getattr(columns, name))]
         write_csv(file, header, np.hstack([self.time[:, None], *(getattr(self, name) for name in present)]))
+
+    def _columns(self) -> Columns:
+        if not self.columns or len(self.columns) != 3 * len(self.units) + len(self.force_units):
+            return arm_columns(self.units) if self.force_names == self.names else PLATFORM
+        names = iter(self.columns)
+        per = [[unit + rate for unit in self.units] for rate in ("", "/s", "/s^2")]
+        return Columns(*(tuple(Column(next(names), unit) for unit in group) for group in (*per, self.force_units)))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Recording:
@@ -100,33 +115,30 @@ class Recording:
 
         max_bytes: that the arrays of an .npz file may take; 1 GiB, an hour of six joints at 1 kHz, unless you say more
 
-        Identity: equal to what was saved; of a .csv without the robot's own names and the events. ModelError where the
-        file is anything else: other types and shapes, times that do not increase, numbers that are not finite.
+        Identity: equal to what was saved; a .csv file does not hold the robot's own names, the events, and which
+        coordinates other than a platform's angles wrap. ModelError where the file is anything else: other types and
+        shapes, times that do not increase, numbers that are not finite.
         """
         path = Path(path)
         with open_plain(path) as file:
             if path.suffix.lower() == ".csv":
                 return cls._of_table(read_csv(path))
             try:
-                found = read_npz(file, ("time", *ARRAYS, *TEXTS, "robot", *EVENTS), _check_headers, max_bytes)
+                found = read_npz(file, ("time", *ARRAYS, *TEXTS, "robot", *EVENTS), _check_headers, max_bytes, ADDED)
                 numbers = {name: _floats(found[name]) for name in ("time", "event_time", *ARRAYS)}
                 _check_numbers(numbers)
             except ModelError as error:
                 raise error.located(path) from None
         arrays: dict[str, Any] = {name: numbers[name] for name in ("time", *ARRAYS)}
-        arrays |= {name: tuple(map(str, found[name])) for name in TEXTS}
+        arrays |= {name: tuple(map(str, found[name])) for name in (*TEXTS, *ADDED) if name in found}
         happened = zip(*(found[name].tolist() for name in EVENTS), strict=True)
         events = tuple(Event(float(time), str(what), str(which)) for time, what, which in happened)
         return cls(**arrays, robot=str(found["robot"]), events=events)
 
     @classmethod
     def _of_table(cls, table: CsvTable) -> Recording:
-        platform = table.has(PLATFORM.position)
-        count = 0
-        while f"q{count + 1}" in table.names:
-            count += 1
-        joints = [table.units[table.names.index(f"q{i}")] for i in range(1, count + 1)]
-        columns = PLATFORM if platform else arm_columns([UNITS[unit][0] if unit in UNITS else "rad" for unit in joints])
+        platform = set(POSE_NAMES) <= set(table.names)
+        columns = PLATFORM if platform else _columns_of(table)
         time = table.take_times(TIME)
         arrays: dict[str, Any] = {
             name: table.take(getattr(columns, name)) for name in ("position", "velocity", "acceleration", "force")
@@ -134,10 +146,17 @@ class Recording:
         for name in ("target_position", "target_velocity"):
             own = getattr(columns, name)
             arrays[name] = table.take(own) if table.has(own) else np.full(arrays["position"].shape, np.nan)
-        names, forces = ([column.name for column in group] for group in (columns.position, columns.force))
-        arrays |= {"names": tuple(names), "force_names": tuple(forces if platform else names)}
-        arrays |= {"units": tuple(column.unit for column in columns.position)}
-        return cls(time=time, **arrays, force_units=tuple(column.unit for column in columns.force))
+        names, forces = (tuple(column.name for column in group) for group in (columns.position, columns.force))
+        return cls(
+            time=time,
+            **arrays,
+            names=names,
+            force_names=names if forces[:1] == ("tau1",) else forces,
+            units=tuple(column.unit for column in columns.position),
+            force_units=tuple(column.unit for column in columns.force),
+            columns=tuple(column.name for group in columns for column in group),
+            wrapped=ANGLES if platform else (),
+        )
 
     def to_xarray(self) -> Any:
         """An xarray.Dataset: the arrays over time and coordinate, forces over actuator, units in the attributes."""
@@ -209,6 +228,29 @@ class Recording:
         return panels
 
 
+def _columns_of(table: CsvTable) -> Columns:
+    """Of an arm by the names of its columns; of any other robot, but a platform, by the units of its columns."""
+    count = 0
+    while f"q{count + 1}" in table.names:
+        count += 1
+    units = [UNITS[unit][0] if unit in UNITS else None for unit in table.units]
+    if count or not {"rad", "m"} & set(units):
+        own = [units[table.names.index(f"q{i}")] for i in range(1, count + 1)]
+        return arm_columns([unit if unit in ("rad", "m") else "rad" for unit in own])
+    given = [
+        Column(name, unit)
+        for name, unit in zip(table.names, units, strict=True)
+        if unit is not None and name != TIME.name and not name.startswith("target_")
+    ]
+    groups = (("rad", "m"), ("rad/s", "m/s"), ("rad/s^2", "m/s^2"), ("N m", "N"))
+    found = Columns(*(tuple(column for column in given if column.unit in group) for group in groups))
+    if not len(found.position) == len(found.velocity) == len(found.acceleration):
+        counts = ", ".join(str(len(group)) for group in found[:3])
+        problem = f"expected as many velocities and accelerations as positions, got {counts}"
+        table.fail(problem, "row 1", "Give the units of all columns")
+    return found
+
+
 def _check_headers(headers: Mapping[str, Header]) -> None:
     """Types and shapes of the arrays of a recording."""
     rows, columns = headers["time"].shape[:1], headers["position"].shape[1:]
@@ -219,10 +261,13 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
     if len(rows) != 1 or rows[0] < 1 or len(columns) != 1 or len(actuators) != 1:
         got = ", ".join(f"{name} {headers[name].shape}" for name in ("time", "position", "force"))
         raise ModelError(f"is not a recording: expected rows of coordinates over time, got {got}")
+    shapes["columns"] = (3 * columns[0] + actuators[0],)
+    if "wrapped" in headers:
+        shapes["wrapped"] = headers["wrapped"].shape[:1]
     for name, header in headers.items():
         numbers = name in ("time", "event_time", *ARRAYS)
         empty = not numbers and header.shape == (0,)  # NumPy makes numbers of no texts
-        if header.shape != shapes[name] and not (empty and name in TEXTS):
+        if header.shape != shapes[name] and not (empty and name in (*TEXTS, *ADDED)):
             raise ModelError(f"is not a recording: expected shape {shapes[name]}, got {header.shape}", field=name)
         if header.dtype.kind not in ("fiu" if numbers else "U") and not empty:
             kind = "real numbers" if numbers else "text"

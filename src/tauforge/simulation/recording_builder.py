@@ -5,27 +5,27 @@ from __future__ import annotations
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, Robot
+from tauforge.control.controller import Controller
+from tauforge.motion.columns import columns_of
 from tauforge.motion.motion import Motion
-from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.closed_loop import ClosedLoop, Force
 from tauforge.simulation.events import Watch
 from tauforge.simulation.recording import Recording
 
-POSE = ("x", "y", "z", "theta_x", "theta_y", "theta_z")
 TOGETHER = 512  # rows that are looked at and completed at once
 COLUMNS = ("position", "velocity", "acceleration", "force")
 
 
-class Book:
+class RecordingBuilder:
     """Rows of states in, a recording out; every row is looked at for events, one in `every` is kept."""
 
-    def __init__(self, loop: ClosedLoop, robot: Robot, every: int, steps: int) -> None:
-        self.loop, self.robot, self.every = loop, robot, every
-        self.watch = Watch(robot, force_names(robot))
+    def __init__(self, loop: ClosedLoop, every: int, steps: int) -> None:
+        self.loop, self.robot, self.every = loop, loop.robot, every
+        self.watch = Watch(self.robot, [actuator.name for actuator in self.robot.actuators])
         count = steps // every + 1
         self._times = np.empty(count)
-        self._columns = {name: np.empty((count, loop.space.n)) for name in COLUMNS}
+        widths = {name: len(self.robot.actuators) if name == "force" else self.robot.n for name in COLUMNS}
+        self._columns = {name: np.empty((count, width)) for name, width in widths.items()}
         self._pending: list[tuple[Array, Array, Array, Array]] = []
         self._seen = self._kept = 0
 
@@ -58,7 +58,7 @@ class Book:
         found = {
             "position": position[kept],
             "velocity": velocity[kept],
-            "acceleration": space.acceleration(position[kept], velocity[kept], force[kept], wrench),
+            "acceleration": self.robot.accelerations(position[kept], velocity[kept], force[kept], wrench),
             "force": force[kept],
         }
         place = slice(self._kept, self._kept + len(times[kept]))
@@ -76,26 +76,18 @@ class Book:
             target_position = target_velocity = np.full_like(columns["position"], np.nan)
         else:
             target_position, target_velocity, _ = motion.sample(times)
-        robot, names = self.robot, coordinate_names(self.robot)
-        arm = isinstance(robot, SerialArm)
-        turns = [j.kind == "R" for j in robot.joints] if isinstance(robot, SerialArm) else [False] * 3 + [True] * 3
+        robot = self.robot
         return Recording(
             time=times,
             **columns,
             target_position=np.array(target_position),
             target_velocity=np.array(target_velocity),
-            names=names,
-            force_names=force_names(robot),
-            units=tuple("rad" if turn else "m" for turn in turns),
-            force_units=tuple("N m" if turn else "N" for turn in turns) if arm else ("N",) * 6,
+            names=tuple(coordinate.name for coordinate in robot.coordinates),
+            force_names=tuple(actuator.name for actuator in robot.actuators),
+            units=tuple(coordinate.unit for coordinate in robot.coordinates),
+            force_units=tuple(actuator.unit for actuator in robot.actuators),
             robot=robot.name,
             events=tuple(sorted(self.watch.events)),
+            columns=tuple(column.name for group in columns_of(robot) for column in group),
+            wrapped=tuple(coordinate.name for coordinate in robot.coordinates if coordinate.wraps),
         )
-
-
-def coordinate_names(robot: Robot) -> tuple[str, ...]:
-    return tuple(j.name for j in robot.joints) if isinstance(robot, SerialArm) else POSE
-
-
-def force_names(robot: Robot) -> tuple[str, ...]:
-    return coordinate_names(robot) if isinstance(robot, SerialArm) else tuple(f"leg{i + 1}" for i in range(6))

@@ -1,14 +1,14 @@
 """`tf.rollout`: thousands of simulations at once, so that a Monte Carlo study is one call.
 
-Of an arm under a law that is arithmetic on its dynamics (computed torque and the proportional ones) the controller, the
-dynamics and the integrator's step are traced together into one kernel (`compiled_steps`). Every other law, and every
-platform, is asked for all rows at once between steps of the same Runge-Kutta. A robot with dynamics of its own is asked
-row by row.
+A law that is arithmetic on the robot's dynamics (computed torque and the proportional ones), the dynamics and the
+integrator's step are traced together into one kernel (`compiled_steps`) where the state is position and velocity.
+Otherwise the law, and then the kernel of the dynamics, are called for all rows at once between steps of the same
+Runge-Kutta. A robot with a method forward_dynamics of its own is called row by row.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext, suppress
 from typing import NamedTuple, Protocol
 
@@ -16,29 +16,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, Robot, coordinate_count
+from tauforge.control.controller import Controller
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.field_docs import with_field_docs
-from tauforge.kernels.cpu.code_memory import NoKernelError
+from tauforge.kernels.backends import NoKernelError
 from tauforge.motion.motion import Motion, MotionSample, positive
 from tauforge.robots.evaluate import kernels_allowed
-from tauforge.robots.own_classes import has_own_methods, is_as_written
+from tauforge.robots.own_classes import has_own_methods
 from tauforge.robots.payload import Payload
-from tauforge.robots.serial import varying
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart import varying as platform_varying
-from tauforge.simulation.checks import (
-    check_friction,
-    check_law,
-    check_plant,
-    numbers,
-    pair_of,
-    whole_number,
-    whole_steps,
-)
-from tauforge.simulation.compiled_steps import CompiledSteps, can_compile
-from tauforge.simulation.integrators import LOST, rk4
-from tauforge.simulation.state import FAR, StateSpace, ran_away, state_space
+from tauforge.robots.robot import Robot
+from tauforge.robots.state_space import StateSpace
+from tauforge.robots.varying import check_values, in_rows, leading_shapes
+from tauforge.simulation.checks import check_law, check_plant, numbers, pair_of, whole_number, whole_steps
+from tauforge.simulation.compiled_steps import CompiledSteps, can_compile, kernel_stands_for
+from tauforge.simulation.integrators import FAR, LOST, ran_away, rk4
 from tauforge.simulation.stiffness import warn_of_stiffness
 
 Fields = Mapping[str, Array]
@@ -53,7 +44,7 @@ class Rollout(NamedTuple):
     time:            (k,) s
     position:        (N, k, n) rad or m; of a platform poses
     velocity:        (N, k, n) rad/s or m/s; of a platform twists
-    force:           (N, k, n) N m or N, of the actuators on the robot
+    force:           (N, k, m) N m or N, of the actuators on the robot
     target_position: (k, n) of the motion to follow
     """
 
@@ -105,11 +96,12 @@ def rollout(
                     between. `simulate` asks it continuously unless given a control period
     plant:          the robot that really moves, default `robot`
     varying:        fields of the plant, an array with a leading N each, as in its `kernel`: {"mass": (N, n)}
-    payload:        what the tool of an arm really holds, one or a batch of N; the controller does not know of it
+    payload:        what the plant really holds, one or a batch of N; the controller does not know of it
     record_every:   keeps one control instant in so many; the last is always kept
     progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1
 
-    Our own laws run compiled with our own arms. Controllers and robots of other classes are asked by their own methods.
+    Our own laws run compiled with robots whose state is position and velocity. Controllers of other classes, and robots
+    with a method forward_dynamics of their own, are asked by their own methods.
     StiffFrictionWarning as in `simulate`.
     Identity: every row equals `simulate` with method="rk4" and the same control period.
     """
@@ -129,7 +121,8 @@ def rollout(
     controller.reset()
     steps = _steps(controller, real, fields, h, len(q))
     kept = [*range(0, periods, every), periods]
-    position, velocity, force = (np.empty((len(q), len(kept), q.shape[1])) for _ in range(3))
+    widths = (real.n, real.n, len(real.actuators))
+    position, velocity, force = (np.empty((len(q), len(kept), width)) for width in widths)
     place = 0
     with _reporting(progress) as report, np.errstate(all="ignore"):
         for k in range(periods + 1):
@@ -145,7 +138,7 @@ def rollout(
                 q, qd = steps.held(t + i * h, q, qd, forces)
             report((k + 1) / periods)
         _without_lost(position, velocity, force)
-    ends = {name: np.concatenate([value] * 2) for name, value in _rows_of(fields, real, len(q)).items()}
+    ends = {name: np.concatenate([value] * 2) for name, value in in_rows(real, fields, len(q)).items()}
     warn_of_stiffness(real, np.concatenate([position[:, 0], position[:, -1]]), h, fields=ends)
     times = control_period * np.array(kept)
     targets = motion.sample(times).position
@@ -165,20 +158,22 @@ def _without_lost(position: Array, velocity: Array, force: Array) -> None:
 
 def _steps(controller: Controller, plant: Robot, fields: Fields, h: float, rows: int) -> Steps:
     """The quickest that give the right answer."""
-    if isinstance(plant, SerialArm) and can_compile(controller, plant) and kernels_allowed():
+    if kernels_allowed() and can_compile(controller, plant):
         with suppress(NoKernelError):
             return CompiledSteps(controller, plant, fields, h)
-    return BatchSteps(controller, state_space(plant), accelerations(plant, fields, rows), h)
+    return BatchSteps(controller, plant, accelerations(plant, fields, rows), h)
 
 
 class BatchSteps:
     """The law and the dynamics one after the other, each for all rows at once."""
 
-    def __init__(self, controller: Controller, space: StateSpace, acceleration: Acceleration, h: float) -> None:
-        self.controller, self.space, self.acceleration, self.h = controller, space, acceleration, h
+    def __init__(self, controller: Controller, plant: Robot, acceleration: Acceleration, h: float) -> None:
+        self.controller, self.acceleration, self.h = controller, acceleration, h
+        self.space: StateSpace = plant.state_space
+        self.actuators = len(plant.actuators)
 
     def controlled(self, t: float, q: Array, qd: Array, target: MotionSample) -> tuple[Array, Array, Array]:
-        force = np.broadcast_to(self.controller.force(t, q, qd, target), q.shape)
+        force = np.broadcast_to(self.controller.force(t, q, qd, target), (len(q), self.actuators))
         return *self.held(t, q, qd, force), force
 
     def held(self, t: float, q: Array, qd: Array, force: Array) -> tuple[Array, Array]:
@@ -193,7 +188,7 @@ class BatchSteps:
 
 def accelerations(plant: Robot, fields: Fields, rows: int) -> Acceleration:
     """Forward dynamics of all rows. A row without an answer is no number and does not stop the others."""
-    if not is_as_written(plant):
+    if not kernel_stands_for(plant, "forward_dynamics"):
         return _row_by_row(plant, fields, rows)
     try:
         kernel = plant.kernel("forward_dynamics", varying=tuple(fields))
@@ -213,13 +208,13 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
                 field="varying",
                 remedy="Give the methods to a subclass, or simulate each row",
             )
-        whole = _rows_of(fields, plant, rows)
+        whole = in_rows(plant, fields, rows)
         plants = [plant.replace(**{name: value[k] for name, value in whole.items()}) for k in range(rows)]
 
     def acceleration(q: Array, qd: Array, force: Array) -> Array:
         result = np.full(q.shape, np.nan)
         for k, robot in enumerate(plants):
-            if np.isfinite([q[k], qd[k], force[k]]).all():
+            if all(np.isfinite(x[k]).all() for x in (q, qd, force)):
                 with suppress(*LOST):
                     result[k] = robot.forward_dynamics(q[k], qd[k], force[k])
         return result
@@ -227,47 +222,17 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
     return acceleration
 
 
-def _rows_of(fields: Fields, robot: Robot, rows: int) -> Fields:
-    """A share for every row, (rows, ...)."""
-    cores = core_shapes(robot, fields)
-    return {name: np.broadcast_to(value, (rows, *cores[name])) for name, value in fields.items()}
-
-
-def core_shapes(robot: Robot, fields: Iterable[str]) -> dict[str, tuple[int, ...]]:
-    """Of one robot's share of each varying field."""
-    if isinstance(robot, SerialArm):
-        return {name: varying.core_shape(name, robot.n) for name in fields}
-    return {name: platform_varying.SHAPES[name] for name in fields}
-
-
 def _fields(real: Robot, given: Mapping[str, ArrayLike] | None, payload: Payload | None) -> Fields:
-    """The varying numbers as arrays; payloads become masses, centres and inertias of the last link."""
-    fields = {name: numbers(value) for name, value in (given or {}).items()}
-    if isinstance(real, SerialArm):
-        varying.check(real, tuple(fields))
-    else:
-        platform_varying.check(real, tuple(fields))
-    shapes = core_shapes(real, fields)
-    for name, value in fields.items():
-        if value.shape[value.ndim - len(shapes[name]) :] != shapes[name]:
-            raise ShapeError(name, expected=f"(N, {', '.join(map(str, shapes[name]))})", got=str(value.shape))
-        varying.check_numbers(name, value)
-    check_friction(real, "coulomb" in fields)
-    if payload is None:
-        return fields
-    if not isinstance(real, SerialArm):
-        raise UnsupportedFeatureError(
-            "payloads are held by arms", field="payload", remedy="Vary platform_mass, platform_com, platform_inertia"
-        )
-    return fields | varying.carrying(real, payload, fields)
+    """The varying fields as arrays, and those that payloads change."""
+    fields = check_values(real, given or {})
+    real.check_integrable(fields)
+    return fields if payload is None else fields | real.varied_by_payload(payload, fields)
 
 
 def _batch(given: tuple[ArrayLike, ArrayLike], fields: Fields, robot: Robot) -> tuple[Array, Array]:
     """Initial states (N, n)."""
-    n = coordinate_count(robot)
-    states = [numbers(x) for x in pair_of(given)]
-    cores = core_shapes(robot, fields)
-    leading = [x.shape[:-1] for x in states] + [x.shape[: x.ndim - len(cores[name])] for name, x in fields.items()]
+    n, states = robot.n, [numbers(x) for x in pair_of(given)]
+    leading = [x.shape[:-1] for x in states] + leading_shapes(robot, fields)
     if any(x.shape[-1:] != (n,) for x in states):
         raise ShapeError("initial", expected=f"(N, {n}) or ({n},)", got=str([x.shape for x in states]))
     try:

@@ -9,7 +9,6 @@ from contextlib import contextmanager
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.control.controller import Robot, coordinate_count
 from tauforge.errors import (
     DivergenceError,
     EnergyDriftWarning,
@@ -20,6 +19,7 @@ from tauforge.errors import (
     UnsupportedFeatureError,
 )
 from tauforge.motion.motion import Motion, positive
+from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import (
     Law,
     State,
@@ -32,12 +32,11 @@ from tauforge.simulation.checks import (
 )
 from tauforge.simulation.checks import force_limits as force_limits_of
 from tauforge.simulation.closed_loop import ClosedLoop, Disturbance
-from tauforge.simulation.events import SINGULAR, Event, conservative, energy_drift, singular_crossing
+from tauforge.simulation.events import SINGULAR, Event, energy_drift, singular_crossing
 from tauforge.simulation.integrators import METHODS, Stop, integrator
 from tauforge.simulation.recording import Recording
-from tauforge.simulation.recording_builder import Book
+from tauforge.simulation.recording_builder import RecordingBuilder
 from tauforge.simulation.sensors import Sensors
-from tauforge.simulation.state import state_space
 from tauforge.simulation.stiffness import warn_of_stiffness
 
 BLOCK = 512  # steps of a free motion at a time
@@ -67,13 +66,13 @@ def simulate(
     initial:        (position, velocity), joint coordinates or pose and twist
     step:           s, between two rows of the recording, and of the fixed-step methods
     method:         "rk4", "dormand-prince" (SciPy's DOP853; rows of a free motion by its dense output) or "symplectic"
-                    (the free motion of an arm)
+                    (the free motion of an arm, or of another robot with a coriolis_matrix)
     control_period: s, a whole number of steps: the controller is asked that often and its forces are held in between.
                     None asks it whenever the integrator does, as if it were continuous; `rollout` requires a period
     plant:          the robot that really moves, where it differs from `robot`
     disturbance:    t -> (6,) wrench on the tool (world axes) or on the platform (base axes)
     sensors:        what the controller sees
-    force_limits:   (n,) largest sizes of the actuator forces, or "robot" for the robot's own; None for no limit
+    force_limits:   (m,) largest sizes of the actuator forces, or "robot" for the robot's own; None for no limit
     record_every:   keeps one row in so many steps, which bounds the memory of long runs
 
     Coulomb friction must be smoothed: replace(coulomb_speed=v), with v = 0.01, say. A joint that friction F holds
@@ -87,10 +86,9 @@ def simulate(
     """
     real = robot if plant is None else plant
     check_plant(robot, real)
-    n = coordinate_count(real)
-    space = state_space(real)
+    space = real.state_space
     check_law(controller, motion, initial, control_period, real)
-    position, velocity = initial_state(initial, motion, n)
+    position, velocity = initial_state(initial, motion, real.n)
     h = positive("step", step)
     steps = whole_steps("duration", run_time(duration, motion), h)
     hold = 0 if control_period is None else whole_steps("control_period", positive("control_period", control_period), h)
@@ -107,35 +105,35 @@ def simulate(
             field="sensors",
             remedy="Give control_period=",
         )
-    loop = ClosedLoop(space, controller, motion, sensors, disturbance, force_limits_of(real, force_limits))
-    book = Book(loop, real, every, steps)
-    advance = integrator(method, space).advance
+    loop = ClosedLoop(real, controller, motion, sensors, disturbance, force_limits_of(real, force_limits))
+    builder = RecordingBuilder(loop, every, steps)
+    advance = integrator(method, real).advance
     # a law is asked in the order of time and a push is looked for in every step; a free motion needs neither
     length = hold or (BLOCK if controller is None and disturbance is None else 1)
     y, k, stop = space.pack(position, velocity), 0, None
-    with np.errstate(over="ignore", invalid="ignore", divide="ignore"), keeping(book, motion):
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"), keeping(builder, motion):
         while True:
             force, stop = loop.asked(h * k, y)
             if k == steps or stop is not None:
-                book.write(np.array([h * k]), y[None], force)
+                builder.write(np.array([h * k]), y[None], force)
                 break
             times = h * np.arange(k, min(k + length, steps) + 1)
             rows, stop = advance(loop.rates(force if hold else None), times, y)
             crossing = singular_crossing(real, times[: len(rows)], space.position(rows))
             if crossing is not None:
-                book.watch.events.append(crossing[1])
+                builder.watch.events.append(crossing[1])
                 if controller is not None:
                     rows, stop = rows[: crossing[0] + 1], Stop(SINGULAR)
             if stop is not None:
-                book.write(times, rows, force)
+                builder.write(times, rows, force)
                 break
-            book.write(times, rows[:-1], force)
+            builder.write(times, rows[:-1], force)
             y, k = rows[-1], k + len(rows) - 1
-    recording = book.recording(motion)
+    recording = builder.recording(motion)
     if stop is not None:
         return _ended(stop, recording)
     # the symplectic method's energy swings about the true one by design
-    free = controller is None and disturbance is None and method != "symplectic" and conservative(real)
+    free = controller is None and disturbance is None and method != "symplectic" and not real.dissipates
     if free and (drift := energy_drift(real, recording.position, recording.velocity)) > DRIFT:
         warnings.warn(
             f"the energy of {real.name} drifts by {drift:.1e} of its kinetic energy: take a shorter step, or "
@@ -149,13 +147,13 @@ def simulate(
 
 
 @contextmanager
-def keeping(book: Book, motion: Motion | None) -> Iterator[None]:
+def keeping(builder: RecordingBuilder, motion: Motion | None) -> Iterator[None]:
     """Whatever a law of the user's raises carries the recording so far."""
     try:
         yield
     except Exception as error:
-        if book.begun and not hasattr(error, "recording"):
-            error.recording = book.recording(motion)  # type: ignore[attr-defined]
+        if builder.begun and not hasattr(error, "recording"):
+            error.recording = builder.recording(motion)  # type: ignore[attr-defined]
             error.add_note("The simulation up to here is in this exception's `recording`.")
         raise
 

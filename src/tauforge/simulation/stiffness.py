@@ -8,21 +8,18 @@ the eigenvalues of M^-1 (T / v + viscous friction). Runge-Kutta's method of orde
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
-from functools import partial
-from typing import NamedTuple
+from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
-from tauforge.control.controller import Robot
 from tauforge.errors import StiffFrictionWarning
-from tauforge.robots.evaluate import evaluate
+from tauforge.robots.evaluate import choices, evaluate
+from tauforge.robots.functions import has, results_of
 from tauforge.robots.own_classes import method_is_as_written
-from tauforge.robots.serial import functions as formulas
-from tauforge.robots.serial import varying
-from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.robot import Dampers, Robot
 from tauforge.simulation.checks import Law
 
 Fields = Mapping[str, Array]
@@ -32,48 +29,38 @@ INVERTIBLE = 1e12  # condition number of mass matrices that say something about 
 MARGIN = 1.01  # of what is advised: it is printed with three digits
 
 
-class Dampers(NamedTuple):
-    """Of every joint, (..., n)."""
-
-    coulomb: Array  # N m or N, the largest friction
-    viscous: Array  # N m s/rad or N s/m
-
-    def slopes(self, coulomb_speed: float) -> Array:
-        """The largest slopes of the friction about rest."""
-        return np.asarray(self.coulomb / coulomb_speed + self.viscous)
-
-
 def warn_of_stiffness(
     plant: Robot, positions: Array, step: float, *, fields: Fields | None = None, law: Law = None
 ) -> None:
-    """StiffFrictionWarning where Runge-Kutta's steps are too long for an arm's friction at one of the positions (k, n).
+    """StiffFrictionWarning where Runge-Kutta's steps are too long for the friction at one of the positions (k, n).
 
-    fields: varying numbers of the plant, (k, ...) each
+    fields: varying fields of the plant, (k, ...) each
     law:    one that is asked continuously: computed torque takes the friction of its own model away
     """
-    if not (isinstance(plant, SerialArm) and plant.coulomb_speed):
+    if not has(plant, "mass_matrix") or plant.dampers({}) is None:
         return
     if not method_is_as_written(type(plant), "forward_dynamics"):
         return  # its friction is its own
     chosen = np.unique(np.linspace(0, len(positions) - 1, LOOKS).astype(int))
     shares = {name: value[chosen] for name, value in (fields or {}).items()}
-    found = dampers(plant, shares)
-    if not found.coulomb.any():
+    found = plant.dampers(shares)
+    if found is None or not found.coulomb.any():
         return
     M = mass_matrices(plant, positions[chosen], shares)
     sound = np.linalg.cond(np.where(np.isfinite(M), M, 0.0)) < INVERTIBLE
-    slopes = found.slopes(plant.coulomb_speed)
-    if isinstance(law, ComputedTorque) and isinstance(law.robot, SerialArm) and law.robot.coulomb_speed:
-        slopes = np.maximum(slopes - dampers(law.robot, {}).slopes(law.robot.coulomb_speed), 0.0)
+    slopes = found.slopes()
+    known = law.robot.dampers({}) if isinstance(law, ComputedTorque) else None
+    if known is not None:
+        slopes = np.maximum(slopes - known.slopes(), 0.0)
     inverse = np.linalg.inv(M[sound])
-    found, slopes = Dampers(*(_of(part, sound) for part in found)), _of(slopes, sound)
+    found = Dampers(_of(found.coulomb, sound), _of(found.viscous, sound), found.speed)
+    slopes = _of(slopes, sound)
     rates = fastest(inverse, slopes)
     if not rates.size or step * rates.max() <= BEARABLE:
         return
     worst = int(rates.argmax())
     speeds = step * np.abs(inverse[worst]) @ found.coulomb[worst]
-    joint = int(speeds.argmax())
-    unit = "rad/s" if plant.joints[joint].kind == "R" else "m/s"
+    fastest_one = plant.coordinates[int(speeds.argmax())]
     remedies = [f"a step of at most {BEARABLE / rates.max() / MARGIN:.3g} s"]
     viscous = fastest(inverse, found.viscous).max()
     if step * viscous < BEARABLE:
@@ -81,30 +68,25 @@ def warn_of_stiffness(
         remedies.append(f"coulomb_speed={smooth * MARGIN:.3g}")
     warnings.warn(
         f"the friction of {plant.name} is too stiff for steps of {step:g} s: at rest it does not creep below "
-        f"coulomb_speed={plant.coulomb_speed:g} but may move at up to {speeds[joint]:.2g} {unit} "
-        f"({plant.joints[joint].name}). Use {', or '.join(remedies)}",
+        f"coulomb_speed={found.speed:g} but may move at up to {speeds.max():.2g} {fastest_one.unit}/s "
+        f"({fastest_one.name}). Use {', or '.join(remedies)}",
         StiffFrictionWarning,
         stacklevel=3,
     )
 
 
-def dampers(arm: SerialArm, fields: Fields) -> Dampers:
-    """Friction of the arm on the side of its joints, with varying numbers (k, ...) instead of its own."""
+def mass_matrices(robot: Robot, positions: Array, fields: Fields) -> Array:
+    """(k, n, n), with varying fields (k, ...) instead of the robot's own; by the reference, for there are few."""
+    function = robot.functions["mass_matrix"]
+    (position,) = function.arguments
 
-    def number(field: str) -> Array:
-        return fields.get(field, np.array([getattr(joint, field) for joint in arm.joints])[None])
+    def formula(**given: Any) -> Any:
+        varied = {name: given.pop(name) for name in fields}
+        model = robot.varied_model(varied) if varied else robot.model
+        return results_of(function.formula(model, **given, **choices(function.options)[0]))
 
-    ratio = np.abs(number("gear_ratio"))
-    return Dampers(ratio * number("coulomb").max(axis=-1), ratio**2 * number("viscous"))
-
-
-def mass_matrices(arm: SerialArm, positions: Array, fields: Fields) -> Array:
-    """(k, n, n), with varying numbers (k, ...) instead of the arm's own; by the reference, for there are few."""
-    formula: Callable[..., object] = formulas.mass_matrix
-    if fields:
-        formula = varying.formula_of(arm, formula, tuple(fields))
-    flat = {name: value.reshape(len(value), -1) for name, value in fields.items()}
-    return evaluate(partial(formula, arm.model), {"q": positions} | flat, [(arm.n, arm.n)])[0]
+    columns = {name: value.reshape(len(value), -1) for name, value in fields.items()}
+    return evaluate(formula, {position.name: positions} | columns, function.results)[0]
 
 
 def fastest(inverse: Array, slopes: Array) -> Array:

@@ -16,7 +16,7 @@ import numpy as np
 
 from tauforge.analysis.comparison import random_states, row_errors
 from tauforge.formulations.serial import FORMULATIONS
-from tauforge.robots.evaluate import Formula
+from tauforge.robots.functions import Formula
 from tauforge.studies.random_arms import random_arm, reference
 from tauforge.studies.rules import not_judged, true_or_mended
 from tauforge.studies.study import ROUNDING, Claim, Table

@@ -8,7 +8,8 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.formulations.serial.parameters import ArmParameters
-from tauforge.robots.evaluate import Formula, evaluate
+from tauforge.robots.evaluate import evaluate
+from tauforge.robots.functions import Formula
 from tauforge.robots.serial.serial_arm import SerialArm
 
 

@@ -20,7 +20,8 @@ from tauforge.arrays import Array
 from tauforge.formulations.stewart import kinematics, pedrammehr2012, platform_equations, universal_coordinates
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.robots.evaluate import Formula, evaluate
+from tauforge.robots.evaluate import evaluate
+from tauforge.robots.functions import Formula
 from tauforge.robots.loading import load
 from tauforge.robots.stewart.functions import external, motion
 from tauforge.robots.stewart.stewart_platform import StewartPlatform

@@ -1,1 +1,1 @@
-"""Scalars that record: expression graphs, their simplification, operation counts and critical paths."""
+"""Recording scalars: expression graphs, their simplification, operation counts and critical paths."""

@@ -1,8 +1,8 @@
-"""Operation counts: of a traced graph, and of a text as it is written.
+"""Operation counts of a traced graph, and of a function as it is written.
 
-Convention: sums and differences are additions; negations, and products with 0, 1 and -1, are free; numbers of the
-robot are precomputed; divisions, square roots and sines and cosines are counted apart; signs, absolute values and
-selections are free.
+Convention: sums and differences are additions; negations, and products with 0, 1 and -1, are free; operations among
+parameters of the robot are precomputed; divisions, square roots and sines and cosines are counted apart; signs,
+absolute values and selections are free.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def operations(tally: Counter[str]) -> Operations:
 
 
 def varying(graph: Graph, constants: str) -> list[bool]:
-    """Which nodes depend on more than inputs whose names begin with `constants` (numbers of the robot)."""
+    """Which nodes depend on more than inputs whose names begin with `constants` (parameters of the robot)."""
     result: list[bool] = []
     for node in graph.nodes:
         if node.op == "input":
@@ -58,12 +58,12 @@ def varying(graph: Graph, constants: str) -> list[bool]:
 
 
 def is_negation(graph: Graph, node: Node) -> bool:
-    """0 - x: written where a sign could not be kept beside its node."""
+    """0 - x: recorded where a sign could not be kept beside its node."""
     return node.op == "sub" and graph.nodes[node.args[0]] == Node("constant", value=0.0)
 
 
 def count(graph: Graph, constants: str = "") -> Operations:
-    """Operations of a graph: common subexpressions once, dead code not at all, what is constant precomputed."""
+    """Operations of a graph: common subexpressions count once, dead code and constant subexpressions not at all."""
     return operations(
         Counter(
             node.op
@@ -74,9 +74,9 @@ def count(graph: Graph, constants: str = "") -> Operations:
 
 
 class Counted(FoldingScalar):
-    """A scalar without a value that ticks a tally at every operation: the text as written, nothing shared.
+    """A scalar without a value that counts every operation of a function as written; nothing is shared.
 
-    A constant stands for an unknown number of the robot; operations among constants are precomputed and do not tick.
+    A constant stands for an unknown parameter of the robot; operations among constants are precomputed and not counted.
     """
 
     __slots__ = ("constant", "tally")
@@ -99,7 +99,7 @@ class Counted(FoldingScalar):
 
 
 class CriticalPath(NamedTuple):
-    """Operations on the longest chain of dependent ones: the steps left if everything else ran at the same time."""
+    """Operations on the longest chain of dependent ones: the steps left if everything else ran in parallel."""
 
     multiplications: int
     additions: int
@@ -121,17 +121,17 @@ def critical_path(graph: Graph, constants: str = "") -> CriticalPath:
 
 
 def least_steps(graph: Graph, constants: str = "", *, once: bool = False) -> int:
-    """Steps left if everything independent ran at the same time and every sum and product were put in the best order.
+    """Steps left if everything independent ran in parallel and every sum and product were put in the best order.
 
-    A value that several others need may be formed several times, in the order that suits each; once: it is formed once
-    and waited for. Products are not multiplied out.
+    A value that several others need may be formed several times, in the order that is best for each. With `once` it is
+    formed once, and the others wait for it. Products are not multiplied out.
     """
     kinds = {"add": "sum", "sub": "sum", "mul": "product"}
     varies = varying(graph, constants)
     needed = Counter(a for node in graph.nodes for a in node.args)
     needed.update(output.node for output in graph.outputs)
     ready: list[int] = []  # steps after which a node is known
-    terms: list[list[int]] = []  # of a sum or product, when its terms are ready: those of its terms' own sums included
+    terms: list[list[int]] = []  # when the terms of a sum or product are ready, nested sums or products flattened
     for k, node in enumerate(graph.nodes):
         latest = max((ready[a] for a in node.args), default=0)
         kind = kinds.get(node.op) if varies[k] else None
@@ -147,7 +147,7 @@ def least_steps(graph: Graph, constants: str = "", *, once: bool = False) -> int
 
 
 def _joined(times: list[int]) -> int:
-    """When the sum of terms that are ready at these times is known: the two earliest are always joined first."""
+    """The step at which the sum of terms that are ready at these times is known: the two earliest are joined first."""
     heap = list(times)
     heapify(heap)
     while len(heap) > 1:

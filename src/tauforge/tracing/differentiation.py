@@ -1,8 +1,8 @@
 """Jacobians of a graph, by reverse accumulation on the graph itself.
 
-Each output is swept back once over the nodes that lie between it and the chosen inputs; products with 0 and 1 fold, and
-what the sweeps share is shared by the recorder. For an arm's inverse dynamics (n outputs, 2 n inputs) this takes about
-half the operations of forward accumulation.
+There is one backward sweep for each output, over the nodes that lie between it and the chosen inputs. Products with 0
+and 1 fold, and the recorder shares what the sweeps have in common. For an arm's inverse dynamics (n outputs, 2 n
+inputs) this takes about half the operations of forward accumulation.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ def swept_back(
 
 
 def steps(node: Node, values: list[Scalar], k: int, bar: Scalar) -> tuple[Scalar, ...]:
-    """What each argument's adjoint gains. The branch that `select` did not take gains 0, whatever its slope is."""
+    """The increment of each argument's adjoint; 0 for the branch that `select` did not take, whatever its slope."""
     if node.op != "select":
         return tuple(bar * slope for slope in slopes(node, values, k))
     a, b = values[node.args[0]], values[node.args[1]]

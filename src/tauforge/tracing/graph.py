@@ -1,8 +1,8 @@
-"""The recorder: run a formulation over `Traced` scalars and get its operations as a list.
+"""The recorder: a formulation run over `Traced` scalars gives its operations as a list.
 
 Nodes are hash-consed, so a common subexpression exists once. Signs are kept beside the nodes: a value is
 plus or minus a node, products of negatives and a - (-b) cost no negation, and b - a is minus the node a - b.
-Pure Python; an arm's inverse dynamics takes a few milliseconds.
+Recording an arm's inverse dynamics takes a few milliseconds in pure Python.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Recorder:
         return Traced(self, self._free(Node("constant", value=abs(value))), value < 0)
 
     def exact_constant(self, value: float) -> Traced:
-        """With its sign inside the node."""
+        """A constant with its sign inside the node."""
         return Traced(self, self._free(Node("constant", value=value)), False)
 
     def _free(self, node: Node) -> int:
@@ -120,7 +120,7 @@ class Traced(FoldingScalar):
         return self._record(name, (self._positive().index,), False)
 
     def _positive(self) -> Traced:
-        """The same value as a node without a sign: where the sign must become an operation, as in sqrt(-x)."""
+        """The same value as a node without a sign, for where the sign must become an operation, as in sqrt(-x)."""
         if not self.negative:
             return self
         node = self.recorder.nodes[self.index]
@@ -148,7 +148,7 @@ class Output(NamedTuple):
 
 
 class Graph(NamedTuple):
-    """A traced function, dead code removed: nodes in order of evaluation, and where its outputs are."""
+    """A traced function without dead code: nodes in order of evaluation, and the indices of its outputs."""
 
     nodes: tuple[Node, ...]
     outputs: tuple[Output, ...]
@@ -195,7 +195,7 @@ def trace(f: Callable[..., Sequence[Scalar]], sizes: dict[str, int]) -> Graph:
 
 
 def cheapest_trace(functions: Sequence[Callable[..., Sequence[Scalar]]], sizes: dict[str, int]) -> Graph:
-    """`trace` of the function that takes the fewest operations, of several that compute the same."""
+    """`trace` of the function with the fewest operations among several that compute the same."""
     recordings = []
     for f in functions:
         recorder = Recorder()
@@ -212,12 +212,12 @@ def cheapest_trace(functions: Sequence[Callable[..., Sequence[Scalar]]], sizes: 
 
 
 def without_dead_code(nodes: Sequence[Node], outputs: Sequence[Output]) -> Graph:
-    """Only what the outputs need, renumbered."""
+    """Only the nodes that the outputs need, renumbered."""
     return in_order(nodes, outputs, needed(nodes, outputs))
 
 
 def needed(nodes: Sequence[Node], outputs: Sequence[Output]) -> list[int]:
-    """What the outputs need, in the order it was recorded."""
+    """The nodes that the outputs need, in the order of recording."""
     live = [False] * len(nodes)
     for output in outputs:
         live[output.node] = True
@@ -229,8 +229,8 @@ def needed(nodes: Sequence[Node], outputs: Sequence[Output]) -> list[int]:
 
 
 def in_order(nodes: Sequence[Node], outputs: Sequence[Output], order: Sequence[int]) -> Graph:
-    """These nodes, renumbered; arguments come before what needs them."""
-    place = [len(nodes)] * len(nodes)  # no such node: what is left out cannot be used unnoticed
+    """These nodes, renumbered; arguments come before the nodes that need them."""
+    place = [len(nodes)] * len(nodes)  # an invalid index, so that using a node that is left out raises an error
     for new, old in enumerate(order):
         place[old] = new
     kept = [

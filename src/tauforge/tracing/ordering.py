@@ -1,9 +1,9 @@
-"""In which order the operations of a graph are written down.
+"""The order in which the operations of a graph are written.
 
-The compiler keeps to it by and large, and a value that waits for its last use takes a register or, once those are gone,
-a trip to memory. Three orders are worth having: that of the text, which mixes independent work and is the best where
-everything fits; each operation as soon as it can be done, which suits a long chain of links; and results one
-by one from the last to the first, each with what it alone needs, which suits many results that share little.
+The compiler largely keeps to it. A value that waits for its last use takes a register or, once those are used up, a
+store and a load. Three orders are useful: the order of the source, which mixes independent work and is best where
+everything fits into registers; each operation as soon as possible, which suits a long chain of links; and result by
+result from the last to the first, each with what it alone needs, which suits many results that share little.
 """
 
 from __future__ import annotations
@@ -12,19 +12,19 @@ from collections.abc import Collection
 
 from tauforge.tracing.graph import Graph, in_order
 
-ROOM = 40  # values that may wait before order matters; AVX-512 holds 32 vectors, and some trips to memory are free
-CLEARLY = 0.8  # of what waits as written: a smaller gain does not outweigh the mixing of independent work
+ROOM = 40  # values that may wait before order matters; AVX-512 has 32 registers, and some loads and stores are free
+CLEARLY = 0.8  # a better order has at most this share of waiting values; a smaller gain does not outweigh mixed work
 
 
 def is_crowded(graph: Graph) -> bool:
-    """Whether more values wait on average than there is room for, in the order of the text."""
+    """Whether more values wait on average than there is room for, in the order of the source."""
     return waiting(graph, as_written(graph)) > ROOM
 
 
 def least_crowded(graph: Graph, loaded: Collection[int] = ()) -> Graph:
-    """The same operations in the order in which the fewest values wait: that of the text, or a clearly better one.
+    """The same operations in the order in which the fewest values wait: that of the source, or a clearly better one.
 
-    loaded: operations whose results are read where they are needed, as inputs are
+    loaded: operations whose results are read where they are needed, like inputs
     """
     written = as_written(graph)
     others = (as_soon_as_possible(graph), result_by_result(graph))
@@ -50,7 +50,7 @@ def as_written(graph: Graph) -> list[int]:
 
 
 def as_soon_as_possible(graph: Graph) -> list[int]:
-    """Each operation right after the last of those it follows from that start from inputs alone.
+    """Each operation follows the last of those it depends on whose arguments are all inputs or constants.
 
     The inertial force of a link then takes the place of the motion it comes from.
     """
@@ -63,7 +63,7 @@ def as_soon_as_possible(graph: Graph) -> list[int]:
 
 
 def result_by_result(graph: Graph) -> list[int]:
-    """The last result first, each with what it needs and no other had needed before."""
+    """The last result first, each after the operations that it needs and that are not done yet."""
     done = [not node.args for node in graph.nodes]
     order: list[int] = []
     for output in reversed(graph.outputs):

@@ -1,4 +1,4 @@
-"""Which outputs of a graph are not finite if an input is not.
+"""Outputs of a graph that are not finite if an input is not.
 
 An infinity or a NaN makes a sum, a product, a root, a sine, a cosine, an absolute value and a quotient with it in the
 numerator infinite or NaN, whatever the other operand is. Denominators (1 / inf is 0), comparisons, signs and functions
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tauforge.tracing.graph import Graph
 
-# how many of the operands, from the first, an operation passes on
+# the number of operands, from the first, whose infinities or NaN an operation passes on
 PASSED_ON = {"add": 2, "sub": 2, "mul": 2, "div": 1, "sin": 1, "cos": 1, "sqrt": 1, "abs": 1}
 
 
@@ -24,9 +24,9 @@ class Witnesses(NamedTuple):
 
 
 def witnesses(graph: Graph, inputs: Sequence[str]) -> Witnesses:
-    """As few as a greedy search finds. An output that stands for a single input is no gain over the input itself."""
+    """A small set, found by a greedy search. An output that covers one input is no better than the input itself."""
     bit = {name: 1 << k for k, name in enumerate(inputs)}
-    passed: list[int] = []  # of every node, the inputs that are finite if it is, as bits of a number
+    passed: list[int] = []  # for every node, the inputs that are finite if it is, as bits of an integer
     for node in graph.nodes:
         found = bit[node.name] if node.op == "input" else 0
         for a in node.args[: PASSED_ON.get(node.op, 0)]:

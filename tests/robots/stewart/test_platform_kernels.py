@@ -157,7 +157,7 @@ def test_kernel_objects():
     kernel(*arguments, out=out)
     assert error(out, RANDOM.inverse_dynamics(*arguments)) < ROUNDING
     assert RANDOM.kernel("mass_matrix", dtype="float32")(arguments[0].astype(np.float32)).dtype == np.float32
-    published = RANDOM.kernel("inverse_dynamics", which="dasgupta1998")
+    published = RANDOM.kernel("inverse_dynamics", model="dasgupta1998")
     assert error(published(*arguments), RANDOM.inverse_dynamics(*arguments, model="dasgupta1998")) < ROUNDING
     with pytest.raises(tf.UnsupportedFeatureError, match=r"no function 'torque'.*inverse_dynamics"):
         RANDOM.kernel("torque")
@@ -165,13 +165,13 @@ def test_kernel_objects():
         RANDOM.kernel("inverse_dynamics", target="tpu")
     with pytest.raises(tf.UnsupportedFeatureError, match=r"dtype 'float16'.*float64"):
         RANDOM.kernel("inverse_dynamics", dtype="float16")
-    with pytest.raises(tf.UnsupportedFeatureError, match="mass_matrix has no option 'which'"):
-        RANDOM.kernel("mass_matrix", which="exact")
+    with pytest.raises(tf.UnsupportedFeatureError, match="mass_matrix has no option 'model'"):
+        RANDOM.kernel("mass_matrix", model="exact")
     with pytest.raises(tf.ModelError, match="no masses"):
         tf.load("dietmaier").kernel("mass_matrix")
 
 
-@pytest.mark.parametrize("option", [{"which": "bogus"}, {"which": "dasgupta1998", "corrections": "bogus"}], ids=str)
+@pytest.mark.parametrize("option", [{"model": "bogus"}, {"model": "dasgupta1998", "corrections": "bogus"}], ids=str)
 def test_kernel_of_an_unknown_model_is_refused_by_name(option):
     with pytest.raises(tf.UnsupportedFeatureError, match="bogus"):
         RANDOM.kernel("inverse_dynamics", **option)

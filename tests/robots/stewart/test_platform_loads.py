@@ -167,16 +167,15 @@ def test_bad_input():
             call()
 
 
-def test_a_base_that_turns_under_rubbing_spherical_joints():
-    """Their friction would spin the legs. A base that only accelerates does not, nor do joints without friction."""
+def test_a_base_that_moves_under_rubbing_spherical_joints():
+    """A base that turns would spin the legs by their friction. Without it they keep their absolute spin of zero."""
     state = (HOME, REST, REST)
     rubbing = SPHERICAL.replace(friction=(0.5, 1.0, 0.0))
     for method in ("inverse_dynamics", "forward_dynamics", "joint_reactions"):
-        with pytest.raises(tf.UnsupportedFeatureError, match="nothing holds its spin"):
+        with pytest.raises(tf.UnsupportedFeatureError, match=r"nothing holds its spin.*a change of gravity"):
             getattr(rubbing, method)(*state, base_motion=DECK)
-    lifted = tf.BaseMotion(linear_acceleration=(0.1, 0.2, 0.3))
-    heavier = rubbing.replace(gravity=np.array(rubbing.gravity) - [0.1, 0.2, 0.3])
-    assert error(rubbing.inverse_dynamics(*state, base_motion=lifted), heavier.inverse_dynamics(*state)) < FORMULATIONS
+    smooth = rubbing.replace(friction=(0.0, 1.0, 0.0))
+    assert np.isfinite(smooth.inverse_dynamics(*state, base_motion=DECK)).all()
 
 
 def test_n_and_carrying():

@@ -15,7 +15,7 @@ from support.tolerances import FORMULATIONS, ROUNDING, error, solve_tolerance
 from tauforge.analysis.assumptions import assess
 from tauforge.analysis.linearisation import linearise
 from tauforge.analysis.sizing import size
-from tauforge.motion.poses import pose_rates
+from tauforge.robots.poses import pose_rates
 from tauforge.robots.stewart import varying as platform_varying
 
 UNIVERSAL = random_platform(np.random.default_rng(1), stroke=None, cone_angles=None)
@@ -50,9 +50,9 @@ def test_models():
         with pytest.raises(tf.UnsupportedFeatureError, match=message):
             PLATFORM.inverse_dynamics(*state, model=model)
         with pytest.raises(tf.UnsupportedFeatureError, match=message):
-            PLATFORM.kernel("inverse_dynamics", which=model)
+            PLATFORM.kernel("inverse_dynamics", model=model)
         with pytest.raises(
-            tf.UnsupportedFeatureError, match=f"{model} is of universal joints only. Use one of exact, das"
+            tf.UnsupportedFeatureError, match=f"{model} is for universal joints only. Use one of exact, das"
         ):
             tf.operation_count(PLATFORM, model)
     for model in PLATFORM.models:

@@ -1,7 +1,7 @@
 """Formulations of the dynamics of serial arms.
 
-`FORMULATIONS` maps the public names to the six independent inverse dynamics, all of the signature
-(arm, q, qd, qdd, tip, base) but Lagrange-Euler, which takes no moving base.
+`FORMULATIONS` maps the public names to the six independent inverse dynamics. All have the signature
+(arm, q, qd, qdd, tip, base) except Lagrange-Euler, which takes no moving base.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Mass matrix by composite bodies (Walker & Orin 1982). Works on joint frames, best on regrouped ones.
+"""Mass matrix by composite bodies (Walker & Orin 1982), on joint frames; regrouped ones are cheapest.
 
 Forward dynamics solves with its L'DL factors (`algebra.linear`), which start at the last joint, where the composite
-bodies are small (Featherstone's order); no pivoting is needed, for M is positive definite.
+bodies are small (Featherstone's order). No pivoting is needed, because M is positive definite.
 """
 
 from __future__ import annotations

@@ -1,6 +1,7 @@
-"""The same arm in the frames in which its dynamics cost least. Numbers only: it needs angles and comparisons.
+"""The same arm in the frames in which its dynamics cost least.
 
-A joint does not care where along its axis, and how turned about it, its frames stand. Three choices follow:
+A frame may be moved along its joint's axis and turned about it without changing the dynamics. This gives three choices,
+which need angles and comparisons and so take only plain numbers:
 
 1. Any constant rotation between two axes is Rot(z, beta) Rot(x, alpha) Rot(z, gamma). beta goes into the joint's own
    offset and gamma into the next one's, and Rot(x, alpha) remains: 4 multiplications instead of 9 (Denavit and
@@ -9,8 +10,8 @@ A joint does not care where along its axis, and how turned about it, its frames 
    inward, leaves two components (x, y) for every displacement, one for the last, and none between axes that meet.
 3. The last link may be turned about its axis until its mass centre lies in the x-z plane.
 
-The last two are done after regrouping: a regrouped link has no mass, so that sliding it adds t h_x and t h_y to two
-products of inertia and cancels nothing, however far it goes.
+The last two are made after regrouping. A regrouped link has no mass, so sliding it by t adds t h_x and t h_y to two
+products of inertia and loses no digits by cancellation, however far it goes.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def split_z_x_z(R: Matrix, p: Vector) -> tuple[float, float, float]:
         beta = 0.0 if is_zero(p.y) else math.atan2(p.y, p.x)
     else:
         alpha, beta = math.atan2(sine, R[2, 2]), math.atan2(R[0, 2], -R[1, 2])
-        if abs(beta) > math.pi / 2:  # the other branch of the same rotation keeps a DH twist a DH twist
+        if abs(beta) > math.pi / 2:  # the other branch of the same rotation: a DH arm keeps its own twists
             alpha, beta = -alpha, beta - math.copysign(math.pi, beta)
     rest = rotation_about_x(-alpha).times(rotation_about_z(-beta)).times(R)
     return beta, alpha, math.atan2(rest[1, 0], rest[0, 0])
@@ -58,8 +59,8 @@ def turned_body(body: BodyParameters, R: Matrix) -> BodyParameters:
 def aligned(arm: ArmParameters) -> ArmParameters:
     """Choice 1: constants of the form Rot(x, alpha), or Rot(z, beta) Rot(x, alpha) after a prismatic joint.
 
-    Frame n does not move. Identity: every function of q that does not name other link frames is the same. A geometry
-    that is not made of numbers is returned as it is.
+    Frame n does not move. Identity: every function of q that does not depend on the other link frames is unchanged. A
+    geometry that is not made of plain numbers is returned as it is.
     """
     numbers = [x for joint in arm.joints for row in joint.constant.rotation.rows for x in row]
     numbers += [x for joint in arm.joints for x in (*joint.constant.translation, joint.offset)]
@@ -93,7 +94,7 @@ def aligned(arm: ArmParameters) -> ArmParameters:
 
 
 def placed(chain: Chain) -> Chain:
-    """Choices 2 and 3, of a regrouped chain.
+    """Choices 2 and 3, applied to a regrouped chain.
 
     Identity: inverse dynamics and mass matrix are those of `chain`.
     """
@@ -108,9 +109,9 @@ def placed_for_mass_matrix(chain: Chain) -> Chain:
 
 
 def slid(chain: Chain) -> Chain:
-    """Choice 2. Joint i's origin slides by the z component of what follows it; nothing follows the last joint's, which
-    slides to the foot of the last common normal instead. The first link's displacement stays empty if it is: it moves
-    too little to be worth filling.
+    """Choice 2. The origin of joint i slides by the z component of the displacement to the next joint. The last origin
+    slides to the foot of the last common normal instead. A first displacement that is zero stays zero: the first link
+    moves too little to gain from another origin.
     """
     frames, last = list(chain.frames), chain.last
     for i in reversed(range(len(frames))):
@@ -143,14 +144,14 @@ def slid_frame(frame: JointFrame, translation: Vector, t: float) -> JointFrame:
 
 
 def rounded_sum(a: Scalar, b: Scalar) -> Scalar:
-    """a + b, or 0 where that is what rounding left of an exact zero."""
+    """a + b, or 0 where the sum is only the rounding error of an exact zero."""
     total = a + b
     small = is_number(a) and is_number(b) and abs(total) <= ROUNDING * max(abs(a), abs(b))
     return 0.0 if small else total
 
 
 def to_common_normal(before: Transform) -> float:
-    """How far to slide along the axis until the displacement has no y; not at all between near-parallel axes."""
+    """The distance to slide along the axis until the displacement has no y; 0 between nearly parallel axes."""
     R, p = before
     if is_zero(p.y) or abs(R[1, 2]) < SMALLEST_SLIDING_SINE:
         return 0.0
@@ -158,7 +159,7 @@ def to_common_normal(before: Transform) -> float:
 
 
 def turned(chain: Chain) -> Chain:
-    """Choice 3: the last frame turns under its body, and the joint's offset turns back."""
+    """Choice 3: the last frame is turned under its body, and the joint's offset is turned back."""
     frame = chain.frames[-1]
     h = frame.first_moment
     if not frame.revolute or not (is_number(h.x) and is_number(h.y) and is_number(frame.offset)) or is_zero(h.y):

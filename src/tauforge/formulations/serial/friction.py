@@ -11,7 +11,7 @@ from tauforge.formulations.serial.parameters import DriveParameters
 def friction_forces(
     drives: Sequence[DriveParameters], qd: Sequence[Scalar], coulomb_speed: Scalar = 0.0
 ) -> list[Scalar]:
-    """B G^2 qd + |G| T_plus for qd > 0, - |G| T_minus for qd < 0, nothing at rest.
+    """B G^2 qd + |G| T_plus for qd > 0, - |G| T_minus for qd < 0, zero at rest.
 
     With s = sign(qd), or tanh(qd / coulomb_speed) where that is positive, the Coulomb part is
     |G| ((T_plus + T_minus)/2 s + (T_plus - T_minus)/2 s^2): one expression for both signs, and 0 with slope 0 at rest.

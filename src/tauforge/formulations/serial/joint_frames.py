@@ -1,8 +1,8 @@
 """Our cheapest inverse dynamics: joint frames, base parameters, and Turney's A matrix. The default.
 
 In joint frames (`regrouping`) tau_i is a component and needs no projection. With U = [alpha]x + [omega]x[omega]x
-(Turney's A_i) the force on a regrouped link is U h, and the moment of its inertia needs U's entries alone.
-`frame_choice` puts the frames where all that costs least.
+(Turney's A_i) the force on a regrouped link is U h, and the moment of its inertia needs only the entries of U.
+`frame_choice` places the frames where this costs least.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from tauforge.formulations.serial.regrouping import Chain, JointFrame, joint_fra
 
 
 class Motion(NamedTuple):
-    """What the outward pass leaves for the inward one: joint turns and travels, U and the origin's acceleration."""
+    """Results of the outward pass for the inward one: joint turns and travels, U and the origin's acceleration."""
 
     turn: Matrix
     travel: Vector
@@ -60,7 +60,7 @@ def outward(
 def inertia_moment(I: Matrix, flat: bool, motion: Motion) -> Vector:
     """I alpha + omega x I omega by the entries of U.
 
-    Of a flat link I_xx alpha_x + (I_zz - I_yy) omega_y omega_z is I_xx U_zy, and I_yy alpha_y + ... is -I_yy U_zx.
+    For a flat link I_xx alpha_x + (I_zz - I_yy) omega_y omega_z is I_xx U_zy, and I_yy alpha_y + ... is -I_yy U_zx.
     """
     U, w, alpha = motion.U, motion.omega, motion.alpha
     xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
@@ -99,12 +99,12 @@ def inward(frames: Sequence[JointFrame], motions: Sequence[Motion], tip: Wrench)
 
 
 def base_chain(arm: ArmParameters) -> Chain:
-    """The arm by its base parameters, axes aligned, origins where they are."""
+    """The arm by its base parameters, with aligned axes and the original origins."""
     return regrouped(joint_frames(aligned(arm)))
 
 
 def cheapest_chain(arm: ArmParameters) -> Chain:
-    """The arm in the frames and by the parameters that cost least; numbers of the robot alone."""
+    """The arm in the frames and by the parameters that cost least; it depends only on the robot."""
     return placed(base_chain(arm))
 
 

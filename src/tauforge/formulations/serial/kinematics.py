@@ -19,12 +19,12 @@ def joint_rotation(joint: JointParameters, q: Scalar) -> Matrix:
 
 
 def joint_travel(joint: JointParameters, q: Scalar) -> Vector:
-    """What a prismatic joint slides, along z_{i-1}; nothing for a revolute one."""
+    """The displacement of a prismatic joint along z_{i-1}; zero for a revolute one."""
     return ZERO if joint.revolute else E_Z * (q + joint.offset)
 
 
 def into_link(joint: JointParameters, turn: Matrix, v: Vector) -> Vector:
-    """Q_i' v: from frame i-1 to frame i, in two turns and not by the product of both (A7.23b). turn: of the joint."""
+    """Q_i' v: from frame i-1 to frame i, by two rotations and not by their product (A7.23b). turn: of the joint."""
     return joint.constant.rotation.T @ (turn.T @ v)
 
 
@@ -79,7 +79,7 @@ def jacobian(arm: ArmParameters, q: Sequence[Scalar]) -> list[tuple[Vector, Vect
 def wrench_on_last_link(arm: ArmParameters, q: Sequence[Scalar], tip: Wrench, *, world_axes: bool) -> Wrench:
     """A wrench acting at the tool origin, moved to the origin of frame n, frame-n axes.
 
-    World axes are turned into the links one after another, outward.
+    The wrench is turned from world axes into the axes of one link after another, outward.
     """
     force, moment = tip
     if world_axes:

@@ -4,8 +4,8 @@ tau_i = sum_q Tr{ [sum_j dT_0^q/dq_j qdd_j + sum_jk d2T_0^q/dq_j dq_k qd_j qd_k]
 
 A T matrix and its derivatives are kept as their rotation and translation blocks, as in T4.26.
 
-Deviates from the print: J_q has the products of inertia, where T1.26 assumes principal axes; T1.11 and T1.12 read
-R_0^{j-1}; gravity has any direction, with the sign of T2.8 (two wrong signs before it cancel; L3.10 needs a
+Deviates from the print: J_q has the products of inertia, where T1.26 assumes principal axes; T1.11 and T1.12 are read
+with R_0^{j-1}; gravity has any direction, with the sign of T2.8 (two wrong signs before it cancel; L3.10 needs a
 minus). Prismatic joints, which Turney leaves out, differentiate to a translation along z_{j-1}.
 """
 
@@ -98,7 +98,7 @@ class Partials(NamedTuple):
 
 
 def partials(arm: ArmParameters, q: Sequence[Scalar], *, second: bool = True) -> Partials:
-    """All of them, from the products T_j^q built up once (Turney's appendix)."""
+    """All derivatives, from the products T_j^q, which are formed once (Turney's appendix)."""
     n = arm.n
     steps = [link_transform(joint, q_i) for joint, q_i in zip(arm.joints, q, strict=True)]
     T: dict[tuple[int, int], Transform] = {(s, s): NO_DISPLACEMENT for s in range(n + 1)}
@@ -188,7 +188,7 @@ def coriolis_coefficients(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[
 
 
 def gravity_forces(arm: ArmParameters, q: Sequence[Scalar]) -> list[Scalar]:
-    """G_i (T2.8, L3.10): what holds the arm up at rest."""
+    """G_i (T2.8, L3.10): the forces that hold the arm at rest."""
     return gravity_terms(arm, partials(arm, q, second=False), [pseudo_inertia(body) for body in arm.bodies])
 
 

@@ -1,7 +1,7 @@
 """Modified Newton-Euler recursions: Turney, Mudge & Lee 1980, section 5, T5.1-5.2.
 
-omega x (omega x b) + alpha x b = A b for every b, with one matrix A per link; and the moment of the link's own
-inertia is read off A K, with K = Tr(I)/2 E - I about the centre of mass.
+omega x (omega x b) + alpha x b = A b for every b, with one matrix A per link. The moment of the link's own inertia
+follows from A K, with K = Tr(I)/2 E - I about the centre of mass.
 
 Deviates from the print: A(3,2) = omega_z omega_y + alpha_x; K is about the centre of mass, and full where the paper
 assumes principal axes; n_x takes (A K)_zy - (A K)_yz, and so on around; the last term of T5.2 is R_i^{i+1} n_{i+1}.

@@ -1,8 +1,8 @@
 """Newton-Euler recursions: Turney, Mudge & Lee 1980, T3.15-3.21 (after Luh, Walker & Paul); L3.21-3.27.
 
-T3.16 prints omega_i, the same vector product since z x z = 0; its components are those of omega_{i-1}, as in T3.4.
-T3.18 has r-bar_i, as T3.8 prints it; a_0 = g z_0 is a vector in any direction. Prismatic joints, which the paper
-leaves out, add the terms of Angeles, A7.34f.
+T3.16 prints omega_i, which gives the same vector product since z x z = 0; its components are those of omega_{i-1}, as
+in T3.4. T3.18 has r-bar_i, as T3.8 prints it. a_0 = g z_0 is a vector in any direction. Prismatic joints, which the
+paper leaves out, add the terms of Angeles, A7.34f.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def link_wrenches(
         N.append(I @ alpha + cross(omega, I @ omega))  # T3.10, L3.16
 
     # Inward: forces from the hand to the base.
-    f_next, n_next = -tip.force, -tip.moment  # what link n exerts on the world beyond, already in frame n
+    f_next, n_next = -tip.force, -tip.moment  # wrench of link n on the environment, already in frame n
     wrenches = []
     for i in reversed(range(arm.n)):
         f = F[i] + f_next  # T3.19, L3.25

@@ -1,12 +1,12 @@
 """The natural orthogonal complement: Angeles, chapter 7, section 7.5.
 
-The twists of all links, t, obey K t = 0 (A7.50) and t = T qd (A7.54), with K T = 0 (A7.55a, A7.55b). T' wipes the
-constraint wrenches out of the uncoupled Newton-Euler equations (A7.48) and leaves Euler and Lagrange's:
+The twists of all links, t, obey K t = 0 (A7.50) and t = T qd (A7.54), with K T = 0 (A7.55a, A7.55b). T' eliminates the
+constraint wrenches from the uncoupled Newton-Euler equations (A7.48) and leaves those of Euler and Lagrange:
 
     I qdd = - T' (M T_dot + W M T) qd + T' (w^A + w^D + w^G)                                             (A7.57)
 
-Everything is held in frame-0 axes; a twist is (omega, c_dot), c the centre of mass. Gravity enters as an acceleration
-of the base (A7.44) in the place of w^G (A7.49), which makes a moving base (the book's 7.5.2) no special case.
+All vectors are in frame-0 axes; a twist is (omega, c_dot), c the centre of mass. Gravity enters as an acceleration of
+the base (A7.44) instead of w^G (A7.49), so that a moving base (the book's 7.5.2) is no special case.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Motion(NamedTuple):
 
 
 class Geometry(NamedTuple):
-    """Where everything is, in frame-0 axes."""
+    """Axes, origins, mass centres and rotations, in frame-0 axes."""
 
     e: list[Vector]  # axis of joint i
     o: list[Vector]  # origin of frame i-1, on that axis; one more at the end for the origin of frame n
@@ -72,7 +72,7 @@ def twist_blocks(arm: ArmParameters, g: Geometry) -> list[list[Twist]]:
 
 
 def constraint_matrix(arm: ArmParameters, q: Sequence[Scalar]) -> list[list[Scalar]]:
-    """K (A7.50), 6n x 6n: six rows a joint, written on the twists of the links on both sides of it.
+    """K (A7.50), 6n x 6n: six rows for each joint, in terms of the twists of the two links that it connects.
 
     Revolute: e x (omega_i - omega_{i-1}) = 0 and c_dot_i - omega_i x rho_i = c_dot_{i-1} + omega_{i-1} x delta_{i-1}.
     Prismatic: omega_i = omega_{i-1} and e x (c_dot_i - c_dot_{i-1} - omega_i x (c_i - c_{i-1})) = 0.
@@ -139,7 +139,7 @@ def motions(
 ) -> list[Motion]:
     """t and t_dot = T qdd + T_dot qd (A7.56) of every link; the base's own motion is added."""
     omega_0, alpha_0, a_0 = base
-    omega, e_dot, o_dot = omega_0, [], [ZERO]  # of the axes and of the points that T's vectors start from
+    omega, e_dot, o_dot = omega_0, [], [ZERO]  # rates of the axes and of the origins that T's vectors start from
     omegas = []
     for j, joint in enumerate(arm.joints):
         e_dot.append(cross(omega, g.e[j]))
@@ -226,7 +226,7 @@ def constraint_wrenches(
     tip: Wrench = NO_WRENCH,
     base: BaseState | None = None,
 ) -> list[Wrench]:
-    """w^C of every link (A7.48): what both its joints exert on it beside their actuators, at its mass centre.
+    """w^C of every link (A7.48): the wrench of both its joints, without their actuators, at its mass centre.
 
     The actuator of a prismatic joint pushes along the line through the origin of frame i-1.
     Identity: T' w^C = 0 (A7.51), and w^C = K' lambda (A7.52, A7.53).
@@ -236,7 +236,7 @@ def constraint_wrenches(
     wrenches = needed_wrenches(arm, g, T, qd, qdd, tip, base or base_at_rest(arm))
     for j, tau in enumerate(projected(T, wrenches)):
         active = g.e[j] * tau
-        for link, sign in ((j, 1.0), (j - 1, -1.0)):  # what drives link j drives link j-1 back
+        for link, sign in ((j, 1.0), (j - 1, -1.0)):  # the actuator of joint j acts on link j and reacts on link j-1
             if link < 0:
                 continue
             force, moment = wrenches[link]

@@ -1,11 +1,11 @@
 """Outward and inward recursions for revolute and prismatic joints: Angeles, chapter 7, algorithms A7.4.1 and A7.4.2.
 
-Every vector of link i is held in frame i (the book's F_{i+1}); Q_i maps it to frame i-1 (the book's F_i), in two
-planar turns of 4 multiplications and 2 additions each for a DH arm.
+Every vector of link i is in the axes of frame i (the book's F_{i+1}); Q_i maps it to frame i-1 (the book's F_i), by two
+planar rotations of 4 multiplications and 2 additions each for a DH arm.
 
 Deviates from the print: A7.4.1's prismatic branch turns delta + b e, b' e and b'' e together, before rho is
 added; A7.4.2 turns f_i and n_i into frame i-1 after adding; A7.38d gets b_i e_i x f_i for a prismatic joint.
-Positions and velocities of the mass centres are computed only if they are asked for: the torques do not need them.
+Positions and velocities of the mass centres are computed only on request, because the torques do not need them.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ class MassCentre(NamedTuple):
 
 
 class LinkMotion(NamedTuple):
-    """What the outward recursions give of link i, in its own axes."""
+    """Results of the outward recursions for link i, in its own axes."""
 
     turn: Matrix  # of joint i, about its axis
     omega: Vector
     omega_dot: Vector
     c_ddot: Vector  # acceleration of the mass centre, less gravity
-    centre: MassCentre | None  # where it was asked for
+    centre: MassCentre | None  # if requested
 
 
 def joint_to_centre(joint: JointParameters, body: BodyParameters) -> Vector:
@@ -59,7 +59,7 @@ def outward(
 ) -> list[LinkMotion]:
     """Algorithm A7.4.1.
 
-    centre:  position and velocity of the base's point C_0, where those of the mass centres are wanted
+    centre:  position and velocity of the base's point C_0, if those of the mass centres are wanted
     delta_0: from C_0, the point that base.a belongs to, to the origin of frame 0
     """
     omega, omega_dot, c_ddot = base

@@ -1,6 +1,6 @@
-"""What a formulation needs to know of an arm: plain tuples over any scalar, unvalidated.
+"""Parameters of an arm for the formulations: plain tuples over any scalar, unvalidated.
 
-Frames. Frame 0 stands on the base with z along the axis of joint 1; frame i is fixed in link i, and its z axis is
+Frame 0 is fixed in the base with z along the axis of joint 1; frame i is fixed in link i, and its z axis is
 the axis of joint i+1 (Denavit & Hartenberg's rule, as in Turney, Lee and Angeles). Joint i turns or slides by
 q_i + offset about or along z_{i-1}; then a constant displacement leads to frame i:
 
@@ -26,7 +26,7 @@ class JointParameters(NamedTuple):
 
 
 class DriveParameters(NamedTuple):
-    """Motor-side numbers of one joint; the gear ratio G turns them to the joint side."""
+    """Motor-side parameters of one joint; the gear ratio G converts them to the joint side."""
 
     viscous: Scalar
     coulomb_plus: Scalar
@@ -83,7 +83,7 @@ def with_payload(arm: ArmParameters, payload: BodyParameters) -> ArmParameters:
 
 
 def reflected_inertia(drive: DriveParameters) -> Scalar:
-    """J_m G^2: the rotor's inertia as the joint feels it."""
+    """J_m G^2: the rotor's inertia, reflected to the joint."""
     return drive.motor_inertia * (drive.gear_ratio * drive.gear_ratio)
 
 

@@ -1,9 +1,9 @@
-"""Joint frames and base parameters: the same motion from fewer numbers.
+"""Joint frames and base parameters: the same motion from fewer parameters.
 
-Joint frame i moves with link i and has its z axis on the axis of joint i. Masses that lie on an axis belong to both
-links that share it: regrouping moves each link's mass, its first moment along z and its second moment along z inward to
-the link before (Khalil & Kleinfinger 1987, Gautier & Khalil 1990), whence they vanish into the base. What remains is 7
-numbers a link (1 for the first): h_x, h_y and an inertia with I_zz = I_xx + I_yy.
+Joint frame i moves with link i and has its z axis on the axis of joint i. A mass on an axis may be counted with either
+link that shares the axis. Regrouping moves each link's mass, its first moment along z and its second moment along z
+inward to the link before (Khalil & Kleinfinger 1987, Gautier & Khalil 1990), and finally into the base, where they have
+no effect. This leaves 7 parameters for each link (1 for the first): h_x, h_y and an inertia with I_zz = I_xx + I_yy.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from tauforge.algebra.scalars import Scalar, is_number, is_zero
 from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
 
-ROUNDING = 1e-15  # what regrouping leaves of an exact zero, relative to the numbers that cancelled
+ROUNDING = 1e-15  # rounding error of an exact zero after regrouping, relative to the terms that cancelled
 
 
 class JointFrame(NamedTuple):
-    """One link, seen from its joint: where the joint stands on the link before, and the body about the joint."""
+    """One link in its joint frame: the place of the joint on the link before, and the body about the joint."""
 
     revolute: bool
     offset: Scalar
@@ -27,7 +27,7 @@ class JointFrame(NamedTuple):
     mass: Scalar
     first_moment: Vector  # m c, about the joint frame's origin and in its axes
     inertia: Matrix  # about the origin
-    flat: bool = False  # I_zz = I_xx + I_yy, no mass off the x-y plane: every link after regrouping
+    flat: bool = False  # I_zz = I_xx + I_yy, all mass in the x-y plane: so is every link after regrouping
 
     @property
     def joint(self) -> JointParameters:
@@ -35,14 +35,14 @@ class JointFrame(NamedTuple):
 
 
 class Chain(NamedTuple):
-    """The links in their joint frames, and where the last frame of the arm is seen from the last joint's."""
+    """The links in their joint frames, and the last frame of the arm, seen from the last joint frame."""
 
     frames: tuple[JointFrame, ...]
     last: Transform  # joint frame n <- frame n
 
 
 def joint_frames(arm: ArmParameters) -> Chain:
-    """The arm's bodies in their joint frames, nothing regrouped."""
+    """The arm's bodies in their joint frames, not regrouped."""
     frames: list[JointFrame] = []
     before = NO_DISPLACEMENT
     for joint, body in zip(arm.joints, arm.bodies, strict=True):
@@ -55,7 +55,7 @@ def joint_frames(arm: ArmParameters) -> Chain:
 
 
 def regrouped(chain: Chain) -> Chain:
-    """The same motion from fewer numbers: what lies on a joint's axis moves to the link before.
+    """The same motion from fewer parameters: what lies on a joint's axis is moved to the link before.
 
     A prismatic joint does not turn its link, so its whole tensor moves inward, and its mass and first moment stay.
     Identity: inverse dynamics and mass matrix are those of `chain`.
@@ -86,7 +86,7 @@ def regrouped(chain: Chain) -> Chain:
 def axis_second_moment(h: Vector, I: Matrix) -> tuple[Scalar, bool]:
     """integral z^2 dm, to be moved inward, and whether that makes the link flat.
 
-    A bare diagonal tensor may be left with fewer terms by another amount than the true one: any will do.
+    Any amount may be moved. For a diagonal tensor another amount than the true one may leave fewer terms.
     """
     on_axis = (I[0, 0] + I[1, 1] - I[2, 2]) * 0.5
     bare = all(is_zero(x) for x in (h.x, h.y, I[0, 1], I[0, 2], I[1, 2]))
@@ -106,7 +106,7 @@ def axis_second_moment(h: Vector, I: Matrix) -> tuple[Scalar, bool]:
 
 
 def nearly(x: Scalar, size: Matrix) -> Scalar:
-    """x, or 0 where x is what rounding left of a cancellation among numbers of the size of `size`."""
+    """x, or 0 where x is only the rounding error of a cancellation among terms of the magnitude of `size`."""
     entries = [entry for row in size.rows for entry in row if is_number(entry)]
     return 0.0 if is_number(x) and abs(x) <= ROUNDING * max(map(abs, entries), default=0.0) else x
 

@@ -1,8 +1,8 @@
 """Strobing: M, C^i_jk and G from any inverse dynamics (Turney, Mudge & Lee 1980, end of section 3, sections 6-7).
 
 M's column j is the torque of a unit acceleration of joint j, at rest and without gravity; G is the torque at rest.
-Two unit velocities at once give C_jj + C_kk + 2 C_jk, so the runs with one unit velocity are subtracted: the paper's
-recipe, read literally, does not.
+Two unit velocities at once give C_jj + C_kk + 2 C_jk, so the runs with one unit velocity are subtracted. The paper's
+recipe, read literally, does not subtract them.
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ def explicit_model(inverse_dynamics: InverseDynamics, arm: ArmParameters, q: Seq
 
 
 def mass_matrix_cost(n: int, kinematic: int, dynamic: int) -> int:
-    """k_1 n (n + 1)/2 + d_1 n (n + 1)/2 (Turney section 6): strobing joint j moves links j..n only, and symmetry asks
-    for the torques of joints j..n only. k_1, d_1: operations per link of each pass.
+    """k_1 n (n + 1)/2 + d_1 n (n + 1)/2 (Turney section 6): strobing joint j moves only links j..n, and by symmetry
+    only the torques of joints j..n are needed. k_1, d_1: operations per link of each pass.
 
-    The paper's estimate for a text that skips links at rest. `mass_matrix` writes the whole recursion; links at rest
-    fold away with their zeros.
+    This is the paper's estimate for a program that skips links at rest. `mass_matrix` runs the whole recursion; links
+    at rest cost nothing, because their zeros fold.
     """
     return (kinematic + dynamic) * n * (n + 1) // 2
 

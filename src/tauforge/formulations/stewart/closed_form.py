@@ -3,15 +3,15 @@
 This is the form of Pedrammehr et al. 2012, eqs 48 and 51, made exact; what those equations lack is in
 `pedrammehr2012_closed`.
 
-Six coordinates, those of the platform: no loop can open. A leg enters M by the 3 x 3 mass that its tip feels,
-M = sum [E; q~] Q_i [E; q~]' + the platform's remainder, all in the coordinates of `universal_coordinates`.
+It has six coordinates, those of the platform, so no loop can open. A leg enters M by the 3 x 3 apparent mass Q_i of its
+tip, M = sum [E; q~] Q_i [E; q~]' + the platform's remainder, all in the coordinates of `universal_coordinates`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tauforge.algebra.linear import factored, solved
+from tauforge.algebra.linear import Factors, factored, solved
 from tauforge.algebra.scalars import Scalar, is_zero
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
@@ -20,13 +20,13 @@ from tauforge.formulations.stewart.lumping import LumpedPlatform
 from tauforge.formulations.stewart.moving_base import MovingBase
 from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip_mass_matrix
-from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, tip, trap, without
+from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, spread, tip, without
 
-SUSPICIOUS_FACTORS = 1e12  # of the sizes of M's factors: its condition number is looked at where they differ more
+SUSPICIOUS_FACTORS = 1e12  # ratio of the magnitudes of M's factors above which its condition number is checked
 
 
 def bias_wrench(p: LumpedPlatform, m: PlatformMotion) -> list[Scalar]:
-    """eta: what the legs and the platform need at zero acceleration, at the platform's own origin."""
+    """eta: the wrench that legs and platform need at zero acceleration, at the platform's own origin."""
     found, q1 = gathered(p, without_acceleration(m), [0.0] * len(p.legs))
     force, moment = found.wrench
     return [*force, *(moment + cross(q1, force))]
@@ -37,7 +37,7 @@ def without_acceleration(m: PlatformMotion) -> PlatformMotion:
 
 
 def tip_mass_matrix(t: Tip | FreeTip) -> Matrix:
-    """The mass of a leg as its tip feels it, 3 x 3, base axes, with the platform's mass that rides on it.
+    """The apparent mass of a leg at its tip, 3 x 3, base axes, with the platform's point mass there.
 
     Q_i of P41 and P42 in their exact form.
     """
@@ -119,27 +119,24 @@ def mass_matrix(p: LumpedPlatform, X: Vector, R: Matrix) -> list[list[Scalar]]:
 
 
 def forward_dynamics(
-    p: LumpedPlatform,
-    m: PlatformMotion,
-    actuators: Sequence[Scalar],
-    external: Wrench = NO_WRENCH,
-    *,
-    trapped: bool = False,
-) -> tuple[Vector, Vector]:
-    """Accelerations (a, alpha) that the actuators produce: six coordinates, so that no loop can open.
+    p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar], external: Wrench = NO_WRENCH
+) -> tuple[Vector, Vector, Scalar]:
+    """Accelerations (a, alpha) that the actuators produce, and a doubt of them: at least 1 where M may be singular.
 
-    m: its accelerations are not used
-    trapped: where the factors of M say that it may have no inverse the last component is not a number
+    The accelerations in m are not used.
     Identity: inverse_dynamics at the result gives the actuators' forces back.
     """
     found, q1 = gathered(p, without_acceleration(m), actuators)
     force, moment = without(found.wrench, external, q1)
     factors = factored(assembled(*mass_blocks(p, m.R, found.tips)))
     x = solved(factors, [-y for y in (*force, *moment)])
-    if trapped:
-        x[5] = trap(factors.D_inverse, x[5], SUSPICIOUS_FACTORS)
     alpha = Vector(*x[3:])
-    return Vector(*x[:3]) - cross(alpha, q1), alpha
+    return Vector(*x[:3]) - cross(alpha, q1), alpha, doubt_of(factors)
+
+
+def doubt_of(factors: Factors) -> Scalar:
+    """At least 1 where M may have no inverse."""
+    return spread(factors.D_inverse) * (1.0 / SUSPICIOUS_FACTORS)
 
 
 def forward_dynamics_on_moving_base(
@@ -149,9 +146,7 @@ def forward_dynamics_on_moving_base(
     actuators: Sequence[Scalar],
     base: MovingBase,
     external: Wrench = NO_WRENCH,
-    *,
-    trapped: bool = False,
-) -> tuple[Vector, Vector]:
+) -> tuple[Vector, Vector, Scalar]:
     """Accelerations (a, alpha) relative to a base that moves; other arguments as in `forward_dynamics`.
 
     The mass matrix is that of the base at rest: the base changes eta alone, which is taken from the vector equations.
@@ -161,6 +156,4 @@ def forward_dynamics_on_moving_base(
     force, moment = exact.missing_wrench(whole, without_acceleration(m), actuators, external, base)
     factors = factored(mass_matrix(p, m.X, m.R))
     x = solved(factors, [-y for y in (*force, *moment)])
-    if trapped:
-        x[5] = trap(factors.D_inverse, x[5], SUSPICIOUS_FACTORS)
-    return Vector(*x[:3]), Vector(*x[3:])
+    return Vector(*x[:3]), Vector(*x[3:]), doubt_of(factors)

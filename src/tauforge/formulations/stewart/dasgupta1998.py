@@ -1,15 +1,15 @@
-"""Inverse dynamics as Dasgupta & Mruthyunjaya 1998 published it, misprints mended, and what is wrong with it.
+"""Inverse dynamics as Dasgupta & Mruthyunjaya 1998 published it, with misprints corrected, and its errors.
 
-Mended: the sign of the sum of K in D33 (D35 has it right), S'' and L' in D9, L' before D24 and in D25, t'' in D31.
-Wrong in the model itself, each behind a switch:
+Corrected misprints: the sign of the sum of K in D33 (D35 has it right), S'' and L' in D9, L' before D24 and in D25, t''
+in D31. Errors of the model itself, each with a switch that corrects it:
 
   leg_spin             D6, D8 and D9 take W.s = 0; a universal joint lets the leg spin
   moment_along_c       D17, D20, D21 and D29 put the universal joint's moment along the leg; it is along c = u x v, the
                        normal of the joint's two axes
-  parallel_axis_once   D16 adds m_u L^2 diag(0, 1, 1), which m_u r_u x a_u holds already
+  parallel_axis_once   D16 adds m_u L^2 diag(0, 1, 1), which m_u r_u x a_u contains already
 
 With all three the model is exact. Where the base joints are spherical the first two change nothing: W.s = 0 is right
-there, and s.C = 0, so that no moment is left to place. The third remains.
+there, and s.C = 0, so the joint's moment is zero. The third error remains.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ AS_PUBLISHED = Corrections()
 
 
 class LegTerms(NamedTuple):
-    """What a leg does to the platform, but for its force along itself."""
+    """The effect of a leg on the platform, except its force along itself."""
 
     motion: LegMotion
     K: Vector  # force of the platform on the leg, its part across the leg: D21
@@ -66,13 +66,13 @@ def leg_terms(p: PlatformParameters, leg: LegParameters, m: PlatformMotion, corr
     if corrections.moment_along_c and leg.k is not None:
         C = C - l.c * (dot(l.s, C) / dot(l.s, l.c))  # D29 in its exact form
     K = cross(C, l.s) * (1.0 / l.L)  # D21
-    # D23, Newton's equation of the upper part, along the leg; a drive's reflected mass is no part of the paper
+    # D23, Newton's equation of the upper part, along the leg; the paper has no reflected mass of the drive
     D = dot(l.s, a_u - g) * m_u + l.Ldot * p.friction.prismatic + l.Lddot * leg.reflected_mass
     return LegTerms(l, K, D, f)
 
 
 def final_system(own: Wrench, legs: Sequence[LegTerms]) -> list[Scalar]:
-    """Forces of the actuators. own: the wrench that moves the platform, less the external one."""
+    """Forces of the actuators. own: the wrench that the platform's motion needs, less the external one."""
     force, moment = own
     for motion, K, _, f in legs:
         force, moment = force + K, moment + cross(motion.q, K) - f  # D33-35, with the other sign

@@ -29,6 +29,7 @@ from tauforge.formulations.serial.modified_newton_euler import acceleration_matr
 from tauforge.formulations.stewart.closed_form import (
     assembled,
     crossed,
+    doubt_of,
     mass_blocks,
     tip_mass_matrix,
     without_acceleration,
@@ -43,6 +44,7 @@ from tauforge.formulations.stewart.universal_coordinates import (
     Tip,
     about_axes,
     components,
+    doubt,
     gathered,
     rates,
     tip,
@@ -315,16 +317,17 @@ class StateSlopes(NamedTuple):
     last: Rows
 
 
-def inverse_dynamics_slopes(p: LumpedPlatform, m: PlatformMotion, turns: Matrix) -> StateSlopes:
-    """Of the actuators' forces, by pose, twist and acceleration.
+def inverse_dynamics_slopes(p: LumpedPlatform, m: PlatformMotion, turns: Matrix) -> tuple[StateSlopes, Scalar]:
+    """Of the actuators' forces, by pose, twist and acceleration; and a doubt of them, as of the forces.
 
     turns: whose columns are the turns by the three angles of the pose, each at unit rate
     Identity: the last is H^-1 M.
     """
     found, _ = gathered(p, m)
-    (pushes,), _ = eliminations(long_columns(found.tips), [[*found.wrench.force, *found.wrench.moment]])
+    (pushes,), pivots = eliminations(long_columns(found.tips), [[*found.wrench.force, *found.wrench.moment]])
     F = [x * t.L + along for t, along, x in zip(found.tips, found.along, pushes, strict=True)]
-    return force_slopes(p, m, turns, found.tips, slopes_of_legs(p, m, found.tips, F))
+    doubted = doubt(pivots, [t.rho for t in found.tips if isinstance(t, Tip)])
+    return force_slopes(p, m, turns, found.tips, slopes_of_legs(p, m, found.tips, F)), doubted
 
 
 def force_slopes(
@@ -341,16 +344,18 @@ def force_slopes(
 
 def forward_dynamics_slopes(
     p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar], turns: Matrix
-) -> StateSlopes:
-    """Of the acceleration, by pose, twist and the actuators' forces; m: its accelerations are not used.
+) -> tuple[StateSlopes, Scalar]:
+    """Of the acceleration, by pose, twist and the actuators' forces; and a doubt of them, as of the accelerations.
 
+    m: its accelerations are not used
     Identity: the last is M^-1 H; the others are - (dF/d(a, alpha))^-1 times those of `inverse_dynamics_slopes`.
     """
     found, q1 = gathered(p, without_acceleration(m), actuators)
     factors = factored(assembled(*mass_blocks(p, m.R, found.tips)))
     x = solved(factors, [-y for y in (*found.wrench.force, *found.wrench.moment)])
     m = m._replace(a=Vector(*x[:3]) - cross(Vector(*x[3:]), q1), alpha=Vector(*x[3:]))
-    return acceleration_slopes(p, m, turns, found.tips, slopes_of_legs(p, m, found.tips, actuators))
+    legs = slopes_of_legs(p, m, found.tips, actuators)
+    return acceleration_slopes(p, m, turns, found.tips, legs), doubt_of(factors)
 
 
 def acceleration_slopes(

@@ -1,13 +1,13 @@
 """The exact inverse dynamics of a Stewart platform, as vector equations.
 
-Pedrammehr's eqs 1-17, 22-23, 25-31, 34-40, 45-47 and 49 (25 mended), or Dasgupta's eqs 1-37 with the leg's spin,
-without eq. 16's second parallel-axis term and with the universal joint's moment along c = u x v: both come to this.
-What the papers as printed do instead is in `dasgupta1998` and `pedrammehr2012`. A spherical joint at the
-base gives the leg no moment at all, and the leg does not spin (`kinematics`): then Dasgupta's eqs 1-37 without eq. 16's
-second term are exact.
+Two ways lead to these equations: Pedrammehr's eqs 1-17, 22-23, 25-31, 34-40, 45-47 and 49 (25 corrected), or Dasgupta's
+eqs 1-37 with the leg's spin, without eq. 16's second parallel-axis term and with the universal joint's moment along
+c = u x v. The papers as printed are in `dasgupta1998` and `pedrammehr2012`. A spherical joint at the base exerts no
+moment on the leg, and the leg does not spin (`kinematics`): then Dasgupta's eqs 1-37 without eq. 16's second term are
+exact.
 
-The base may move (`moving_base`), which is no part of the papers: inertia forces follow from absolute accelerations and
-turns, friction and reflected masses from those relative to the base.
+The base may move (`moving_base`), which the papers do not consider. Inertia forces follow from absolute accelerations
+and turns, friction and reflected masses from motion relative to the base.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from tauforge.formulations.stewart.platform_equations import inertial_wrench, le
 
 
 class LegLoad(NamedTuple):
-    """What the platform must do to a leg: a force K across it, and along it D less the actuator's force."""
+    """The force of the platform on a leg: K across it, and along it D less the actuator's force."""
 
     motion: LegMotion
-    lower: Wrench  # that moves the lower part, about the base joint, friction left out
-    upper: Wrench  # that moves the upper part, about the base joint
-    M_u: Scalar  # moment of the universal joint along c; 0 of a spherical joint
+    lower: Wrench  # that the lower part needs, about the base joint, without friction
+    upper: Wrench  # that the upper part needs, about the base joint
+    M_u: Scalar  # moment of the universal joint along c; 0 for a spherical joint
     K: Vector  # force of the spherical joint on the leg, its part across the leg
     D: Scalar  # actuator force that would move the leg alone
     f: Vector  # friction moment of the spherical joint, on the platform
@@ -56,7 +56,7 @@ def leg_load(p: PlatformParameters, leg: LegParameters, m: PlatformMotion, base:
 def required_wrench(
     p: PlatformParameters, m: PlatformMotion, external: Wrench, loads: list[LegLoad], base: MovingBase = AT_REST
 ) -> Wrench:
-    """What the legs must give to the platform beyond forces along themselves (P45, P49)."""
+    """The wrench that the forces along the legs must exert on the platform (P45, P49)."""
     own = inertial_wrench(p, m, base=base)
     force, moment = own.force - external.force, own.moment - external.moment
     for load in loads:

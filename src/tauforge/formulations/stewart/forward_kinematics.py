@@ -1,7 +1,7 @@
 """From leg lengths to the pose (Dasgupta & Mruthyunjaya 1998, sec. 4.3), and from their rates to the platform's.
 
-Newton's method on squared lengths, which have no roots in them: (S.S - l^2)/2 = 0 with the Jacobian's rows
-[S, q x S]. The orientation is a quaternion, so that no orientation is special; a step turns it by a small rotation.
+Newton's method is applied to squared lengths, which need no roots: (S.S - l^2)/2 = 0 with the Jacobian's rows
+[S, q x S]. The orientation is a quaternion, so that no orientation is special; a step applies a small rotation to it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tauforge.algebra.vectors import Vector, cross, dot
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.platform_equations import force_matrix, leg_vectors
 
-TINY = 1e-300  # keeps 0/0 away where all lengths are 0
+TINY = 1e-300  # avoids 0/0 where all lengths are 0
 
 
 class Guess(NamedTuple):
@@ -38,7 +38,7 @@ def step(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: Guess) -> 
 
 
 def residual(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: Guess) -> Scalar:
-    """Errors of the lengths beside the lengths: roots of the sums of their squares. Not a number stays one."""
+    """The norm of the errors of the lengths over the norm of the lengths. NaN in gives NaN."""
     R = g.orientation.rotation()
     errors: Scalar = 0.0
     sizes: Scalar = 0.0

@@ -1,11 +1,11 @@
 """Motion of the legs from the motion of the platform.
 
-Dasgupta & Mruthyunjaya 1998, eqs 1-9, and Pedrammehr et al. 2012, eqs 1-30. Where they disagree the second is right: a
-universal joint lets the leg spin about itself, W.s = 0 (D6, D8, D9) does not hold. `spin=False` gives the
-first all the same.
+The source is Dasgupta & Mruthyunjaya 1998, eqs 1-9, and Pedrammehr et al. 2012, eqs 1-30. Where they disagree the
+second is right: a universal joint lets the leg spin about itself, so W.s = 0 (D6, D8, D9) does not hold. `spin=False`
+gives the first nevertheless.
 
-Two equations of Pedrammehr are read with omega_t, the leg's spin, where our text of the paper has omega_l or omega_i:
-W = omega_n + omega_t n (15) and omega_t = -omega_n.c / (n.c) (17). His eq. 25 is mended: the last term of the spin's
+Two equations of Pedrammehr are read with omega_t, the leg's spin, where our copy of the paper has omega_l or omega_i:
+W = omega_n + omega_t n (15) and omega_t = -omega_n.c / (n.c) (17). His eq. 25 is corrected: the last term of the spin's
 rate is omega_u omega_v / (c.n), not -omega_u omega_v. The two are equal only where the leg is normal to the fixed axis
 u, since c.n = -sqrt(1 - (u.n)^2). His other way to the angular acceleration, by its components along u and v
 (eqs 18-21), is not needed here; the study of the paper compares both.
@@ -26,7 +26,7 @@ from tauforge.formulations.stewart.parameters import LegParameters, PlatformMoti
 
 
 class LegVector(NamedTuple):
-    """Where a leg is."""
+    """Position of a leg."""
 
     q: Vector  # platform joint from the platform's origin, base axes (P3)
     S: Vector  # platform joint from the base joint (D1, P1-2, P6-7)
@@ -35,7 +35,7 @@ class LegVector(NamedTuple):
 
 
 class LegMotion(NamedTuple):
-    """How a leg moves; D and P name the papers' equations. u, v and c are zero where the base joint is spherical."""
+    """Motion of a leg; D and P name the papers' equations. u, v and c are zero where the base joint is spherical."""
 
     q: Vector
     S: Vector
@@ -46,7 +46,7 @@ class LegMotion(NamedTuple):
     c: Vector  # normal to both: u x v
     T: Matrix  # base <- leg axes (D10, P28)
     Ldot: Scalar  # D5, P8
-    Lddot: Scalar  # D8, in which W is that of D6, across the leg; equal to P9
+    Lddot: Scalar  # D8 with the W of D6, across the leg; equal to P9
     S_dot: Vector  # velocity of the platform joint, D4
     S_ddot: Vector  # its acceleration, D7
     W: Vector  # angular velocity, P15; in the plane of u and v, P12

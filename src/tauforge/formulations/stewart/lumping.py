@@ -1,8 +1,8 @@
 """The platform as point masses at its joints and a remainder, the legs by their moments about the base joint.
 
-Numbers of the robot alone: it is done once. A body's motion depends on its mass, first and second moments, ten numbers;
-point masses at the six joints can take over up to six of them, and a mass at a leg's tip costs the leg nothing. What is
-left is the remainder. Masses may come out negative: only sums matter.
+This depends only on the robot's parameters and is done once. A body's motion depends on ten parameters: its mass, first
+and second moments. Point masses at the six joints can represent up to six of them, and a mass at a leg's tip costs the
+leg nothing. What is left is the remainder. Masses may be negative: only sums matter.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from tauforge.formulations.stewart.parameters import Friction, LegParameters, Pl
 
 WELL_CONDITIONED = 2e-2  # a pivot of the scaled equations for the masses must be this large
 SECOND_XX, SECOND_YY, SECOND_ZZ = 4, 5, 7  # places in `moments`
-LARGEST_MASSES = 2.0  # sum of the point masses' sizes, of the body's
-ROUNDING = 1e-14  # of a remainder beside what it is left of
+LARGEST_MASSES = 2.0  # sum of the point masses' magnitudes over the body's mass
+ROUNDING = 1e-14  # a remainder that is smaller than this, relative to the moment it is left of, is rounding
 
 
 class LumpedLeg(NamedTuple):
@@ -29,7 +29,7 @@ class LumpedLeg(NamedTuple):
     J: Matrix  # of both parts about their own frames' origins, leg axes
     lower_moment: Vector  # m_d r_d
     upper_moment: Vector  # m_u r_u, from the platform joint
-    tip_mass: Scalar  # of the upper part and what of the platform rides on it
+    tip_mass: Scalar  # of the upper part and the platform's point mass at this joint
     reflected_mass: Scalar
 
 
@@ -45,7 +45,7 @@ class LumpedPlatform(NamedTuple):
 
 
 def lumped(p: PlatformParameters) -> LumpedPlatform:
-    """About the first platform joint, with as much of the platform on the joints as is well conditioned."""
+    """Parameters about the first platform joint, with as much of the platform on the joints as is well conditioned."""
     origin = p.legs[0].p
     points = [leg.p - origin for leg in p.legs]
     masses, rest = masses_at(points, moments(*moments_about(origin, p.body)))
@@ -103,14 +103,14 @@ def lumped_leg(leg: LegParameters, point: Vector, rider: Scalar) -> LumpedLeg:
 
 
 def moments(mass: Scalar, first: Vector, Q: Matrix) -> list[Scalar]:
-    """Mass, first moments, and second moments in the order in which they are given away."""
+    """Mass, first moments, and second moments in the order in which point masses take them over."""
     return [mass, *first, Q[0, 0], Q[1, 1], Q[0, 1], Q[2, 2], Q[0, 2], Q[1, 2]]
 
 
 def masses_at(points: list[Vector], wanted: list[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-    """Masses at the points that take over as many of the ten moments as they well can, and what remains of these.
+    """Masses at the points that take over as many of the ten moments as conditioning allows, and what remains of these.
 
-    Numbers that are not known (symbols, inputs of a graph) stay whole.
+    Unknown parameters (symbols, inputs of a graph) stay in the remainder.
     """
     numbers = [x for point in points for x in point] + wanted
     if not all(is_number(x) for x in numbers):
@@ -130,8 +130,8 @@ def masses_at(points: list[Vector], wanted: list[Scalar]) -> tuple[list[Scalar],
 def bounded_masses(
     rows: list[list[float]], wanted: list[float], candidates: list[int]
 ) -> tuple[list[float], list[int]]:
-    """Moments are given away one after another as long as the masses stay of the body's own size: masses of both signs
-    that nearly cancel would cost digits.
+    """Masses that take over one moment after another, as long as their magnitudes stay near the body's own mass: masses
+    of both signs that nearly cancel would lose digits.
     """
     spread = sum(rows[k][i] for k in (SECOND_XX, SECOND_YY, SECOND_ZZ) for i in range(len(rows[0]))) / len(rows[0])
     second = sum(abs(wanted[k]) for k in (SECOND_XX, SECOND_YY, SECOND_ZZ))
@@ -146,7 +146,7 @@ def bounded_masses(
 
 
 def independent_rows(rows: list[list[float]], most: int) -> list[int]:
-    """The first rows, in order, that stay apart from those before them (Gram-Schmidt with a threshold)."""
+    """The first rows, in order, that are independent of those before them (Gram-Schmidt with a threshold)."""
     basis: list[list[float]] = []
     chosen: list[int] = []
     for k, row in enumerate(rows):

@@ -12,7 +12,7 @@ from tauforge.formulations.stewart.platform_equations import inertial_wrench, le
 def inverse_dynamics(
     p: PlatformParameters, m: PlatformMotion, external: Wrench = NO_WRENCH, base: MovingBase = AT_REST
 ) -> list[Scalar]:
-    """F_0. Identity: equals the exact model of a platform whose legs weigh nothing and whose joints do not rub."""
+    """F_0. Identity: equals the exact model of a platform with massless legs and frictionless joints."""
     own = inertial_wrench(p, m, base=base)
     wanted = Wrench(own.force - external.force, own.moment - external.moment)
     return leg_forces(leg_vectors(p, m), wanted)

@@ -1,6 +1,6 @@
-"""What a formulation needs to know of a Stewart platform: plain tuples over any scalar, unvalidated.
+"""Parameters of a Stewart platform for the formulations: plain tuples over any scalar, unvalidated.
 
-Base frame throughout, unless a name says otherwise. A leg has axes of its own (D10):
+Vectors are in the base frame unless a name says otherwise. A leg has axes of its own (D10):
 
     x = s, along the leg;  y = k x s / |k x s|, the moving axis of the universal joint;  z = x x y,
 
@@ -37,7 +37,7 @@ class LegParameters(NamedTuple):
 
 
 class Friction(NamedTuple):
-    """Viscous, one of each kind for all legs."""
+    """Viscous coefficients, one of each kind for all legs."""
 
     universal: Scalar  # N m s, of the base joint, whatever its kind
     prismatic: Scalar  # N s/m
@@ -57,7 +57,7 @@ def with_payload(p: PlatformParameters, payload: BodyParameters) -> PlatformPara
 
 
 class PlatformMotion(NamedTuple):
-    """Of the platform's frame."""
+    """Motion of the platform's frame."""
 
     X: Vector  # m, its origin
     R: Matrix  # base <- platform

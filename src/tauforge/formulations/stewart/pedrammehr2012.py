@@ -1,14 +1,14 @@
-"""Inverse dynamics as Pedrammehr, Mahboubkhah & Khani 2012 published it, misprints mended, and what is wrong with it.
+"""Inverse dynamics as Pedrammehr, Mahboubkhah & Khani 2012 published it, with misprints corrected, and its errors.
 
-The vector form: the motion of the legs is that of `kinematics`, where eqs 15, 17 and 25 are mended; X_g in eq. 46 is
-read as X_g''. What this file adds is eqs 31-40 and 45-50. Wrong in the model itself: the parallel-axis terms of eqs 32,
-33 and 50, which m L x L'' (and m r x X_g'') hold already; and they put components in base axes between T and T'.
-Switches:
+This is the vector form: the motion of the legs is that of `kinematics`, where eqs 15, 17 and 25 are corrected; X_g in
+eq. 46 is read as X_g''. This file adds eqs 31-40 and 45-50. Wrong in the model itself are the parallel-axis terms of
+eqs 32, 33 and 50: m L x L'' (and m r x X_g'') contain them already, and they put components in base axes between T and
+T'. Switches correct this:
 
   legs_once, platform_once   leave the terms out: exact with both
   own_axes                   keep them, but in components of the leg's and the platform's own axes
 
-Closed form: eqs 41-43, 48, 51, which are not equal to eq. 40; see `pedrammehr2012_closed`.
+The closed form, eqs 41-43, 48 and 51, is not equal to eq. 40; see `pedrammehr2012_closed`.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def leg_tensors(leg: LegParameters, l: LegMotion, r_d: Vector, r_u: Vector, corr
 
 
 def platform_wrench(p: PlatformParameters, m: PlatformMotion, external: Wrench, corrections: Corrections) -> Wrench:
-    """What the legs must give to the platform (P45, P49 with P50)."""
+    """The wrench that the legs must exert on the platform (P45, P49 with P50)."""
     r = m.R @ p.body.com
     own = inertial_wrench(p, m, tensor(p.body, m.R, r, corrections.platform_once, corrections.own_axes))
     return Wrench(own.force - external.force, own.moment - external.moment)

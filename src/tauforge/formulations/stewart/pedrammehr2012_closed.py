@@ -1,8 +1,8 @@
 """The closed form of Pedrammehr et al. 2012, eqs 41-43, 48 and 51, and the terms it lacks.
 
-Mended as misprints: I_ui for L_ui in 42, L_di in the m_d centripetal term of 43, and l' in the last term of S_i
-(appendix 1). The form is then still not equal to eq. 40, from which it is said to follow. What is missing from 42 and
-43 stands behind switches; with all of them it is equal to eq. 40:
+Corrected misprints: I_ui for L_ui in 42, L_di in the m_d centripetal term of 43, and l' in the last term of S_i
+(appendix 1). The form is then still not equal to eq. 40, from which it is said to follow. Switches add the terms that
+42 and 43 lack; with all of them it is equal to eq. 40:
 
   spin_rate_sign      43 has -omega_u omega_v for the spin rate's second part; it is +omega_u omega_v / (c.n)
   spin_in_forces      alpha_t n in m L x (alpha x L), both parts of the leg

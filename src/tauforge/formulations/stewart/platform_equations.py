@@ -17,7 +17,7 @@ from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformPar
 def inertial_wrench(
     p: PlatformParameters, m: PlatformMotion, inertia: Matrix | None = None, base: MovingBase = AT_REST
 ) -> Wrench:
-    """What must act on the platform at its origin: M (a_g - g), and R x that + I alpha + omega x I omega (D33-34).
+    """The wrench that the platform needs at its origin: M (a_g - g), and R x that + I alpha + omega x I omega (D33-34).
 
     inertia: about the mass centre, base axes; default that of the body (D32).
     """

@@ -1,12 +1,13 @@
 """A leg between two spherical joints in the cheapest exact form: symmetric about itself, and without spin.
 
-Where it points is all there is to know of it: s'' = (S'' - 2 L' s')/L across the leg. With J its inertia across the leg
-about the base joint, both parts about their own origins, and r, h the first moments of upper and lower part along it,
-what its tip feels is a mass m + 2 r/L + J/L^2 across the leg and m along it:
+Its motion follows from its direction alone: s'' = (S'' - 2 L' s')/L across the leg. Let J be its inertia across the leg
+about the base joint, both parts about their own origins, and r, h the first moments of upper and lower part along it.
+The apparent mass of its tip is m + 2 r/L + J/L^2 across the leg and m along it:
 
     K = m a + r s'' + [J s'' + r a + h g up + C_u s']/L across the leg,  a = S'' + g up.
 
-Parts along the leg do not enter the platform's equations, so that vectors are taken whole, and `along` puts it right.
+Components along the leg do not enter the platform's equations, so they are not removed from vectors; `along` corrects
+for them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from tauforge.formulations.stewart.parameters import Friction
 
 
 class FreeTip(NamedTuple):
-    """Where a leg without a fixed axis is."""
+    """Position of a leg without a fixed axis."""
 
     leg: LumpedLeg
     q: Vector  # platform joint from the moved origin
@@ -36,7 +37,7 @@ def free_tip(leg: LumpedLeg, q: Vector, S: Vector) -> FreeTip:
 
 
 class AddedMass(NamedTuple):
-    """What the tip feels across the leg beyond its own mass."""
+    """Apparent mass of the tip across the leg, beyond its own mass."""
 
     turning: Scalar  # r/L + J/L^2, of L s''
     whole: Scalar  # 2 r/L + J/L^2, of S''
@@ -51,7 +52,7 @@ def added_mass(t: FreeTip) -> AddedMass:
 def free_tip_force(
     t: FreeTip, S_dot: Vector, a: Vector, up: Vector, g: Scalar, friction: Friction
 ) -> tuple[Vector, Scalar]:
-    """Force of the platform on the leg, the actuator's left out: K + along s.
+    """Force of the platform on the leg without the actuator's: K + along s.
 
     a: acceleration of the tip less gravity; up: unit vector against gravity, g its magnitude
     """
@@ -72,7 +73,7 @@ def free_tip_force(
 
 
 def free_tip_mass_matrix(t: FreeTip) -> Matrix:
-    """The mass of the leg as its tip feels it, 3 x 3, base axes, with the platform's mass that rides on it."""
+    """The apparent mass of the leg at its tip, 3 x 3, base axes, with the platform's point mass there."""
     added, s = added_mass(t).whole, tuple(t.S * t.L_inverse)
     across, along = t.leg.tip_mass + added, t.leg.reflected_mass - added
     entries: list[list[Scalar]] = [[0.0] * 3 for _ in range(3)]

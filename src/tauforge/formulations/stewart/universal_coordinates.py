@@ -2,17 +2,16 @@
 
 A leg turns by w1 about the joint's fixed axis k and by w2 about its moving axis v = n / |n|, n = k x S: its angular
 velocity is W = w1 k + w2 v. Its mass about the base joint is a constant tensor J and first moments, so Lagrange's
-equations for (w1, w2) are short, and the force at its tip comes as cs s + cn n + ck k without the leg's axes ever being
-formed. cs does not enter the platform's equations: F_i = x_i + cs. Columns of H are taken as long as the legs,
-[S; q x S], and x_i scaled back. Legs with spherical joints at both ends are shorter still: `spherical_legs`.
+equations for (w1, w2) are short, and the force at its tip is cs s + cn n + ck k; the leg's axes are never formed. cs
+does not enter the platform's equations: F_i = x_i + cs. Columns of H are not normalised, [S; q x S], and x_i is scaled
+back. Legs with spherical joints at both ends are shorter still: `spherical_legs`.
 
-Gravity is an acceleration of everything upward. The platform's origin is moved to its first joint, and the platform
-replaced by point masses at the joints and a remainder (`lumping`): a joint's mass rides on its leg's tip at no cost.
+Gravity is an upward acceleration of everything. The platform's origin is moved to its first joint, and the platform is
+replaced by point masses at the joints and a remainder (`lumping`): a mass at a leg's tip costs nothing.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -25,12 +24,12 @@ from tauforge.formulations.stewart.lumping import LumpedLeg, LumpedPlatform
 from tauforge.formulations.stewart.parameters import Friction, PlatformMotion
 from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip, free_tip_force
 
-ALONG_AXIS = 1e-8  # sine of the angle between a leg and the axis, below which it has no answer
-SUSPICIOUS_SPREAD = 1e5  # of the pivots of H: the condition number is looked at where they differ more
+ALONG_AXIS = 1e-8  # sine of the angle between a leg and the axis below which the pose is singular
+SUSPICIOUS_SPREAD = 1e5  # ratio of the pivots of H above which its condition number is checked
 
 
 class Tip(NamedTuple):
-    """Where a leg is, in the coordinates of its universal joint. c and s of the angle between S and k: sigma, rho."""
+    """Position of a leg in the coordinates of its universal joint. sigma, rho: cosine and sine of the angle (S, k)."""
 
     leg: LumpedLeg
     k: Vector
@@ -70,7 +69,7 @@ def tip(leg: LumpedLeg, X: Vector, R: Matrix) -> Tip | FreeTip:
 
 
 class Components(NamedTuple):
-    """Of a vector in leg axes s, v and z = s x v."""
+    """Components of a vector in leg axes s, v and z = s x v."""
 
     s: Scalar
     v: Scalar
@@ -83,7 +82,7 @@ def components(t: Tip, x: Vector) -> Components:
 
 
 class Rates(NamedTuple):
-    """Sliding speed and the turns about both axes."""
+    """Sliding speed and the rates about both axes."""
 
     Ldot: Scalar
     w1: Scalar
@@ -109,7 +108,7 @@ def about_axes(t: Tip, omega: Vector) -> AxisTurns:
 
 
 class TipForce(NamedTuple):
-    """Force of the platform on a leg, the actuator's left out: cs s + cn n + ck k."""
+    """Force of the platform on a leg without the actuator's: cs s + cn n + ck k."""
 
     cs: Scalar
     cn: Scalar
@@ -119,12 +118,12 @@ class TipForce(NamedTuple):
 def tip_force(
     t: Tip, w: Rates, a: Components, up: Components, g: Scalar, omega: AxisTurns, friction: Friction
 ) -> TipForce:
-    """a: acceleration of the tip less gravity; up: unit vector against gravity, g its size; t.S, t.n: not used."""
+    """a: acceleration of the tip less gravity; up: unit vector against gravity, g its magnitude."""
     leg, sigma, rho = t.leg, t.sigma, t.rho
     Ldot, w1, w2 = w
     Wz = rho * w1
     twice = (Ldot + Ldot) * t.L_inverse
-    # components across the leg of the second derivative of s; a has gravity in it, which is taken out again
+    # components across the leg of the second derivative of s; a contains gravity, which is removed again
     sv = (a.v - g * up.v) * t.L_inverse - twice * Wz
     sz = (a.z - g * up.z) * t.L_inverse + twice * w2
     w12, w11, w22, sr = w1 * w2, w1 * w1, w2 * w2, sigma * rho
@@ -137,11 +136,11 @@ def tip_force(
     dJ = J[0, 0] - J[2, 2]
     J11 = J[2, 2] + s2 * dJ + 2.0 * (sr * J[0, 2])
     J12, J22 = rho * J[1, 2] + sigma * J[0, 1], J[1, 1]
-    half_slope = (2.0 * s2 - 1.0) * J[0, 2] - sr * dJ  # of J11 by the angle about v
+    half_slope = (2.0 * s2 - 1.0) * J[0, 2] - sr * dJ  # half the derivative of J11 by the angle about v
     J12_slope = sigma * J[1, 2] - rho * J[0, 1]
     G1 = J11 * a1 + J12 * a2 + (half_slope + half_slope) * w12 + J12_slope * w22
     G2 = J12 * a1 + J22 * a2 - half_slope * w11
-    # moments about the base joint: the upper part's mass centre moves with the tip, the lower part only weighs
+    # moments about the base joint: the upper part's mass centre moves with the tip, the lower part adds its weight
     r, h = leg.upper_moment, leg.lower_moment * g
     moment = Components(
         r.y * a.z - r.z * a.v + (h.y * up.z - h.z * up.v),
@@ -189,7 +188,7 @@ def offset_force(
 
 
 class LegForce(NamedTuple):
-    """Force of the platform on a leg, the actuator's left out: K + along s; and how the leg turns."""
+    """Force of the platform on a leg without the actuator's, K + along s, and the leg's angular motion."""
 
     K: Vector
     along: Scalar
@@ -207,7 +206,7 @@ def leg_force(p: LumpedPlatform, t: Tip | FreeTip, S_dot: Vector, a: Vector, ome
 
 
 class Gathered(NamedTuple):
-    """Of all legs: tips and forces along them, and the wrench at the moved origin that they and the platform need."""
+    """Tips of all legs and forces along them, and the wrench at the moved origin that they and the platform need."""
 
     tips: list[Tip | FreeTip]
     along: list[Scalar]
@@ -217,7 +216,7 @@ class Gathered(NamedTuple):
 def gathered(
     p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar] | None = None
 ) -> tuple[Gathered, Vector]:
-    """The legs and the platform as they move; and where the moved origin is from the platform's own, base axes.
+    """The legs and the platform in motion, and the vector from the platform's own origin to the moved one, base axes.
 
     actuators: forces along the legs; None leaves all tip forces along the legs out of the wrench.
     """
@@ -241,7 +240,7 @@ def gathered(
 
 
 def remainder_wrench(p: LumpedPlatform, R: Matrix, omega: Vector, alpha: Vector, a: Vector, U: Matrix) -> Wrench:
-    """What moves the rest of the platform: its inertia by the second moments, in the platform's own axes."""
+    """The wrench that the remainder of the platform needs; its second moments are in the platform's own axes."""
     force, moment = a * p.mass, ZERO
     if not all(is_zero(x) for x in p.first_moment):
         h = R @ p.first_moment
@@ -254,43 +253,46 @@ def remainder_wrench(p: LumpedPlatform, R: Matrix, omega: Vector, alpha: Vector,
 
 
 def without(wrench: Wrench, external: Wrench, q1: Vector) -> Wrench:
-    """Less an external wrench, which is given at the platform's own origin; q1 leads from it to the moved one."""
+    """`wrench` less an external one, which is given at the platform's own origin; q1 leads from it to the moved one."""
     moment = external.moment - cross(q1, external.force)
     return Wrench(wrench.force - external.force, wrench.moment - moment)
 
 
-def inverse_dynamics(
-    p: LumpedPlatform, m: PlatformMotion, external: Wrench = NO_WRENCH, *, trapped: bool = False
-) -> list[Scalar]:
-    """Forces of the actuators, positive where they extend the legs. Identity: equals `exact.inverse_dynamics`.
+def inverse_dynamics(p: LumpedPlatform, m: PlatformMotion, external: Wrench = NO_WRENCH) -> list[Scalar]:
+    """Forces of the actuators, positive where they extend the legs. Identity: equals `exact.inverse_dynamics`."""
+    return inverse_dynamics_and_doubt(p, m, external)[0]
 
-    trapped: where the pivots of H say that it may be singular the first force is not a number.
-    """
+
+def inverse_dynamics_and_doubt(
+    p: LumpedPlatform, m: PlatformMotion, external: Wrench = NO_WRENCH
+) -> tuple[list[Scalar], Scalar]:
+    """The forces, and a doubt of them: at least 1 where H may be singular, or a leg may lie along its joint's axis."""
     found, q1 = gathered(p, m)
     wanted = without(found.wrench, external, q1)
     columns = [[*t.S, *cross(t.q, t.S)] for t in found.tips]
     pushes, pivots = elimination([list(row) for row in zip(*columns, strict=True)], [*wanted.force, *wanted.moment])
     forces = [x * t.L + along for t, along, x in zip(found.tips, found.along, pushes, strict=True)]
-    if trapped:
-        sines = [t.rho for t in found.tips if isinstance(t, Tip)]
-        forces[0] = off_axis(sines, trap(pivots, forces[0]))
-    return forces
+    return forces, doubt(pivots, [t.rho for t in found.tips if isinstance(t, Tip)])
 
 
-def off_axis(sines: Sequence[Scalar], x: Scalar) -> Scalar:
-    """x, or not a number where a leg lies along its universal joint's fixed axis; sines of the angles between them."""
-    for sine in sines:
-        x = select(ALONG_AXIS, sine, x, math.nan)
-    return x
+def doubt(pivots: Sequence[Scalar], sines: Sequence[Scalar]) -> Scalar:
+    """At least 1 where the pivots of H differ so much that it may be singular, or where a sine is nearly 0.
+
+    sines: of the angles between the legs and the fixed axes of their universal joints
+    """
+    of_pivots = spread(pivots) * (1.0 / SUSPICIOUS_SPREAD)
+    return of_pivots + ALONG_AXIS / smallest(sines) if sines else of_pivots
 
 
-def trap(pivots: Sequence[Scalar], x: Scalar, largest: float = SUSPICIOUS_SPREAD) -> Scalar:
-    """x, or not a number where the pivots of a matrix differ so much that it may be singular."""
-    return select(spread(pivots), largest, x, math.nan)
+def smallest(values: Sequence[Scalar]) -> Scalar:
+    least = values[0]
+    for value in values[1:]:
+        least = select(value, least, value, least)
+    return least
 
 
 def spread(pivots: Sequence[Scalar]) -> Scalar:
-    """The largest size over the smallest one: about the condition number, never much more."""
+    """The largest magnitude over the smallest one: about the condition number, never much more."""
     sizes = [absolute(x) for x in pivots]
     small = large = sizes[0]
     for size in sizes[1:]:

@@ -1,7 +1,7 @@
 """A builtin function for one state or a short batch: machine code that reads NumPy arrays directly.
 
-It assumes where an array keeps its fields. That is verified when first asked for, on arrays of several kinds, and the
-builtin stays off if anything differs, on interpreters without a GIL, and on anything but 64-bit CPython.
+It assumes the offsets of an array's fields. They are verified at first use, on arrays of several kinds. The builtin
+stays off if anything differs, on interpreters without a GIL, and on anything but 64-bit CPython.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from tauforge.kernels.cpu.numpy_binding import api_table
 
 NEW_ARRAY, ARRAY_TYPE = 93, 2  # slots of PyArray_New and PyArray_Type in the array API
 FASTCALL_WITH_KEYWORDS = 0x80 | 0x02
-FUNCTIONS = {  # of Python, that the machine code calls
+FUNCTIONS = {  # functions of Python that the machine code calls
     "vectorcall": "PyObject_Vectorcall",
     "new_tuple": "PyTuple_New",
     "set_item": "PyTuple_SetItem",
@@ -77,17 +77,17 @@ def _fields_are_where_assumed(array: np.ndarray) -> bool:
 
 
 class Handed(NamedTuple):
-    """What a builtin hands calls on to. It is pickled as the robot whose method it stands for.
+    """The owner of a builtin, which takes the calls that the builtin does not. It is pickled as the robot.
 
     A builtin is pickled by its owner and its name: as `getattr(robot, name)`. The builtin keeps this object alive, and
-    by it what it has raw pointers to. The garbage collector empties the objects of a circle in any order, and a builtin
-    reads its definition once more when it is freed. Tuples and arrays are not emptied; other objects and those of
-    ctypes are.
+    thereby everything that it has raw pointers to. The garbage collector clears the objects of a reference cycle in any
+    order, and a builtin reads its definition once more when it is freed. Tuples and arrays are not cleared; other
+    objects and those of ctypes are.
 
-    robot:  gives the robot
+    robot:  returns the robot
     call:   takes the calls
     loaded: the machine code
-    memory: the definition and its texts
+    memory: the definition and its strings
     """
 
     robot: Callable[[], Any]
@@ -107,7 +107,7 @@ def itself(x: Any) -> Any:
 
 
 def documentation(call: Callable[..., Any]) -> str:
-    """With the signature where `help` and `inspect` look for a builtin's."""
+    """The docstring with the signature where `help` and `inspect` look for that of a builtin."""
     signature = inspect.signature(call)
     bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
     plain = signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)

@@ -1,4 +1,4 @@
-"""Whether the system lets this process make machine code: by permission, and by the memory maps that are left."""
+"""Whether this process may make machine code: the permission, and the memory maps that are left."""
 
 from __future__ import annotations
 
@@ -9,20 +9,18 @@ import warnings
 from functools import cache
 from typing import Any
 
+from tauforge.kernels.backends import NoKernelError
+
 SPARE_MAPS = 16  # an object takes three; the rest is left to the compiler, the interpreter and other libraries
 
 
 class NoExecutableMemoryWarning(RuntimeWarning):
-    """The system allows no new machine code; the NumPy reference answers instead."""
-
-
-class NoKernelError(RuntimeError):
-    """There is no machine code to be had; the NumPy reference answers instead."""
+    """The system allows no new machine code; the NumPy reference is used instead."""
 
 
 @cache
 def _library() -> Any:
-    """The calls are short, so they keep the GIL: to give it up and wait for it can take milliseconds."""
+    """The C library. Its calls are short, so they keep the GIL: waiting to get it back can take milliseconds."""
     library = ctypes.PyDLL(None)
     library.mmap.restype = ctypes.c_void_p
     library.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
@@ -39,19 +37,19 @@ def _pages(count: int) -> int | None:
 
 
 def executable_memory() -> bool:
-    """Whether this process can make machine code now; one warning if it cannot."""
+    """Whether this process can make machine code now; it warns once if it cannot."""
     return sys.platform != "linux" or (_room() and _permitted())
 
 
 def need_memory() -> None:
-    """NoKernelError if there is none. To be asked before the compiler is imported, which needs memory maps itself."""
+    """Raise NoKernelError if there is none. Call this before importing the compiler, which needs memory maps itself."""
     if not executable_memory():
-        raise NoKernelError("this process can have no more memory for machine code")
+        raise NoKernelError("this process cannot get more memory for machine code")
 
 
 @cache
 def _permitted() -> bool:
-    """Whether memory that was written may become code. A hardened service forbids it, and calling it then crashes."""
+    """Whether written memory may become executable. A hardened service forbids it, and running the code would crash."""
     page = _pages(1)
     if page is None:
         return False
@@ -59,7 +57,7 @@ def _permitted() -> bool:
     _library().munmap(page, mmap.PAGESIZE)
     if not allowed:
         warnings.warn(
-            "this process may not make executable memory: kernels are off, the NumPy reference answers",
+            "this process may not make executable memory: kernels are off, the NumPy reference is used",
             NoExecutableMemoryWarning,
             stacklevel=3,
         )
@@ -67,7 +65,7 @@ def _permitted() -> bool:
 
 
 def executable(address: int) -> bool:
-    """Makes the page of this address executable, if it is not yet; whether it is now."""
+    """Make the page of this address executable if it is not; return whether it is now."""
     if sys.platform != "linux":
         return True
     page = address & ~(mmap.PAGESIZE - 1)
@@ -78,8 +76,8 @@ def executable(address: int) -> bool:
 def _room() -> bool:
     """Whether the process may have more memory maps.
 
-    Linux limits their number (vm.max_map_count). LLVM does not look: beyond the limit it aborts the process, or leaves
-    code that is not executable. Pages that are protected in turn take a map each, so they tell how many are left.
+    Linux limits their number (vm.max_map_count). LLVM does not check: beyond the limit it aborts the process, or leaves
+    code that is not executable. Pages with alternating protection take a map each, so they show how many are left.
     """
     library = _library()
     start = _pages(SPARE_MAPS)
@@ -96,8 +94,8 @@ def _room() -> bool:
 @cache
 def _warn_of_no_room() -> None:
     warnings.warn(
-        "this process has no memory maps left (vm.max_map_count): no more kernels are made, the NumPy reference "
-        "answers. Drop robots and kernels that are not needed, or make one kernel for many robots with `varying`",
+        "this process has no memory maps left (vm.max_map_count): no more kernels are compiled, the NumPy reference is "
+        "used. Drop robots and kernels that are not needed, or make one kernel for many robots with `varying`",
         NoExecutableMemoryWarning,
         stacklevel=4,
     )

@@ -1,4 +1,4 @@
-"""Text to machine code in memory, which is freed when nothing refers to it any more."""
+"""LLVM source to machine code in memory, which is freed when nothing refers to it any more."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 import llvmlite.binding as llvm
 import numpy as np
 
-from tauforge.kernels.cpu.code_memory import NoKernelError, executable, need_memory
+from tauforge.kernels.backends import NoKernelError
+from tauforge.kernels.cpu.code_memory import executable, need_memory
 from tauforge.kernels.cpu.host import Host, initialise
 from tauforge.kernels.lock import LOCK
 
@@ -25,8 +26,8 @@ def target_machine(host: Host) -> Any:
 
 
 def compile_text(text: str, host: Host) -> bytes:
-    """An object file."""
-    # A context of its own: LLVM's global one keeps every constant and type it has ever seen.
+    """The object file of LLVM source."""
+    # A context of its own, because LLVM's global one keeps every constant and type for ever.
     with (
         LOCK,
         llvm.create_context() as context,
@@ -40,8 +41,10 @@ def compile_text(text: str, host: Host) -> bytes:
 class Loaded:
     """Machine code in memory, by the names of its functions. It is freed with this object.
 
-    So whatever keeps an address of it (a ufunc, a builtin) must refer to this object. NoKernelError where there is no
-    memory for it. entry: the function by which it is verified that the code can be executed
+    So whatever keeps an address of it (a ufunc, a builtin) must refer to this object. It raises NoKernelError if there
+    is no memory for it.
+
+    entry: the function with which it is checked that the code is executable
     """
 
     def __init__(self, code: bytes, host: Host, entry: str) -> None:
@@ -49,9 +52,9 @@ class Loaded:
             _close_unused()
             need_memory()
             self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(host))
-            # Freed by the death of an array, not by a finalizer of this object: of objects that refer to each other in
-            # a circle, the garbage collector runs all finalizers first, and others among them may still call the code.
-            # An array is no concern of the collector; it dies when the circle is taken apart.
+            # The code is freed with an array, not by a finalizer of this object. In a reference cycle the garbage
+            # collector runs all finalizers first, and other objects of the cycle may still call the code. The collector
+            # does not track an array; it is freed when the cycle is broken.
             self._life = np.empty(0)
             weakref.finalize(self._life, _close, self._engine).atexit = False
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
@@ -60,13 +63,13 @@ class Loaded:
                 raise NoKernelError("the system did not make the machine code executable")
 
     def address(self, name: str) -> int:
-        """Of a function or a global; 0 if there is none."""
+        """The address of a function or a global; 0 if there is no such name."""
         with LOCK:
             return int(self._engine.get_function_address(name) or self._engine.get_global_value_address(name))
 
 
 def _close(engine: Any) -> None:
-    """Called wherever the last reference is dropped, so it waits for nobody: if it must, the next load closes it."""
+    """Called wherever the last reference is dropped, so it never waits for the lock: else the next load closes it."""
     _unused.append(engine)
     if LOCK.acquire(blocking=False):
         try:

@@ -1,4 +1,4 @@
-"""What the processor can do: vector width, and the description that compiled code is bound to."""
+"""The processor: its vector width, and the description that compiled code is bound to."""
 
 from __future__ import annotations
 

@@ -1,12 +1,12 @@
 """The arithmetic of a graph as functions of straight-line vector code.
 
-A body works on a block of rows of every operand, which `table` lists as pairs of pointer and stride, and stores each
-piece of its results as soon as it is there: stores are slow to drain, and so they do beside the arithmetic. It is a
-function of its own without any loop, or else the compiler hoists every constant out of the loop and spills it. Long
-graphs are cut into parts that hand values on through scratch memory: the compiler's choice of registers gets worse, and
-slower, with the length of a function. Running a part over several blocks before the next was slower than block by
-block. Crowded graphs are put in a better order, and their sines and cosines come first, in a loop. Multiplications and
-additions are left for the compiler to fuse, and values for it to spill: choosing either here made no kernel faster.
+A body works on a block of rows of every operand, which `table` lists as pairs of pointer and stride. It stores each
+piece of its results as soon as it is computed: stores drain slowly, so they should overlap the arithmetic. A body is a
+function of its own without any loop, because the compiler would hoist every constant out of a loop and spill it. Long
+graphs are cut into parts that pass values on through scratch memory, because register allocation gets worse and slower
+with the length of a function. Running a part over several blocks before the next was slower than block by block.
+Crowded graphs are put in a better order, and their sines and cosines come first, in a loop. The compiler fuses
+multiplications and additions and spills values: choosing either here made no kernel faster.
 """
 
 from __future__ import annotations
@@ -38,9 +38,9 @@ class Operand(NamedTuple):
 
 
 class Body(NamedTuple):
-    """Text of the parts, named body0, body1, ..., and how many vectors of scratch memory a block needs.
+    """Source of the parts, named body0, body1, ..., and how many vectors of scratch memory a block needs.
 
-    taint: which of those vectors is, after the last part, finite only if all inputs of the block are
+    taint: the index of the vector that is finite after the last part only if all inputs of the block are
     """
 
     text: str
@@ -48,7 +48,7 @@ class Body(NamedTuple):
     parts: int
     scratch: int
     taint: int
-    watched: bool
+    guarded: bool
 
 
 class Piece(NamedTuple):
@@ -67,13 +67,12 @@ def emit_body(
     lanes: int,
     *,
     avx512: bool,
-    limit: float | None = None,
+    doubt_limit: float | None = None,
 ) -> Body:
-    """Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order.
-
-    A part returns whether a number of the last result that it stored is not below `limit` in size.
+    """Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order,
+    and after them the doubt where it has a limit. The part that computes the doubt returns whether it is not below.
     """
-    plan = Plan(graph, ins, outs, bits, lanes)
+    plan = Plan(graph, ins, outs, bits, lanes, guarded=doubt_limit is not None)
     texts, declarations = [], set()
 
     def function(head: str, code: Code, ending: str) -> None:
@@ -85,16 +84,19 @@ def emit_body(
         function("void @turns(ptr %pairs)", turns_function(angles, bits, lanes, avx512=avx512), "ret void")
     for part in range(plan.parts):
         code = Code()
-        suspect = PartEmitter(plan, code, Vectors(code, bits, lanes, avx512=avx512), limit).emit(part)
-        function(f"i1 @body{part}(ptr noalias %table, ptr noalias %scratch)", code, f"ret i1 {suspect}")
-    return Body("".join(texts), frozenset(declarations), plan.parts, plan.scratch, plan.taint, limit is not None)
+        doubtful = PartEmitter(plan, code, Vectors(code, bits, lanes, avx512=avx512), doubt_limit).emit(part)
+        function(f"i1 @body{part}(ptr noalias %table, ptr noalias %scratch)", code, f"ret i1 {doubtful}")
+    return Body("".join(texts), frozenset(declarations), plan.parts, plan.scratch, plan.taint, plan.guarded)
 
 
 class Plan:
-    """Which part computes a node, where values live that a later part needs, and when a piece of a result is whole."""
+    """Which part computes a node, where values for later parts are kept, and when a piece of a result is complete."""
 
-    def __init__(self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int) -> None:
-        self.turns = NO_TURNS  # sines and cosines that are made in a loop
+    def __init__(
+        self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, *, guarded: bool
+    ) -> None:
+        self.guarded = guarded
+        self.turns = NO_TURNS  # sines and cosines that are computed in a loop
         if is_crowded(graph):
             graph = least_crowded(graph, turning(graph).slots)
             self.turns = turning(graph)
@@ -111,7 +113,9 @@ class Plan:
                 complete = max(graph.outputs[k].node for k in outputs)
                 self.pieces.setdefault(complete, []).append(Piece(operand.number, start, outputs))
             first += operand.size
-        self.witnesses = witnesses(graph, list(self.columns))
+        # the doubt is not stored, so it cannot tell of inputs that are not finite
+        stored = graph._replace(outputs=graph.outputs[:first])
+        self.witnesses = witnesses(stored, list(self.columns))
         self.taint = self.turns.vectors
         self.slots, self.scratch = self._scratch_slots()
 
@@ -121,7 +125,7 @@ class Plan:
         return {output for piece in pieces for output in piece.outputs} & set(self.witnesses.outputs)
 
     def _scratch_slots(self) -> tuple[dict[int, int], int]:
-        """A slot is used again once its value is dead. The first ones are those of the angles, then the taint's."""
+        """A slot is used again once its value is dead. The first slots are those of the angles, then the taint's."""
         count = self.taint + 1
         if self.parts == 1:
             return {}, count
@@ -134,7 +138,7 @@ class Plan:
         for k, node in enumerate(self.graph.nodes):
             for a in node.args:
                 needed(a, self.part_of[k])
-                if node.op == "div" and self.graph.nodes[a].op == "sqrt":  # 1 / sqrt(x) is made from x
+                if node.op == "div" and self.graph.nodes[a].op == "sqrt":  # 1 / sqrt(x) is computed from x
                     needed(self.graph.nodes[a].args[0], self.part_of[k])
             for piece in self.pieces.get(k, ()):
                 for output in piece.outputs:
@@ -158,8 +162,8 @@ class Plan:
 class PartEmitter:
     """Writes one part: values are loaded, computed or constant, each on first use."""
 
-    def __init__(self, plan: Plan, code: Code, vectors: Vectors, limit: float | None) -> None:
-        self.plan, self.graph, self.code, self.v, self.limit = plan, plan.graph, code, vectors, limit
+    def __init__(self, plan: Plan, code: Code, vectors: Vectors, doubt_limit: float | None) -> None:
+        self.plan, self.graph, self.code, self.v, self.doubt_limit = plan, plan.graph, code, vectors, doubt_limit
         self.rows = {o.number: Rows(vectors, "%table", o.number, o.size) for o in (*plan.ins, *plan.outs)}
         self.names: dict[int, str] = {}
         self.loaded: dict[tuple[int, int], str] = {}  # elements of arguments
@@ -169,10 +173,9 @@ class PartEmitter:
         self.part = 0
 
     def emit(self, part: int) -> str:
-        """Returns the name of a truth value: was anything beyond the limit stored?"""
+        """Returns the name of a truth value: is there a doubt that is not below its limit?"""
         self.part = part
-        last = self.plan.outs[-1].number
-        watched: dict[str, None] = {}
+        doubtful = "false"
         awaited = self.plan.told(part)
         told = [self.argument(*self.plan.columns[name]) for name in self.plan.witnesses.inputs] if part == 0 else []
         if part == 0 and not awaited:
@@ -194,15 +197,15 @@ class PartEmitter:
                 if new and not awaited:
                     self.leave_taint(told)
                 self.rows[piece.operand].store(piece.start, values)
-                if self.limit is not None and piece.operand == last:
-                    watched |= dict.fromkeys(values)
-        return self.v.any_beyond(list(watched), self.limit or 0.0)
+            if self.doubt_limit is not None and k == self.graph.outputs[-1].node:
+                doubtful = self.v.any_beyond([self.result(len(self.graph.outputs) - 1)], self.doubt_limit)
+        return doubtful
 
     def leave_taint(self, told: list[str]) -> None:
-        """The sum of these and of what the parts before left.
+        """Store the sum of these and of the taint of the parts before.
 
-        It is stored as soon as it can be: at the end, the compiler puts off all other stores until then. Returning it,
-        or making it of the inputs alone, costs more.
+        It is stored as soon as possible: if it were stored at the end, the compiler would delay all other stores until
+        then. Returning it, or computing it from the inputs alone, costs more.
         """
         place = self.slot(self.plan.taint)
         if self.part:
@@ -213,7 +216,7 @@ class PartEmitter:
         self.v.store(total, place, aligned=True)
 
     def turn(self) -> None:
-        """Angles to scratch memory, and the loop over them. The values made on the way are made again where needed."""
+        """Angles to scratch memory, and the loop over them. Intermediate values are computed again where needed."""
         for place, angle in enumerate(self.plan.turns.angles):
             node = self.graph.nodes[angle]
             value = self.value(angle) if node.op in FREE else self.computed(node)

@@ -1,4 +1,4 @@
-"""The builtin that Python calls for small arrays: it reads them where NumPy keeps their fields."""
+"""The builtin that Python calls for small arrays: it reads the fields of NumPy's arrays directly."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ ADDRESSES = (
     "save_thread",
     "restore_thread",
 )
-SHORT_BATCH = 4096  # rows that the builtin takes; more may be worth several threads
+SHORT_BATCH = 4096  # most rows that the builtin takes; larger batches may gain from threads
 
 
 def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: Host) -> tuple[str, Writer]:
     """PyObject *direct(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames).
 
-    For exact, contiguous, aligned float64 arrays of the core shapes, or all of them with one more dimension of at most
-    SHORT_BATCH rows. Anything else, and results with suspects among them, is handed to `self`, a callable.
+    It takes exact, contiguous, aligned float64 arrays of the core shapes, or all of them with one more dimension of at
+    most SHORT_BATCH rows. Anything else, and a batch with a doubtful row, is handed to `self`, a callable.
     """
     code = Writer()
     slow, fast, one, many = "slow", "fast", "one", "many"
@@ -63,7 +63,7 @@ def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: H
     more = code.emit(f"sub i32 {field(arrays[0], DIMENSIONS_COUNT, 'i32')}, {len(ins[0].core)}")
     require(code.emit(f"icmp ult i32 {more}, 2"))
     batched = code.emit(f"icmp eq i32 {more}, 1")
-    if any(not o.core for o in outs):  # of one state these are NumPy scalars, which the method makes
+    if any(not o.core for o in outs):  # for one state these are NumPy scalars, which the method makes
         require(batched)
     first_dims = field(arrays[0], DIMENSIONS, "ptr")
     rows = code.emit(f"select i1 {batched}, i64 {code.emit(f'load i64, ptr {first_dims}, align 8')}, i64 1")
@@ -111,7 +111,7 @@ def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: H
         if len(outs) > 1:
             code.emit(f"call i32 {address('set_item')}(ptr {answer}, i64 {k}, ptr {array})")
     whole = array if answer is None else answer
-    before = code.emit("load atomic i64, ptr @suspects monotonic, align 8")
+    before = code.emit("load atomic i64, ptr @doubts monotonic, align 8")
     code.do(f"br i1 {batched}, label %{many}, label %{one}")
 
     code.label(one)  # the same row in every lane
@@ -138,11 +138,11 @@ def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: H
     code.do("br label %computed")
 
     code.label("computed")
-    after = code.emit("load atomic i64, ptr @suspects monotonic, align 8")
-    code.do(f"br i1 {code.emit(f'icmp eq i64 {before}, {after}')}, label %answer, label %suspicious")
+    after = code.emit("load atomic i64, ptr @doubts monotonic, align 8")
+    code.do(f"br i1 {code.emit(f'icmp eq i64 {before}, {after}')}, label %answer, label %doubtful")
     code.label("answer")
     code.do(f"ret ptr {whole}")
-    code.label("suspicious")
+    code.label("doubtful")
     code.do(f"call void {address('release')}(ptr {whole})")
     code.do(f"br label %{slow}")
     if answer is not None:

@@ -1,7 +1,7 @@
-"""Rows with an input that is not finite: every result of theirs is NaN.
+"""NaN in all results of a row with an input that is not finite.
 
-The body leaves a taint, a sum that is finite only if all inputs of its block are (`tracing.witnesses`). If it is not,
-the inputs are looked at one by one: a taint may overflow in sound rows too.
+The body leaves a taint, a sum that is finite only if all inputs of its block are (`tracing.witnesses`). If the taint is
+not finite, the inputs are checked one by one, because the taint may overflow in valid rows too.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ EXPONENT = {64: 0x7FF0_0000_0000_0000, 32: 0x7F80_0000}  # these bits are all se
 def run_body(code: Writer, body: Body, v: Vectors, table: str, scratch: str) -> None:
     """All parts on the block of rows in the table; then NaN where an input of a row is not finite."""
     for part in range(body.parts):
-        suspect = code.emit(f"call i1 @body{part}(ptr {table}, ptr {scratch})")
-        if body.watched:
-            with code.when(suspect):
-                code.emit("atomicrmw add ptr @suspects, i64 1 monotonic")
+        doubtful = code.emit(f"call i1 @body{part}(ptr {table}, ptr {scratch})")
+        if body.guarded:
+            with code.when(doubtful):
+                code.emit("atomicrmw add ptr @doubts, i64 1 monotonic")
     taint = v.load(code.at(scratch, body.taint * v.bytes), aligned=True)
     with code.when(v.any_beyond([taint], math.inf)):
         code.do(f"call void @spoil(ptr {table})")

@@ -55,7 +55,7 @@ TANH_IS_ONE = {64: 20.0, 32: 10.0}  # beyond, tanh rounds to 1
 
 
 def half_pi_parts(bits: int) -> tuple[float, float, float]:
-    """pi/2 as a sum of three numbers of the type, largest first (Cody & Waite)."""
+    """pi/2 as a sum of three floats of this precision, largest first (Cody & Waite)."""
     if bits == 64:
         return 1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33
     first = to_single(math.pi / 2)
@@ -74,8 +74,8 @@ def horner(v: Vectors, coefficients: tuple[float, ...], z: str) -> str:
 def sine_and_cosine(v: Vectors, x: str) -> tuple[str, str]:
     """Both at once: x less the nearest multiple of pi/2, by three fused steps, then polynomials and a quadrant.
 
-    1.5 units in the last place for |x| up to 1e9 (64 bits) and 1e6 (32 bits); beyond, and for what is not finite, not
-    a number: the digits that tell where in the turn x is are not there.
+    The error is 1.5 units in the last place for |x| up to 1e9 (64 bits) and 1e6 (32 bits). Beyond, and for infinities,
+    the result is NaN: too few digits of x are left for the angle within a turn.
     """
     beyond = v.compare("ugt", v.intrinsic("fabs", x), v.constant(LARGEST_ANGLE[v.bits]))
     x = v.select(beyond, v.constant(math.nan), x)
@@ -97,15 +97,15 @@ def sine_and_cosine(v: Vectors, x: str) -> tuple[str, str]:
 
 
 def signed(v: Vectors, value: str, quadrant: str) -> str:
-    """value, turned negative where the second bit of the quadrant is set."""
+    """value, negated where the second bit of the quadrant is set."""
     top = v.integer_operation("shl", quadrant, v.integer_constant(v.bits - 2))
     sign = v.integer_operation("and", top, v.integer_constant(-(1 << (v.bits - 1))))
     return v.as_numbers(v.integer_operation("xor", v.as_integers(value), sign))
 
 
 def arctangent(v: Vectors, y: str, x: str) -> str:
-    """The angle of (x, y): of the smaller size over the larger one, less an eighth of a turn if that is above
-    tan(pi/8); then put back into its octant. 0 for the origin.
+    """The angle of (x, y): that of the smaller magnitude over the larger one, less an eighth of a turn if the ratio is
+    above tan(pi/8), then moved into its octant. It is 0 for the origin.
     """
     ax, ay = v.intrinsic("fabs", x), v.intrinsic("fabs", y)
     steep = v.compare("ogt", ay, ax)
@@ -125,14 +125,14 @@ def arctangent(v: Vectors, y: str, x: str) -> str:
 
 
 def sign(v: Vectors, x: str) -> str:
-    """-1, 0 or 1, and not a number for not a number."""
+    """-1, 0 or 1, and NaN for NaN."""
     zero = v.constant(0.0)
     negative = v.select(v.compare("olt", x, zero), v.constant(-1.0), x)
     return v.select(v.compare("ogt", x, zero), v.constant(1.0), negative)
 
 
 def hyperbolic_tangent(v: Vectors, x: str) -> str:
-    """tanh |x| = -e / (e + 2) with e = exp(-2 |x|) - 1, which keeps small x exact; the sign of x is put back."""
+    """tanh |x| = -e / (e + 2) with e = exp(-2 |x|) - 1, which is accurate for small x, with the sign of x."""
     size = v.intrinsic("fabs", x)
     limit = v.constant(TANH_IS_ONE[v.bits])
     size = v.select(v.compare("ogt", size, limit), limit, size)

@@ -60,8 +60,8 @@ def loop_function(
 ) -> tuple[str, Writer]:
     """void loop(char **args, const npy_intp *dims, const npy_intp *steps, void *data).
 
-    A block of rows is handed to the body as it lies in memory if its elements follow one another and it is full;
-    otherwise through a copy.
+    The body reads a block of rows in place if the elements of a row are contiguous and the block is full; otherwise the
+    block is copied.
     """
     code = Writer()
     size = bits // 8
@@ -119,7 +119,7 @@ def loop_function(
         copied = []
         for a, operand in enumerate(operands):
             whole = full
-            if a < len(ins):  # what stands still is there for every row
+            if a < len(ins):  # an argument with stride 0 is valid for every row
                 whole = code.emit(f"or i1 {full}, {code.emit(f'icmp eq i64 {strides[a]}, 0')}")
             plain = code.emit(f"and i1 {whole}, {flat[a]}")
             copied.append(code.emit(f"xor i1 {plain}, true"))

@@ -8,6 +8,7 @@ from tauforge.kernels.cpu.llvm_builtin import ADDRESSES, direct_function
 from tauforge.kernels.cpu.llvm_finite import spoil_function
 from tauforge.kernels.cpu.llvm_loop import OFFSETS, loop_function
 from tauforge.kernels.cpu.llvm_rows import copies
+from tauforge.kernels.specification import Specification
 from tauforge.tracing.graph import Graph
 
 ATTRIBUTES = (
@@ -18,25 +19,23 @@ ATTRIBUTES = (
 
 def emit_module(
     graph: Graph,
-    arguments: list[tuple[str, tuple[int, ...]]],
-    results: list[tuple[int, ...]],
+    specification: Specification,
     host: Host,
     bits: int,
-    limit: float | None = None,
 ) -> str:
-    """LLVM text with `loop` (the gufunc's inner loop) and, in 64 bits, `direct` (the builtin).
+    """LLVM source with `loop` (the gufunc's inner loop) and, in 64 bits, `direct` (the builtin).
 
-    arguments: names and core shapes; input k of argument a is called a + str(k) in the graph
-    limit:     numbers of the last result that are not below it in size are counted in `suspects`, block by block
+    Blocks of rows with a doubt that is not below the specification's limit are counted in `doubts`.
     """
     lanes = host.lanes(bits)
+    arguments, results, limit = specification.arguments, specification.results, specification.doubt_limit
     shapes = [*arguments, *(("", core) for core in results)]
     operands = [Operand(name, core, k) for k, (name, core) in enumerate(shapes)]
     ins, outs = operands[: len(arguments)], operands[len(arguments) :]
-    body = emit_body(graph, ins, outs, bits, lanes, avx512=host.has_avx512, limit=limit)
+    body = emit_body(graph, ins, outs, bits, lanes, avx512=host.has_avx512, doubt_limit=limit)
     number = "double" if bits == 64 else "float"
     texts, declarations = [body.text, OFFSETS, copies(number, bits // 8)], set(body.declarations)
-    texts.append("@suspects = global i64 0\n")
+    texts.append("@doubts = global i64 0\n")
     writers = [spoil_function(ins, outs, bits, lanes), loop_function(body, ins, outs, bits, lanes, host)]
     if bits == 64:
         texts.append(f"@addresses = global [{len(ADDRESSES)} x ptr] zeroinitializer\n")

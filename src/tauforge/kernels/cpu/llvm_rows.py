@@ -3,7 +3,7 @@
 A block is `lanes` rows of an operand: a pointer and a stride in bytes, the elements of a row one after another. They
 are read in pieces of 128 bits and transposed by shuffles; the last piece of a row overlaps the one before, so that
 nothing beyond the row is touched. They are written in wider pieces, because many narrow stores fill the processor's
-queue of stores and then everything waits for it. Operands that are not such rows go through a copy (`copies`).
+store queue and stall everything else. Operands that are not such rows are copied (`copies`).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ STORE_BITS = 256  # widest piece of a row that is stored at once: 512 needs more
 
 
 class Rows:
-    """The rows of one operand in a block, their pointers made on first use."""
+    """The rows of one operand in a block; their pointers are computed on first use."""
 
     def __init__(self, v: Vectors, table: str, number: int, columns: int) -> None:
         self.v, self.columns = v, columns
@@ -84,7 +84,7 @@ def store_pieces(columns: int, bits: int, lanes: int) -> list[tuple[int, int]]:
 
 
 def transposed(v: Vectors, vectors: list[str]) -> list[str]:
-    """Squares of len(vectors) lanes transposed side by side, by exchanges at distance 1, 2, 4, ...; its own inverse."""
+    """Squares of len(vectors) lanes, transposed side by side by exchanges at distance 1, 2, 4, ...; its own inverse."""
     result, distance = list(vectors), 1
     while distance < len(vectors):
         low = [lane + v.lanes - distance if lane & distance else lane for lane in range(v.lanes)]
@@ -109,8 +109,8 @@ def joined(code: Code, number: str, pieces: list[str], width: int) -> str:
 def copies(number: str, size: int) -> str:
     """`copy_in` and `copy_out`: rows with any strides to rows that follow one another, and back.
 
-    offsets: of the elements of a row, in bytes. Into the block the last row is repeated to fill it (`count` rows are
-    there, `rows` are written); out of it only `count` rows are written, and `rows` is that count.
+    offsets: of the elements of a row, in bytes. `copy_in` repeats the last row to fill the block (it reads `count` rows
+    and writes `rows`); `copy_out` writes only `count` rows, and `rows` is equal to it.
     """
     text = """define internal void @copy_%(way)s(%(parameters)s) #1 {
 entry:

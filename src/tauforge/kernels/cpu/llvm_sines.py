@@ -1,8 +1,8 @@
-"""Sines and cosines of the angles that are there from the start, in one loop before everything else.
+"""Sines and cosines of the angles that are known from the start, in one loop before everything else.
 
-Written out, they are a quarter of the code of a long arm. Code that no cache of the processor holds is decoded again
-for every block of rows, and that, not arithmetic, is then the bound; the loop is decoded once and keeps its constants
-in registers.
+Unrolled, they are a quarter of the code of a long arm. Code that does not fit into the processor's caches is decoded
+again for every block of rows, and decoding, not arithmetic, then limits the speed. The loop is decoded once and keeps
+its constants in registers.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Turns(NamedTuple):
 
     @property
     def vectors(self) -> int:
-        """Of scratch memory, from its start: a pair for each angle, which lies in the first of the two before."""
+        """Vectors of scratch memory, from its start: a pair for each angle, which is stored in the first beforehand."""
         return 2 * len(self.angles)
 
 
@@ -33,7 +33,7 @@ NO_TURNS = Turns((), {})
 
 
 def turning(graph: Graph) -> Turns:
-    """The angles that wait for nothing: inputs, or a sum or product of inputs and constants."""
+    """The angles that are inputs, or sums or products of inputs and constants."""
     places: dict[int, int] = {}
     slots = {}
     for k, node in enumerate(graph.nodes):
@@ -45,7 +45,7 @@ def turning(graph: Graph) -> Turns:
 
 
 def turns_function(angles: int, bits: int, lanes: int, *, avx512: bool) -> Writer:
-    """The loop over the pairs at %pairs: sine and cosine take the place of the angle and what follows it."""
+    """The loop over the pairs at %pairs: sine and cosine overwrite the pair whose first vector is the angle."""
     code = Writer()
     v = Vectors(code, bits, lanes, avx512=avx512)
     with code.loop(str(angles)) as k:

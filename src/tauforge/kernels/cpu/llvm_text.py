@@ -1,4 +1,4 @@
-"""LLVM IR as text: lines with fresh names, and the arithmetic of vectors of one number type."""
+"""LLVM IR as source: lines with fresh names, and the arithmetic of vectors of one floating-point type."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Code:
         self.lines.append(f"{name}:")
 
     def at(self, base: str, bytes_: int | str) -> str:
-        """A pointer this many bytes on."""
+        """A pointer this many bytes further."""
         return base if bytes_ == 0 else self.emit(f"getelementptr i8, ptr {base}, i64 {bytes_}")
 
 
@@ -60,7 +60,7 @@ class Vectors:
         return self.code.emit(f"f{op} {flags} {self.type} {a}, {b}")
 
     def exactly(self, op: str, a: str, b: str) -> str:
-        """Without leave to fuse: for steps whose rounding is meant."""
+        """Without fusing, for steps that rely on their rounding."""
         return self.operation(op, a, b, flags="")
 
     def negated(self, a: str) -> str:
@@ -76,7 +76,7 @@ class Vectors:
         return self.code.emit(f"call {self.type} {full}({', '.join(f'{self.type} {a}' for a in arguments)})")
 
     def reciprocal(self, x: str) -> str:
-        """1 / x to the last bit or two. With AVX-512 by the 14-bit estimate and Newton's steps; not a number for 0."""
+        """1 / x to the last bit or two. With AVX-512 Newton's steps correct the 14-bit estimate; it is NaN for 0."""
         if not self.avx512:
             return self.operation("div", self.constant(1.0), x)
         y = self.estimate("rcp14", x)
@@ -86,7 +86,7 @@ class Vectors:
         return y
 
     def reciprocal_root(self, x: str) -> str:
-        """1 / sqrt(x) to the last bit or two; not a number for 0 with AVX-512, where a series mends the estimate.
+        """1 / sqrt(x) to the last bit or two. With AVX-512 a series corrects the estimate, and the result is NaN for 0.
 
         With e = 1 - x y^2 it is y (1 + e/2 + 3/8 e^2 + ...), and |e| < 2^-13.
         """
@@ -101,7 +101,7 @@ class Vectors:
         return self.fma(self.exactly("mul", y, e), series, y)
 
     def estimate(self, name: str, x: str) -> str:
-        """An AVX-512 instruction that is right to 14 bits."""
+        """An AVX-512 instruction that is accurate to 14 bits."""
         full = f"@llvm.x86.avx512.{name}.{'pd' if self.bits == 64 else 'ps'}.512"
         mask = "i8" if self.bits == 64 else "i16"
         self.code.declarations.add(f"declare {self.type} {full}({self.type}, {self.type}, {mask})")
@@ -120,7 +120,7 @@ class Vectors:
         return self.code.emit(f"fcmp {how} {self.type} {a}, {b}")
 
     def any_beyond(self, values: Sequence[str], limit: float) -> str:
-        """A truth value: is a number in any lane not below the limit in size?"""
+        """A truth value: is the magnitude in any lane not below the limit?"""
         found = ""
         for value in values:
             beyond = self.compare("uge", self.intrinsic("fabs", value), self.constant(limit))

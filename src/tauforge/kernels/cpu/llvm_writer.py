@@ -1,4 +1,4 @@
-"""LLVM IR with control flow: loops, conditions, and the floating-point status around arithmetic nobody asked for."""
+"""LLVM IR with control flow: loops, conditions, and the floating-point status around arithmetic on unused lanes."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ class Writer(Code):
 
 
 def save_status(code: Code, host: Host) -> str:
-    """Remember the floating-point status, so that lanes nobody asked for raise no warnings."""
+    """Save the floating-point status, so that unused lanes raise no warnings."""
     if not host.x86:
         space = code.emit("alloca [64 x i8], align 16")
         code.declarations.add("declare i32 @fegetenv(ptr)")

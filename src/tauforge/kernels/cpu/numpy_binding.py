@@ -17,10 +17,10 @@ from tauforge.kernels.cpu.host import host
 
 FROM_SIGNATURE = 31  # slot of PyUFunc_FromFuncAndDataAndSignature in the ufunc API
 TYPE_NUMBERS = {64: 12, 32: 11}  # NumPy's float64 and float32
-OWNER = object.__basicsize__ + 72  # offset in PyUFuncObject of `obj`, what a ufunc keeps alive
-_kept: list[Any] = []  # where the ufunc cannot be made to keep it
+OWNER = object.__basicsize__ + 72  # offset in PyUFuncObject of `obj`, the object that a ufunc keeps alive
+_kept: list[Any] = []  # used where a ufunc cannot keep the object alive itself
 
-# Jumps to the loop that `data` points to. `Kernel` has it compiled before the ufunc is called; nothing happens else.
+# Jumps to the loop that `data` points to, if there is one. It is compiled before the ufunc is called.
 TRAMPOLINE = """define void @trampoline(ptr %args, ptr %dims, ptr %steps, ptr %data) {
 entry:
   %loop = load atomic ptr, ptr %data acquire, align 8
@@ -36,20 +36,20 @@ done:
 
 
 class Slot(ctypes.Structure):
-    """What a loop's `data` points to."""
+    """The memory that a loop's `data` points to."""
 
     _fields_ = (("loop", ctypes.c_void_p),)
 
 
 class Loops:
-    """What a ufunc has raw pointers to: its tables, and by number of bits the machine code of its inner loops.
+    """The memory that a ufunc has raw pointers to: its tables, and the machine code of its inner loops by bits.
 
     The ufunc keeps it alive. float64 comes first, so that integers, booleans and half precision run in double; only
     all-float32 arguments match the float32 loop.
     """
 
     def __init__(self, name: str, doc: str, signature: str, count: int) -> None:
-        """count: of arguments and results."""
+        """count: the number of arguments and results together."""
         self.loaded: dict[int, Loaded] = {}
         self._slots = {bits: Slot(None) for bits in TYPE_NUMBERS}
         jump = trampoline().address("trampoline")
@@ -62,7 +62,7 @@ class Loops:
         )
 
     def put(self, bits: int, loaded: Loaded) -> None:
-        """Before the loop is needed. `loaded` comes last: another thread that finds it there calls the loop."""
+        """Called before the loop is needed. `loaded` is set last: another thread that finds it calls the loop."""
         self._slots[bits].loop = loaded.address("loop")
         self.loaded[bits] = loaded
 
@@ -75,7 +75,7 @@ def api_table(capsule: object) -> Any:
 
 @cache
 def trampoline() -> Loaded:
-    """Serves every ufunc, and stays."""
+    """One trampoline for all ufuncs, which is never freed."""
     machine = host()
     name = disk.key(TRAMPOLINE, *map(str, machine))
     code = disk.load(name)
@@ -87,7 +87,7 @@ def trampoline() -> Loaded:
 
 
 def signature(arguments: list[tuple[int, ...]], results: list[tuple[int, ...]]) -> str:
-    """With frozen sizes: a letter would accept any length and read beyond the array."""
+    """The signature with fixed sizes: a letter would accept any length and read beyond the array."""
 
     def side(shapes: list[tuple[int, ...]]) -> str:
         return ",".join("(" + ",".join(map(str, core)) + ")" for core in shapes)
@@ -106,7 +106,7 @@ def make_ufunc() -> Any:
 def generalized_ufunc(
     name: str, doc: str, arguments: list[tuple[int, ...]], results: list[tuple[int, ...]]
 ) -> tuple[np.ufunc, Loops]:
-    """The ufunc, and where its inner loops go (`Loops.put`)."""
+    """The ufunc, and the object that takes its inner loops (`Loops.put`)."""
     loops = Loops(name, doc, signature(arguments, results), len(arguments) + len(results))
     no_identity = -1
     ufunc = make_ufunc()(
@@ -127,7 +127,7 @@ def generalized_ufunc(
 
 
 def _keep(ufunc: np.ufunc, loops: Loops) -> None:
-    """From now on the loops live as long as the ufunc."""
+    """Make the loops live as long as the ufunc."""
     if not _owner_is_where_assumed():
         _kept.append(loops)
         return
@@ -137,7 +137,7 @@ def _keep(ufunc: np.ufunc, loops: Loops) -> None:
 
 @cache
 def _owner_is_where_assumed() -> bool:
-    """Whether a ufunc made from a Python function has that function there."""
+    """Whether a ufunc made from a Python function has that function at this offset."""
     if platform.python_implementation() != "CPython":
         return False
 

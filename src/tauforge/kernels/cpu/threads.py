@@ -1,4 +1,4 @@
-"""Large batches on all cores: the loops release the GIL, so plain threads do."""
+"""Large batches on all cores. The loops release the GIL, so plain threads are sufficient."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ import numpy as np
 
 from tauforge import settings
 
-SMALLEST_SHARE = 16_384  # rows for which a thread is worth waking
-SHARES = 8  # of every thread: one that is held up leaves its share to the others
+SMALLEST_SHARE = 16_384  # the fewest rows for which waking a thread pays
+SHARES = 8  # for each thread: if one is delayed, the others take its shares
 _count: int | None = None
 _pool: ThreadPoolExecutor | None = None
 
 
 def set_threads(count: int | None) -> None:
-    """How many threads a large batch uses, the calling one among them; None for one per core (or TAUFORGE_THREADS)."""
+    """Set how many threads a large batch uses, the calling one included; None: one per core (or TAUFORGE_THREADS)."""
     global _count
     if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
         raise ValueError(f"expected a whole number >= 1 or None, got {count!r}")
@@ -64,7 +64,7 @@ def call(
     results: Sequence[tuple[int, ...]],
     out: Any = None,
 ) -> Any:
-    """The ufunc over shares of the first axis, which the threads take in turn, where the batch is large enough.
+    """Call the ufunc; if the batch is large enough, over shares of the first axis, which the threads take in turn.
 
     cores: number of core dimensions of each argument.
     """
@@ -87,7 +87,7 @@ def call(
         fits = len(outs) == len(results) and all(
             type(o) is np.ndarray and o.shape == batch + core for o, core in zip(outs, results, strict=True)
         )
-        # NumPy knows how to order overlapping reads and writes, threads do not; and what it makes of odd results
+        # NumPy orders overlapping reads and writes, which threads cannot, and it judges `out` of another type or shape
         if not fits or any(np.may_share_memory(o, a) for o in outs for a in arguments):
             return ufunc(*arguments, out=out)
     whole = [np.broadcast_to(a, batch + a.shape[a.ndim - c :]) for a, c in zip(arguments, cores, strict=True)]
@@ -105,15 +105,15 @@ def in_turn(share: Callable[[int], None], shares: int, workers: int) -> None:
     """share(0), share(1), ...: every worker takes the next one as soon as it is free.
 
     The calling thread is one of the workers. It starts at once, while the others wake up, and a share costs no message
-    between threads. After an error, or an interruption from the keyboard, nobody takes another share; none is being
-    worked on when this returns or raises.
+    between threads. After an error, or an interruption from the keyboard, no worker takes another share, and all have
+    stopped when this returns or raises.
     """
     shared = SharedWork(share, shares)
     try:
         for _ in range(workers - 1):
-            # what the caller has set for itself, such as NumPy's errstate, holds for the helpers too
+            # the caller's own settings, such as NumPy's errstate, hold for the helpers too
             pool(get_threads()).submit(copy_context().run, shared.help)
-    except RuntimeError:  # no threads are to be had: at the end of the interpreter, or because there are too many
+    except RuntimeError:  # no threads are available: at the end of the interpreter, or because there are too many
         pass
     except BaseException:
         shared.stop()
@@ -122,10 +122,10 @@ def in_turn(share: Callable[[int], None], shares: int, workers: int) -> None:
 
 
 class SharedWork:
-    """The shares of one call, and who is at work on them.
+    """The shares of one call, and the number of helpers at work on them.
 
-    Helpers are counted when they begin and when they end, because the pool cannot be relied on to say: it may be busy
-    with other calls, and one that could start no thread has queued its task all the same. A helper that comes when the
+    Helpers are counted when they begin and when they end, because the pool does not tell reliably: it may be busy with
+    other calls, and if it cannot start a thread, it has queued the task nevertheless. A helper that starts when the
     call is over finds no share left.
     """
 
@@ -137,7 +137,7 @@ class SharedWork:
         self._changed = threading.Condition()
 
     def work(self) -> None:
-        """For the caller: until all is done, by whomever."""
+        """Called by the caller; returns when all shares are done."""
         try:
             self._take()
             self._wait()
@@ -160,7 +160,7 @@ class SharedWork:
                 self._changed.notify_all()
 
     def stop(self) -> None:
-        """No further share is taken."""
+        """Let nobody take a further share."""
         self._shares = 0
         self._wait()
 
@@ -169,6 +169,6 @@ class SharedWork:
             self._share(k)
 
     def _wait(self) -> None:
-        """For the helpers, who write into the caller's arrays."""
+        """Wait for the helpers, because they write into the caller's arrays."""
         with self._changed:
             self._changed.wait_for(lambda: not self._helpers)

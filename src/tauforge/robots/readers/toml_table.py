@@ -61,7 +61,7 @@ class Table:
         remedy += f"Known: {', '.join(self.examples)}"
         if key in outer:
             remedy = f"{key} belongs at the top of the file, above the first line in brackets"
-        return ModelError(f"unknown key {shown(key)}", field=self.path or None, remedy=remedy)
+        return ModelError(f"unknown key {shown(key)}", field=self.path or None, key=key, remedy=remedy)
 
     def __contains__(self, key: str) -> bool:
         return key in self.values

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from tauforge.errors import ModelError
 from tauforge.files import written_whole
+from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.readers.toml_guard import check_caps, check_size
 from tauforge.robots.readers.toml_table import Table
-from tauforge.robots.serial.description import KnownException, Source
 from tauforge.robots.validation import Rows, shown
 
 KNOWN_EXCEPTION = {"body": 'body = "link of joint1"', "reason": 'reason = "as published"'}

@@ -15,9 +15,9 @@ from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Tr
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.robots import validation
 from tauforge.robots.physical import levels_to_the_caller
+from tauforge.robots.provenance import Source
 from tauforge.robots.readers.urdf_tree import LETTERS, NO_BODY, Body, Mimic, Tree, UrdfJoint, listed, near, read_tree
 from tauforge.robots.readers.xml_lines import Element, read_xml, shown
-from tauforge.robots.serial.description import Source
 from tauforge.robots.serial.joint import Joint
 from tauforge.robots.serial.serial_arm import SerialArm
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,8 +20,10 @@ from tauforge.robots import physical, validation
 from tauforge.robots.computed_once import computed_once
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.payload import Payload
+from tauforge.robots.provenance import KnownException, Source
+from tauforge.robots.robot import Robot
 from tauforge.robots.serial.joint import CONVENTIONS, JOINT_FIELDS, Joint
-from tauforge.robots.serial.model import ArmModel, ArmNumbers, arm_model
+from tauforge.robots.serial.model import ArmNumbers
 from tauforge.robots.validation import IDENTITY_ROWS, Floats, Rows, to_transform
 
 if TYPE_CHECKING:
@@ -31,24 +33,9 @@ DH_FIELDS = ("alpha", "a", "d", "theta")
 SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
 
 
-class KnownException(NamedTuple):
-    """A body whose unphysical inertia is as published: it loads without a warning."""
-
-    body: str
-    reason: str
-
-
-class Source(NamedTuple):
-    """Where numbers of a catalogue entry come from."""
-
-    fields: tuple[str, ...]
-    source: str
-    note: str = ""
-
-
 @recorded
 @dataclass(frozen=True, kw_only=True)
-class ArmDescription:
+class ArmDescription(Robot):
     """A chain of revolute and prismatic joints from a base to a tool. SI units, radians.
 
     joints:        one `Joint` each, from the base outward
@@ -233,10 +220,6 @@ class ArmDescription:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.kinds}, {self.convention})"
 
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields alone: compiled code and other conveniences are made again."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
     # ------------------------------------------------------------------------------------------------ description
 
     @property
@@ -282,8 +265,3 @@ class ArmDescription:
             self.coulomb_speed,
             self.convention,
         )
-
-    @computed_once
-    def model(self) -> ArmModel:
-        """The arm as the formulas see it."""
-        return arm_model(self.as_numbers)

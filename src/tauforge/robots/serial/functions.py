@@ -1,18 +1,21 @@
-"""The public functions of an arm as formulas over any scalar: formulations put together with loads, rotors, friction.
+"""The functions of an arm as formulas over any scalar, and their table: formulations with loads, rotors and friction.
 
 Every function takes the arm's model, then the state as lists of scalars, and returns nested lists of scalars.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
-from typing import Any, NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tauforge.algebra.dual import Dual, derivative, seeded
 from tauforge.algebra.linear import factored, inverse, solved
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, absolute
 from tauforge.algebra.vectors import Transform, Vector, cross
+from tauforge.arrays import Array
 from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
 from tauforge.formulations.serial import (
     DEFAULT_FORMULATION,
@@ -38,11 +41,20 @@ from tauforge.formulations.serial.parameters import (
     with_payload,
 )
 from tauforge.formulations.serial.regrouping import Chain, joint_frames
+from tauforge.robots.base_motion import BaseMotion
+from tauforge.robots.functions import Argument, Doubtful, Function, FunctionTable, Guard, Verdict
+from tauforge.robots.payload import Payload
+from tauforge.robots.serial import large_arms
 from tauforge.robots.serial.model import ArmModel
 from tauforge.tracing.differentiation import jacobian as jacobian_of
 from tauforge.tracing.graph import trace
 
+if TYPE_CHECKING:
+    from tauforge.robots.robot import Robot
+
 Scalars = Sequence[Scalar]
+SUSPICIOUS = 1e10  # accelerations (or slopes of them) that large have the mass matrix looked at
+SINGULAR = 1e15  # condition number of a mass matrix without an inverse in double precision
 
 
 def loaded(arm: ArmParameters, payload: Scalars | None) -> ArmParameters:
@@ -125,11 +137,17 @@ def coriolis_matrix(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars |
 
 def forward_dynamics(
     model: ArmModel, q: Scalars, qd: Scalars, tau: Scalars, payload: Scalars | None = None, **loads: Any
-) -> list[Scalar]:
+) -> Doubtful:
+    """The doubt is the size of the accelerations: huge ones come from a mass matrix that is nearly singular."""
     bias = bias_forces(model, q, qd, payload=payload, **loads)
     friction = friction_forces(model, qd)
     free = [t - b - f for t, b, f in zip(tau, bias, friction, strict=True)]
-    return solved(factored(mass_matrix(model, q, payload)), free)
+    qdd = solved(factored(mass_matrix(model, q, payload)), free)
+    return Doubtful(qdd, sum_of_magnitudes(qdd))
+
+
+def sum_of_magnitudes(values: Scalars) -> Scalar:
+    return sum((absolute(x) for x in values[1:]), absolute(values[0]))
 
 
 def joint_wrenches(
@@ -204,8 +222,11 @@ def inverse_dynamics_derivatives(
 
 def forward_dynamics_derivatives(
     model: ArmModel, q: Scalars, qd: Scalars, tau: Scalars, payload: Scalars | None = None, reverse: bool = False
-) -> list[list[list[Scalar]]]:
-    """dqdd/dx = - M^-1 dtau/dx of inverse dynamics at the qdd that tau produces, x = q, qd; and dqdd/dtau = M^-1."""
+) -> Doubtful:
+    """dqdd/dx = - M^-1 dtau/dx of inverse dynamics at the qdd that tau produces, x = q, qd; and dqdd/dtau = M^-1.
+
+    The doubt is the trace of M^-1: no entry is larger.
+    """
     n = model.n
     factors = factored(mass_matrix(model, q, payload))
     bias, friction = bias_forces(model, q, qd, payload=payload), friction_forces(model, qd)
@@ -214,7 +235,8 @@ def forward_dynamics_derivatives(
     for slope in state_derivatives(model, q, qd, qdd, payload, reverse):
         columns = [solved(factors, [-row[k] for row in slope]) for k in range(n)]
         results.append([list(row) for row in zip(*columns, strict=True)])
-    return [*results, inverse(factors)]
+    by_tau = inverse(factors)
+    return Doubtful([*results, by_tau], sum_of_magnitudes([by_tau[k][k] for k in range(n)]))
 
 
 def regressor(
@@ -256,32 +278,75 @@ def energy(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = N
     return [energies.kinetic_energy(arm, model.drives, q, qd), energies.potential_energy(arm, q)]
 
 
-class Function(NamedTuple):
-    """What a public function takes besides optional loads, and what it returns for an arm of n joints."""
-
-    arguments: tuple[str, ...]
-    results: Callable[[int], list[tuple[int, ...]]]
-    options: Mapping[str, Any] = MappingProxyType({})
-
-
 FORWARD_OR_REVERSE = {"reverse": (False, True)}  # whichever is cheaper for the arm
-LOADS = {"tool_axes": False}
-FUNCTIONS = {
-    "inverse_dynamics": Function(
-        ("q", "qd", "qdd"), lambda n: [(n,)], {"formulation": DEFAULT_FORMULATION, "tool_axes": False}
-    ),
-    "forward_dynamics": Function(("q", "qd", "tau"), lambda n: [(n,)], LOADS),
-    "mass_matrix": Function(("q",), lambda n: [(n, n)]),
-    "coriolis_matrix": Function(("q", "qd"), lambda n: [(n, n)]),
-    "gravity_forces": Function(("q",), lambda n: [(n,)]),
-    "bias_forces": Function(("q", "qd"), lambda n: [(n,)]),
-    "friction_forces": Function(("qd",), lambda n: [(n,)]),
-    "joint_wrenches": Function(("q", "qd", "qdd"), lambda n: [(n, 6)], LOADS),
-    "inverse_dynamics_derivatives": Function(("q", "qd", "qdd"), lambda n: [(n, n)] * 3, FORWARD_OR_REVERSE),
-    "forward_dynamics_derivatives": Function(("q", "qd", "tau"), lambda n: [(n, n)] * 3, FORWARD_OR_REVERSE),
-    "regressor": Function(("q", "qd", "qdd"), lambda n: [(n, 10 * n)]),
-    "forward_kinematics": Function(("q",), lambda n: [(4, 4)]),
-    "link_frames": Function(("q",), lambda n: [(n + 1, 4, 4)]),
-    "jacobian": Function(("q",), lambda n: [(6, n)]),
-    "energy": Function(("q", "qd"), lambda n: [(), ()]),
-}
+LOADED = {"tool_axes": False}
+TIP_WRENCH = Argument("tip_wrench", (6,), "force and moment at the tool origin")
+PAYLOAD = Argument("payload", (10,), "mass, com and inertia", Payload)
+BASE_MOTION = Argument("base_motion", (9,), "angular velocity and acceleration, linear acceleration", BaseMotion)
+LOADS = (TIP_WRENCH, PAYLOAD, BASE_MOTION)
+
+
+@cache
+def function_table(n: int) -> FunctionTable:
+    """Of an arm with n joints."""
+
+    def joints(*names: str) -> tuple[Argument, ...]:
+        return tuple(Argument(name, (n,), f"{{name}} has {n} joints") for name in names)
+
+    q, state, acceleration, force = joints("q"), joints("q", "qd"), joints("q", "qd", "qdd"), joints("q", "qd", "tau")
+    square = (n, n)
+    carried = (PAYLOAD,)
+    return {
+        "inverse_dynamics": Function(
+            inverse_dynamics, acceleration, ((n,),), LOADS, {"formulation": DEFAULT_FORMULATION, **LOADED}
+        ),
+        "forward_dynamics": Function(forward_dynamics, force, ((n,),), LOADS, LOADED, Guard(SUSPICIOUS, judge)),
+        "mass_matrix": Function(mass_matrix, q, (square,), carried),
+        "coriolis_matrix": Function(coriolis_matrix, state, (square,), carried),
+        "gravity_forces": Function(gravity_forces, q, ((n,),), carried),
+        "bias_forces": Function(bias_forces, state, ((n,),), carried),
+        "friction_forces": Function(friction_forces, joints("qd"), ((n,),)),
+        "joint_wrenches": Function(joint_wrenches, acceleration, ((n, 6),), LOADS, LOADED),
+        "inverse_dynamics_derivatives": Function(
+            inverse_dynamics_derivatives,
+            acceleration,
+            (square,) * 3,
+            carried,
+            FORWARD_OR_REVERSE,
+            in_parts=large_arms.inverse_dynamics_derivatives,
+        ),
+        "forward_dynamics_derivatives": Function(
+            forward_dynamics_derivatives,
+            force,
+            (square,) * 3,
+            carried,
+            FORWARD_OR_REVERSE,
+            Guard(SUSPICIOUS, judge),
+            in_parts=large_arms.forward_dynamics_derivatives,
+        ),
+        "regressor": Function(regressor, acceleration, ((n, 10 * n),), joints("qd_ref")),
+        "forward_kinematics": Function(forward_kinematics, q, ((4, 4),)),
+        "link_frames": Function(link_frames, q, ((n + 1, 4, 4),)),
+        "jacobian": Function(jacobian, q, ((6, n),)),
+        "energy": Function(energy, state, ((), ()), carried),
+        "inverse_dynamics_slope": Function(
+            inverse_dynamics_slope, joints("q", "qd", "qdd", "dq", "dqd"), ((n,),), carried, quick=False, public=False
+        ),
+        "solution": Function(
+            solution, (Argument("matrix", (n * n,), "row by row"), *joints("right")), ((n,),), quick=False, public=False
+        ),
+    }
+
+
+def judge(
+    arm: Robot, arguments: Mapping[str, Array], results: tuple[Array, ...], options: Mapping[str, Any]
+) -> Verdict:
+    """Is the mass matrix singular? Large accelerations alone are no reason to refuse them."""
+    q = arguments["q"].astype(float)
+    own = {name: arguments[name] for name in ("q", "payload") if name in arguments}
+    matrices = np.asarray(arm._evaluator("mass_matrix", {**own, "q": q})[0], float)
+    finite = np.isfinite(matrices).all(axis=(-1, -2))
+    conditions = np.full(len(q), np.nan)
+    conditions[finite] = np.linalg.cond(matrices[finite])
+    reason = "the mass matrix has no inverse; a link without mass or inertia moves freely"
+    return Verdict(conditions > SINGULAR, [reason] * len(q), q, conditions)

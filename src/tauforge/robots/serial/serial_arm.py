@@ -2,38 +2,35 @@
 
 from __future__ import annotations
 
-import copy
-from collections.abc import Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.errors import ShapeError, SingularityError, UnsupportedFeatureError
+from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
+from tauforge.kernels.specification import Shape
 from tauforge.robots import validation
+from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.computed_once import computed_once
-from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, finite_rows, loaded
-from tauforge.robots.own_classes import method_is_as_written, recorded
-from tauforge.robots.payload import BaseMotion, Payload
-from tauforge.robots.quick_call import install
-from tauforge.robots.serial import functions as formulas
+from tauforge.robots.drawing import Drawing
+from tauforge.robots.evaluate import as_argument
+from tauforge.robots.functions import FunctionTable
+from tauforge.robots.own_classes import recorded
+from tauforge.robots.payload import Payload
+from tauforge.robots.quick_call import quick
+from tauforge.robots.robot import Actuator, Coordinate, Dampers
 from tauforge.robots.serial import inverse_kinematics as ik
-from tauforge.robots.serial import large_arms
-from tauforge.robots.serial import varying as families
+from tauforge.robots.serial import varying as variable
 from tauforge.robots.serial.description import ArmDescription
-from tauforge.robots.serial.functions import FUNCTIONS
-from tauforge.robots.serial.model import arm_model
+from tauforge.robots.serial.drawing import drawn
+from tauforge.robots.serial.functions import function_table
+from tauforge.robots.serial.model import ArmModel
 
-if TYPE_CHECKING:
-    from tauforge.kernels.cpu.kernel import Kernel
-
-CAN_BE_SINGULAR = ("forward_dynamics", "forward_dynamics_derivatives")
-OPTIONAL = ("tip_wrench", "payload", "base_motion", "qd_ref")
-SUSPICIOUS = 1e10  # an acceleration (or its slope) that large, or none, has the mass matrix looked at
-SINGULAR = 1e15  # condition number of a mass matrix without an inverse in double precision
+Scalars = Sequence[Scalar]
 
 
 @recorded
@@ -47,108 +44,107 @@ class SerialArm(ArmDescription):
     convention:    "standard" or "modified" DH, or "general"
     """
 
-    def kernel(
-        self,
-        function: str,
-        *,
-        target: str = "cpu",
-        dtype: str = "float64",
-        varying: Sequence[str] = (),
-        **options: Any,
-    ) -> Kernel:
-        """The compiled function behind the method of this name: called like a generalized ufunc, it takes `out=`.
-
-        function: such as "inverse_dynamics"; options: formulation= for that one
-        varying:  fields of the arm that become arguments after the state, an array each: "mass" (..., n), "com"
-                  (..., n, 3), "inertia" (..., n, 3, 3), "offset", "viscous", "coulomb" (..., n, 2), "motor_inertia",
-                  "gear_ratio", "gravity" (..., 3), and "alpha", "a", "d", "theta" of an arm with DH parameters
-        Identity: equals the method on arrays of this dtype, of `replace`d arms if fields vary; it does not look for
-        singular mass matrices. `.ufunc` is NumPy's object itself. UnsupportedFeatureError where there is no kernel.
-        """
-        bits = checked_request(function, FUNCTIONS, target, dtype, options)
-        fields = families.named(varying)
-        families.check(self, fields)
-        if options.get("formulation", DEFAULT_FORMULATION) not in FORMULATIONS:
-            raise UnsupportedFeatureError(
-                f"unknown formulation {options['formulation']!r}",
-                field="formulation",
-                remedy=f"Use one of {', '.join(FORMULATIONS)}",
-            )
-        return loaded(self._kernel(function, options, fields), function, bits)
+    kind = "serial arm"
+    wrench_argument = "tip_wrench"
+    formulation_argument = "formulation"
 
     @computed_once
-    def _evaluator(self) -> Evaluator:
-        numbers = self.as_numbers  # kernels may outlive the arm and must not keep it alive
-        return Evaluator(cache(lambda: arm_model(numbers)), repr(numbers), dict.fromkeys(CAN_BE_SINGULAR, SUSPICIOUS))
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The joints."""
+        found = []
+        for i, joint in enumerate(self.joints, 1):
+            lower, upper = joint.limits or (-np.inf, np.inf)
+            speed = np.inf if joint.max_speed is None else joint.max_speed
+            unit = "rad" if joint.kind == "R" else "m"
+            found.append(Coordinate(joint.name, unit, f"q{i}", f"qd{i}", f"qdd{i}", lower, upper, speed))
+        return tuple(found)
 
-    def _kernel(self, method: str, options: dict[str, Any], varying: tuple[str, ...] = ()) -> Kernel | None:
-        """The kernel of a plain call: no loads."""
-        function = FUNCTIONS[method]
-        formula = getattr(formulas, method)
-        shapes: dict[str, tuple[int, ...]] = dict.fromkeys(function.arguments, (self.n,))
-        shapes |= {field: families.core_shape(field, self.n) for field in varying}
-        defaults = dict(function.options)
-        if varying:
-            formula = families.formula_of(copy.copy(self), formula, varying)  # kernels must not refer to the arm itself
-            defaults |= families.without_choices(defaults)
-        return self._evaluator.kernel(
-            method,
-            formula,
-            shapes,
-            function.results(self.n),
-            **{**defaults, **options},
+    @computed_once
+    def actuators(self) -> tuple[Actuator, ...]:
+        """One for each joint."""
+        return tuple(
+            Actuator(
+                joint.name,
+                "N m" if joint.kind == "R" else "N",
+                f"tau{i}",
+                np.inf if joint.max_force is None else joint.max_force,
+            )
+            for i, joint in enumerate(self.joints, 1)
         )
 
-    def _evaluate(self, method: str, arguments: dict[str, Any], **options: Any) -> tuple[Array, ...]:
-        """The formula of this name over checked arguments, an array for each result.
+    @property
+    def functions(self) -> FunctionTable:
+        return function_table(self.n)
 
-        After the first plain call, one without loads and options, the next ones find shorter ways (`_install`).
+    @property
+    def identity(self) -> str:
+        return repr(self.as_numbers)
+
+    @computed_once
+    def model(self) -> ArmModel:
+        """The arm as the formulas see it."""
+        return self.varied_model({})
+
+    @property
+    def varying_fields(self) -> Mapping[str, Shape]:
+        """For every joint "mass", "com" (3,), "inertia" (3, 3), "offset", "viscous", "coulomb" (2,), "motor_inertia",
+        "gear_ratio", and with DH parameters "alpha", "a", "d", "theta"; "gravity" (3,) of the arm.
         """
-        function = FUNCTIONS[method]
-        results = function.results(self.n)
-        checked = self._checked(arguments)
-        options = {**function.options, **options}
-        if method in large_arms.IN_PARTS:
-            outs = large_arms.derivatives(self._evaluator, self.n, method, checked)
-        else:
-            outs = self._evaluator(method, getattr(formulas, method), checked, results, **options)
-        if method not in vars(self) and len(checked) == len(function.arguments) and options == function.options:
-            self._install(method)
-        return outs
+        return variable.varying_fields(self.n)
 
-    def _install(self, method: str) -> None:
-        """From now on a call finds, before the method: a builtin for small arrays, then the kernel for plain ones.
+    def check_varying(self, fields: tuple[str, ...]) -> None:
+        variable.check(self, fields)
 
-        Each hands on what it does not take, the last to the method itself.
-        """
-        if not method_is_as_written(type(self), method):
-            return  # somebody's own version
-        kernel = self._kernel(method, {})
-        if kernel is not None:
-            install(self, method, kernel, watched=method in CAN_BE_SINGULAR)
+    def varied_model(self, values: Mapping[str, Scalars]) -> ArmModel:
+        return variable.varied_model(self, values)
 
-    def _evaluate_one(self, method: str, arguments: dict[str, Any], **options: Any) -> Array:
-        return self._evaluate(method, arguments, **options)[0]
+    def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
+        return variable.carrying(self, payload, fields)
 
-    def _checked(self, arguments: dict[str, Any]) -> dict[str, Array]:
-        """Arrays of the right core size; absent optional arguments are left out."""
-        sizes = {"tip_wrench": (6, "force and moment at the tool origin")}
-        checked = {}
-        for name, value in arguments.items():
-            if value is None and name in OPTIONAL:
-                continue
-            if name == "payload":
-                if not isinstance(value, Payload):
-                    raise ShapeError(name, expected="a tauforge.Payload", got=type(value).__name__)
-                checked[name] = value.numbers()
-            elif name == "base_motion":
-                if not isinstance(value, BaseMotion):
-                    raise ShapeError(name, expected="a tauforge.BaseMotion", got=type(value).__name__)
-                checked[name] = value.numbers()
-            else:
-                size, meaning = sizes.get(name, (self.n, f"{self.name} has {self.n} joints"))
-                checked[name] = as_argument(name, value, size, meaning)
-        return checked
+    @property
+    def formulations(self) -> tuple[str, ...]:
+        others = (name for name in FORMULATIONS if name != DEFAULT_FORMULATION)
+        return (DEFAULT_FORMULATION, *others)
+
+    def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        name = options.get("formulation", DEFAULT_FORMULATION)
+        if not isinstance(name, str) or name not in FORMULATIONS:
+            raise UnsupportedFeatureError(
+                f"unknown formulation {name!r}", field="formulation", remedy=f"Use one of {', '.join(FORMULATIONS)}"
+            )
+        return dict(options)
+
+    def holding_forces(self, position: Array) -> Array:
+        return self.gravity_forces(position)
+
+    @property
+    def dissipates(self) -> bool:
+        return any(joint.viscous or any(joint.coulomb) for joint in self.joints)
+
+    def dampers(self, fields: Mapping[str, Array]) -> Dampers | None:
+        if not self.coulomb_speed:
+            return None
+
+        def number(field: str) -> Array:
+            return fields.get(field, np.array([getattr(joint, field) for joint in self.joints])[None])
+
+        ratio = np.abs(number("gear_ratio"))
+        return Dampers(ratio * number("coulomb").max(axis=-1), ratio**2 * number("viscous"), self.coulomb_speed)
+
+    def check_integrable(self, fields: Mapping[str, Array]) -> None:
+        jumps = "coulomb" in fields or any(any(joint.coulomb) for joint in self.joints)
+        if jumps and not self.coulomb_speed:
+            raise ModelError(
+                f"{self.name} has Coulomb friction, which jumps at rest: no integrator gets past it",
+                field="coulomb_speed",
+                remedy="Smooth it to tanh(qd / v), for example by replace(coulomb_speed=0.01)",
+            )
+
+    def drawing(self, position: ArrayLike) -> Drawing:
+        return drawn(self, position)
+
+    def _evaluate_one(self, function: str, arguments: dict[str, Any], **options: Any) -> Array:
+        return self._evaluate(function, arguments, **options)[0]
 
     def _loads(
         self, tip_wrench: ArrayLike | None, payload: Payload | None, base_motion: BaseMotion | None, wrench_frame: str
@@ -157,6 +153,7 @@ class SerialArm(ArmDescription):
             raise ShapeError("wrench_frame", expected="'world' or 'tool'", got=repr(wrench_frame))
         return {"tip_wrench": tip_wrench, "payload": payload, "base_motion": base_motion}, wrench_frame == "tool"
 
+    @quick
     def inverse_dynamics(
         self,
         q: ArrayLike,
@@ -184,12 +181,7 @@ class SerialArm(ArmDescription):
         Identity: with qd = qdd = 0 equals gravity_forces(q).
         """
         name = formulation or DEFAULT_FORMULATION
-        if not isinstance(name, str) or name not in FORMULATIONS:
-            raise UnsupportedFeatureError(
-                f"unknown formulation {formulation!r}",
-                field="formulation",
-                remedy=f"Use one of {', '.join(FORMULATIONS)}",
-            )
+        self.check_options("inverse_dynamics", {"formulation": name})
         if base_motion is not None and name in FIXED_BASE_ONLY:
             raise UnsupportedFeatureError(
                 f"{name} does not take a moving base", field="base_motion", remedy="Use a recursive formulation"
@@ -198,6 +190,7 @@ class SerialArm(ArmDescription):
         arguments = {"q": q, "qd": qd, "qdd": qdd, **loads}
         return self._evaluate_one("inverse_dynamics", arguments, formulation=name, tool_axes=tool_axes)
 
+    @quick
     def forward_dynamics(
         self,
         q: ArrayLike,
@@ -219,36 +212,9 @@ class SerialArm(ArmDescription):
         """
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "tau": tau, **loads}
-        result = self._evaluate_one("forward_dynamics", arguments, tool_axes=tool_axes)
-        self._refuse_singular(result, arguments)
-        return result
+        return self._evaluate_one("forward_dynamics", arguments, tool_axes=tool_axes)
 
-    def _refuse_singular(self, result: Array, arguments: dict[str, Any], core: int = 1) -> None:
-        """Rows whose answer is huge or none at all are looked into: is the mass matrix singular there?
-
-        Rows with an argument that is not finite are left out: they are NaN for that reason.
-        core: number of core dimensions of the result.
-        """
-        if np.vdot(result, result) < SUSPICIOUS**2:  # the sum of squares: one pass, and no entry is larger
-            return
-        suspicious = ~(np.abs(result) < SUSPICIOUS).all(axis=tuple(range(-core, 0)))
-        suspicious &= finite_rows(self._checked(arguments))
-        q, payload, batch = arguments["q"], arguments["payload"], suspicious.shape
-        poses = np.broadcast_to(np.asarray(q, float), (*batch, self.n))[suspicious]
-        if payload is None:
-            matrices = self.mass_matrix(poses)
-        else:
-            matrices = np.broadcast_to(self.mass_matrix(q, payload=payload), (*batch, self.n, self.n))[suspicious]
-        finite = np.isfinite(matrices).all(axis=(-1, -2))
-        conditions = np.linalg.cond(matrices[finite])
-        if (conditions > SINGULAR).any():
-            first = int(np.argmax(conditions > SINGULAR))
-            raise SingularityError(
-                f"{self.name}: the mass matrix has no inverse; a link without mass or inertia moves freely",
-                pose=poses[finite][first].tolist(),
-                condition_number=float(conditions[first]),
-            )
-
+    @quick
     def mass_matrix(self, q: ArrayLike, *, payload: Payload | None = None) -> Array:
         """M(q), (..., n, n), with the reflected rotor inertias on the diagonal.
 
@@ -256,6 +222,7 @@ class SerialArm(ArmDescription):
         """
         return self._evaluate_one("mass_matrix", {"q": q, "payload": payload})
 
+    @quick
     def coriolis_matrix(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> Array:
         """Christoffel's C(q, qd), (..., n, n).
 
@@ -263,6 +230,7 @@ class SerialArm(ArmDescription):
         """
         return self._evaluate_one("coriolis_matrix", {"q": q, "qd": qd, "payload": payload})
 
+    @quick
     def gravity_forces(self, q: ArrayLike, *, payload: Payload | None = None) -> Array:
         """g(q), (..., n): what holds the arm up at rest.
 
@@ -270,14 +238,17 @@ class SerialArm(ArmDescription):
         """
         return self._evaluate_one("gravity_forces", {"q": q, "payload": payload})
 
+    @quick
     def bias_forces(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> Array:
         """C(q, qd) qd + g(q), (..., n), without friction."""
         return self._evaluate_one("bias_forces", {"q": q, "qd": qd, "payload": payload})
 
+    @quick
     def friction_forces(self, qd: ArrayLike) -> Array:
         """(..., n): B G^2 qd + |G| T_plus for qd > 0, - |G| T_minus for qd < 0, 0 at rest."""
         return self._evaluate_one("friction_forces", {"qd": qd})
 
+    @quick
     def joint_wrenches(
         self,
         q: ArrayLike,
@@ -299,6 +270,7 @@ class SerialArm(ArmDescription):
         arguments = {"q": q, "qd": qd, "qdd": qdd, **loads}
         return self._evaluate_one("joint_wrenches", arguments, tool_axes=tool_axes)
 
+    @quick
     def inverse_dynamics_derivatives(
         self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, *, payload: Payload | None = None
     ) -> tuple[Array, Array, Array]:
@@ -310,6 +282,7 @@ class SerialArm(ArmDescription):
         three = self._evaluate("inverse_dynamics_derivatives", arguments)
         return three[0], three[1], three[2]
 
+    @quick
     def forward_dynamics_derivatives(
         self, q: ArrayLike, qd: ArrayLike, tau: ArrayLike, *, payload: Payload | None = None
     ) -> tuple[Array, Array, Array]:
@@ -319,9 +292,9 @@ class SerialArm(ArmDescription):
         """
         arguments = {"q": q, "qd": qd, "tau": tau, "payload": payload}
         three = self._evaluate("forward_dynamics_derivatives", arguments)
-        self._refuse_singular(three[2], arguments, core=2)
         return three[0], three[1], three[2]
 
+    @quick
     def regressor(self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, qd_ref: ArrayLike | None = None) -> Array:
         """Y, (..., n, 10 n): Y @ inertial_parameters = M qdd + C(q, qd) qd_ref + g without friction and rotors.
 
@@ -330,18 +303,22 @@ class SerialArm(ArmDescription):
         arguments = {"q": q, "qd": qd, "qdd": qdd, "qd_ref": qd_ref}
         return self._evaluate_one("regressor", arguments)
 
+    @quick
     def forward_kinematics(self, q: ArrayLike) -> Array:
         """(..., 4, 4) world <- tool."""
         return self._evaluate_one("forward_kinematics", {"q": q})
 
+    @quick
     def link_frames(self, q: ArrayLike) -> Array:
         """(..., n+1, 4, 4) world <- link frame: the base frame, then one for each link, in the arm's convention."""
         return self._evaluate_one("link_frames", {"q": q})
 
+    @quick
     def jacobian(self, q: ArrayLike) -> Array:
         """(..., 6, n), linear rows first: velocity of the tool origin and angular velocity, world axes."""
         return self._evaluate_one("jacobian", {"q": q})
 
+    @quick
     def energy(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:
         """Kinetic (rotors included) and potential energy (from the world origin), J, each (...).
 

@@ -1,11 +1,8 @@
-"""One kernel for a family of arms: any number of the robot may be an argument instead of a constant.
-
-Such a kernel takes, after the state, an array for each varying field, and so serves a mass error or a length per row.
-"""
+"""What may vary of an arm, and its model with other values than its own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +10,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
-from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.errors import UnsupportedFeatureError
 from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.robots.serial.model import ArmModel, DHRow, JointNumbers, arm_model, dh_displacements
 from tauforge.robots.validation import to_transform
@@ -37,47 +34,13 @@ SHARES: dict[str, Shape] = {
 }
 
 
-# ends of names, of fields of arms and platforms
-NEVER_NEGATIVE = ("mass", "viscous", "coulomb", "motor_inertia", "friction")
-
-
-def core_shape(field: str, n: int) -> Shape:
-    """Of the array that gives the field of every joint; gravity is one vector."""
-    return (3,) if field == "gravity" else (n, *SHARES[field])
-
-
-def named(varying: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(varying, str):
-        raise UnsupportedFeatureError(f"expected names, got {varying!r}", field="varying", remedy="Use a sequence")
-    return tuple(varying)
-
-
-def check_names(fields: Sequence[str], known: Collection[str]) -> None:
-    for field in fields:
-        if field not in known:
-            raise UnsupportedFeatureError(
-                f"{field!r} cannot vary", field="varying", remedy=f"Use one of {', '.join(known)}"
-            )
-    if len(set(fields)) < len(fields):
-        raise UnsupportedFeatureError("a field is named twice", field="varying")
-
-
-def check_numbers(field: str, value: Array) -> None:
-    """As the descriptions of robots have them: finite, none below zero where that makes no sense, no axis or gear
-    ratio 0.
-    """
-    if not np.isfinite(value).all():
-        raise ShapeError(field, expected="finite numbers", got=str(value[~np.isfinite(value)][0]))
-    if field.endswith(NEVER_NEGATIVE) and (value < 0).any():
-        raise ShapeError(field, expected="numbers >= 0", got=str(value.min()))
-    if field == "universal_axes" and not value.any(axis=-1).all():
-        raise ShapeError(field, expected="axes other than zero", got="[0.0, 0.0, 0.0]")
-    if field == "gear_ratio" and (value == 0).any():
-        raise ShapeError(field, expected="numbers other than 0", got="0.0")
+def varying_fields(n: int) -> dict[str, Shape]:
+    """Fields of an arm with n joints that may vary, each for every joint; gravity is one vector."""
+    return {"gravity": (3,), **{field: (n, *share) for field, share in SHARES.items()}}
 
 
 def check(arm: ArmDescription, fields: Sequence[str]) -> None:
-    check_names(fields, ("gravity", *SHARES))
+    """UnsupportedFeatureError where these fields of the arm cannot vary together."""
     geometry = set(fields) & set(DH)
     if geometry and any(joint.dh is None for joint in arm.joints):
         raise UnsupportedFeatureError(
@@ -117,9 +80,11 @@ def _body(mass: Array, com: Array, inertia: Array) -> BodyParameters:
     return BodyParameters(mass, Vector(*np.moveaxis(com, -1, 0)), Matrix.of(rows))
 
 
-def varied_model(arm: ArmDescription, values: dict[str, Scalars]) -> ArmModel:
+def varied_model(arm: ArmDescription, values: Mapping[str, Scalars]) -> ArmModel:
     """The arm with these fields, each a flat list of scalars, instead of its own."""
     numbers = arm.as_numbers
+    if not values:
+        return arm_model(numbers)
     if "gravity" in values:
         numbers = numbers._replace(gravity=Vector(*values["gravity"]))
     joints = []
@@ -154,18 +119,3 @@ def _varied(joint: JointNumbers, arm: ArmDescription, i: int, shares: dict[str, 
         before, after, offset = dh_displacements(arm.joints[i].kind, arm.convention, given)
         joint = joint._replace(before=before, after=after, offset=offset)
     return joint
-
-
-def without_choices(options: Mapping[str, object]) -> dict[str, object]:
-    """The first of each choice: forward derivatives. Reverse ones would record the numbers of the robot twice."""
-    return {name: value[0] if isinstance(value, tuple) else value for name, value in options.items()}
-
-
-def formula_of(arm: ArmDescription, formula: Callable[..., object], fields: Sequence[str]) -> Callable[..., object]:
-    """The formula with the fields among its arguments."""
-
-    def of_family(_: ArmModel, **given: object) -> object:
-        values: dict[str, Scalars] = {field: given.pop(field) for field in fields}  # type: ignore[misc]
-        return formula(varied_model(arm, values), **given)
-
-    return of_family

@@ -25,7 +25,8 @@ from tauforge.robots import physical, validation
 from tauforge.robots.computed_once import computed_once
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.payload import Payload
-from tauforge.robots.serial.description import KnownException, Source
+from tauforge.robots.provenance import KnownException, Source
+from tauforge.robots.robot import Robot
 from tauforge.robots.stewart import spherical_legs
 from tauforge.robots.stewart.spherical_legs import BASE_JOINTS, SPHERICAL, UNIVERSAL
 from tauforge.robots.validation import Floats, Rows
@@ -50,7 +51,7 @@ MASSES = (
 
 @recorded
 @dataclass(frozen=True, kw_only=True)
-class PlatformDescription:
+class PlatformDescription(Robot):
     """Six extensible legs between universal or spherical joints on a base and spherical joints on a platform.
 
     SI units, radians.
@@ -221,16 +222,7 @@ class PlatformDescription:
             )
         physical.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
 
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields alone: compiled code and other conveniences are made again."""
-        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
-
     # ---------------------------------------------------------------------------------------------------- questions
-
-    @property
-    def n(self) -> int:
-        """The number of coordinates, and of legs."""
-        return LEGS
 
     @property
     def has_masses(self) -> bool:
@@ -304,8 +296,7 @@ class PlatformDescription:
         return self.replace(friction=(0.0, 0.0, 0.0))
 
     def carrying(self, payload: Payload) -> Self:
-        """The same platform with one payload fixed to it, given in the platform's frame: part of the robot, not an
-        argument of a call.
+        """The same platform with one payload fixed to it, which is given in the platform's frame.
 
         Identity: every dynamic quantity equals that of this platform with payload=.
         """

@@ -1,4 +1,4 @@
-"""The public functions of a Stewart platform as formulas over any scalar.
+"""The functions of a Stewart platform as formulas over any scalar, and their table.
 
 Every function takes the platform's model, then lists of scalars (a pose is x, y, z, theta_x, theta_y, theta_z with
 R = Rz Ry Rx; a twist v, omega), and returns nested lists of scalars.
@@ -6,13 +6,12 @@ R = Rz Ry Rx; a twist v, omega), and returns nested lists of scalars.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from types import MappingProxyType
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tauforge.algebra.linear import elimination
 from tauforge.algebra.rotations import Quaternion, angles_of, angular_velocity, quaternion_of, rotation_of
-from tauforge.algebra.scalars import Scalar, sqrt
+from tauforge.algebra.scalars import Scalar, absolute, sqrt
 from tauforge.algebra.vectors import IDENTITY, ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
 from tauforge.formulations.stewart import (
@@ -36,8 +35,14 @@ from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase
 from tauforge.formulations.stewart.parameters import LEGS, PlatformMotion, PlatformParameters, with_payload
 from tauforge.formulations.stewart.platform_equations import force_matrix as matrix_of
 from tauforge.formulations.stewart.platform_equations import leg_vectors
+from tauforge.robots.base_motion import BaseMotion
+from tauforge.robots.functions import Argument, Doubtful, Function, FunctionTable, Guard
+from tauforge.robots.payload import Payload
+from tauforge.robots.stewart import guards, large_derivatives
 
 Scalars = Sequence[Scalar]
+TINY = 1e-300  # NaN and results that overflow count as doubtful, others of any size do not
+LARGE = 1e6  # of twists beside the legs' speeds: the condition number is looked at
 EXACT, MASSLESS, VECTORS = "exact", "massless-legs", "exact-vectors"
 NEWTON_STEPS = 5  # of one call of the tracking kernel: enough from a centimetre and a degree away
 
@@ -130,39 +135,44 @@ FIXED_BASE_ONLY = frozenset(name for name, model in MODELS.items() if not model.
 
 
 def inverse_dynamics(
-    model: PlatformModel,
+    platform: PlatformModel,
+    /,
     pose: Scalars,
     twist: Scalars,
     acceleration: Scalars,
     external_wrench: Scalars | None = None,
     payload: Scalars | None = None,
     base_motion: Scalars | None = None,
-    which: str = EXACT,
+    model: str = EXACT,
     corrections: str = "",
     platform_axes: bool = False,
-    trapped: bool = False,
-) -> list[Scalar]:
-    """which: model; corrections: names of its switches, separated by blanks.
+) -> Doubtful:
+    """corrections: names of the model's switches, separated by blanks
 
     On a base that moves the exact model is evaluated in its vector form.
-    trapped: the first force is not a number where H looks singular, for a closer look.
     """
-    model, m = loaded(model, payload), motion(pose, twist, acceleration)
+    platform, m = loaded(platform, payload), motion(pose, twist, acceleration)
     w = external(m.R, external_wrench, platform_axes)
-    if which == EXACT and base_motion is None:
-        return universal_coordinates.inverse_dynamics(model.lumped, m, w, trapped=trapped)
-    chosen = dict.fromkeys(corrections.split(), True)
-    more = () if base_motion is None else (moving(base_motion),)
-    forces = MODELS[VECTORS if which == EXACT else which].inverse_dynamics(model.parameters, m, w, chosen, *more)
-    if trapped:  # costs little: the model's own elimination is the same
-        pivots = elimination(matrix_of(leg_vectors(model.parameters, m)), [0.0] * LEGS)[1]
-        forces[0] = universal_coordinates.trap(pivots, forces[0])
-        if which != MASSLESS:
-            legs = model.parameters.legs
-            across = [cross(leg.k, leg_vector(leg, m.X, m.R).s) for leg in legs if leg.k is not None]
-            sines = [sqrt(dot(x, x)) for x in across]
-            forces[0] = universal_coordinates.off_axis(sines, forces[0])
-    return forces
+    if model == EXACT and base_motion is None:
+        forces, doubt = universal_coordinates.inverse_dynamics_and_doubt(platform.lumped, m, w)
+    else:
+        chosen = dict.fromkeys(corrections.split(), True)
+        more = () if base_motion is None else (moving(base_motion),)
+        used = MODELS[VECTORS if model == EXACT else model]
+        forces = used.inverse_dynamics(platform.parameters, m, w, chosen, *more)
+        doubt = doubt_of(platform, m, legs_turn=model != MASSLESS)
+    return Doubtful(forces, doubt + absolute(forces[0]) * TINY)
+
+
+def doubt_of(platform: PlatformModel, m: PlatformMotion, *, legs_turn: bool = True) -> Scalar:
+    """At least 1 where H may be singular or a leg may lie along its axis.
+
+    It costs little: a model's own elimination is the same.
+    """
+    pivots = elimination(matrix_of(leg_vectors(platform.parameters, m)), [0.0] * LEGS)[1]
+    legs = platform.parameters.legs if legs_turn else ()
+    across = [cross(leg.k, leg_vector(leg, m.X, m.R).s) for leg in legs if leg.k is not None]
+    return universal_coordinates.doubt(pivots, [sqrt(dot(x, x)) for x in across])
 
 
 def forward_dynamics(
@@ -174,18 +184,15 @@ def forward_dynamics(
     payload: Scalars | None = None,
     base_motion: Scalars | None = None,
     platform_axes: bool = False,
-    trapped: bool = False,
-) -> list[Scalar]:
-    """trapped: the last acceleration is not a number where M looks singular, for a closer look."""
+) -> Doubtful:
     (whole, lumped), m = loaded(model, payload), motion(pose, twist)
     w = external(m.R, external_wrench, platform_axes)
     if base_motion is None:
-        a, alpha = closed_form.forward_dynamics(lumped, m, leg_forces, w, trapped=trapped)
+        a, alpha, doubt = closed_form.forward_dynamics(lumped, m, leg_forces, w)
     else:
-        a, alpha = closed_form.forward_dynamics_on_moving_base(
-            lumped, whole, m, leg_forces, moving(base_motion), w, trapped=trapped
-        )
-    return [*a, *alpha]
+        base = moving(base_motion)
+        a, alpha, doubt = closed_form.forward_dynamics_on_moving_base(lumped, whole, m, leg_forces, base, w)
+    return Doubtful([*a, *alpha], doubt + absolute(alpha.z) * TINY)
 
 
 def mass_matrix(model: PlatformModel, pose: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
@@ -223,12 +230,13 @@ def joint_reactions(
     payload: Scalars | None = None,
     base_motion: Scalars | None = None,
     platform_axes: bool = False,
-) -> list[list[Any]]:
+) -> Doubtful:
     """Wrenches of the base, prismatic and platform joints of every leg."""
     m = motion(pose, twist, acceleration)
     w = external(m.R, external_wrench, platform_axes)
     legs = joint_reactions_of.reactions(loaded(model, payload).parameters, m, w, moving(base_motion))
-    return [[[*leg[joint].force, *leg[joint].moment] for leg in legs] for joint in range(3)]
+    wrenches = [[[*leg[joint].force, *leg[joint].moment] for leg in legs] for joint in range(3)]
+    return Doubtful(wrenches, doubt_of(model, m) + absolute(legs[0][0].force.x) * TINY)
 
 
 def energy(model: PlatformModel, pose: Scalars, twist: Scalars, payload: Scalars | None = None) -> list[Scalar]:
@@ -243,18 +251,20 @@ def unit_turns(pose: Scalars) -> Matrix:
 
 def inverse_dynamics_derivatives(
     model: PlatformModel, pose: Scalars, twist: Scalars, acceleration: Scalars, payload: Scalars | None = None
-) -> list[list[list[Scalar]]]:
+) -> Doubtful:
     """dF/dpose, dF/dtwist and dF/dacceleration."""
     lumped, m = loaded(model, payload).lumped, motion(pose, twist, acceleration)
-    return list(derivatives.inverse_dynamics_slopes(lumped, m, unit_turns(pose)))
+    slopes, doubt = derivatives.inverse_dynamics_slopes(lumped, m, unit_turns(pose))
+    return Doubtful(list(slopes), doubt + absolute(slopes.pose[0][0]) * TINY)
 
 
 def forward_dynamics_derivatives(
     model: PlatformModel, pose: Scalars, twist: Scalars, leg_forces: Scalars, payload: Scalars | None = None
-) -> list[list[list[Scalar]]]:
+) -> Doubtful:
     """da/dpose, da/dtwist and da/dF."""
     lumped, m = loaded(model, payload).lumped, motion(pose, twist)
-    return list(derivatives.forward_dynamics_slopes(lumped, m, leg_forces, unit_turns(pose)))
+    slopes, doubt = derivatives.forward_dynamics_slopes(lumped, m, leg_forces, unit_turns(pose))
+    return Doubtful(list(slopes), doubt + absolute(slopes.pose[0][0]) * TINY)
 
 
 def leg_slopes(
@@ -304,8 +314,11 @@ def _slopes(
     return list(assembled(lumped, m, unit_turns(pose), derivatives.tips_of(lumped, m), given))
 
 
-def twist_of(model: PlatformModel, pose: Scalars, rates: Scalars) -> list[Scalar]:
-    return forward_kinematics.twist(model.parameters, motion(pose), rates)
+def twist_of(model: PlatformModel, pose: Scalars, rates: Scalars) -> Doubtful:
+    """The doubt is how much faster than its legs the platform moves."""
+    twist = forward_kinematics.twist(model.parameters, motion(pose), rates)
+    fastest, slowest = (sum(absolute(x) for x in values) for values in (twist, rates))
+    return Doubtful(twist, fastest / (slowest + TINY))
 
 
 def acceleration_of(model: PlatformModel, pose: Scalars, twist: Scalars, accelerations: Scalars) -> list[Scalar]:
@@ -336,33 +349,71 @@ def refine(model: PlatformModel, lengths: Scalars, state: Scalars) -> list[Any]:
     return [[*found.X, *found.orientation], residual]
 
 
-class Function(NamedTuple):
-    """Arguments with their sizes, results, and options of a plain call."""
-
-    arguments: Mapping[str, int]
-    results: list[tuple[int, ...]]
-    options: Mapping[str, Any] = MappingProxyType({})
+def six(*names: str) -> tuple[Argument, ...]:
+    return tuple(Argument(name, (6,), MEANINGS.get(name, "one for each leg")) for name in names)
 
 
-POSE, TWIST, ACCELERATION = {"pose": 6}, {"twist": 6}, {"acceleration": 6}
-STATE = {**POSE, **TWIST, **ACCELERATION}
-PLAIN = {"which": EXACT, "corrections": "", "platform_axes": False, "trapped": True}
-FUNCTIONS = {
-    "inverse_dynamics": Function(STATE, [(LEGS,)], PLAIN),
-    "forward_dynamics": Function(
-        {**POSE, **TWIST, "leg_forces": LEGS}, [(6,)], {"platform_axes": False, "trapped": True}
-    ),
-    "mass_matrix": Function(POSE, [(6, 6)]),
-    "bias_wrench": Function({**POSE, **TWIST}, [(6,)]),
-    "force_matrix": Function(POSE, [(6, LEGS)]),
-    "inverse_kinematics": Function(POSE, [(LEGS,)]),
-    "leg_motion": Function(STATE, [(LEGS,)] * 5 + [(LEGS, 3)] * 3),
-    "joint_reactions": Function(STATE, [(LEGS, 6)] * 3, {"platform_axes": False}),
-    "energy": Function({**POSE, **TWIST}, [(), ()]),
-    "inverse_dynamics_derivatives": Function(STATE, [(LEGS, 6)] * 3),
-    "forward_dynamics_derivatives": Function({**POSE, **TWIST, "leg_forces": LEGS}, [(6, 6), (6, 6), (6, LEGS)]),
-    "twist_of": Function({**POSE, "rates": LEGS}, [(6,)]),
-    "acceleration_of": Function({**POSE, **TWIST, "accelerations": LEGS}, [(6,)]),
-    "tracked_pose": Function({"lengths": LEGS, "guess": 6}, [(6,), ()]),
-    "refine": Function({"lengths": LEGS, "state": 7}, [(7,), ()]),
+MEANINGS = {
+    "pose": "x, y, z, theta_x, theta_y, theta_z",
+    "guess": "x, y, z, theta_x, theta_y, theta_z",
+    "twist": "velocity and angular velocity",
+    "acceleration": "acceleration and angular acceleration",
+    "external_wrench": "force and moment at the platform's origin",
 }
+POSE, MOVING, ACCELERATED = six("pose"), six("pose", "twist"), six("pose", "twist", "acceleration")
+PAYLOAD = Argument("payload", (10,), "mass, com and inertia", Payload)
+BASE_MOTION = Argument("base_motion", (9,), "angular velocity and acceleration, linear acceleration", BaseMotion)
+HELD, LOADS, AXES = (PAYLOAD,), (*six("external_wrench"), PAYLOAD, BASE_MOTION), {"platform_axes": False}
+FORCED = six("pose", "twist", "leg_forces")
+SQUARE = (6, 6)
+FORCES, MASSES = Guard(1.0, guards.judge_force_matrix), Guard(1.0, guards.judge_mass_matrix)
+FUNCTIONS: dict[str, Function] = {
+    "inverse_dynamics": Function(
+        inverse_dynamics, ACCELERATED, ((LEGS,),), LOADS, {"model": EXACT, "corrections": "", **AXES}, FORCES
+    ),
+    "forward_dynamics": Function(forward_dynamics, FORCED, ((6,),), LOADS, AXES, MASSES),
+    "inverse_dynamics_derivatives": Function(
+        inverse_dynamics_derivatives,
+        ACCELERATED,
+        (SQUARE,) * 3,
+        HELD,
+        guard=FORCES,
+        in_parts=large_derivatives.inverse_dynamics_derivatives,
+    ),
+    "forward_dynamics_derivatives": Function(
+        forward_dynamics_derivatives,
+        FORCED,
+        (SQUARE,) * 3,
+        HELD,
+        guard=MASSES,
+        in_parts=large_derivatives.forward_dynamics_derivatives,
+    ),
+    "mass_matrix": Function(mass_matrix, POSE, (SQUARE,), HELD),
+    "bias_wrench": Function(bias_wrench, MOVING, ((6,),), HELD),
+    "force_matrix": Function(force_matrix, POSE, (SQUARE,)),
+    "inverse_kinematics": Function(inverse_kinematics, POSE, ((LEGS,),)),
+    "leg_motion": Function(leg_motion, ACCELERATED, ((LEGS,),) * 5 + ((LEGS, 3),) * 3, quick=False),
+    "joint_reactions": Function(joint_reactions, ACCELERATED, ((LEGS, 6),) * 3, LOADS, AXES, FORCES, quick=False),
+    "energy": Function(energy, MOVING, ((), ()), HELD),
+    "twist_of": Function(twist_of, six("pose", "rates"), ((6,),), guard=Guard(LARGE, guards.judge_rates), quick=False),
+    "acceleration_of": Function(acceleration_of, six("pose", "twist", "accelerations"), ((6,),), quick=False),
+    "tracked_pose": Function(tracked_pose, six("lengths", "guess"), ((6,), ()), quick=False),
+    "refine": Function(
+        refine, (*six("lengths"), Argument("state", (7,), "x, y, z and a quaternion")), ((7,), ()), quick=False
+    ),
+}
+
+
+def with_leg_slopes(matrices: int) -> FunctionTable:
+    """The table, with the parts of derivatives for so many matrices of each leg (`derivatives.used_matrices`)."""
+    size = 3 + 9 * matrices
+    legs = Argument("legs", (LEGS * size,), "slopes of the legs, a row for each of them")
+    parts = {
+        "leg_slopes": Function(leg_slopes, (*ACCELERATED, *six("leg_forces")), ((LEGS, size),)),
+        "force_slopes": Function(force_slopes, (*ACCELERATED, legs), (SQUARE,) * 3, HELD),
+        "acceleration_slopes": Function(acceleration_slopes, (*ACCELERATED, legs), (SQUARE,) * 3, HELD),
+    }
+    return FUNCTIONS | {name: part._replace(quick=False, public=False) for name, part in parts.items()}
+
+
+RUBBING, SMOOTH = with_leg_slopes(5), with_leg_slopes(2)

@@ -12,6 +12,7 @@ from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.evaluate import as_argument, finite_rows
+from tauforge.robots.robot import LimitedQuantity
 from tauforge.robots.validation import Rows
 
 if TYPE_CHECKING:
@@ -79,6 +80,36 @@ def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike 
         hold = hold if margin is None else hold & (margin >= 0).all(axis=-1)
     hold = hold if clearance is None else hold & (clearance >= 0)
     return Limits(stroke, base, top, clearance, nearest, force, hold)
+
+
+def limited_quantities(platform: StewartPlatform, pose: Array) -> list[LimitedQuantity]:
+    """Lengths and cones of all legs, and the gap between the nearest two, along poses (k, 6)."""
+    found = within_limits(platform, pose, None)
+    quantities: list[LimitedQuantity] = []
+
+    def add(name: str, values: Array, lower: float, upper: float, unit: str, phrase: str) -> None:
+        quantities.append(LimitedQuantity(name, values, lower, upper, unit, lambda _: phrase))
+
+    if platform.stroke is not None:
+        lengths = platform.inverse_kinematics(pose)
+        for i, (shortest, longest) in enumerate(platform.stroke):
+            add(f"stroke of leg {i + 1}", lengths[..., i], shortest, longest, "m", f"leg {i + 1} has the length")
+    if platform.cone_angles is not None:
+        cones = zip(("base", "platform"), platform.cone_angles, (found.base_cone, found.platform_cone), strict=True)
+        for joint, widest, margin in cones:
+            assert margin is not None
+            for i in range(LEGS):
+                phrase = f"the {joint} joint of leg {i + 1} tilts by"
+                add(f"{joint} cone of leg {i + 1}", widest - margin[..., i], 0.0, widest, "rad", phrase)
+    if found.clearance is not None and found.nearest_legs is not None:
+        nearest = found.nearest_legs
+
+        def gap(k: int) -> str:
+            one, other = nearest[k]
+            return f"the gap between legs {one} and {other} is"
+
+        quantities.append(LimitedQuantity("clearance of legs", found.clearance, 0.0, np.inf, "m", gap))
+    return quantities
 
 
 def angles_between(a: Array, b: Array) -> Array:

@@ -71,14 +71,14 @@ def forward_kinematics(
     if bad.any():
         refuse_negative(np.asarray(lengths, float))
         where = tuple(np.argwhere(bad)[0])
-        row = f" in row {', '.join(map(str, where))}" if where else ""
         row_wanted = np.broadcast_to(wanted.astype(float), pose.shape)[where]
         apart = np.linalg.norm(platform.inverse_kinematics(pose[where]) - row_wanted)
         raise ConvergenceError(
-            f"{platform.name}: no pose with these leg lengths was reached{row}. Give another guess, or ask"
-            " assembly_modes whether there is one",
+            f"{platform.name}: no pose with these leg lengths was found",
             residual=float(apart) if np.isfinite(apart) else np.inf,
             iterations=steps,
+            row=where,
+            remedy="Give another guess, or see whether assembly_modes finds a pose",
         )
     return pose
 
@@ -87,11 +87,11 @@ def refuse_negative(lengths: Array) -> None:
     negative = np.argwhere(lengths < 0)
     if len(negative):
         *row, leg = negative[0].tolist()
-        where = f" in row {', '.join(map(str, row))}" if row else ""
         raise ShapeError(
             "lengths",
-            expected="lengths of the legs between their joints, m, none below 0",
-            got=f"{lengths[tuple(negative[0])]:.6g} of leg {leg + 1}{where}",
+            expected="distances between the joints of each leg, m, none below 0",
+            got=f"{lengths[tuple(negative[0])]:.6g} for leg {leg + 1}",
+            row=row,
         )
 
 
@@ -132,7 +132,12 @@ def track(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> Ar
             pose = poses[k] = forward_kinematics(platform, row, pose)
         except ConvergenceError as error:
             raise ConvergenceError(
-                f"{platform.name}: the branch was lost at row {k}", residual=error.residual, iterations=error.iterations
+                f"{platform.name}: no pose with these leg lengths was found near the previous one",
+                residual=error.residual,
+                iterations=error.iterations,
+                row=k,
+                remedy="Either no pose has these lengths, or the step is too large. Take smaller steps between rows, or"
+                " give a guess near the first row",
             ) from None
     rows = np.flatnonzero(np.isfinite(poses).all(axis=-1))
     H = platform.force_matrix(poses[rows])
@@ -142,12 +147,12 @@ def track(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> Ar
     near[1:-1] |= determinants[1:-1] * (2 * determinants[1:-1] - determinants[:-2]) <= 0
     near[1:] |= determinants[1:] * determinants[:-1] <= 0
     if near.any():
-        row = int(rows[np.argmax(near)])
-        warnings.warn(
-            f"{platform.name}: the motion comes near a singularity at row {row}; beyond it the branch may be another",
-            SingularityWarning,
-            stacklevel=3,
+        near_singular = SingularityWarning(
+            f"{platform.name}: the motion comes near a singularity",
+            row=rows[np.argmax(near)],
+            remedy="The poses after it may belong to another assembly mode",
         )
+        warnings.warn(near_singular, stacklevel=3)
     return poses
 
 

@@ -2,62 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.errors import ModelError, ShapeError, SingularityError, UnsupportedFeatureError
+from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.field_docs import with_field_docs
-from tauforge.formulations.stewart.lumping import lumped
-from tauforge.formulations.stewart.universal_coordinates import ALONG_AXIS
+from tauforge.formulations.stewart.parameters import LEGS
+from tauforge.kernels.specification import Shape
+from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.computed_once import computed_once
 from tauforge.robots.condition import condition_numbers
-from tauforge.robots.evaluate import Evaluator, as_argument, checked_request, finite_rows, loaded
-from tauforge.robots.own_classes import method_is_as_written, recorded
-from tauforge.robots.payload import BaseMotion, Payload
-from tauforge.robots.quick_call import install
-from tauforge.robots.serial import varying as families
-from tauforge.robots.stewart import functions as formulas
-from tauforge.robots.stewart import large_derivatives, limits
+from tauforge.robots.drawing import Drawing
+from tauforge.robots.evaluate import as_argument, finite_rows
+from tauforge.robots.functions import FunctionTable
+from tauforge.robots.own_classes import recorded
+from tauforge.robots.payload import Payload
+from tauforge.robots.poses import pose_rates, twists
+from tauforge.robots.quick_call import quick
+from tauforge.robots.robot import Actuator, Coordinate, LimitedQuantity
+from tauforge.robots.stewart import limits
 from tauforge.robots.stewart import pose_search as search
-from tauforge.robots.stewart import varying as families_of_platforms
+from tauforge.robots.stewart import varying as variable
 from tauforge.robots.stewart.description import PlatformDescription
-from tauforge.robots.stewart.functions import EXACT, FIXED_BASE_ONLY, FUNCTIONS, MASSLESS, MODELS, PlatformModel
+from tauforge.robots.stewart.drawing import drawn
+from tauforge.robots.stewart.functions import EXACT, FIXED_BASE_ONLY, MODELS, RUBBING, SMOOTH, PlatformModel
+from tauforge.robots.stewart.pose_state import PoseState
 from tauforge.robots.stewart.spherical_legs import SPHERICAL, UNIVERSAL
 
-if TYPE_CHECKING:
-    from tauforge.kernels.cpu.kernel import Kernel
-
+Scalars = Sequence[Scalar]
 STEWART_MODELS = (EXACT, *MODELS)
-SINGULAR = 1e12  # condition number of H above which there is no answer
-SINGULAR_MASS = 1e15
-LARGE = 1e6  # of twists beside the legs' speeds: the condition number is looked at
-TRAPPED = ("inverse_dynamics", "forward_dynamics")  # no number where a matrix may be singular
-NO_NUMBER = 1e300  # sizes of results that are not below it have the kernel's caller look again
 GEOMETRY = ("force_matrix", "inverse_kinematics", "leg_motion", "twist_of", "acceleration_of", "tracked_pose", "refine")
-DIRECT = (  # methods whose arguments and results are the kernel's own
-    "inverse_dynamics",
-    "forward_dynamics",
-    "mass_matrix",
-    "bias_wrench",
-    "force_matrix",
-    "inverse_kinematics",
-    "energy",
+COORDINATES = tuple(
+    Coordinate(f"{angle}{axis}", unit, f"{angle}{axis}", f"{rate}_{axis}", f"{second}_{axis}", wraps=unit == "rad")
+    for angle, unit, rate, second in (("", "m", "v", "a"), ("theta_", "rad", "omega", "alpha"))
+    for axis in "xyz"
 )
-OPTIONAL = ("external_wrench", "payload", "base_motion")
-SIZES = {"payload": 10, "base_motion": 9}  # numbers of optional arguments; six of the others
-MEANINGS = {
-    "pose": "x, y, z, theta_x, theta_y, theta_z",
-    "twist": "velocity and angular velocity",
-    "acceleration": "acceleration and angular acceleration",
-    "external_wrench": "force and moment at the platform's origin",
-    "payload": "mass, mass centre and inertia",
-    "base_motion": "angular velocity, angular acceleration and linear acceleration",
-}
 
 
 @with_field_docs
@@ -108,114 +92,115 @@ class JointReactions(NamedTuple):
 class StewartPlatform(PlatformDescription):
     __doc__ = PlatformDescription.__doc__
 
-    def kernel(
-        self,
-        function: str,
-        *,
-        target: str = "cpu",
-        dtype: str = "float64",
-        varying: Sequence[str] = (),
-        **options: Any,
-    ) -> Kernel:
-        """The compiled function behind the method of this name: a generalized ufunc that takes `out=`.
+    kind = "Stewart platform"
+    wrench_argument = "external_wrench"
+    formulation_argument = "model"
+    positions_are_poses = True
 
-        options: such as which="dasgupta1998" for inverse_dynamics
-        varying: fields of the platform that become arguments after the state, an array each, such as "platform_mass"
-                 (...,), "lower_inertia" (..., 6, 3, 3), "gravity" (..., 3). Universal axes that are the default of the
-                 base points follow varying ones; "universal_axes" (..., 6, 3) may vary themselves
-        Identity: equals the method of platforms changed by `replace`; it does not look for singular poses.
-        """
-        bits = checked_request(function, FUNCTIONS, target, dtype, options)
-        fields = families.named(varying)
-        families_of_platforms.check(self, fields)
-        if function == "inverse_dynamics":
-            given = options.get("corrections", "")
-            names = self._checked_model(options.get("which", EXACT), given.split() if isinstance(given, str) else given)
-            options = {**options, "corrections": " ".join(sorted(set(names)))}
-        self._need_masses(function)
-        made = self._kernel(function, {"trapped": False, **options} if function in TRAPPED else options, fields)
-        return loaded(made, function, bits)
+    @property
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The six numbers of the pose; velocities are twists."""
+        return COORDINATES
 
     @computed_once
-    def _evaluator(self) -> Evaluator:
-        parameters = self.parameters  # kernels may outlive the platform and must not keep it alive
-        return Evaluator(
-            cache(lambda: PlatformModel(parameters, lumped(parameters))),
-            repr(parameters),
-            dict.fromkeys(TRAPPED, NO_NUMBER),
-        )
+    def actuators(self) -> tuple[Actuator, ...]:
+        """One for each leg."""
+        limits = self.force_limit or (np.inf,) * LEGS
+        return tuple(Actuator(f"leg{i}", "N", f"f{i}", limit) for i, limit in enumerate(limits, 1))
 
-    def _kernel(self, method: str, options: dict[str, Any], varying: tuple[str, ...] = ()) -> Kernel | None:
-        function, formula = FUNCTIONS[method], getattr(formulas, method)
-        shapes: dict[str, tuple[int, ...]] = {name: (size,) for name, size in function.arguments.items()}
-        shapes |= {field: families_of_platforms.SHAPES[field] for field in varying}
-        if varying:
-            follow = self.axes_are_default
-            formula = families_of_platforms.formula_of(self.parameters, formula, varying, axes_follow=follow)
-        chosen = {**function.options, **options}
-        return self._evaluator.kernel(method, formula, shapes, function.results, **chosen)
+    @property
+    def functions(self) -> FunctionTable:
+        return RUBBING if self.friction[2] else SMOOTH
 
-    def _evaluate(self, method: str, arguments: dict[str, Any], **options: Any) -> tuple[Array, ...]:
-        self._need_masses(method)
-        function = FUNCTIONS[method]
-        checked = {}
-        for name, value in arguments.items():
-            if value is None and name in OPTIONAL:
-                continue
-            size = function.arguments.get(name, SIZES.get(name, 6))
-            checked[name] = as_argument(name, value, size, MEANINGS.get(name, "one for each leg"))
-        chosen = {**function.options, **options}
-        if method in large_derivatives.IN_PARTS:
-            outs = large_derivatives.derivatives(self._evaluator, self.parameters.friction, method, checked)
-        else:
-            outs = self._evaluator(method, getattr(formulas, method), checked, function.results, **chosen)
-        if method not in vars(self) and len(checked) == len(function.arguments) and chosen == function.options:
-            self._install(method)
-        return outs
+    @property
+    def identity(self) -> str:
+        return f"{self.parameters!r} {self.axes_are_default}"
 
-    def _install(self, method: str) -> None:
-        """The next plain calls go straight to machine code; what it does not take comes back to the method."""
-        if method not in DIRECT or not method_is_as_written(type(self), method):
-            return
-        kernel = self._kernel(method, {})
-        if kernel is not None:
-            install(self, method, kernel, watched=method in TRAPPED)
+    @computed_once
+    def model(self) -> PlatformModel:
+        """The platform as the formulas see it."""
+        return self.varied_model({})
 
-    def _need_masses(self, method: str) -> None:
-        if not self.has_masses and method not in GEOMETRY:
+    @property
+    def varying_fields(self) -> Mapping[str, Shape]:
+        """Such as "platform_mass" (), "lower_inertia" (6, 3, 3), "gravity" (3,).
+
+        Universal axes that are the default of the base points follow varying ones; "universal_axes" (6, 3) may vary
+        themselves.
+        """
+        return variable.SHAPES
+
+    def check_varying(self, fields: tuple[str, ...]) -> None:
+        variable.check(self, fields)
+
+    def varied_model(self, values: Mapping[str, Scalars]) -> PlatformModel:
+        return variable.varied_model(self.parameters, values, axes_follow=bool(values) and self.axes_are_default)
+
+    def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
+        return variable.carrying(self, payload, fields)
+
+    @property
+    def formulations(self) -> tuple[str, ...]:
+        return self.models
+
+    def check_function(self, function: str) -> None:
+        if not self.has_masses and function not in GEOMETRY:
             raise ModelError(
                 f"{self.name} has a geometry but no masses",
-                field=method,
+                field=function,
                 remedy="Give lower_mass, upper_mass, platform_mass and so on",
             )
 
-    def _loads(self, payload: Payload | None, base_motion: BaseMotion | None = None) -> dict[str, Array]:
-        """The numbers of what was given."""
-        loads = {}
-        if payload is not None:
-            if not isinstance(payload, Payload):
-                raise ShapeError("payload", expected="a tauforge.Payload", got=type(payload).__name__)
-            loads["payload"] = payload.numbers()
-        if base_motion is not None:
-            if not isinstance(base_motion, BaseMotion):
-                raise ShapeError("base_motion", expected="a tauforge.BaseMotion", got=type(base_motion).__name__)
-            loads["base_motion"] = base_motion.numbers()
-            if self.base_joint == SPHERICAL and self.friction[0] != 0 and loads["base_motion"][..., :3].any():
-                raise UnsupportedFeatureError(
-                    f"on a base that turns, the friction of spherical base joints, {self.friction[0]:g} N m s, would "
-                    "turn a leg about itself, and nothing holds its spin",
-                    field="base_motion",
-                    remedy='Give 0 as the first coefficient of friction, or use base_joint = "universal"',
-                )
-        return loads
+    def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        if function != "inverse_dynamics":
+            return dict(options)
+        given = options.get("corrections", ())
+        names = self._checked_model(options.get("model", EXACT), given.split() if isinstance(given, str) else given)
+        return {**options, "corrections": " ".join(sorted(set(names)))}
 
     def _wrench_axes(self, wrench_frame: str) -> bool:
         if wrench_frame not in ("base", "platform"):
             raise ShapeError("wrench_frame", expected="'base' or 'platform'", got=repr(wrench_frame))
         return wrench_frame == "platform"
 
+    def forces_without_raising(self, position: Array, velocity: Array, acceleration: Array) -> Array:
+        if position.ndim > 1:
+            return self.inverse_dynamics(position, velocity, acceleration, on_singular="nan")
+        return self.inverse_dynamics(position, velocity, acceleration)
+
+    def coordinate_rates(
+        self, position: Array, velocity: Array, acceleration: Array | None = None
+    ) -> tuple[Array, Array]:
+        return pose_rates(position, velocity, acceleration)
+
+    def from_coordinate_rates(self, position: Array, rates: Array, seconds: Array) -> tuple[Array, Array]:
+        return twists(position, rates, seconds)
+
+    def actuator_motion(self, position: Array, velocity: Array) -> tuple[Array, Array]:
+        moved = self.leg_motion(position, velocity)
+        return moved.lengths, moved.rates
+
+    def limited_quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
+        return limits.limited_quantities(self, position)
+
+    @property
+    def state_space(self) -> PoseState:
+        return PoseState()
+
+    def singularity(self, position: Array) -> Array:
+        """det H."""
+        return np.asarray(np.linalg.det(self.force_matrix(position)))
+
+    @property
+    def dissipates(self) -> bool:
+        return any(self.friction)
+
+    def drawing(self, position: ArrayLike) -> Drawing:
+        return drawn(self, position)
+
     # ---------------------------------------------------------------------------------------------------- kinematics
 
+    @quick
     def inverse_kinematics(self, pose: ArrayLike) -> Array:
         """Leg lengths (..., 6), m. pose: (..., 6) x, y, z, theta_x, theta_y, theta_z with R = Rz Ry Rx."""
         return self._evaluate("inverse_kinematics", {"pose": pose})[0]
@@ -239,6 +224,7 @@ class StewartPlatform(PlatformDescription):
         across = limits.spherical_angles(self, np.asarray(pose, float), outs[7])
         return LegMotions._make((*outs, about, across.astype(outs[0].dtype)))
 
+    @quick
     def force_matrix(self, pose: ArrayLike) -> Array:
         """H, (..., 6, 6): column i is the wrench that a unit force of leg i, extending it, gives to the platform."""
         return self._evaluate("force_matrix", {"pose": pose})[0]
@@ -286,11 +272,6 @@ class StewartPlatform(PlatformDescription):
         Identity: undoes leg_motion. SingularityError where the condition number of H is above 1e12.
         """
         twist = self._evaluate("twist_of", {"pose": pose, "rates": rates})[0]
-        size = np.abs(np.asarray(rates, float)).max(axis=-1, keepdims=True, initial=0.0)
-        rows = np.asarray(~(np.abs(twist) <= LARGE * size).all(axis=-1))
-        if rows.any():
-            given = _rows({"pose": pose, "rates": rates}, rows)
-            self._without_singular(twist[rows], given, rows, "raise", legs_turn=False)
         if accelerations is None:
             return twist
         arguments = {"pose": pose, "twist": twist, "accelerations": accelerations}
@@ -314,6 +295,7 @@ class StewartPlatform(PlatformDescription):
 
     # ------------------------------------------------------------------------------------------------------ dynamics
 
+    @quick
     def inverse_dynamics(
         self,
         pose: ArrayLike,
@@ -342,28 +324,33 @@ class StewartPlatform(PlatformDescription):
 
         Identity: force_matrix F + external_wrench = mass_matrix acceleration + bias_wrench.
         """
-        names = self._checked_model(model, corrections)
-        if on_singular not in ("raise", "nan"):
-            raise ShapeError("on_singular", expected="'raise' or 'nan'", got=repr(on_singular))
-        if base_motion is not None and model in FIXED_BASE_ONLY:
+        arguments: dict[str, Any] = {
+            "pose": pose,
+            "twist": twist,
+            "acceleration": acceleration,
+            "external_wrench": external_wrench,
+        }
+        arguments |= {"payload": payload, "base_motion": base_motion}
+        options = self.check_options("inverse_dynamics", {"model": model, "corrections": corrections})
+        if base_motion is not None:
+            self._check_moving_base(model)
+        options["platform_axes"] = self._wrench_axes(wrench_frame)
+        return self._evaluate("inverse_dynamics", arguments, on_singular, **options)[0]
+
+    def _check_moving_base(self, model: str = EXACT) -> None:
+        if model in FIXED_BASE_ONLY:
             raise UnsupportedFeatureError(
                 f"{model} does not take a moving base",
                 field="base_motion",
                 remedy=f"Use one of {', '.join(name for name in self.models if name not in FIXED_BASE_ONLY)}",
             )
-        arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "external_wrench": external_wrench}
-        arguments |= self._loads(payload, base_motion)
-        options: dict[str, Any] = {"which": model, "corrections": " ".join(sorted(set(names)))}
-        options["platform_axes"] = self._wrench_axes(wrench_frame)
-        (forces,) = self._evaluate("inverse_dynamics", arguments, **options, trapped=True)
-        rows = np.asarray(~np.isfinite(forces).all(axis=-1))
-        if not rows.any():
-            return forces
-        again = _rows(arguments, rows)
-        (closer,) = self._evaluate("inverse_dynamics", again, **options, trapped=False)
-        forces = np.array(forces)
-        forces[rows] = self._without_singular(closer, again, rows, on_singular, legs_turn=model != MASSLESS)
-        return forces
+        if self.base_joint == SPHERICAL and self.friction[0] != 0:
+            raise UnsupportedFeatureError(
+                f"on a base that turns, the friction of spherical base joints, {self.friction[0]:g} N m s, would turn "
+                "a leg about itself, and nothing holds its spin",
+                field="base_motion",
+                remedy="Give 0 as the first coefficient of friction. An acceleration alone is a change of gravity",
+            )
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -395,37 +382,7 @@ class StewartPlatform(PlatformDescription):
             )
         return names
 
-    def _without_singular(
-        self, result: Array, arguments: dict[str, Array], rows: Array, on_singular: str, *, legs_turn: bool = True
-    ) -> Array:
-        """Rows (k, ...) at which the legs have no answer raise or become NaN; large answers near them stay.
-
-        rows: which of the batch they are, for the message; legs_turn: a leg along its joint's axis has none
-        """
-        finite = finite_rows(arguments)
-        poses = np.where(np.isfinite(arguments["pose"]).all(axis=-1, keepdims=True), arguments["pose"], 0.0).astype(
-            float
-        )
-        H = self.force_matrix(poses)
-        conditions = condition_numbers(H)
-        sines = np.ones(H.shape[:-1])
-        if legs_turn and self.universal_axes is not None:
-            axes = np.array(self.universal_axes)
-            sines = np.linalg.norm(np.cross(axes, np.swapaxes(H[..., :3, :], -1, -2)), axis=-1)
-        along = sines < ALONG_AXIS
-        lost = np.isnan(conditions) | (conditions > SINGULAR)
-        spoilt = ~np.isfinite(result).reshape(len(result), -1).all(axis=-1)
-        singular = finite & (lost | along.any(axis=-1) | spoilt)
-        if on_singular == "raise" and singular.any():
-            first = int(np.argmax(singular))
-            text = "the legs cannot hold the platform"
-            if along[first].any() and not lost[first]:
-                text = f"leg {int(np.argmin(sines[first])) + 1} lies along the fixed axis of its universal joint"
-            condition = np.inf if np.isnan(conditions[first]) else conditions[first]
-            raise _no_answer(f"{self.name}: {text}", rows, first, poses[first], condition)
-        shape = (-1,) + (1,) * (result.ndim - 1)
-        return np.where(singular.reshape(shape), np.array(np.nan, result.dtype), result)
-
+    @quick
     def forward_dynamics(
         self,
         pose: ArrayLike,
@@ -441,29 +398,19 @@ class StewartPlatform(PlatformDescription):
 
         Identity: inverse_dynamics(pose, twist, result) = leg_forces.
         """
-        arguments = {"pose": pose, "twist": twist, "leg_forces": leg_forces, "external_wrench": external_wrench}
-        arguments |= self._loads(payload, base_motion)
+        arguments: dict[str, Any] = {
+            "pose": pose,
+            "twist": twist,
+            "leg_forces": leg_forces,
+            "external_wrench": external_wrench,
+        }
+        arguments |= {"payload": payload, "base_motion": base_motion}
+        if base_motion is not None:
+            self._check_moving_base()
         axes = self._wrench_axes(wrench_frame)
-        (result,) = self._evaluate("forward_dynamics", arguments, platform_axes=axes, trapped=True)
-        rows = np.asarray(~np.isfinite(result).all(axis=-1))
-        if not rows.any():
-            return result
-        again = _rows(arguments, rows)
-        (closer,) = self._evaluate("forward_dynamics", again, platform_axes=axes, trapped=False)
-        finite = finite_rows(again)
-        poses = np.where(np.isfinite(again["pose"]).all(axis=-1, keepdims=True), again["pose"], 0.0).astype(float)
-        heavy = {name: value for name, value in again.items() if name == "payload"}
-        conditions = condition_numbers(self._evaluate("mass_matrix", {"pose": poses, **heavy})[0])
-        conditions = np.where(np.isnan(conditions), np.inf, conditions)
-        singular = finite & ((conditions > SINGULAR_MASS) | ~np.isfinite(closer).all(axis=-1))
-        if singular.any():
-            first = int(np.argmax(singular))
-            text = f"{self.name}: the mass matrix has no inverse"
-            raise _no_answer(text, rows, first, poses[first], conditions[first])
-        result = np.array(result)
-        result[rows] = closer
-        return result
+        return self._evaluate("forward_dynamics", arguments, platform_axes=axes)[0]
 
+    @quick
     def inverse_dynamics_derivatives(
         self,
         pose: ArrayLike,
@@ -475,16 +422,16 @@ class StewartPlatform(PlatformDescription):
     ) -> tuple[Array, Array, Array]:
         """dF/dpose, dF/dtwist, dF/dacceleration, each (..., 6, 6), friction included; column k is by the k-th number.
 
-        The pose is taken by its six numbers x, y, z, theta_x, theta_y, theta_z; the twist holds still as they change.
+        The pose is taken by its coordinates x, y, z, theta_x, theta_y, theta_z; the twist holds still as they change.
         on_singular: as in `inverse_dynamics`
 
         Identity: the last is force_matrix^-1 mass_matrix.
         """
-        forces = self.inverse_dynamics(pose, twist, acceleration, payload=payload, on_singular=on_singular)
-        arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, **self._loads(payload)}
-        three = _without_rows(self._evaluate("inverse_dynamics_derivatives", arguments), forces)
+        arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "payload": payload}
+        three = self._evaluate("inverse_dynamics_derivatives", arguments, on_singular)
         return three[0], three[1], three[2]
 
+    @quick
     def forward_dynamics_derivatives(
         self, pose: ArrayLike, twist: ArrayLike, leg_forces: ArrayLike, *, payload: Payload | None = None
     ) -> tuple[Array, Array, Array]:
@@ -492,25 +439,27 @@ class StewartPlatform(PlatformDescription):
 
         Identity: the last is mass_matrix^-1 force_matrix.
         """
-        self.forward_dynamics(pose, twist, leg_forces, payload=payload)  # says where the mass matrix has no inverse
-        arguments = {"pose": pose, "twist": twist, "leg_forces": leg_forces, **self._loads(payload)}
+        arguments = {"pose": pose, "twist": twist, "leg_forces": leg_forces, "payload": payload}
         three = self._evaluate("forward_dynamics_derivatives", arguments)
         return three[0], three[1], three[2]
 
+    @quick
     def mass_matrix(self, pose: ArrayLike, *, payload: Payload | None = None) -> Array:
         """M, (..., 6, 6), in the platform's coordinates, legs and reflected masses included; exactly symmetric."""
-        return self._evaluate("mass_matrix", {"pose": pose, **self._loads(payload)})[0]
+        return self._evaluate("mass_matrix", {"pose": pose, "payload": payload})[0]
 
+    @quick
     def bias_wrench(self, pose: ArrayLike, twist: ArrayLike, *, payload: Payload | None = None) -> Array:
         """eta, (..., 6): velocity terms, gravity and friction, at the platform's origin."""
-        return self._evaluate("bias_wrench", {"pose": pose, "twist": twist, **self._loads(payload)})[0]
+        return self._evaluate("bias_wrench", {"pose": pose, "twist": twist, "payload": payload})[0]
 
+    @quick
     def energy(self, pose: ArrayLike, twist: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:
         """Kinetic and potential energy (from the base frame's origin), J, each (...).
 
         Identity: their sum changes by the power of the actuators, the friction and the external wrench.
         """
-        kinetic, potential = self._evaluate("energy", {"pose": pose, "twist": twist, **self._loads(payload)})
+        kinetic, potential = self._evaluate("energy", {"pose": pose, "twist": twist, "payload": payload})
         return kinetic, potential
 
     def joint_reactions(
@@ -531,39 +480,14 @@ class StewartPlatform(PlatformDescription):
 
         Identity: along the leg the prismatic force is the actuator's less friction and reflected inertia.
         """
-        arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "external_wrench": external_wrench}
-        arguments |= self._loads(payload, base_motion)
-        self._need_masses("joint_reactions")
-        forces = self.inverse_dynamics(
-            pose,
-            twist,
-            acceleration,
-            external_wrench=external_wrench,
-            payload=payload,
-            base_motion=base_motion,
-            on_singular=on_singular,
-            wrench_frame=wrench_frame,
-        )
-        outs = self._evaluate("joint_reactions", arguments, platform_axes=self._wrench_axes(wrench_frame))
-        return JointReactions(*_without_rows(outs, forces))
-
-
-def _without_rows(outs: tuple[Array, ...], forces: Array) -> tuple[Array, ...]:
-    """Results (..., 6, 6), NaN in rows in which the legs have no forces."""
-    answered = np.asarray(np.isfinite(forces).all(axis=-1))
-    if answered.all():
-        return outs
-    return tuple(np.where(answered[..., None, None], out, np.array(np.nan, out.dtype)) for out in outs)
-
-
-def _rows(arguments: dict[str, Any], rows: Array) -> dict[str, Array]:
-    """These rows of the batch (...) of every argument, (k, 6), or (k, 10) of a payload and so on."""
-    given = {n: as_argument(n, value, SIZES.get(n, 6), "") for n, value in arguments.items() if value is not None}
-    return {name: np.broadcast_to(value, (*rows.shape, value.shape[-1]))[rows] for name, value in given.items()}
-
-
-def _no_answer(text: str, rows: Array, first: int, pose: Array, condition: float) -> SingularityError:
-    """Names the row of the batch that is the first-th of these rows."""
-    index = tuple(np.argwhere(rows)[first])
-    where = f" in row {', '.join(map(str, index))}" if index else ""
-    return SingularityError(text + where, pose=pose.tolist(), condition_number=float(condition))
+        arguments: dict[str, Any] = {
+            "pose": pose,
+            "twist": twist,
+            "acceleration": acceleration,
+            "external_wrench": external_wrench,
+        }
+        arguments |= {"payload": payload, "base_motion": base_motion}
+        if base_motion is not None:
+            self._check_moving_base()
+        axes = self._wrench_axes(wrench_frame)
+        return JointReactions(*self._evaluate("joint_reactions", arguments, on_singular, platform_axes=axes))

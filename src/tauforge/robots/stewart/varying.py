@@ -1,13 +1,17 @@
-"""One kernel for a family of platforms: any number of the robot may be an argument instead of a constant."""
+"""What may vary of a platform, and its model with other values than its own."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import Matrix, Vector, unit
+from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Vector, unit
+from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import (
     LEGS,
@@ -16,10 +20,12 @@ from tauforge.formulations.stewart.parameters import (
     PlatformParameters,
     default_axes,
 )
-from tauforge.robots.serial.varying import check_names
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.functions import PlatformModel
 from tauforge.robots.stewart.spherical_legs import UNIVERSAL, off_axis
+
+if TYPE_CHECKING:
+    from tauforge.robots.payload import Payload
 
 Scalars = Sequence[Scalar]
 PARTS = ("lower", "upper")
@@ -39,8 +45,9 @@ SPINNING = ("universal_axes", "lower_com", "upper_com", "lower_inertia", "upper_
 
 
 def check(platform: PlatformDescription, fields: Sequence[str]) -> None:
-    """Fields that may vary, each once. A varying number is not checked, so none may spin a leg that nothing holds."""
-    check_names(fields, SHAPES)
+    """UnsupportedFeatureError where these fields cannot vary. A varying value is not checked, so none may spin a leg
+    that nothing holds.
+    """
     if platform.base_joint == UNIVERSAL:
         return
     for field in fields:
@@ -60,11 +67,37 @@ def check(platform: PlatformDescription, fields: Sequence[str]) -> None:
             )
 
 
-def varied_model(own: PlatformParameters, values: dict[str, Scalars], *, axes_follow: bool) -> PlatformModel:
+def carrying(platform: PlatformDescription, payload: Payload, given: Mapping[str, Array]) -> dict[str, Array]:
+    """Mass, mass centre and inertia (N, ...) of the platform, or those given, with payloads fixed to it.
+
+    Identity: those of `platform.carrying(payload)`, row by row.
+    """
+    fields = [f"platform_{field}" for field in BODY]
+    own = [given.get(field, np.array(getattr(platform, field))) for field in fields]
+    both = heavier(_columns(*own), _columns(payload.mass, payload.com, payload.inertia), NO_DISPLACEMENT)
+    shape = np.broadcast_shapes(*(np.shape(x) for x in (both.mass, *both.com, *both.inertia.rows[0])))
+
+    def stacked(scalars: Iterable[Scalar]) -> Array:
+        return np.stack([np.broadcast_to(x, shape) for x in scalars], axis=-1)
+
+    tensor = stacked(x for row in both.inertia.rows for x in row).reshape(*shape, 3, 3)
+    values = (np.array(np.broadcast_to(both.mass, shape)), stacked(both.com), tensor)
+    return dict(zip(fields, values, strict=True))
+
+
+def _columns(mass: Array, com: Array, inertia: Array) -> BodyParameters:
+    """A body of arrays (...), one for each component."""
+    rows = [[inertia[..., i, j] for j in range(3)] for i in range(3)]
+    return BodyParameters(mass, Vector(*np.moveaxis(com, -1, 0)), Matrix.of(rows))
+
+
+def varied_model(own: PlatformParameters, values: Mapping[str, Scalars], *, axes_follow: bool) -> PlatformModel:
     """The platform with these fields, each a flat list of scalars, instead of its own.
 
     axes_follow: whether the universal axes are the default of the base points, and so follow those that vary
     """
+    if not values:
+        return PlatformModel(own, lumped(own))
     legs = tuple(_leg(leg, i, values) for i, leg in enumerate(own.legs))
     if axes_follow and "base_points" in values and "universal_axes" not in values:
         axes = default_axes([leg.b for leg in legs])
@@ -76,7 +109,7 @@ def varied_model(own: PlatformParameters, values: dict[str, Scalars], *, axes_fo
     return PlatformModel(parameters, lumped(parameters))
 
 
-def _leg(leg: LegParameters, i: int, values: dict[str, Scalars]) -> LegParameters:
+def _leg(leg: LegParameters, i: int, values: Mapping[str, Scalars]) -> LegParameters:
     def share(field: str) -> Scalars:
         size = len(values[field]) // LEGS
         return values[field][i * size : (i + 1) * size]
@@ -95,7 +128,7 @@ def _leg(leg: LegParameters, i: int, values: dict[str, Scalars]) -> LegParameter
     return leg._replace(lower=_body(leg.lower, lower), upper=_body(leg.upper, upper))
 
 
-def _body(body: BodyParameters, given: dict[str, Scalars]) -> BodyParameters:
+def _body(body: BodyParameters, given: Mapping[str, Scalars]) -> BodyParameters:
     if "mass" in given:
         body = body._replace(mass=given["mass"][0])
     if "com" in given:
@@ -104,15 +137,3 @@ def _body(body: BodyParameters, given: dict[str, Scalars]) -> BodyParameters:
         xx, xy, xz, _, yy, yz, _, _, zz = given["inertia"]
         body = body._replace(inertia=Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
     return body
-
-
-def formula_of(
-    parameters: PlatformParameters, formula: Callable[..., object], fields: Sequence[str], *, axes_follow: bool
-) -> Callable[..., object]:
-    """The formula with the fields among its arguments."""
-
-    def of_family(_: PlatformModel, **given: object) -> object:
-        values: dict[str, Scalars] = {field: given.pop(field) for field in fields}  # type: ignore[misc]
-        return formula(varied_model(parameters, values, axes_follow=axes_follow), **given)
-
-    return of_family

@@ -9,7 +9,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.formulations.stewart.kinematics import centre_accelerations
 from tauforge.motion import StraightLine
-from tauforge.motion.poses import transforms
+from tauforge.robots.poses import transforms
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.studies.stewart_legs import STEP, apart, derivatives, legs, matrices, smooth_times, turning, vectors
 

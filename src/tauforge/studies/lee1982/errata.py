@@ -9,7 +9,7 @@ from tauforge.algebra.vectors import Matrix
 from tauforge.analysis.comparison import random_states, row_errors
 from tauforge.formulations.serial import lagrange_euler, newton_euler
 from tauforge.formulations.serial.parameters import ArmParameters
-from tauforge.robots.evaluate import Formula
+from tauforge.robots.functions import Formula
 from tauforge.studies.lee1982.control import puma
 from tauforge.studies.misprints import STATES, WITNESS, Misprint, formulas_on_random_arms, on_random_arms
 from tauforge.studies.random_arms import reference

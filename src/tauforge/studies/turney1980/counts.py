@@ -11,7 +11,7 @@ from tauforge.analysis.complexity import ROBOT, general_arm, general_cost_of, ge
 from tauforge.formulations.serial import FORMULATIONS, modified_newton_euler
 from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.plots.figure import Figure
-from tauforge.robots.evaluate import Formula
+from tauforge.robots.functions import Formula
 from tauforge.studies.count_tables import COLUMNS, SIX, adds_up, breakdown, cells, lines_of, our_row, our_rows
 from tauforge.studies.misprints import as_printed
 from tauforge.studies.rules import true_in_parts, true_or_not

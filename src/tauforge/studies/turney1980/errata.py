@@ -8,7 +8,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, newton_euler, strobing
 from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.formulations.serial.strobing import ExplicitModel
-from tauforge.robots.evaluate import Formula
+from tauforge.robots.functions import Formula
 from tauforge.studies.misprints import Misprint, Trial, as_printed, formulas_on_random_arms, on_random_arms
 from tauforge.studies.rules import true_or_mended
 from tauforge.studies.study import ROUNDING, Claim

@@ -1,4 +1,4 @@
-"""Poses, their rates and twists as arrays: the one place where angles become angular velocities and back.
+"""Poses, their rates and twists as arrays. Angles become angular velocities, and back, only here.
 
 A pose is (..., 6): x, y, z, theta_x, theta_y, theta_z with R = Rz Ry Rx; a twist v, omega; an acceleration v', omega'.
 """
@@ -24,7 +24,7 @@ QUARTER_TURN = 1e-12  # cosine of theta_y below which angles have no rates
 
 
 def twists(pose: ArrayLike, rates: ArrayLike, accelerations: ArrayLike | None = None) -> tuple[Array, Array]:
-    """Twist and acceleration, each (..., 6), from the time derivatives of a pose's six numbers."""
+    """Twist and acceleration, each (..., 6), from the time derivatives of a pose's six coordinates."""
     p, r, a = _aligned(pose, rates, np.zeros(6) if accelerations is None else accelerations)
     theta, theta_dot, theta_ddot = _angles(p), _angles(r), _angles(a)
     omega = angular_velocity(theta, theta_dot)
@@ -33,9 +33,9 @@ def twists(pose: ArrayLike, rates: ArrayLike, accelerations: ArrayLike | None = 
 
 
 def pose_rates(pose: ArrayLike, twist: ArrayLike, acceleration: ArrayLike | None = None) -> tuple[Array, Array]:
-    """First and second time derivatives of a pose's six numbers. Identity: undoes `twists`.
+    """First and second time derivatives of a pose's six coordinates. Identity: undoes `twists`.
 
-    Not finite where theta_y is a quarter turn.
+    They are not finite where theta_y is a quarter turn.
     """
     p, t, a = _aligned(pose, twist, np.zeros(6) if acceleration is None else acceleration)
     theta = _angles(p)
@@ -52,7 +52,7 @@ def pose_rates(pose: ArrayLike, twist: ArrayLike, acceleration: ArrayLike | None
 
 
 def pose_of(transform: ArrayLike) -> Array:
-    """(..., 6) from (..., 4, 4). Identity: its rotation and place are the transform's."""
+    """(..., 6) from (..., 4, 4). Identity: its rotation and translation are the transform's."""
     T = np.asarray(transform, float)
     angles = angles_of(Matrix.of([[T[..., i, j] for j in range(3)] for i in range(3)]))
     return np.concatenate([T[..., :3, 3], np.stack([np.asarray(a) for a in angles], axis=-1)], axis=-1)
@@ -79,7 +79,7 @@ def _aligned(*values: ArrayLike) -> tuple[Array, ...]:
 
 
 def _angles(x: Array) -> Vector:
-    if x.ndim == 1:  # plain numbers are many times quicker than arrays of none
+    if x.ndim == 1:  # plain floats are many times faster than arrays without dimensions
         return Vector(*x[3:].tolist())
     return Vector(x[..., 3], x[..., 4], x[..., 5])
 

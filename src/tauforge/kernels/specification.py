@@ -1,0 +1,53 @@
+"""What a kernel computes, independent of where it runs: a backend turns a specification into a kernel."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+from tauforge.kernels.sources import sources_digest
+from tauforge.tracing.graph import Graph
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Specification:
+    """One function of one robot, or of anything else that was traced.
+
+    name:        the function's name
+    doc:         one line for `help`
+    make_graph:  traces the function; called only where the code is not in a cache. Element k of argument a is the
+                 graph's input a + str(k); the outputs are the elements of the results in order, and after them the
+                 doubt where there is a limit for it
+    arguments:   names and core shapes
+    results:     core shapes
+    origin:      a string that determines the graph together with our sources, such as the robot's parameters and the
+                 options; None if code that is not among our sources was traced: then the graph itself is the identity
+    doubt_limit: the caller must check rows whose doubt is not below it (`Kernel.doubts`)
+    """
+
+    name: str
+    doc: str
+    make_graph: Callable[[], Graph]
+    arguments: tuple[tuple[str, Shape], ...]
+    results: tuple[Shape, ...]
+    origin: str | None
+    doubt_limit: float | None = None
+
+    @cached_property
+    def graph(self) -> Graph:
+        """The graph, which is traced on first use."""
+        return self.make_graph()
+
+    @cached_property
+    def identity(self) -> str:
+        """A digest of everything that can change the result, except the target and its precision."""
+        made_from = ("graph", repr(self.graph)) if self.origin is None else ("sources", sources_digest() + self.origin)
+        parts = (*made_from, self.name, repr(self.arguments), repr(self.results), repr(self.doubt_limit))
+        digest = hashlib.sha256()
+        for part in parts:
+            digest.update(f"{len(part)} {part} ".encode())
+        return digest.hexdigest()

@@ -1,0 +1,36 @@
+"""Motion of the base that a robot stands on."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.arrays import Array
+from tauforge.field_docs import with_field_docs
+from tauforge.robots.validation import broadcast_shape, real_vectors
+
+
+@with_field_docs
+class BaseMotion(NamedTuple):
+    """Motion of the base frame, each (..., 3): world axes for an arm, base axes for a platform.
+
+    A platform's base axes are the world's axes at the instant; its gravity is given in them too.
+
+    angular_velocity:     rad/s, of the base frame
+    angular_acceleration: rad/s^2, of the base frame
+    linear_acceleration:  m/s^2, of the base frame's origin
+    """
+
+    angular_velocity: ArrayLike = (0.0, 0.0, 0.0)
+    angular_acceleration: ArrayLike = (0.0, 0.0, 0.0)
+    linear_acceleration: ArrayLike = (0.0, 0.0, 0.0)
+
+    def numbers(self) -> Array:
+        """(..., 9)."""
+        parts = {
+            name: real_vectors(f"base_motion.{name}", value) for name, value in zip(self._fields, self, strict=True)
+        }
+        shape = broadcast_shape("base_motion", {name: part[..., 0] for name, part in parts.items()})
+        return np.concatenate([np.broadcast_to(part, (*shape, 3)) for part in parts.values()], axis=-1)

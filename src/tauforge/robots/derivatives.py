@@ -1,0 +1,95 @@
+"""Derivatives of a robot's functions by dual numbers through their own formulas: for robots of any kind.
+
+One kernel gives all directions at once; where it would be too large, a kernel of one direction serves them one after
+another.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tauforge.algebra.dual import Dual, derivative, seeded
+from tauforge.algebra.scalars import Scalar
+from tauforge.arrays import Array
+from tauforge.robots.functions import Argument, Formula, Function, FunctionTable, results_of
+
+if TYPE_CHECKING:
+    from tauforge.robots.evaluate import Evaluator
+
+DYNAMICS = ("inverse_dynamics", "forward_dynamics")
+
+
+def with_derivatives(table: FunctionTable) -> FunctionTable:
+    """The table, and the derivatives of inverse and forward dynamics by their three arguments."""
+    added: dict[str, Function] = {}
+    for name in DYNAMICS:
+        function = table[name]
+        names = tuple(argument.name for argument in function.arguments)
+        (count,) = function.results[0]
+        changes = tuple(Argument(f"d{a.name}", a.core, f"a change of {a.name}") for a in function.arguments)
+        added[f"{name}_slope"] = function._replace(
+            formula=slope(function.formula, names),
+            arguments=(*function.arguments, *changes),
+            guard=None,
+            quick=False,
+            public=False,
+        )
+        added[f"{name}_derivatives"] = function._replace(
+            formula=jacobians(function.formula, names),
+            results=tuple((count, argument.numbers) for argument in function.arguments),
+            guard=None,
+            in_parts=partial(by_directions, f"{name}_slope", function.arguments),
+        )
+    return {**table, **added}
+
+
+def slope(formula: Formula, names: tuple[str, ...]) -> Formula:
+    """The derivative of the results in one direction: for each of the names there is an argument d + name more."""
+
+    def slope(model: Any, /, **given: Any) -> list[Scalar]:
+        for name in names:
+            change = given.pop(f"d{name}")
+            given[name] = [Dual(x, {0: dx}) for x, dx in zip(given[name], change, strict=True)]
+        return [derivative(y, 0) for y in results_of(formula(model, **given))]
+
+    return slope
+
+
+def jacobians(formula: Formula, names: tuple[str, ...]) -> Formula:
+    """The derivatives of the results by each of these arguments, a matrix for each name."""
+
+    def jacobians(model: Any, /, **given: Any) -> list[list[list[Scalar]]]:
+        places = [0]
+        for name in names:
+            places.append(places[-1] + len(given[name]))
+            given[name] = seeded(given[name], places[-2])
+        results = results_of(formula(model, **given))
+        return [[[derivative(y, k) for k in range(*span)] for y in results] for span in pairwise(places)]
+
+    return jacobians
+
+
+def by_directions(
+    name: str, wanted: tuple[Argument, ...], evaluator: Evaluator, arguments: Mapping[str, Array]
+) -> tuple[Array, ...]:
+    """The matrices, one column after another, by the function of this name."""
+    from tauforge.robots.evaluate import batch_shape
+
+    counts = [argument.numbers for argument in wanted]
+    total = sum(counts)
+    # directions come before the batch, so that the kernel's inner loop is over the batch
+    batch = (1,) * len(batch_shape(arguments))
+    dtype = arguments[wanted[0].name].dtype
+    directions = np.eye(total, dtype=dtype).reshape(total, *batch, total)
+    changes = np.split(directions, np.cumsum(counts)[:-1], axis=-1)
+    state = {argument.name: arguments[argument.name] for argument in wanted}
+    loads = {key: value for key, value in arguments.items() if key not in state}
+    given = {f"d{argument.name}": change for argument, change in zip(wanted, changes, strict=True)}
+    (columns,) = evaluator(name, {**state, **given, **loads})
+    parts = np.split(columns, np.cumsum(counts)[:-1])
+    return tuple(np.ascontiguousarray(np.moveaxis(part, 0, -1)) for part in parts)

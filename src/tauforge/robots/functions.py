@@ -1,0 +1,119 @@
+"""What a function of a robot is. One entry of a table says all that checking, tracing, compiling and calling need."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.arrays import Array
+from tauforge.kernels.specification import Shape
+
+if TYPE_CHECKING:
+    from tauforge.robots.robot import Robot
+
+Formula = Callable[..., Any]
+NO_OPTIONS: Mapping[str, Any] = MappingProxyType({})
+
+
+class Argument(NamedTuple):
+    """An argument of a function.
+
+    name:    the keyword of the formula
+    core:    the shape of one state's share; the formula takes it as a flat list of scalars
+    meaning: what the numbers are, for the message about a wrong shape; {name} stands for the robot's name
+    kind:    a class with `numbers()`, such as Payload, that users give instead of an array
+    """
+
+    name: str
+    core: Shape
+    meaning: str
+    kind: type | None = None
+
+    @property
+    def numbers(self) -> int:
+        """Numbers of one state."""
+        return math.prod(self.core)
+
+
+class Doubtful(NamedTuple):
+    """What the formula of a guarded function returns.
+
+    doubt: a scalar >= 0. A row with a doubt that is not below the guard's limit (or with NaN) is looked at closely.
+    """
+
+    results: Any
+    doubt: Scalar
+
+
+class Verdict(NamedTuple):
+    """The guard's closer look at k doubtful rows.
+
+    refused:   (k,) which rows have no answer
+    reasons:   (k,) texts
+    position:  (k, n) where the robot is
+    condition: (k,) condition number of the matrix that has no inverse there
+    """
+
+    refused: Array
+    reasons: list[str]
+    position: Array
+    condition: Array
+
+
+class Guard(NamedTuple):
+    """What keeps singular or absurd results of a function from being returned.
+
+    limit:  of the doubt
+    judge:  judge(robot, arguments, results, options) of the doubtful rows, (k, ...) each
+    """
+
+    limit: float
+    judge: Callable[[Any, Mapping[str, Array], tuple[Array, ...], Mapping[str, Any]], Verdict]
+
+
+class Function(NamedTuple):
+    """A public function of a robot.
+
+    formula:   formula(model, **arguments, **options) over any scalar; it returns nested sequences of scalars, or
+               `Doubtful` where there is a guard
+    arguments: those that every call gives
+    results:   core shapes
+    optional:  further arguments that a call may give: wrenches, payloads, a moving base
+    options:   what else changes the result, with the value of a plain call. A tuple offers values with the same
+               outcome: the cheapest is compiled
+    guard:     against singular or absurd results
+    in_parts:  in_parts(evaluator, arguments) puts the results together from smaller functions, for robots for which one
+               kernel would be too large
+    quick:     whether the method's arguments and results are the kernel's own, so that a plain call may go straight
+               to it
+    public:    whether users may ask for its kernel; other functions serve in_parts and searches
+    """
+
+    formula: Formula
+    arguments: tuple[Argument, ...]
+    results: tuple[Shape, ...]
+    optional: tuple[Argument, ...] = ()
+    options: Mapping[str, Any] = NO_OPTIONS
+    guard: Guard | None = None
+    in_parts: Callable[..., tuple[Array, ...]] | None = None
+    quick: bool = True
+    public: bool = True
+
+    def argument(self, name: str) -> Argument:
+        return next(argument for argument in (*self.arguments, *self.optional) if argument.name == name)
+
+
+FunctionTable = Mapping[str, Function]
+
+
+def results_of(found: Any) -> Any:
+    """What a formula returns, without the doubt."""
+    return found.results if isinstance(found, Doubtful) else found
+
+
+def has(robot: Robot, *names: str) -> bool:
+    """Whether the robot has all of these functions."""
+    return all(name in robot.functions for name in names)

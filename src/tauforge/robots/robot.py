@@ -1,0 +1,454 @@
+"""What a robot is: the contract that motion, control, simulation, analysis, plots and the command line rely on."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.arrays import Array
+from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.field_docs import with_field_docs
+from tauforge.kernels.backends import NoKernelError
+from tauforge.kernels.specification import Shape
+from tauforge.robots import varying as families
+from tauforge.robots.computed_once import computed_once
+from tauforge.robots.drawing import Drawing
+from tauforge.robots.evaluate import Evaluator, check_request, kernels_allowed, no_kernel
+from tauforge.robots.functions import FunctionTable
+from tauforge.robots.own_classes import recorded
+from tauforge.robots.payload import Payload
+from tauforge.robots.provenance import KnownException, Source
+from tauforge.robots.quick_call import quick
+from tauforge.robots.state_space import PlainState, StateSpace
+from tauforge.robots.summary import Summary
+
+if TYPE_CHECKING:
+    from tauforge.kernels.backends import Kernel
+
+Scalars = Sequence[Scalar]
+
+
+@with_field_docs
+class Coordinate(NamedTuple):
+    """One number of a robot's position, and the names of its columns in files.
+
+    name:                what people call it, such as a joint's name
+    unit:                "rad" or "m"
+    column:              of the position, such as "q1"
+    velocity_column:     of the velocity, such as "qd1"
+    acceleration_column: of the acceleration, such as "qdd1"
+    lower:               limit, infinite where there is none
+    upper:               limit, infinite where there is none
+    max_speed:           rad/s or m/s, infinite where there is no limit
+    wraps:               whether it is an angle that a full turn leaves unchanged: then errors go the short way round
+    """
+
+    name: str
+    unit: str
+    column: str
+    velocity_column: str
+    acceleration_column: str
+    lower: float = -np.inf
+    upper: float = np.inf
+    max_speed: float = np.inf
+    wraps: bool = False
+
+    @property
+    def turns(self) -> bool:
+        """Whether it is an angle."""
+        return self.unit == "rad"
+
+
+@with_field_docs
+class Actuator(NamedTuple):
+    """What moves a robot.
+
+    name:      such as a joint's name, or "leg1"
+    unit:      of its force: "N m" or "N"
+    column:    of its force in files, such as "tau1"
+    max_force: N m or N, infinite where there is no limit
+    """
+
+    name: str
+    unit: str
+    column: str
+    max_force: float = np.inf
+
+
+class LimitedQuantity(NamedTuple):
+    """Something that a motion may take beyond its limits.
+
+    name:         what events call it, such as "limit of shoulder"
+    values:       (...) along the motion
+    lower, upper: its limits
+    unit:         of all of them
+    phrase:       phrase(k) begins a sentence about row k that the value ends: "shoulder turns to"
+    """
+
+    name: str
+    values: Array
+    lower: float
+    upper: float
+    unit: str
+    phrase: Callable[[int], str]
+
+    @property
+    def margin(self) -> Array:
+        """(...) positive where the limits hold."""
+        return np.minimum(self.values - self.lower, self.upper - self.values)
+
+
+class Dampers(NamedTuple):
+    """Friction of every coordinate, (..., n).
+
+    coulomb: N m or N, the largest friction
+    viscous: N m s/rad or N s/m
+    speed:   rad/s or m/s, over which Coulomb friction is smoothed
+    """
+
+    coulomb: Array
+    viscous: Array
+    speed: float
+
+    def slopes(self) -> Array:
+        """The largest slopes of the friction about rest."""
+        return np.asarray(self.coulomb / self.speed + self.viscous)
+
+
+@recorded
+class Robot(ABC):
+    """What motion, control, simulation, analysis, plots and the command line may ask. SI units, radians.
+
+    A kind of robot is a subclass. It must give 1 to 4; the rest has defaults that fit a robot whose velocities are the
+    rates of its coordinates and whose actuators act on them one by one. Batches lead: (..., n).
+
+    1. **Names**: `name`, `coordinates` and `actuators`, with units, limits and columns. `n` is the number of
+       coordinates, `gravity` (3,) the acceleration of free fall.
+    2. **Functions**: `functions`, the table of formulas that are evaluated and compiled (`robots/functions.py`). It has
+       "inverse_dynamics" and "forward_dynamics", each of position, velocity and acceleration or force, and "energy" of
+       position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
+       method of its name, too.
+    3. **Model**: `varied_model(values)`, what the formulas take first, with the given fields (flat lists of scalars)
+       instead of the robot's own; `varying_fields`, their names and core shapes; `check_varying`. `identity` is a text
+       that determines the model, or None: then every kernel is identified by its graph.
+    4. **Drawing**: `drawing(position)`, the points, segments and frames that pictures show.
+    5. **Dynamics**: `inverse_dynamics`, `forward_dynamics`, their derivatives and `energy`. External wrenches have the
+       keyword `wrench_argument`; payload= and base_motion= where physics allows. `formulations` are the names by which
+       inverse dynamics can be computed, chosen by the keyword `formulation_argument`.
+    6. **Positions**: `position_error(target, position)`, the short way round. `coordinate_rates` gives the time
+       derivatives of the coordinates from velocities and accelerations, `from_coordinate_rates` undoes it.
+       `positions_are_poses` says that positions are poses and velocities twists.
+    7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their sensors measure;
+       `holding_forces` keep the robot at rest.
+    8. **Limits**: `limited_quantities(position, velocity)`, with names for events and messages.
+    9. **State**: `state_space`, the robot's state as one vector for the integrators. `singularity(position)` changes
+       its sign where the actuators lose control of the robot; it is None if that cannot happen. `dissipates` tells
+       whether the robot itself takes energy; `dampers` its friction; `check_integrable` refuses friction that jumps.
+    10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`.
+    11. **Words**: `repr`, `summary()` for people.
+
+    Identities that tests check for every kind: forward_dynamics undoes inverse_dynamics; the energy changes by the
+    power of actuators and friction; `kernel` equals the method; `varying` equals `replace`.
+    """
+
+    name: str
+    gravity: Any = (0.0, 0.0, -9.81)
+    known_exceptions: tuple[KnownException, ...] = ()
+    sources: tuple[Source, ...] = ()
+    kind: ClassVar[str] = "robot"
+    wrench_argument: ClassVar[str | None] = None
+    formulation_argument: ClassVar[str | None] = None
+    positions_are_poses: ClassVar[bool] = False
+
+    # ----------------------------------------------------------------------------------------------- 1, 2, 3, 4
+
+    @property
+    @abstractmethod
+    def coordinates(self) -> tuple[Coordinate, ...]: ...
+
+    @property
+    @abstractmethod
+    def actuators(self) -> tuple[Actuator, ...]: ...
+
+    @property
+    def n(self) -> int:
+        """Number of coordinates."""
+        return len(self.coordinates)
+
+    @property
+    @abstractmethod
+    def functions(self) -> FunctionTable: ...
+
+    @abstractmethod
+    def varied_model(self, values: Mapping[str, Scalars]) -> Any: ...
+
+    @computed_once
+    def model(self) -> Any:
+        """What the formulas take first."""
+        return self.varied_model({})
+
+    @property
+    def varying_fields(self) -> Mapping[str, Shape]:
+        """Fields that may be arguments of a kernel, with the shape of one robot's share."""
+        return {}
+
+    def check_varying(self, fields: tuple[str, ...]) -> None:  # noqa: B027 - most robots let all of their fields vary
+        """UnsupportedFeatureError where these fields cannot vary together."""
+
+    @property
+    def identity(self) -> str | None:
+        """A text that determines the model, given our sources."""
+        return None
+
+    @abstractmethod
+    def drawing(self, position: ArrayLike) -> Drawing: ...
+
+    # --------------------------------------------------------------------------------------------------- evaluation
+
+    @computed_once
+    def _evaluator(self) -> Evaluator:
+        return Evaluator(self)
+
+    def _evaluate(
+        self, function: str, arguments: Mapping[str, Any], on_singular: str = "raise", **options: Any
+    ) -> tuple[Array, ...]:
+        """The function of this name for arguments as a user gives them, an array for each result."""
+        if on_singular not in ("raise", "nan"):
+            raise ShapeError("on_singular", expected="'raise' or 'nan'", got=repr(on_singular))
+        self.check_function(function)
+        return self._evaluator.call(self, function, arguments, on_singular, **options)
+
+    def check_function(self, function: str) -> None:  # noqa: B027 - most robots have all that their functions need
+        """ModelError where the robot lacks what a function needs, such as masses."""
+
+    def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
+        """The options of a function as its formula takes them; UnsupportedFeatureError for values it does not know."""
+        return dict(options)
+
+    def kernel(
+        self,
+        function: str,
+        *,
+        target: str = "cpu",
+        dtype: str = "float64",
+        varying: Sequence[str] = (),
+        **options: Any,
+    ) -> Kernel:
+        """The compiled function behind the method of this name: called like a generalized ufunc, it takes `out=`.
+
+        function: such as "inverse_dynamics"; options: such as formulation= for that one
+        target:   "cpu", or another that was registered (`tauforge.kernels.backends`)
+        varying:  names of `varying_fields` that become arguments after the state, an array (..., *core) each
+        Identity: equals the method on arrays of this dtype, of `replace`d robots if fields vary; it does not judge
+        singular rows. On the CPU `.ufunc` is NumPy's object itself. UnsupportedFeatureError where there is no kernel.
+        """
+        name = check_request(function, self.functions, options, dtype)
+        fields = families.check_names(self, varying)
+        self.check_function(function)
+        chosen = self.check_options(function, options)
+        if target == "cpu" and not kernels_allowed():
+            raise no_kernel(function)
+        try:
+            return self._evaluator.compiled(function, target, name, fields, **chosen)
+        except NoKernelError:
+            raise no_kernel(function) from None
+
+    # ----------------------------------------------------------------------------------------------------- dynamics
+
+    @quick
+    def inverse_dynamics(self, *state: Any, **loads: Any) -> Array:
+        """Actuator forces (..., m) from position, velocity and acceleration, (..., n) each; loads by keyword."""
+        return self._by_position("inverse_dynamics", state, loads)[0]
+
+    @quick
+    def forward_dynamics(self, *state: Any, **loads: Any) -> Array:
+        """Accelerations (..., n) from position, velocity (..., n) and actuator forces (..., m); loads by keyword."""
+        return self._by_position("forward_dynamics", state, loads)[0]
+
+    @quick
+    def energy(self, *state: Any, **loads: Any) -> tuple[Array, Array]:
+        """Kinetic and potential energy, J, each (...), from position and velocity."""
+        kinetic, potential = self._by_position("energy", state, loads)
+        return kinetic, potential
+
+    @quick
+    def inverse_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
+        """Derivatives of inverse_dynamics by position, velocity and acceleration, each (..., m, n)."""
+        three = self._by_position("inverse_dynamics_derivatives", state, loads)
+        return three[0], three[1], three[2]
+
+    @quick
+    def forward_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
+        """Derivatives of forward_dynamics by position, velocity (..., n, n) and force (..., n, m)."""
+        three = self._by_position("forward_dynamics_derivatives", state, loads)
+        return three[0], three[1], three[2]
+
+    def _by_position(self, function: str, given: Sequence[Any], loads: Mapping[str, Any]) -> tuple[Array, ...]:
+        table = self.functions[function]
+        known = [argument.name for argument in table.optional]
+        if unknown := sorted(set(loads) - set(known)):
+            raise UnsupportedFeatureError(
+                f"{function} of {self.name} takes no {unknown[0]}=",
+                field=unknown[0],
+                remedy=f"Known: {', '.join(known) or 'none'}",
+            )
+        names = [argument.name for argument in table.arguments]
+        if len(given) != len(names):
+            raise TypeError(f"{function} takes {len(names)} arguments ({', '.join(names)}), got {len(given)}")
+        return self._evaluate(function, {**dict(zip(names, given, strict=True)), **loads})
+
+    def accelerations(self, position: Array, velocity: Array, force: Array, wrench: Array | None = None) -> Array:
+        """forward_dynamics with an external wrench (..., 6), None for none."""
+        if wrench is None:
+            return self.forward_dynamics(position, velocity, force)
+        if self.wrench_argument is None:
+            raise UnsupportedFeatureError(f"{self.name} takes no external wrench", field="wrench")
+        return self.forward_dynamics(position, velocity, force, **{self.wrench_argument: wrench})
+
+    def forces_without_raising(self, position: Array, velocity: Array, acceleration: Array) -> Array:
+        """inverse_dynamics; in a batch a row without an answer is NaN and does not stop the others."""
+        return self.inverse_dynamics(position, velocity, acceleration)
+
+    @property
+    def formulations(self) -> tuple[str, ...]:
+        """The names by which inverse dynamics can be computed, the default first."""
+        return ()
+
+    # ---------------------------------------------------------------------------------------------------- positions
+
+    def position_error(self, target: Array, position: Array) -> Array:
+        """target - position, (..., n), the short way round."""
+        error, wrapped = np.asarray(target - position), self._wrapped
+        if wrapped:
+            error[..., wrapped] = np.remainder(error[..., wrapped] + np.pi, 2 * np.pi) - np.pi
+        return error
+
+    @computed_once
+    def _wrapped(self) -> list[int]:
+        """The places of coordinates that a full turn leaves unchanged."""
+        return [i for i, coordinate in enumerate(self.coordinates) if coordinate.wraps]
+
+    def coordinate_rates(
+        self, position: Array, velocity: Array, acceleration: Array | None = None
+    ) -> tuple[Array, Array]:
+        """First and second time derivatives of the coordinates, (..., n) each; the second without acceleration is that
+        of a motion whose acceleration is 0.
+        """
+        return velocity, np.zeros_like(velocity) if acceleration is None else acceleration
+
+    def from_coordinate_rates(self, position: Array, rates: Array, seconds: Array) -> tuple[Array, Array]:
+        """Velocity and acceleration from the time derivatives of the coordinates.
+
+        Identity: undoes `coordinate_rates`.
+        """
+        return rates, seconds
+
+    # ---------------------------------------------------------------------------------------------------- actuators
+
+    def actuator_motion(self, position: Array, velocity: Array) -> tuple[Array, Array]:
+        """The actuators' own coordinates and their rates, (..., m) each: joint angles, lengths of legs."""
+        return position, velocity
+
+    def holding_forces(self, position: Array) -> Array:
+        """Actuator forces (..., m) that hold the robot at rest."""
+        zero = np.zeros(self.n)
+        return self.forces_without_raising(position, zero, zero)
+
+    @property
+    def max_forces(self) -> Array:
+        """(m,) N m or N, infinite where there is no limit."""
+        return np.array([actuator.max_force for actuator in self.actuators])
+
+    # ------------------------------------------------------------------------------------------------------- limits
+
+    def limited_quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
+        """All that has a limit, along states (k, n)."""
+        found: list[LimitedQuantity] = []
+
+        def add(name: str, values: Array, lower: float, upper: float, unit: str, phrase: str) -> None:
+            found.append(LimitedQuantity(name, values, lower, upper, unit, lambda _: phrase))
+
+        for i, c in enumerate(self.coordinates):
+            moves = "turns" if c.turns else "slides"
+            if np.isfinite([c.lower, c.upper]).any():
+                add(f"limit of {c.name}", position[..., i], c.lower, c.upper, c.unit, f"{c.name} {moves} to")
+            if np.isfinite(c.max_speed):
+                speed = np.abs(velocity[..., i])
+                add(f"speed of {c.name}", speed, 0.0, c.max_speed, f"{c.unit}/s", f"{c.name} {moves} at")
+        return found
+
+    # -------------------------------------------------------------------------------------------------------- state
+
+    @property
+    def state_space(self) -> StateSpace:
+        return PlainState(self.n)
+
+    def singularity(self, position: Array) -> Array | None:
+        """(k,) a number that changes its sign where the actuators lose control of the robot; None if they never do."""
+        return None
+
+    @property
+    def dissipates(self) -> bool:
+        """Whether something in the robot itself takes energy."""
+        return False
+
+    def dampers(self, fields: Mapping[str, Array]) -> Dampers | None:
+        """Smoothed Coulomb friction, with varying fields (k, ...) instead of the robot's own; None if there is none."""
+        return None
+
+    def check_integrable(self, fields: Mapping[str, Array]) -> None:  # noqa: B027 - few robots have such friction
+        """ModelError where no integrator gets past the robot's friction."""
+
+    # ------------------------------------------------------------------------------------------------------ changes
+
+    def carrying(self, payload: Payload) -> Self:
+        """The same robot with one payload fixed to it."""
+        raise UnsupportedFeatureError(f"{self.name} carries no payload", field="payload")
+
+    def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
+        """The fields that a payload changes, (N, ...) each. Identity: those of `carrying`, row by row."""
+        raise UnsupportedFeatureError(f"{self.name} carries no payload", field="payload")
+
+    def replace(self, **changes: Any) -> Self:
+        """A changed copy."""
+        raise UnsupportedFeatureError(f"{self.name} cannot be changed", field="replace")
+
+    def without_friction(self) -> Self:
+        """The same robot without friction."""
+        return self
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What the robot was made from: compiled code and other conveniences are made again."""
+        kind = type(self)
+        return {
+            name: value
+            for name, value in vars(self).items()
+            if name.isidentifier()
+            and not isinstance(getattr(kind, name, None), computed_once)
+            and not callable(getattr(kind, name, None))
+        }
+
+    # -------------------------------------------------------------------------------------------------------- words
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, {self.n} coordinates)"
+
+    def summary(self) -> Summary:
+        """The robot for people, as `tauforge show` prints it."""
+        return Summary(f"{self.name}: {self.kind} with {self.n} coordinates")
+
+    def worries(self) -> list[str]:
+        """What is accepted and will disappoint later, such as missing masses."""
+        return []
+
+
+def check_robot(name: str, robot: object) -> Robot:
+    """ModelError unless it is a robot."""
+    if not isinstance(robot, Robot):
+        raise ModelError(f"expected a robot such as a SerialArm or a StewartPlatform, got {robot!r}", field=name)
+    return robot

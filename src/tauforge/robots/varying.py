@@ -1,0 +1,78 @@
+"""One kernel for a family of robots: fields of the robot become arguments instead of constants.
+
+Such a kernel takes, after the state, an array for each varying field, and so serves a mass error or a length per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.arrays import Array
+from tauforge.errors import ShapeError, UnsupportedFeatureError
+
+if TYPE_CHECKING:
+    from tauforge.robots.robot import Robot
+
+NEVER_NEGATIVE = ("mass", "viscous", "coulomb", "motor_inertia", "friction")  # ends of names of fields
+NEVER_ZERO = {"universal_axes": "axes other than zero", "gear_ratio": "numbers other than 0"}
+
+
+def check_names(robot: Robot, varying: Sequence[str]) -> tuple[str, ...]:
+    """The names as a tuple, if these fields of the robot may vary, each once."""
+    if isinstance(varying, str):
+        raise UnsupportedFeatureError(f"expected names, got {varying!r}", field="varying", remedy="Use a sequence")
+    fields, known = tuple(varying), robot.varying_fields
+    for field in fields:
+        if field not in known:
+            raise UnsupportedFeatureError(
+                f"{field!r} cannot vary", field="varying", remedy=f"Use one of {', '.join(known) or 'none'}"
+            )
+    if len(set(fields)) < len(fields):
+        raise UnsupportedFeatureError("a field is named twice", field="varying")
+    robot.check_varying(fields)
+    return fields
+
+
+def check_values(robot: Robot, given: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    """Arrays (N, *core) or (*core) of the fields that vary, with values that a robot may have."""
+    fields = {}
+    for name in check_names(robot, tuple(given)):
+        try:
+            value = np.array(given[name], float)
+        except (TypeError, ValueError):
+            value = np.array(np.nan)
+        core = robot.varying_fields[name]
+        if value.ndim < len(core) or value.shape[value.ndim - len(core) :] != core:
+            raise ShapeError(name, expected=f"(N, {', '.join(map(str, core))})", got=str(value.shape))
+        _check_range(name, value)
+        fields[name] = value
+    return fields
+
+
+def _check_range(field: str, value: Array) -> None:
+    if not np.isfinite(value).all():
+        raise ShapeError(field, expected="finite numbers", got=str(value[~np.isfinite(value)][0]))
+    if field.endswith(NEVER_NEGATIVE) and (value < 0).any():
+        raise ShapeError(field, expected="numbers >= 0", got=str(value.min()))
+    zero = ~value.any(axis=-1) if field == "universal_axes" else value == 0
+    if field in NEVER_ZERO and zero.any():
+        raise ShapeError(field, expected=NEVER_ZERO[field], got=str(value[zero][0].tolist()))
+
+
+def in_rows(robot: Robot, fields: Mapping[str, Array], rows: int) -> dict[str, Array]:
+    """A share for every row, (rows, *core)."""
+    return {name: np.broadcast_to(x, (rows, *robot.varying_fields[name])) for name, x in fields.items()}
+
+
+def leading_shapes(robot: Robot, fields: Mapping[str, Array]) -> list[tuple[int, ...]]:
+    """The leading dimensions of each field."""
+    return [x.shape[: x.ndim - len(robot.varying_fields[name])] for name, x in fields.items()]
+
+
+def without_choices(options: Mapping[str, object]) -> dict[str, object]:
+    """The first of each choice: forward derivatives. Reverse ones would record the robot's parameters twice."""
+    return {name: value[0] if isinstance(value, tuple) else value for name, value in options.items()}

@@ -186,3 +186,15 @@ def test_n_and_carrying():
     assert type(heavy) is type(rig)
     assert heavy.name == rig.name
     assert heavy.base_points == rig.base_points
+
+
+def test_payloads_as_varying_fields():
+    """Row by row those of `carrying`, also beside a platform's mass that varies."""
+    payloads = tf.Payload(np.array([1.0, 2.0]), np.array([[0.1, 0.0, 0.2], [0.0, -0.3, 0.1]]), random_inertia(RNG))
+    masses = np.array([20.0, 30.0])
+    found = PLATFORM.varied_by_payload(payloads, {"platform_mass": masses})
+    for k in range(2):
+        one = tf.Payload(payloads.mass[k], payloads.com[k], payloads.inertia)
+        heavy = PLATFORM.replace(platform_mass=masses[k]).carrying(one)
+        for field, values in found.items():
+            assert error(values[k], getattr(heavy, field), core=values.ndim - 1) < ROUNDING, field

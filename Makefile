@@ -59,6 +59,7 @@ soak: $(VENV)/tested
 # Renews the generated tables and outputs of README and docs, then builds the site into build/docs.
 docs: $(VENV)/tested
 	$(BIN)/python tools/generated_docs.py
+	$(BIN)/python tools/layer_picture.py
 	$(BIN)/python tools/paper_verdicts.py
 	$(BIN)/python tools/console_blocks.py
 	$(BIN)/sphinx-build --quiet -W --keep-going -b html docs build/docs
@@ -68,7 +69,7 @@ docs: $(VENV)/tested
 lock:
 	rm -rf $(VENV)/lock && $(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install --quiet -e '.[test]'
-	$(VENV)/lock/bin/python -m pip freeze --exclude-editable > constraints.txt
+	$(VENV)/lock/bin/python -m pip freeze --all --exclude pip --exclude-editable > constraints.txt
 
 clean:
 	rm -rf $(VENV) build src/*.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -23,6 +23,18 @@ def general_arm(n: int) -> tf.SerialArm:
     )
 
 
+def ur5() -> tf.SerialArm:
+    """Kinematics of the UR5, by the DH parameters that its maker publishes; every joint may turn twice."""
+    return tf.SerialArm.from_dh(
+        joints="RRRRRR",
+        alpha=[np.pi / 2, 0, 0, np.pi / 2, -np.pi / 2, 0],
+        a=[0, -0.425, -0.39225, 0, 0, 0],
+        d=[0.089159, 0, 0, 0.10915, 0.09465, 0.0823],
+        limits=[(-2 * np.pi, 2 * np.pi)] * 6,
+        name="ur5",
+    )
+
+
 class Body(NamedTuple):
     """A link in the axes of its moved joint: what every library can be given."""
 

@@ -19,6 +19,7 @@ import widths
 from candidates import SKIPPED
 from cases import batch_sizes, batches, long_arms, single_call, single_precision
 from compiled import CACHE
+from kinematics_cases import inverse_kinematics
 from rollout_cases import platform_rollouts, rollouts
 from startup import first_use
 from stewart_cases import assembly_modes, platform_cases
@@ -85,6 +86,7 @@ def main() -> None:
     report["batches"] = [*batches(arm, seconds), single_precision(arm, seconds), single_call(arm, seconds)]
     report["platforms"] = platform_cases(seconds)
     report["assembly_modes"] = assembly_modes()
+    report["inverse_kinematics"] = inverse_kinematics(seconds)
     report["rollouts"] = rollouts(arm, seconds)
     report["platform_rollouts"] = platform_rollouts(seconds)
     report["batch_sizes"] = batch_sizes(arm, seconds, largest=100_000 if given.quick else 1_000_000)

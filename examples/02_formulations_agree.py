@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tauforge as tf
-from tauforge.analysis.comparison import compare, random_states, row_errors
+from tauforge.analysis import compare, random_states, row_errors
 from tauforge.studies.turney1980.errata import MISPRINTS
 
 found = {}

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tauforge as tf
-from tauforge.analysis.sizing import size
+from tauforge.analysis import size_actuators
 
 rig = tf.load("motion-rig")
 swing = tf.motion.PoseMotion(
@@ -24,7 +24,7 @@ swing = tf.motion.PoseMotion(
 )
 t = np.linspace(0, 2, 1001)
 pose, twist, acceleration = swing.sample(t)
-found = size(rig, t, pose, twist, acceleration)
+found = size_actuators(rig, t, pose, twist, acceleration)
 
 force, leg, when = found.peak_force.worst
 speed, fast_leg, _ = found.peak_speed.worst

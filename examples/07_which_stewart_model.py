@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tauforge as tf
-from tauforge.analysis.power import power_balance
+from tauforge.analysis import power_balance
 
 platform = tf.load("dasgupta1998")
 ends = [0.1, 0, 0.4, 0, 0, -0.2], [0.3, 0, 0.6, 0, 0, 0.2]

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import tauforge as tf
-from tauforge.analysis.complexity import general_cost, general_operation_count
+from tauforge.analysis import general_cost, general_operation_count
 from tauforge.analysis.published_counts import ANGELES_7_4
 
 puma = tf.load("puma560")

@@ -15,8 +15,8 @@ import tauforge as tf
 from pages import markdown, settle, with_tables
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
-from tauforge.analysis.line_costs import line_costs
-from tauforge.analysis.published_comparison import papers_beside, steps_beside
+from tauforge.analysis.costs_by_line import line_costs
+from tauforge.analysis.published_comparison import count_comparisons, step_comparison
 from tauforge.studies.lee1982 import control as lee1982
 from tauforge.studies.lee1982 import tracking
 from tauforge.studies.stewart_paths import FAST, SLOW, sampled
@@ -148,11 +148,11 @@ def page() -> str:
         rows.append((name, f"{traced[0]} / {traced[1]}", f"{written[0]} / {written[1]}"))
     parts.append(markdown(("formulation", "traced", "as written"), rows))
     parts.append("\n## Beside the papers, n = 6\n\n")
-    beside = papers_beside(6)
-    steps = steps_beside(6)
+    counts = count_comparisons(6)
+    steps = step_comparison(6)
     rows = [
         (r.source, r.formulation, *(f"{a} / {b}" for a, b in (r.printed, r.as_written, r.traced)), r.why)
-        for r in beside
+        for r in counts
     ]
     path = f"{steps.critical_path[0]} / {steps.critical_path[1]} (critical path)"
     printed = f"{steps.printed[0]} / {steps.printed[1]}"

@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pages import markdown, settle, with_tables
+from tauforge.report.progress import nothing
+from tauforge.report.study import Claim, Study
+from tauforge.report.texts import RULE_HEADS
+from tauforge.report.verdicts import MEANING
 from tauforge.studies.contents_table import CONTENTS, SOURCE_COLUMN
 from tauforge.studies.registry import STUDIES, run
-from tauforge.studies.report.texts import RULE_HEADS
-from tauforge.studies.rules import MEANING
-from tauforge.studies.study import Claim, Study, nothing
 
 CODED = ("equation", "algorithm")  # kinds whose places are places in our source
 DOCS = Path(__file__).parent.parent / "docs"

@@ -1,3 +1,4 @@
+from . import analysis as analysis
 from . import control as control
 from . import motion as motion
 from .analysis.complexity import operation_count
@@ -54,6 +55,7 @@ __all__ = [
     "TauforgeError",
     "UnphysicalInertiaWarning",
     "UnsupportedFeatureError",
+    "analysis",
     "catalogue",
     "control",
     "get_threads",

@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
 from support.strategies import random_inertia, random_rotation, seeds
 from support.tolerances import EPSILON, ROUNDING, error
 from tauforge.algebra import dual, inertias, scalars
 from tauforge.algebra import vectors as v
-from tauforge.algebra.rotations import axes_along
+from tauforge.algebra.rotations import Quaternion, axes_along, quaternion_of_rotation, rotation_vector
 from tauforge.algebra.scalars import Column
 
 
@@ -120,6 +121,45 @@ def assert_axes_along(s):
     assert np.linalg.det(R) > 0
     columns = axes_along(v.Vector(*(Column(np.array([x])) for x in s)))
     assert np.array_equal([[x.value[0] for x in row] for row in columns.rows], R)
+
+
+ANGLES = st.one_of(
+    st.floats(0, np.pi), st.floats(-17, 0).map(lambda x: 10**x), st.floats(-17, 0).map(lambda x: np.pi - 10**x)
+)  # rad, also near none and near half a turn
+
+
+@given(seeds, ANGLES)
+def test_rotation_vectors_are_those_of_scipy(rng, angle):
+    axis = rng.normal(size=3)
+    turn = angle * axis / np.linalg.norm(axis)
+    R = Rotation.from_rotvec(turn).as_matrix()
+    q = quaternion_of_rotation(matrix(R))
+    assert q.w >= 0
+    assert error(array(Quaternion(*q).rotation()), R, core=2) < ROUNDING
+    got = array(rotation_vector(matrix(R)).vector)
+    if got @ turn < 0:  # the other sign of half a turn
+        assert np.pi - angle < ROUNDING
+        got = -got
+    assert np.abs(got - turn).max() < ROUNDING
+
+
+@pytest.mark.parametrize("axis", np.eye(3))
+def test_half_a_turn_about_an_axis(axis):
+    R = 2 * np.outer(axis, axis) - np.eye(3)
+    vector_, shrinking = rotation_vector(matrix(R))
+    assert np.abs(array(vector_)).tolist() == (np.pi * axis).tolist()
+    assert shrinking == 0
+
+
+@given(seeds, st.floats(0, 3.1))
+def test_slope_of_a_rotation_vector(rng, angle):
+    """Against central differences of SciPy's vector along R exp([omega t]x)."""
+    axis, omega = rng.normal(size=(2, 3))
+    R, dt = Rotation.from_rotvec(angle * axis / np.linalg.norm(axis)), 1e-5
+    ends = [(R * Rotation.from_rotvec(sign * dt * omega)).as_rotvec() for sign in (1, -1)]
+    slope = (ends[0] - ends[1]) / (2 * dt)
+    got = array(rotation_vector(matrix(R.as_matrix())).slope() @ vector(omega))
+    assert np.abs(got - slope).max() < 1e-8 * np.linalg.norm(omega) ** 3 + 1e-9  # of third derivatives, and rounding
 
 
 def test_zero_and_one_fold():

@@ -119,5 +119,5 @@ def test_two_recordings_do_not_mix():
         return x
 
     trace(inner, {"x": 1})
-    with pytest.raises(ValueError, match="two recordings"):
+    with pytest.raises(ValueError, match="two different recordings"):
         trace(lambda y: [y[0] * outer[0]], {"y": 1})

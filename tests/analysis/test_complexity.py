@@ -9,9 +9,9 @@ import tauforge as tf
 from support.strategies import random_arm
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
-from tauforge.analysis.line_costs import line_costs
+from tauforge.analysis.costs_by_line import line_costs
 from tauforge.analysis.polynomial import added, poly
-from tauforge.analysis.published_comparison import papers_beside, steps_beside
+from tauforge.analysis.published_comparison import count_comparisons, step_comparison
 
 
 @pytest.fixture(scope="module")
@@ -128,7 +128,7 @@ def test_polynomials_print_like_the_papers():
 
 
 def test_every_paper_is_beside_ours_with_a_reason():
-    rows = papers_beside(6)
+    rows = count_comparisons(6)
     sources = " ".join(row.source for row in rows)
     for paper in (
         "Turney Tables 1, 2",
@@ -141,7 +141,7 @@ def test_every_paper_is_beside_ours_with_a_reason():
         assert paper in sources
     assert all(len(row.why) > 20 for row in rows)
     assert rows[0].printed == (5916, 4840)
-    steps = steps_beside(6)
+    steps = step_comparison(6)
     assert steps.printed == (204, 203)
     assert sum(steps.critical_path) < 100
 
@@ -162,5 +162,5 @@ def test_line_costs_name_the_equation():
 
 
 def test_there_is_nothing_to_count_without_masses():
-    with pytest.raises(tf.ModelError, match="robot: dietmaier has a geometry but no masses"):
+    with pytest.raises(tf.ModelError, match="robot: dietmaier has no masses"):
         tf.operation_count(tf.load("dietmaier"))

@@ -7,7 +7,7 @@ import pytest
 
 import tauforge as tf
 from tauforge.analysis.platform_states import home_pose, random_platform_states
-from tauforge.analysis.sizing import Peak, size
+from tauforge.analysis.sizing import Peak, size_actuators
 
 ROUNDING = 1e-12  # relative, of forces computed twice
 
@@ -27,7 +27,7 @@ def motion():
 @pytest.fixture(scope="module")
 def found(rig, motion):
     t = np.linspace(0, 0.95, 96)  # less than a period: every peak is met once
-    return t, motion.sample(t), size(rig, t, *motion.sample(t))
+    return t, motion.sample(t), size_actuators(rig, t, *motion.sample(t))
 
 
 def test_peaks_are_the_largest_of_every_leg(rig, found):
@@ -54,7 +54,7 @@ def test_peaks_are_the_largest_of_every_leg(rig, found):
 def test_means_weigh_samples_by_how_long_they_last(rig, motion, found):
     t, _, even = found
     crowded = np.unique(np.r_[t, np.linspace(0, 0.1, 500)])  # many samples of a twentieth of the time
-    uneven = size(rig, crowded, *motion.sample(crowded))
+    uneven = size_actuators(rig, crowded, *motion.sample(crowded))
     assert np.allclose(uneven.rms_force, even.rms_force, rtol=1e-4)  # trapezoids of 0.01 s
     assert np.allclose(uneven.mean_power, even.mean_power, rtol=1e-2)  # a kink at every change of sign
     plain = np.sqrt((rig.inverse_dynamics(*motion.sample(crowded)) ** 2).mean(axis=0))
@@ -80,7 +80,7 @@ def test_equal_legs_agree_through_all_tables(rig):
     t = np.linspace(0, 1, 12)
     pose = np.zeros((12, 6)) + [0, 0, 1.0, 0, 0, 0]
     pose[:, 5] = np.deg2rad(np.linspace(80, 89.99, 12))  # a turn that favours none of three legs, up to a singular pose
-    found = size(rig, t, pose, np.zeros((12, 6)), np.zeros((12, 6)))
+    found = size_actuators(rig, t, pose, np.zeros((12, 6)), np.zeros((12, 6)))
     (force,) = (margin for margin in found.margins if margin.limit == "force")
     assert found.condition[0] > 1e3
     assert np.allclose(found.peak_force.value[1::2], found.peak_force.value[1], rtol=1e-6)
@@ -92,7 +92,7 @@ def test_a_constant_force_has_its_peak_and_its_margin_at_the_start(rig):
     pose = np.tile([0.1, 0, 1.0, 0, 0.1, 0], (50, 1))
     jitter = 1e-9 * np.random.default_rng(0).normal(size=(50, 6))  # rounding of a spline's accelerations
     weak = rig.replace(force_limit=float(np.abs(rig.inverse_dynamics(pose[0], 0 * jitter[0], 0 * jitter[0])).max()))
-    found = size(weak, t, pose, np.zeros((50, 6)), jitter)
+    found = size_actuators(weak, t, pose, np.zeros((50, 6)), jitter)
     (force,) = (margin for margin in found.margins if margin.limit == "force")
     assert (found.peak_force.time == 0).all()
     assert (force.leg, force.time) == (found.peak_force.leg, 0.0)
@@ -101,7 +101,7 @@ def test_a_constant_force_has_its_peak_and_its_margin_at_the_start(rig):
 def test_at_rest_the_legs_carry_the_weight(rig):
     t = np.array([0.0, 1.0])
     pose = np.tile(home_pose(rig), (2, 1))
-    found = size(rig, t, pose, np.zeros((2, 6)), np.zeros((2, 6)))
+    found = size_actuators(rig, t, pose, np.zeros((2, 6)), np.zeros((2, 6)))
     direction = rig.leg_motion(pose[0]).directions
     spherical = found.reactions["spherical force"].value
     universal = found.reactions["universal force"].value
@@ -134,7 +134,7 @@ def test_margins_and_who_breaks_them(rig, found):
     t, state, sizing = found
     assert sizing.within_limits
     weak = rig.replace(force_limit=float(np.abs(sizing.forces).max()) - 1.0, stroke=None)
-    judged = size(weak, t, *state)
+    judged = size_actuators(weak, t, *state)
     (force,) = (margin for margin in judged.margins if margin.limit == "force")
     assert force.value == pytest.approx(-1.0, abs=1e-9)
     assert (force.leg, force.time) == (judged.peak_force.leg, judged.peak_force.worst[2])
@@ -152,23 +152,23 @@ def test_conditions_and_crossings(rig, found):
     assert not sizing.crosses_singularity
     turn = np.zeros((101, 6)) + [0, 0, 1.0, 0, 0, 0]
     turn[:, 5] = np.linspace(0, 2.9, 101)  # about 1.57 rad the legs lose the platform
-    spun = size(rig, np.linspace(0, 1, 101), turn, np.zeros((101, 6)), np.zeros((101, 6)))
+    spun = size_actuators(rig, np.linspace(0, 1, 101), turn, np.zeros((101, 6)), np.zeros((101, 6)))
     assert spun.crosses_singularity
     assert not spun.within_limits
 
 
 def test_a_wrench_on_the_platform_is_carried(rig, found):
     t, state, _ = found
-    pushed = size(rig, t, *state, external_wrench=[0, 0, -1000, 0, 0, 0])
+    pushed = size_actuators(rig, t, *state, external_wrench=[0, 0, -1000, 0, 0, 0])
     assert np.array_equal(pushed.forces, rig.inverse_dynamics(*state, external_wrench=[0, 0, -1000, 0, 0, 0]))
 
 
 def test_bad_shapes(rig):
     zero = np.zeros((3, 6))
     with pytest.raises(tf.ShapeError, match=r"time: expected \(k,\) at least two times, strictly increasing"):
-        size(rig, [0, 1, 1], zero, zero, zero)
+        size_actuators(rig, [0, 1, 1], zero, zero, zero)
     with pytest.raises(tf.ShapeError, match=r"twist: expected \(3, 6\), a row for each time, got \(2, 6\)"):
-        size(rig, [0, 1, 2], zero, zero[:2], zero)
+        size_actuators(rig, [0, 1, 2], zero, zero[:2], zero)
 
 
 @pytest.mark.parametrize("name", ["motion-rig", "dasgupta1998", "pedrammehr2012", "mathworks-hexapod"])
@@ -189,5 +189,5 @@ def test_home_is_at_mid_stroke(rig):
 
 def test_a_platform_without_room_has_no_random_states(rig):
     tight = rig.replace(stroke=(1.1300, 1.1301))
-    with pytest.raises(tf.SingularityError, match="no poses within its limits around home"):
+    with pytest.raises(tf.SingularityError, match="no pose near home is within the limits and away from singularities"):
         random_platform_states(tight, 10)

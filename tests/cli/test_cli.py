@@ -60,7 +60,7 @@ def test_version_and_bare_call():
         (["show", "puma560", "--bright"], "No such option: --bright"),
         (["show", "puma"], "no robot named 'puma' in the catalogue\n  Did you mean puma560?"),
         (["show", "robot.xyz"], "unknown suffix '.xyz'"),
-        (["show", "puma560", "--tip", "tool0"], "tip is for URDF files"),
+        (["show", "puma560", "--tip", "tool0"], "tip applies to URDF files only"),
         (["show", "arm.urdf", "--lock", "finger"], "expected JOINT=VALUE, got 'finger'"),
         (["check", "puma560"], "expected a name that ends in .toml or .urdf, got 'puma560'"),
         (["check", "none.toml"], "none.toml is not a file"),
@@ -231,7 +231,7 @@ def test_reproduce_hands_over_and_says_where(monkeypatch, tmp_path):
         progress("angeles: computing")
         return out / "index.html"
 
-    monkeypatch.setattr("tauforge.studies.report.reproduce.reproduce", reproduce)
+    monkeypatch.setattr("tauforge.studies.reproduce.reproduce", reproduce)
     done = run("reproduce", "angeles", "--out", tmp_path)
     assert asked == [(["angeles"], tmp_path)]
     assert str(tmp_path / "index.html") in done.stdout
@@ -284,7 +284,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_the_page_names_every_unit_and_command():
-    from tauforge.motion.csv_table import UNITS
+    from tauforge.units import UNITS
 
     page = (ROOT / "docs" / "command-line.md").read_text()
     assert all(f"`{unit}`" in page for unit, (_, factor) in UNITS.items() if factor != 1)

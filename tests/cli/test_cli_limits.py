@@ -96,7 +96,7 @@ def test_legs_that_touch(tmp_path):
 
 def test_forces_beyond_their_limits_are_told_with_the_rest(tmp_path):
     found = warnings_of(RIG.replace(force_limit=100.0), tmp_path, lifted())
-    assert sum("is asked for" in text for text in found) == 6
+    assert sum("needs" in text for text in found) == 6
     assert any("has the length" in text for text in found)
 
 

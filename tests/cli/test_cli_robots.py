@@ -16,7 +16,7 @@ from tauforge.analysis.comparison import compare, random_states
 from tauforge.analysis.complexity import general_cost, operation_count
 from tauforge.analysis.fitting_pose import SLIGHT, fitting_pose
 from tauforge.analysis.platform_states import random_platform_states
-from tauforge.analysis.published_comparison import papers_beside, steps_beside
+from tauforge.analysis.published_comparison import count_comparisons, step_comparison
 from tauforge.analysis.published_counts import BREAKDOWNS
 from tauforge.cli import output
 from tauforge.motion import CsvMotion
@@ -261,12 +261,12 @@ def test_complexity_beside_the_papers():
         (row,) = (line for line in text.split("The general arm")[1].splitlines() if line.startswith(f"{name} "))
         for cost in (general_cost(name), general_cost(name, as_written=True)):
             assert " / ".join(map(str, cost)) in row
-    for entry in papers_beside(6):
+    for entry in count_comparisons(6):
         three = [" / ".join(map(str, pair)) for pair in (entry.printed, entry.as_written, entry.traced)]
         assert re.search(r" +".join(map(re.escape, [entry.formulation, *three])), text)
     found = parsed("complexity", "puma560", "--papers")["papers"]
-    assert found["counts"] == output.plain(list(papers_beside(6)))
-    assert found["steps"] == output.plain(steps_beside(6))
+    assert found["counts"] == output.plain(list(count_comparisons(6)))
+    assert found["steps"] == output.plain(step_comparison(6))
     agree = [entry["sum"] == entry["printed"] for entry in found["tables"]]
     assert agree == [breakdown.adds_up() for breakdown in BREAKDOWNS]
     assert not all(agree)
@@ -285,4 +285,4 @@ def test_complexity_of_a_platform_as_written():
 
 
 def test_there_is_nothing_to_count_without_masses():
-    assert "dietmaier has a geometry but no masses" in error_of("complexity", "dietmaier")
+    assert "dietmaier has no masses" in error_of("complexity", "dietmaier")

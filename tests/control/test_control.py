@@ -232,7 +232,9 @@ def test_gains_that_couple():
     kp[4, 5] = kp[5, 4] = 30
     kv = np.diag([20.0, 20, 20, 20, 20, 0])
     assert slowest(ComputedTorque(PUMA, kp, kv)) < -0.1
-    with pytest.raises(tf.ModelError, match=r"kv: condition \(c\) of stability: some error is never damped"):
+    with pytest.raises(
+        tf.ModelError, match=r"kv: condition \(c\) of stability: .* must have full rank, or some error is never damped"
+    ):
         ComputedTorque(PUMA, 100.0, kv)
     assert abs(slowest(ComputedTorque(PUMA, 100.0, kv, check=False))) < 1e-12
 
@@ -240,7 +242,9 @@ def test_gains_that_couple():
 def test_adaptive_control_is_asked_as_often_as_it_learns():
     law = AdaptiveComputedTorque(PUMA, period=0.01)
     for period in (None, 0.02):
-        with pytest.raises(tf.ModelError, match=r"the controller learns every 0.01 s and is asked every"):
+        with pytest.raises(
+            tf.ModelError, match=r"expected 0.01 s, the period with which the controller learns, got None"
+        ):
             tf.simulate(PUMA, law, JointMove(START, END, 1.0), step=0.01, control_period=period)
 
 
@@ -264,7 +268,7 @@ def test_resolved_rates_follow_a_line_in_space():
     far = tf.motion.StraightLine(pose, pose + [3.0, 0, 0, 0, 0, 0], 1.0, 4.0, 1.0)
     stretched = tf.simulate(PUMA, law, far, initial=(q, np.zeros(6)), control_period=1e-3)
     assert np.isfinite(stretched.position).all()
-    with pytest.raises(tf.ModelError, match="does not say where the joints start"):
+    with pytest.raises(tf.ModelError, match="a motion of the tool does not determine the joints"):
         tf.simulate(PUMA, law, line)
     with pytest.raises(
         tf.ModelError, match="ResolvedRate needs a robot with a Jacobian; Stewart platform motion-rig has"

@@ -23,8 +23,8 @@ from support.strategies import (
 )
 from support.tolerances import FORMULATIONS, ROUNDING, error, error_beside, solve_tolerance
 from tauforge.algebra import vectors as v
-from tauforge.analysis.base_parameters import base_parameters
 from tauforge.analysis.comparison import compare
+from tauforge.analysis.identifiability import base_parameters
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial import FORMULATIONS as TEXTS
 from tauforge.formulations.serial import composite_inertia, lagrange_euler, orthogonal_complement, strobing
@@ -32,7 +32,7 @@ from tauforge.formulations.serial.frame_choice import aligned, placed
 from tauforge.formulations.serial.joint_frames import cheapest_chain, inverse_dynamics_of
 from tauforge.formulations.serial.kinematics import tool_frame
 from tauforge.formulations.serial.parameters import base_at_rest
-from tauforge.formulations.serial.regrouping import joint_frames, nearly, regrouped
+from tauforge.formulations.serial.regrouping import in_joint_frames, nearly, regrouped
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "serial_6R.json").read_text())["arm"]
 
@@ -85,7 +85,7 @@ def test_mass_matrices_agree(rng, letters, convention):
         lagrange_euler.mass_matrix(p, q.tolist()),
         orthogonal_complement.generalized_inertia(p, q.tolist()),
         strobing.mass_matrix(TEXTS["newton-euler"], p, q.tolist()),
-        composite_inertia.mass_matrix(joint_frames(p).frames, q.tolist()),
+        composite_inertia.mass_matrix(in_joint_frames(p).frames, q.tolist()),
         arm.inverse_dynamics_derivatives(q, q * 0, q * 0)[2],
     ):
         assert error(M, other, core=2) < FORMULATIONS
@@ -261,7 +261,7 @@ def flat(x):
 @given(seeds, kinds, conventions)
 def test_placed_frames_change_nothing(rng, letters, convention):
     arm = random_arm(rng, letters, convention).model.parameters
-    plain = joint_frames(arm)
+    plain = in_joint_frames(arm)
     q, qd, qdd = (x.tolist() for x in random_state(rng, arm.n))
     state = (q, qd, qdd, Wrench(v.E_X, v.E_Y), base_at_rest(arm))
     expected = inverse_dynamics_of(plain, *state)
@@ -284,7 +284,7 @@ def test_cheapest_frames_have_the_promised_zeros(rng, letters, convention):
 
 @given(seeds, kinds)
 def test_regrouping_leaves_seven_numbers_a_link(rng, letters):
-    chain = joint_frames(random_arm(rng, letters, "general").model.parameters)
+    chain = in_joint_frames(random_arm(rng, letters, "general").model.parameters)
     for before, after in zip(chain.frames, regrouped(chain).frames, strict=True):
         if before.revolute:
             assert after.mass == 0

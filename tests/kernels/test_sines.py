@@ -13,7 +13,7 @@ from support.tolerances import ROUNDING, error
 from tauforge.algebra.scalars import cos, sin
 from tauforge.kernels.cpu import llvm_body
 from tauforge.kernels.cpu.host import VECTOR_BITS
-from tauforge.kernels.cpu.llvm_sines import turning
+from tauforge.kernels.cpu.llvm_sines import early_sines
 from tauforge.kernels.cpu.llvm_text import literal
 from tauforge.tracing.graph import trace
 from tauforge.tracing.ordering import least_crowded
@@ -49,7 +49,7 @@ def by_numpy(x):
 
 def test_which_angles_wait_for_nothing():
     graph = trace(lambda x: [*every_kind(x), sin(sin(x[0]))], {"x": 5})
-    angles, slots = turning(graph)
+    angles, slots = early_sines(graph)
     assert len(set(angles)) == 5  # all but those of the two nested sines
     sines = {k: node for k, node in enumerate(graph.nodes) if node.op in ("sin", "cos")}
     assert len({node.args[0] for node in sines.values()} - set(angles)) == 2
@@ -75,10 +75,10 @@ def test_the_loop_gives_what_numpy_gives(monkeypatch, width, part_nodes, dtype):
 def test_the_loop_is_in_the_code_of_crowded_graphs_only(monkeypatch):
     graph = trace(every_kind, {"x": 5})
     ins, outs = [llvm_body.Operand("x", (5,), 0)], [llvm_body.Operand("", (8,), 1)]
-    assert "@turns" not in llvm_body.emit_body(graph, ins, outs, 64, 8, avx512=True).text
+    assert "@sines" not in llvm_body.emit_body(graph, ins, outs, 64, 8, avx512=True).text
     monkeypatch.setattr(llvm_body, "is_crowded", lambda graph: True)
     body = llvm_body.emit_body(graph, ins, outs, 64, 8, avx512=True)
-    assert body.text.count("call void @turns") == 1
+    assert body.text.count("call void @sines") == 1
     assert body.taint == 2 * 5
     assert body.scratch == 2 * 5 + 1
     reduction = literal(2 / math.pi, 64)  # by which every angle is multiplied first
@@ -90,9 +90,9 @@ def test_what_the_loop_makes_takes_no_other_memory_and_the_order_is_changed(monk
     monkeypatch.setattr(llvm_body, "is_crowded", lambda graph: True)
     graph = trace(every_kind, {"x": 5})
     plan = llvm_body.Plan(graph, [llvm_body.Operand("x", (5,), 0)], [llvm_body.Operand("", (8,), 1)], 64, 8)
-    assert plan.turns == turning(plan.graph)
-    assert plan.graph == least_crowded(graph, turning(graph).slots)
-    assert not set(plan.slots) & set(plan.turns.slots)
+    assert plan.early_sines == early_sines(plan.graph)
+    assert plan.graph == least_crowded(graph, early_sines(graph).slots)
+    assert not set(plan.slots) & set(plan.early_sines.slots)
     assert min(plan.slots.values()) == 2 * 5 + 1  # after the taint
 
 

@@ -162,10 +162,10 @@ def test_uneven_steps_and_unknown_columns_are_told(tmp_path):
     ("text", "message"),
     [
         ("time [s],q1 [rad],q2 [rad],qd1 [rad/s]\n0,1,1,1\n", "no column 'qd2 [rad/s]' beside qd1. Give all of qd1"),
-        (f"time [s],{RATES}\n0,1,1,1,1,1,1\n", "1 row, too few. Give at least 2"),
+        (f"time [s],{RATES}\n0,1,1,1,1,1,1\n", "1 row is too few. Give at least 2"),
         (
             "time [s],q1 [rad],q2 [rad]\n0,1,1\n1,1,1\n",
-            "2 rows, too few. Give at least 6, or velocity and acceler",
+            "2 rows are too few. Give at least 6, or velocity and acceler",
         ),
         ("q1 [rad],q2 [rad]\n1,1\n", "no column 'time [s]'"),
     ],
@@ -234,10 +234,16 @@ def test_our_names_count_before_those_of_joints(tmp_path):
 @pytest.mark.parametrize(
     ("header", "message"),
     [
-        ("time [s],shoulder [deg]", "row 1: no column 'q2 [rad]' or 'elbow [rad]'. There are: time, shoulder"),
-        ("time [s],shoulder [deg],elbow", "row 1, column elbow: no unit. Write elbow [rad], say"),
+        (
+            "time [s],shoulder [deg]",
+            "row 1: there is no column 'q2 [rad]' or 'elbow [rad]'. The columns are: time, shoulder",
+        ),
+        ("time [s],shoulder [deg],elbow", "row 1, column elbow: the column has no unit. Write for example elbow [rad]"),
         ("time [s],shoulder [deg],elbow [mm]", "row 1, column elbow: unit [mm] does not measure this column"),
-        ("time [s],Q1 (turns),q2 [rad]", "no column 'q1 [rad]' or 'shoulder [rad]'. Units stand in brackets: write q1"),
+        (
+            "time [s],Q1 (turns),q2 [rad]",
+            "no column 'q1 [rad]' or 'shoulder [rad]'. Units are written in brackets: write q1",
+        ),
         (
             "time [s],q1 [rad],q2 [rad],shoulder_velocity [rad/s]",
             "no column 'qd2 [rad/s]' beside qd1. Give all of qd1 to qd2 or none of them",

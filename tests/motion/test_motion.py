@@ -180,10 +180,10 @@ def test_motions_go_where_they_should():
 @pytest.mark.parametrize(
     ("make", "match"),
     [
-        (lambda: JointMove([0], [1, 2], 1.0), "end: expected 1 numbers, as start, got 2"),
+        (lambda: JointMove([0], [1, 2], 1.0), "end: expected 1 numbers, as many as in start, got 2"),
         (lambda: JointMove([0], [1], 1.0, "linear"), "profile: expected one of cubic"),
         (lambda: Waypoints([0, 1, 1], [[0], [1], [2]]), "times: expected times that start at 0 and increase"),
-        (lambda: Waypoints([0, 1], [[0]]), "times: expected one for each"),
+        (lambda: Waypoints([0, 1], [[0]]), "times: expected one time for each"),
         (lambda: Sine([0, 0], [1, 2, 3], 1.0, 1.0), "amplitude: expected 1 or 2 numbers, got 3"),
         (lambda: Sine([0, 0], np.nan, 1.0, 1.0), "amplitude: expected finite numbers"),
         (lambda: Chirp([0, 0], [1, 2, 3], 1.0, 2.0, 1.0), "amplitude: expected 1 or 2 numbers"),

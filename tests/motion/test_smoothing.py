@@ -10,7 +10,7 @@ from scipy.interpolate import make_interp_spline
 
 import tauforge as tf
 from support.command_line import error_of, parsed, run
-from tauforge.analysis.sizing import size
+from tauforge.analysis.sizing import size_actuators
 from tauforge.motion import CsvMotion, Sampled
 from tauforge.motion.derivatives import derivatives
 from tauforge.motion.digits import quanta
@@ -43,7 +43,7 @@ def forces_of_heave(phase):
     z, rate, acceleration = heave(phase)
     state = np.zeros((3, len(T), 6))
     state[:, :, 2] = z, rate, acceleration
-    return size(tf.load("motion-rig"), T, *state)
+    return size_actuators(tf.load("motion-rig"), T, *state)
 
 
 # ------------------------------------------------------------------------------------------------------------- digits
@@ -115,7 +115,7 @@ def test_the_error_that_is_told_is_the_error_that_is_there(tmp_path, phase, case
     assert str(told[0].message) == (
         f"{path}: z is written in steps of {step}"
         + (" and the times in steps of 1e-05 s" if case == "times" else "")
-        + f", so that accelerations from it may be off by {motion.uncertain[2]:.2g} m/s^2 where the largest is "
+        + f", so accelerations derived from it may be off by {motion.uncertain[2]:.2g} m/s^2 where the largest is "
         f"{largest:.2g} m/s^2. Give accelerations or more digits, or smooth the motion (smooth=, --smooth HZ)"
     )
 
@@ -269,7 +269,7 @@ def test_sizing_of_a_rounded_heave(tmp_path, phase):
     assert max(map(abs, smoothed["peak_force"]["value"])) == pytest.approx(exact, rel=0.03)
     rough = run("sizing", "motion-rig", path)
     assert "warning: " in rough.stderr
-    assert "z is written in steps of 1e-06 m, so that accelerations from it may be off by" in rough.stderr
+    assert "z is written in steps of 1e-06 m, so accelerations derived from it may be off by" in rough.stderr
     assert "jump from sample to sample" not in rough.stderr  # said once
 
 
@@ -290,7 +290,9 @@ def test_given_accelerations_are_used_as_they_are(tmp_path):
     motion = CsvMotion(path, rig)
     assert motion.derived == ()
     assert np.abs(motion.samples.acceleration[:, 2] - heave(0.7)[2]).max() < 1e-6  # six decimals of itself
-    with pytest.raises(tf.ShapeError, match="smooth: expected None: the file gives velocity and acceleration, got 40"):
+    with pytest.raises(
+        tf.ShapeError, match="smooth: expected None, because the file gives velocity and acceleration, got 40"
+    ):
         CsvMotion(path, rig, smooth=40.0)
     write("xyzta")
     motion = CsvMotion(path, rig)
@@ -324,7 +326,7 @@ def test_sampled_motions_are_smoothed_too():
     z, _, acceleration = heave(0.3)
     motion = Sampled(T, np.round(z, 6)[:, None], smooth=45.0)
     assert np.abs(motion.sample(T).acceleration[100:-100, 0] - acceleration[100:-100]).max() < 0.01 * PEAK
-    with pytest.raises(tf.ShapeError, match="smooth: expected None where velocities are given, got 45"):
+    with pytest.raises(tf.ShapeError, match="smooth: expected None, because velocities are given, got 45"):
         Sampled(T, z[:, None], 0 * z[:, None], smooth=45.0)
 
 
@@ -369,7 +371,10 @@ def test_every_command_that_reads_a_motion_can_smooth_it(tmp_path, command):
     path = heave_file(tmp_path / "m.csv", 0.7)
     given = [str(path) if word == "FILE" else word for word in command]
     done = run(*given, "--smooth", "45")
-    assert "velocity and acceleration from a spline that smooths above 45 Hz, no columns give them" in done.stderr
+    assert (
+        "no columns give velocity and acceleration; they are derived from a spline that smooths above 45 Hz"
+        in done.stderr
+    )
     assert "warning" not in done.stderr
     assert "warning" in run(*given).stderr
     assert "smooth: expected a frequency of at least 1 Hz" in error_of(*given, "--smooth", "0.5")
@@ -415,7 +420,9 @@ def test_smooth_motions_are_not_noise():
 @pytest.mark.parametrize("deviation", [1e-7, 1e-6, 1e-5])
 def test_noise_is_told_with_what_it_does(tmp_path, deviation):
     path = noisy_heave(tmp_path / "noisy.csv", deviation)
-    with pytest.warns(tf.RoundedMotionWarning, match=r"z has noise of .* m, so that accelerations from it may be off"):
+    with pytest.warns(
+        tf.RoundedMotionWarning, match=r"z has noise of .* m, so accelerations derived from it may be off"
+    ):
         motion = CsvMotion(path, tf.load("motion-rig"))
     wrong = np.abs(motion.samples.acceleration[:, 2] - heave(0.7)[2]).max()
     assert wrong / HONEST < motion.uncertain[2] < HONEST * wrong

@@ -97,11 +97,11 @@ def test_what_cannot_be_followed():
 
 
 def test_what_is_refused():
-    with pytest.raises(tf.UnsupportedFeatureError, match="panda has 7 joints"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="does not determine the 7 joints of panda"):
         ToolMotion(tf.load("panda"), LINE)
     with pytest.raises(tf.ShapeError, match="motion: expected a motion of poses"):
         ToolMotion(PUMA, tf.motion.JointMove(np.zeros(6), np.ones(6), 1.0))
-    with pytest.raises(tf.UnsupportedFeatureError, match="tool motions are for arms"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="a tool motion needs an arm"):
         ToolMotion(tf.load("box"), LINE)
 
 

@@ -59,8 +59,8 @@ def test_both_draw_sketches() -> None:
             one = next(areas) if line.style == "area" else next(curves)
             points = one.get_xy() if line.style == "area" else np.stack([one.get_xdata(), one.get_ydata()], axis=-1)
             assert np.array_equal(points, np.stack([line.x, line.y], axis=-1))
-            pen = one.get_edgecolor() if line.style == "area" else one.get_color()
-            assert matplotlib.colors.same_color(pen, (trace.marker if line.style == "points" else trace.line).color)
+            colour = one.get_edgecolor() if line.style == "area" else one.get_color()
+            assert matplotlib.colors.same_color(colour, (trace.marker if line.style == "points" else trace.line).color)
         for note, said in zip(panel.notes, shown.layout.annotations, strict=True):
             assert (said.x, said.y) == (note.x, note.y)
             assert (said.xshift, said.yshift) == note.shift
@@ -98,5 +98,5 @@ def test_one_legend_where_one_panel_names_all() -> None:
 
 def test_names_and_numbers_along_one_axis_are_refused() -> None:
     lines = (Line("named", ["a", "b"], np.ones(2), "bars"), Line("numbered", np.arange(2.0), np.ones(2)))
-    with pytest.raises(ModelError, match="'numbered' has numbers along x and others of its panel have names"):
+    with pytest.raises(ModelError, match="'numbered' has numbers along x, but other lines of its panel have names"):
         drawn(Figure("f", "t", "c", (Panel("", "x", "y", lines),)))

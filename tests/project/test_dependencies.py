@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import re
+import sys
 import tomllib
 from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
 
@@ -14,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 TESTED = ("plots", "symbolic", "jax")  # the extras that the lowest set has
+DEVELOPING = ("docs", "test")  # extras that are not for users
 LIBRARIES = [text for text in EXTRAS["test"] if text.startswith(("control", "xarray"))]  # that results are handed to
 
 
@@ -48,3 +53,38 @@ def test_the_sets_are_within_the_declared_ranges(name):
     declared = requirements(PROJECT["dependencies"], *(EXTRAS[extra] for extra in (*TESTED, "docs", "test")))
     outside = [str(r) for r in declared if held[canonicalize_name(r.name)] not in r.specifier]
     assert outside == []
+
+
+def test_extras_are_for_what_exists():
+    """Every library of an extra is named in the code of the package or in a page for its users."""
+    users = {name: EXTRAS[name] for name in EXTRAS if name not in (*DEVELOPING, "all")}
+    assert set(users) == set(TESTED)
+    code = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "src").rglob("*.py")))
+    pages = "".join(
+        path.read_text(encoding="utf-8").lower() for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    )
+    unknown = [r.name for r in requirements(*users.values()) if f"import {r.name}" not in code and r.name not in pages]
+    assert unknown == []
+    assert Requirement(*EXTRAS["all"]).extras == set(users)
+
+
+def test_whatever_the_package_imports_is_declared():
+    """Of the package itself or of an extra; what only hands results over, and asks for it by name, is in the tests."""
+    declared = {r.name.replace("-", "_") for r in requirements(PROJECT["dependencies"], *EXTRAS.values())}
+    imported = set()
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                imported |= {alias.name.partition(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level:
+                imported.add(str(node.module).partition(".")[0])
+    assert sorted(imported - declared - set(sys.stdlib_module_names) - {"tauforge"}) == []
+
+
+def test_the_classifiers_name_the_versions_and_systems():
+    classifiers = PROJECT["classifiers"]
+    lowest = min(spec.version for spec in SpecifierSet(PROJECT["requires-python"]))
+    versions = [text.rpartition(" ")[2] for text in classifiers if re.fullmatch(r"Programming .* 3\.\d+", text)]
+    assert versions[0] == lowest
+    assert versions == [f"3.{minor}" for minor in range(int(lowest[2:]), int(lowest[2:]) + len(versions))]
+    assert "Operating System :: POSIX :: Linux" in classifiers

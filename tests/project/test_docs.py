@@ -106,9 +106,10 @@ def test_pages_load_nothing_from_the_network(pages):
 @needs_sphinx
 def test_every_public_name_is_in_the_reference(pages):
     places = set().union(*(links.places for links in pages.values()))
-    wanted = {f"tauforge.{name}" for name in tf.__all__ if name not in ("motion", "control")}
+    wanted = {f"tauforge.{name}" for name in tf.__all__ if name not in ("analysis", "motion", "control")}
     for module in (tf.motion, tf.control):
         wanted |= {f"{module.__name__}.{name}" for name in module.__all__}
+    wanted |= {f"tauforge.analysis.{name}" for name in tf.analysis.__all__ if name not in tf.__all__}
     for robot in (tf.SerialArm, tf.StewartPlatform):
         methods = (name for name, _ in inspect.getmembers(robot, inspect.isfunction) if not name.startswith("_"))
         wanted |= {f"tauforge.{robot.__name__}.{name}" for name in methods}
@@ -132,7 +133,8 @@ def test_fields_of_results_say_what_they_are():
     found = []
     for name in re.findall(r"autoclass:: (\S+)", pages):
         places = [
-            pydoc.locate(f"{module}{name}") for module in ("", "tauforge.", "tauforge.motion.", "tauforge.control.")
+            pydoc.locate(f"{module}{name}")
+            for module in ("", "tauforge.", "tauforge.motion.", "tauforge.control.", "tauforge.analysis.")
         ]
         documented = next(place for place in places if place is not None)
         if issubclass(documented, tuple):
@@ -231,8 +233,8 @@ def names_in_tables(text: str) -> list[str]:
 
 def sources(package, *stems: str) -> str:
     folder = Path(package.__file__).parent
-    texts = [(folder / f"{stem}.py").read_text() for stem in stems]
-    return "\n".join([*texts, *((folder.parent.parent / "algebra").joinpath("inertias.py").read_text(),)])
+    shared = [folder.parent.parent / "algebra" / f"{stem}.py" for stem in ("inertias", "acceleration_matrices")]
+    return "\n".join(path.read_text() for path in (*(folder / f"{stem}.py" for stem in stems), *shared))
 
 
 @pytest.mark.parametrize("formulation", tf.FORMULATIONS)

@@ -19,7 +19,7 @@ from paper_verdicts import (
     summary_table,
 )
 from support.made_up_studies import study
-from tauforge.studies.rules import MEANING
+from tauforge.report.verdicts import MEANING
 
 ROOT = Path(__file__).parents[2]
 

@@ -17,15 +17,16 @@ import pytest
 from support.made_up_studies import NASTY, bars_figure, study
 from tauforge.errors import ModelError
 from tauforge.plots.figure import Panel
+from tauforge.report.csv_files import bracketed
+from tauforge.report.environment import environment
+from tauforge.report.files import panel_stems, stem
+from tauforge.report.study import Study
+from tauforge.report.table import Table
+from tauforge.report.table_html import cell_text, table_html
+from tauforge.report.verdicts import MEANING
 from tauforge.studies import registry
 from tauforge.studies.citations import places
-from tauforge.studies.report.csv_files import bracketed
-from tauforge.studies.report.environment import environment
-from tauforge.studies.report.files import panel_stems, stem
-from tauforge.studies.report.reproduce import reproduce
-from tauforge.studies.report.table_html import cell_text, table_html
-from tauforge.studies.rules import MEANING
-from tauforge.studies.study import Study, Table
+from tauforge.studies.reproduce import reproduce
 
 Old = tuple[Path, dict[str, bytes]]
 Made = Callable[[Callable[[str], None]], Study]
@@ -78,7 +79,7 @@ def made(monkeypatch: pytest.MonkeyPatch) -> dict[str, Made]:
         "turney1980": lambda progress: study("turney1980"),
     }
     monkeypatch.setattr(registry, "STUDIES", dict.fromkeys(studies, ""))
-    monkeypatch.setattr("tauforge.studies.report.reproduce.run", lambda name, progress: studies[name](progress))
+    monkeypatch.setattr("tauforge.studies.reproduce.run", lambda name, progress: studies[name](progress))
     return studies
 
 
@@ -90,7 +91,7 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[Study]]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(registry, "STUDIES", {one.name: "" for one in studies})
         patch.setattr(
-            "tauforge.studies.report.reproduce.run", lambda name, _: next(one for one in studies if one.name == name)
+            "tauforge.studies.reproduce.run", lambda name, _: next(one for one in studies if one.name == name)
         )
         reproduce(None, out)
     return out, studies
@@ -249,7 +250,7 @@ def test_the_page_explains_its_verdicts_and_its_sources(report: tuple[Path, list
     said = " ".join(page.text.split())
     assert "read by a machine (OCR)" in said
     assert "not held against the paper" in said
-    assert "Of the papers' figures only the captions were at hand" in said
+    assert "Only the captions of the papers' figures were at hand" in said
 
 
 def test_everything_in_the_paper_has_a_row(report: tuple[Path, list[Study]]) -> None:
@@ -405,7 +406,7 @@ def test_a_full_disk_leaves_the_old_report(old: Old, tmp_path: Path, monkeypatch
     def full(*_: object) -> str:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("tauforge.studies.report.reproduce.page", full)
+    monkeypatch.setattr("tauforge.report.writing.page", full)
     with pytest.raises(ModelError, match=r"report: cannot be written: No space left on device\. Make room"):
         reproduce(["dasgupta1998"], out)
     assert everything(out) == before
@@ -424,7 +425,7 @@ def test_a_report_that_cannot_be_put_in_place_gives_way_to_the_old_one(
         rename(source, target)
 
     monkeypatch.setattr("os.rename", refuses)
-    monkeypatch.setattr("tauforge.studies.report.whole_folder._swapped", lambda *_: False)
+    monkeypatch.setattr("tauforge.report.whole_folder._swapped", lambda *_: False)
     with pytest.raises(ModelError, match="cannot be written: Permission denied"):
         reproduce(["dasgupta1998"], out)
     assert everything(out) == before

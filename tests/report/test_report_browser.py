@@ -11,8 +11,9 @@ import pytest
 
 from support.browser import chromium, opened
 from support.made_up_studies import study
-from tauforge.studies.report.reproduce import write_report
-from tauforge.studies.rules import MEANING
+from tauforge.report.verdicts import MEANING
+from tauforge.report.writing import write_report
+from tauforge.studies.reproduce import FRONT
 
 PHONE = {"width": 390, "height": 844}
 DESKTOP = {"width": 1360, "height": 900}
@@ -33,7 +34,7 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder: Path = tmp_path_factory.mktemp("shown")
-    write_report([study(), study("turney1980")], folder)
+    write_report([study(), study("turney1980")], FRONT, folder)
     return (folder / "index.html").as_uri()
 
 

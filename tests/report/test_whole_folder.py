@@ -21,9 +21,9 @@ import pytest
 from conftest import SOAK
 from support.usual_signals import with_usual_signals
 from tauforge.errors import ModelError
-from tauforge.studies.report import whole_folder as module
-from tauforge.studies.report.files import files_of
-from tauforge.studies.report.whole_folder import whole_folder
+from tauforge.report import whole_folder as module
+from tauforge.report.files import files_of
+from tauforge.report.whole_folder import whole_folder
 
 BESIDE = {
     **os.environ,
@@ -346,7 +346,7 @@ def test_a_signal_while_the_papers_are_computed(
             import sys, time
             from tauforge.__main__ import main
             from tauforge.studies import registry
-            from tauforge.studies.report import reproduce
+            from tauforge.studies import reproduce
             from support.made_up_studies import study
             def run(name, progress):
                 if len(sys.argv) > 1:

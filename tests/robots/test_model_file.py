@@ -14,9 +14,9 @@ import pytest
 from support.model_texts import IGNORE_UNPHYSICAL, VALID, mutant, refused_at_once, written
 from tauforge.errors import ModelError
 from tauforge.robots.loading import load, read_robot
+from tauforge.robots.provenance import Source
 from tauforge.robots.readers.toml_guard import TOKEN
 from tauforge.robots.readers.toml_table import MULTIPLE_OF_PI
-from tauforge.robots.serial.description import Source
 from tauforge.robots.serial.serial_arm import SerialArm
 
 SOAK = int(os.environ.get("TAUFORGE_SOAK", "1"))  # multiplies random counts
@@ -184,10 +184,10 @@ BAD: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "XML": ("<robot name='arm'/>", (":1", "not valid TOML")),
     "other format": (changed("tauforge-arm-1", "tauforge-arm-9"), ("format", "tauforge-arm-9", "tauforge-arm-1")),
     "format a number": (changed('"tauforge-arm-1"', "1"), ("format", "unknown format 1")),
-    "no format": (without("format"), ("format: missing", 'format = "tauforge-arm-1"')),
-    "no name": (without("name"), ("name: missing",)),
-    "name a number": (changed('"arm"', "7"), ("name: expected a text",)),
-    "no convention": (without("convention"), ("convention: missing", "standard")),
+    "no format": (without("format"), ("format: the key is missing", 'format = "tauforge-arm-1"')),
+    "no name": (without("name"), ("name: the key is missing",)),
+    "name a number": (changed('"arm"', "7"), ("name: expected a string",)),
+    "no convention": (without("convention"), ("convention: the key is missing", "standard")),
     "unknown convention": (changed('"standard"', '"Denavit"'), ("convention", "'Denavit'", "modified")),
     "no joints": (VALID.partition("[[joint]]")[0], ("joint", "at least one")),
     "one joint table": (changed("[[joint]]", "[joint]", GENERAL), ("joint", "[[joint]]")),
@@ -200,11 +200,11 @@ BAD: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "key below its table": (VALID + "gravity = [0, 0, -9.81]", ("joint[2]", "'gravity'", "top of the file")),
     "mixed conventions": (VALID + 'convention = "modified"', ("joint[2]", "'convention'", "top of the file")),
     "dotted key": (changed("mass = 2", "mass.value = 2"), ("joint[2].mass", "expected a number", "{'value': 2}")),
-    "no mass": (without("mass"), ("joint[1].mass: missing", "mass = 2.5")),
-    "no com": (without("com"), ("joint[1].com: missing",)),
-    "no inertia": (without("inertia"), ("joint[1].inertia: missing",)),
-    "no kind": (without("kind"), ("joint[1].kind: missing", '"P"')),
-    "no theta": (without("theta"), ("joint[1].theta: missing",)),
+    "no mass": (without("mass"), ("joint[1].mass: the key is missing", "mass = 2.5")),
+    "no com": (without("com"), ("joint[1].com: the key is missing",)),
+    "no inertia": (without("inertia"), ("joint[1].inertia: the key is missing",)),
+    "no kind": (without("kind"), ("joint[1].kind: the key is missing", '"P"')),
+    "no theta": (without("theta"), ("joint[1].theta: the key is missing",)),
     "mass nan": (changed("mass = 2", "mass = nan"), ("joint[2].mass", "finite", "nan")),
     "mass -inf": (changed("mass = 2", "mass = -inf"), ("joint[2].mass", "finite", "-inf")),
     "mass overflows": (changed("mass = 2", "mass = 1e999"), ("joint[2].mass", "finite", "inf")),
@@ -234,7 +234,7 @@ BAD: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     "pi over nothing": (changed('"-pi/2"', '"pi/0"'), ("joint[1].limits", "multiple of pi")),
     "code for an angle": (changed('"pi/2"', "\"__import__('os')\""), ("joint[1].alpha", "multiple of pi")),
     "kind": (changed('"P"', '"prismatic"'), ("joint[2].kind", "'prismatic'", "P for prismatic")),
-    "kind a number": (changed('"P"', "1"), ("joint[2].kind", "expected a text")),
+    "kind a number": (changed('"P"', "1"), ("joint[2].kind", "expected a string")),
     "repeated name": (changed('"slide"', '"turn"'), ("names must differ", "turn")),
     "DH in general": (changed("offset", 'alpha = "pi"\noffset', GENERAL), ("joint[1].alpha", "general", "standard")),
     "DH and transforms": (changed("theta = 0.3", "offset = 0.3"), ("joint[1].offset", "alpha", "before")),
@@ -261,15 +261,15 @@ BAD: dict[str, tuple[str | bytes, tuple[str, ...]]] = {
     ),
     "exception of nobody": (
         VALID + '[[known_exception]]\nbody = "link of turnip"\nreason = "none"\n',
-        ("no such body", "link of turnip"),
+        ("there is no body named", "link of turnip"),
     ),
     "exception without reason": (
         VALID + '[[known_exception]]\nbody = "link of turn"\n',
-        ("known_exception[1].reason: missing",),
+        ("known_exception[1].reason: the key is missing",),
     ),
     "source of one field": (
         VALID + '[[source]]\nfields = "mass"\nsource = "scales"\n',
-        ("source[1].fields", "list of texts"),
+        ("source[1].fields", "list of strings"),
     ),
     "too many joints": (VALID + "[[joint]]\n" * 63, ("65 joints", "at most 64")),
 }
@@ -312,7 +312,7 @@ HOSTILE: dict[str, tuple[str | bytes, str]] = {
     "as many long keys as fit": ("\n".join(f"a.b.c.d.e.f.g.h{i} = 1" for i in range(660)), "unknown key 'a'"),
     "as many keys as fit": ("\n".join(f"a{i} = 1" for i in range(3_700)), "unknown key 'a0'"),
     "as many values as fit": ("a = [" + "1," * 7_400 + "]", "unknown key 'a'"),
-    "many joints": ("[[joint]]\n" * 2_400, "format: missing"),
+    "many joints": ("[[joint]]\n" * 2_400, "format: the key is missing"),
     "many joints of an arm": (VALID + "[[joint]]\n" * 2_000, "2002 joints"),
     "long integer": ("a = " + "1" * 200_000, "200 characters"),
     "long fraction": ("a = 0." + "1" * 200_000, "200 characters"),

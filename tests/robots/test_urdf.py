@@ -121,7 +121,7 @@ def test_real_robot_agrees_with_pinocchio(robot: Robot) -> None:
     path = DATA / f"{robot.file}.urdf"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnphysicalInertiaWarning)
-        warnings.filterwarnings("ignore", ".*unknown, and ignored: attribute 'D' of <dynamics>")  # of the panda
+        warnings.filterwarnings("ignore", ".*unknown names are ignored: attribute 'D' of <dynamics>")  # of the panda
         arm = read_urdf(path, tip=robot.tip, lock=robot.lock)
         assert arm.kinds == robot.kinds
         assert_agrees(path, arm, robot.tool, robot.lock)
@@ -165,7 +165,7 @@ def test_tree_agrees_with_pinocchio(
         ("rethink_baxter", "left_gripper", "l_gripper_l_finger_joint", {"l_gripper_r_finger_joint": -0.02}),
     ],
 )
-@pytest.mark.filterwarnings("ignore:.*unknown, and ignored")
+@pytest.mark.filterwarnings("ignore:.*unknown names are ignored")
 @pytest.mark.filterwarnings("ignore::tauforge.errors.UnphysicalInertiaWarning")
 def test_locking_a_joint_locks_its_mimics(file: str, tip: str, given: str, held: dict[str, float]) -> None:
     path = DATA / f"{file}.urdf"
@@ -211,7 +211,7 @@ def test_a_mimic_cannot_be_elsewhere(written: Any, mimic: str, lock: dict[str, f
 
 
 def test_a_moving_mimic_is_refused_with_the_joint_to_hold() -> None:
-    with pytest.raises(UnsupportedFeatureError) as caught, pytest.warns(UserWarning, match="unknown, and ignored"):
+    with pytest.raises(UnsupportedFeatureError) as caught, pytest.warns(UserWarning, match="unknown names are ignored"):
         read_urdf(DATA / "franka_panda_hand.urdf", tip="panda_hand_tcp")
     assert "mimic joint 'panda_finger_joint2'. Hold the joint that leads, and its mimics are held too: " in str(
         caught.value
@@ -337,7 +337,7 @@ def test_the_documented_message_is_the_message(written: Any) -> None:
     ],
 )
 def test_attributes_of_other_tools_warn(written: Any, old: str, new: str, message: str) -> None:
-    with pytest.warns(UserWarning, match="unknown, and ignored") as caught:
+    with pytest.warns(UserWarning, match="unknown names are ignored") as caught:
         arm = read_urdf(written(changed(old, new)))
     assert [message in str(warning.message) for warning in caught] == [True]
     assert arm.joints[1] == read_urdf(written(VALID)).joints[1]

@@ -11,6 +11,7 @@ import tauforge as tf
 from support.strategies import random_arm
 from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, LegSpaceComputedTorque, ResolvedRate
 from tauforge.motion import JointMove, PoseMotion, Sine, StraightLine
+from tauforge.robots.poses import pose_of
 from tauforge.simulation import Sensors
 
 pytestmark = pytest.mark.usefixtures("as_installed")
@@ -182,9 +183,9 @@ def test_a_law_that_fails_leaves_the_recording(options):
 @pytest.mark.parametrize("method", ["rk4", "dormand-prince"])
 def test_no_numbers_are_named(method):
     options = {"initial": (np.zeros(3), np.zeros(3)), "duration": 0.1, "method": method}
-    with pytest.raises(tf.DivergenceError, match=r"the controller gives no numbers at t = 0 s: \[nan"):
+    with pytest.raises(tf.DivergenceError, match=r"the controller returned non-finite forces at t = 0 s: \[nan"):
         tf.simulate(ARM, lambda *_: [np.nan, 0, 0], **options)
-    with pytest.raises(tf.DivergenceError, match=r"the disturbance is no number at t = 0.0"):
+    with pytest.raises(tf.DivergenceError, match=r"the disturbance returned a non-finite wrench at t = 0.0"):
         tf.simulate(ARM, disturbance=lambda t: [0 if t < 0.05 else np.nan] * 6, **options)
 
 
@@ -223,7 +224,7 @@ def test_angles_go_the_short_way_round():
 
 def test_tilts_beyond_a_quarter_turn_are_refused():
     over = PoseMotion(JointMove([0, 0, 1.0, 0, 1.3, 0], [0, 0, 1.0, 0, 1.8, 0], 1.0))
-    with pytest.raises(tf.ModelError, match=r"theta_y goes to 1.8 rad.*LegSpaceComputedTorque"):
+    with pytest.raises(tf.ModelError, match=r"theta_y reaches 1.8 rad.*LegSpaceComputedTorque"):
         tf.simulate(RIG, ComputedTorque(RIG), over)
 
 
@@ -240,7 +241,7 @@ def test_resolved_rates_stay_bounded_out_of_reach():
     puma = tf.load("puma560").without_friction()
     q = np.array([0.2, 0.6, -0.8, 0.3, 0.9, -0.2])
     tool = puma.forward_kinematics(q)
-    start = np.r_[tool[:3, 3], tf.motion.poses.pose_of(tool)[3:]]
+    start = np.r_[tool[:3, 3], pose_of(tool)[3:]]
     away = StraightLine(start, start + [1.5, 0, 0, 0, 0, 0], 1.0, 2.0, 1.0)
     run = tf.simulate(puma, ResolvedRate(puma), away, initial=(q, np.zeros(6)), step=2e-3, control_period=2e-3)
     assert np.abs(run.velocity).max() < 3.5  # rad/s: `fastest`, and what the velocity loop overshoots
@@ -261,9 +262,9 @@ def test_resolved_rates_stay_bounded_out_of_reach():
         ({"force_limits": [1.0, 2.0]}, "force_limits: expected one number > 0, or 3"),
         ({"disturbance": 3.0}, "disturbance: expected a callable of the time"),
         ({"step": 1e-13}, "duration: expected at most 1,000,000,000 steps"),
-        ({"plant": RIG}, "plant: motion-rig is no robot of the kind"),
+        ({"plant": RIG}, "plant: motion-rig is not a robot of the same kind"),
         ({"plant": "heavy"}, "plant: expected a robot such as a SerialArm or a StewartPlatform, got 'heavy'"),
-        ({"method": "symplectic"}, "method: the symplectic method is for free motion"),
+        ({"method": "symplectic"}, "method: the symplectic method takes no controller and no disturbance"),
     ],
 )
 def test_what_does_not_fit_is_said(options, match):

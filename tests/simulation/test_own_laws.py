@@ -242,7 +242,9 @@ def test_dynamics_put_over_one_arm():
     plain = rollout(law, arm)
     vars(arm)["forward_dynamics"] = lambda q, qd, tau: ARM.forward_dynamics(q, qd, tau) - 20 * np.asarray(qd)
     assert np.abs(assert_is_simulated(law, arm).position - plain.position).max() > 1e-4
-    with pytest.raises(tf.UnsupportedFeatureError, match="has methods of its own, which its changed copies would lose"):
+    with pytest.raises(
+        tf.UnsupportedFeatureError, match="has methods set on the instance, which its varied copies would lose"
+    ):
         rollout(law, arm, varying={"mass": np.ones((3, 2))})
 
 
@@ -256,7 +258,7 @@ def test_dynamics_of_another_arm_put_over_one(monkeypatch, kind):
     assert type(heavy.forward_dynamics).__name__ == kind
     vars(arm)["forward_dynamics"] = heavy.forward_dynamics
     assert np.abs(assert_is_simulated(law, arm).position - rollout(law).position).max() > 1e-4
-    with pytest.raises(tf.UnsupportedFeatureError, match="has methods of its own"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="has methods set on the instance"):
         rollout(law, arm, varying={"mass": np.ones((3, 2))})
 
 

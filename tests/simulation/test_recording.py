@@ -45,7 +45,7 @@ def test_recordings_survive_files(tmp_path):
     whole = (tmp_path / "run.npz").read_bytes()
     for damaged in (b"nothing", b"", whole[: len(whole) // 2], whole[:300] + b"\x00" * 40 + whole[340:]):
         (tmp_path / "bad.npz").write_bytes(damaged)
-        with pytest.raises(tf.ModelError, match="is not a recording"):
+        with pytest.raises(tf.ModelError, match="not a valid recording"):
             Recording.load(tmp_path / "bad.npz")
 
 
@@ -140,7 +140,7 @@ def test_thinned_recordings():
     [
         ("time [s],a [m]\n0,1\n1,x\n", "row 3, column a: expected a number, got 'x'"),
         ("time [s],a [m]\n0,1\n0,2\n", "row 3, column time: times must increase"),
-        ("time [s],b [m]\n0,1\n1,2\n", "row 1: no column 'a'.*There are: time, b"),
+        ("time [s],b [m]\n0,1\n1,2\n", "row 1: there is no column 'a'.*There are: time, b"),
         ("time [s],a [m]\n0,1\n", "at least two rows"),
     ],
 )

@@ -6,6 +6,7 @@ import io
 import os
 import tracemalloc
 import zipfile
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -43,36 +44,74 @@ def test_what_is_saved_is_loaded(tmp_path):
     assert Recording.load(tmp_path / "run.npz") == bare
 
 
+def test_files_of_older_versions(tmp_path):
+    """They have neither `columns` nor `wrapped`: an arm's columns are numbered, a platform's angles wrap."""
+    platform = tf.load("motion-rig")
+    start = (np.array([0, 0, 1.0, 0.1, 0, 3.1]), np.zeros(6))
+    run = tf.simulate(platform, lambda *_: np.zeros(6), initial=start, duration=0.01)
+    run = replace(run, target_position=run.position + [0, 0, 0, 0, 0, 6.2], target_velocity=run.velocity)
+    for one in (recording(), run):
+        one.save(tmp_path / "run.npz")
+        with np.load(tmp_path / "run.npz") as data:
+            kept = {name: value for name, value in data.items() if name not in ("columns", "wrapped")}
+        np.savez(tmp_path / "old.npz", **kept)
+        old = Recording.load(tmp_path / "old.npz")
+        assert old == replace(one, columns=(), wrapped=())
+        assert np.array_equal(old.error, one.error)
+        for name, each in (("old.csv", old), ("new.csv", one)):
+            each.save(tmp_path / name)
+        assert (tmp_path / "old.csv").read_text() == (tmp_path / "new.csv").read_text()
+    assert np.abs(run.error).max() < 0.1
+
+
+def test_columns_of_no_known_robot(tmp_path):
+    (tmp_path / "run.csv").write_text("time [s],x [m],v [m/s],F [N]\n0,1,2,3\n1,1,2,3\n")
+    with pytest.raises(tf.ModelError, match="expected as many velocities and accelerations as positions, got 1, 1, 0"):
+        Recording.load(tmp_path / "run.csv")
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"position": np.ones((K, N)) * 1j}, "position: is not a recording: expected real numbers, got complex128"),
-        ({"force": np.full((K, N), "1.0")}, "force: is not a recording: expected real numbers, got <U3"),
-        ({"force": np.ones((K, N), bool)}, "force: is not a recording: expected real numbers, got bool"),
-        ({"velocity": np.ones((K, N), "m8[s]")}, "velocity: is not a recording: expected real numbers, got timedelta"),
-        ({"names": np.ones(N)}, "names: is not a recording: expected text, got float64"),
-        ({"names": np.array([b"a", b"b"])}, "names: is not a recording: expected text, got |S1"),
-        ({"robot": np.array(1.0)}, "robot: is not a recording: expected text, got float64"),
-        ({"robot": np.array(["a", "b"])}, "robot: is not a recording: expected shape (), got (2,)"),
-        ({"velocity": np.ones((K, N + 1))}, "velocity: is not a recording: expected shape (5, 2), got (5, 3)"),
-        ({"velocity": np.ones((K - 1, N))}, "velocity: is not a recording: expected shape (5, 2), got (4, 2)"),
-        ({"time": np.arange(K - 1.0)}, "position: is not a recording: expected shape (4, 2), got (5, 2)"),
-        ({"time": np.ones((K, 1))}, "time: is not a recording: expected shape (5,), got (5, 1)"),
+        ({"position": np.ones((K, N)) * 1j}, "position: not a valid recording: expected real numbers, got complex128"),
+        ({"force": np.full((K, N), "1.0")}, "force: not a valid recording: expected real numbers, got <U3"),
+        ({"force": np.ones((K, N), bool)}, "force: not a valid recording: expected real numbers, got bool"),
+        (
+            {"velocity": np.ones((K, N), "m8[s]")},
+            "velocity: not a valid recording: expected real numbers, got timedelta",
+        ),
+        ({"names": np.ones(N)}, "names: not a valid recording: expected text, got float64"),
+        ({"names": np.array([b"a", b"b"])}, "names: not a valid recording: expected text, got |S1"),
+        ({"robot": np.array(1.0)}, "robot: not a valid recording: expected text, got float64"),
+        ({"robot": np.array(["a", "b"])}, "robot: not a valid recording: expected shape (), got (2,)"),
+        ({"velocity": np.ones((K, N + 1))}, "velocity: not a valid recording: expected shape (5, 2), got (5, 3)"),
+        ({"velocity": np.ones((K - 1, N))}, "velocity: not a valid recording: expected shape (5, 2), got (4, 2)"),
+        ({"time": np.arange(K - 1.0)}, "position: not a valid recording: expected shape (4, 2), got (5, 2)"),
+        ({"time": np.ones((K, 1))}, "time: not a valid recording: expected shape (5,), got (5, 1)"),
         ({"time": np.array(0.0)}, "expected rows of coordinates over time, got time ()"),
         ({"time": np.zeros(0)}, "expected rows of coordinates over time, got time (0,)"),
         ({"position": np.ones(K)}, "expected rows of coordinates over time"),
-        ({"names": np.array(["a", "b", "c"])}, "names: is not a recording: expected shape (2,), got (3,)"),
-        ({"force_units": np.array(["N"])}, "force_units: is not a recording: expected shape (2,), got (1,)"),
-        ({"event_time": np.ones(2)}, "event_what: is not a recording: expected shape (2,), got (0,)"),
-        ({"time": np.arange(K)[::-1] * 1.0}, "time: is not a recording: times must increase, row 1 does not"),
-        ({"time": np.arange(K, dtype=np.uint8)[::-1]}, "time: is not a recording: times must increase, row 1 does not"),
-        ({"time": np.arange(K, dtype=np.uint64) + 2**63}, "time: is not a recording: times must increase, row 1 does"),
-        ({"time": np.array([0, 1, 1, 2, 3.0])}, "time: is not a recording: times must increase, row 2 does not"),
-        ({"time": np.array([0, 1, np.nan, 2, 3.0])}, "time: is not a recording: expected finite numbers, row 2 has"),
-        ({"position": np.full((K, N), np.inf)}, "position: is not a recording: expected finite numbers, row 0 has"),
+        ({"names": np.array(["a", "b", "c"])}, "names: not a valid recording: expected shape (2,), got (3,)"),
+        ({"force_units": np.array(["N"])}, "force_units: not a valid recording: expected shape (2,), got (1,)"),
+        ({"columns": np.array(["a", "b"])}, "columns: not a valid recording: expected shape (8,), got (2,)"),
+        ({"wrapped": np.array("a")}, "wrapped: not a valid recording: expected shape (0,), got ()"),
+        ({"wrapped": np.ones(1)}, "wrapped: not a valid recording: expected text, got float64"),
+        ({"event_time": np.ones(2)}, "event_what: not a valid recording: expected shape (2,), got (0,)"),
+        ({"time": np.arange(K)[::-1] * 1.0}, "time: not a valid recording: times must increase; row 1 is not later"),
+        (
+            {"time": np.arange(K, dtype=np.uint8)[::-1]},
+            "time: not a valid recording: times must increase; row 1 is not later",
+        ),
+        (
+            {"time": np.arange(K, dtype=np.uint64) + 2**63},
+            "time: not a valid recording: times must increase; row 1 is not later",
+        ),
+        ({"time": np.array([0, 1, 1, 2, 3.0])}, "time: not a valid recording: times must increase; row 2 is not later"),
+        ({"time": np.array([0, 1, np.nan, 2, 3.0])}, "time: not a valid recording: row 2 is not finite"),
+        ({"position": np.full((K, N), np.inf)}, "position: not a valid recording: row 0 is not finite"),
         (
             {"target_position": np.r_[np.full((1, N), np.nan), np.ones((K - 1, N))]},
-            "target_position: is not a recording: expected finite numbers, row 0 has others",
+            "target_position: not a valid recording: row 0 is not finite",
         ),
         ({"position": np.array([[{}] * N] * K)}, "position: expected numbers or text, got object"),
         ({"position": np.zeros((K, N), [("a", "f8")])}, "position: expected numbers or text, got [('a', '<f8')]"),
@@ -132,7 +171,7 @@ def test_a_header_that_promises_more_than_there_is(tmp_path):
                     np.lib.format.write_array_header_1_0(header, described)
                     content = header.getvalue() + values.tobytes()
                 archive.writestr(f"{name}.npy", content)
-        with pytest.raises(tf.ModelError, match="position: its data are not as long as its header says"):
+        with pytest.raises(tf.ModelError, match="position: the length of the data differs from the one in the header"):
             Recording.load(tmp_path / "bad.npz")
 
 
@@ -147,29 +186,29 @@ def test_members_that_lie_about_their_size(tmp_path):
     assert int.from_bytes(data[place + 24 : place + 28], "little") == true
     data[place + 24 : place + 28] = (true - 8).to_bytes(4, "little")
     (tmp_path / "bad.npz").write_bytes(data)
-    with pytest.raises(tf.ModelError, match=r"is not a recording: Bad CRC-32 for file 'position\.npy'"):
+    with pytest.raises(tf.ModelError, match=r"not a valid recording: Bad CRC-32 for file 'position\.npy'"):
         Recording.load(tmp_path / "bad.npz")
 
 
 def test_missing_and_doubled_members(tmp_path):
     arrays = saved_arrays(tmp_path)
     np.savez(tmp_path / "bad.npz", **{name: values for name, values in arrays.items() if name != "force"})
-    with pytest.raises(tf.ModelError, match="force: is not a recording: not there"):
+    with pytest.raises(tf.ModelError, match="force: not a valid recording: the array is missing"):
         Recording.load(tmp_path / "bad.npz")
     np.savez(tmp_path / "bad.npz", **arrays)
     with zipfile.ZipFile(tmp_path / "bad.npz", "a") as archive, pytest.warns(UserWarning, match="Duplicate name"):
         archive.writestr("force.npy", b"")
-    with pytest.raises(tf.ModelError, match="force: is not a recording: there twice"):
+    with pytest.raises(tf.ModelError, match="force: not a valid recording: the array is there twice"):
         Recording.load(tmp_path / "bad.npz")
     with zipfile.ZipFile(tmp_path / "bad.npz", "w", zipfile.ZIP_LZMA) as archive:
         for name in arrays:
             archive.writestr(f"{name}.npy", b"")
-    with pytest.raises(tf.ModelError, match="time: is not a recording: neither stored nor deflated"):
+    with pytest.raises(tf.ModelError, match="time: not a valid recording: the array is neither stored nor deflated"):
         Recording.load(tmp_path / "bad.npz")
     with zipfile.ZipFile(tmp_path / "bad.npz", "w") as archive:
         for k in range(2000):
             archive.writestr(f"{k}.npy", b"")
-    with pytest.raises(tf.ModelError, match="is not a recording: too many members"):
+    with pytest.raises(tf.ModelError, match="not a valid recording: the archive has too many members"):
         Recording.load(tmp_path / "bad.npz")
 
 
@@ -178,11 +217,11 @@ def test_what_is_no_file(tmp_path, name):
     with pytest.raises(tf.ModelError, match="no such file"):
         Recording.load(tmp_path / name)
     os.mkfifo(tmp_path / name)  # would block whoever opens it
-    with pytest.raises(tf.ModelError, match=f"{name}: is not a plain file"):
+    with pytest.raises(tf.ModelError, match=f"{name}: expected a regular file"):
         Recording.load(tmp_path / name)
-    with pytest.raises(tf.ModelError, match="is a folder"):
+    with pytest.raises(tf.ModelError, match="got a folder"):
         Recording.load(tmp_path)
-    with pytest.raises(tf.ModelError, match="is not a plain file"):
+    with pytest.raises(tf.ModelError, match="expected a regular file"):
         Recording.load("/dev/zero")
 
 

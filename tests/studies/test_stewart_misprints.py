@@ -10,8 +10,9 @@ import tauforge as tf
 from support.stewart_witness import newton_euler
 from support.tolerances import FORMULATIONS, OUTSIDE, error
 from tauforge.formulations.stewart import dasgupta1998, exact, kinematics, pedrammehr2012, pedrammehr2012_closed
+from tauforge.studies.misprints import Line, printed_formula
 from tauforge.studies.random_platforms import fast_states, random_platform
-from tauforge.studies.stewart_misprints import Line, error_under_load, forces_of, on_platforms, printed_formula
+from tauforge.studies.stewart_misprints import SHARED, error_under_load, forces_of, on_platforms
 
 ALL = {
     dasgupta1998: {"corrections": dasgupta1998.Corrections(True, True, True)},
@@ -87,6 +88,6 @@ def test_external_loads(module):
 
 def test_lines_that_are_not_there_are_refused():
     with pytest.raises(LookupError, match="expected 'no such line' once, got it 0 times"):
-        printed_formula(dasgupta1998, Line(kinematics, "no such line", ""))
+        printed_formula(dasgupta1998, Line(kinematics, "no such line", ""), shared=SHARED)
     with pytest.raises(LookupError, match=r"expected lines of .*kinematics"):
-        printed_formula(dasgupta1998, Line(exact, "l = leg_motion(leg, m)", ""))
+        printed_formula(dasgupta1998, Line(exact, "l = leg_motion(leg, m)", ""), shared=SHARED)

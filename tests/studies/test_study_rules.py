@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from tauforge.report.verdicts import MEANING
 from tauforge.studies.citations import CITATION, numbers_of
-from tauforge.studies.rules import MEANING, not_judged, true_in_parts, true_or_mended, true_or_not
+from tauforge.studies.rules import not_judged, true_in_parts, true_or_mended, true_or_not
 
 
 def test_rules_give_every_outcome_they_name():

@@ -8,10 +8,11 @@ import numpy as np
 
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.plots.sketch import Plane, Sketch, View
-from tauforge.studies.contents import Item, equations
+from tauforge.report.study import Claim, Item, Study
+from tauforge.report.table import Table
+from tauforge.studies.contents import equations
 from tauforge.studies.contents_table import contents_table
 from tauforge.studies.rules import not_judged, true_in_parts, true_or_mended, true_or_not
-from tauforge.studies.study import Claim, Study, Table
 
 NASTY = """a < b & "c" > 'd' </script> $x^2$ <b>bold</b>"""
 

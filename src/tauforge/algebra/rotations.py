@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar, arctangent, cos, select, sin, sqrt
-from tauforge.algebra.vectors import Matrix, Vector, cross
+from tauforge.algebra.vectors import Matrix, Vector, cross, dot, outer, skew
+
+NO_TURN = 1e-12  # rad: below, sin(x) = x to the last digit
+TINY = 1e-300  # keeps 0/0 away where there is no turn
 
 
 def rotation_of(theta: Vector) -> Matrix:
@@ -126,3 +129,52 @@ def angles_of(R: Matrix) -> Vector:
     c, s = cos(z), sin(z)
     x = arctangent(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
     return Vector(x, arctangent(-R[2, 0], level), z)
+
+
+def quaternion_of_rotation(R: Matrix) -> Quaternion:
+    """The unit quaternion of a rotation with w >= 0. Identity: its `rotation` is R.
+
+    4 q q' has entries that are linear in R. Its row with the largest diagonal entry, at least 1, is q but for its
+    length, also at half a turn, where w = 0.
+    """
+    (a, b, c), (d, e, f), (g, h, i) = R.rows
+    x, y, z = h - f, c - g, d - b
+    xy, xz, yz = b + d, c + g, f + h
+    rows: list[list[Scalar]] = [
+        [1.0 + (a + e + i), x, y, z],
+        [x, 1.0 + (a - e - i), xy, xz],
+        [y, xy, 1.0 + (e - a - i), yz],
+        [z, xz, yz, 1.0 + (i - a - e)],
+    ]
+    best, size = rows[0], rows[0][0]
+    for k in (1, 2, 3):
+        other = rows[k][k]
+        best = [select(size, other, new, old) for new, old in zip(rows[k], best, strict=True)]
+        size = select(size, other, other, size)
+    length = sqrt(best[0] * best[0] + best[1] * best[1] + best[2] * best[2] + best[3] * best[3])
+    scale = select(best[0], 0.0, -1.0, 1.0) / length
+    return Quaternion(*(component * scale for component in best))
+
+
+class RotationVector(NamedTuple):
+    """A turn by the angle |vector| up to half a turn about the vector, and what the vector's derivative needs."""
+
+    vector: Vector
+    shrinking: Scalar  # c = (x/2) cot(x/2) of the angle x: 1 without a turn, 0 at half a turn
+
+    def slope(self) -> Matrix:
+        """B with vector' = B omega of R that turns by R' = R [omega]x, omega in the turned axes.
+
+        The inverse of the differential of the exponential map: c 1 + [v]x / 2 + (1 - c) v v' / v.v.
+        """
+        v, c = self
+        along = (1.0 - c) / (dot(v, v) + TINY)
+        return Matrix.diagonal(c, c, c) + skew(v * 0.5) + outer(v * along, v)
+
+
+def rotation_vector(R: Matrix) -> RotationVector:
+    """The axis times the angle of a rotation; at half a turn, where both signs are right, one of the two."""
+    w, x, y, z = quaternion_of_rotation(R)
+    sine = sqrt(x * x + y * y + z * z)
+    factor = select(sine, NO_TURN, 2.0, 2.0 * arctangent(sine, w) / (sine + TINY))
+    return RotationVector(Vector(x, y, z) * factor, 0.5 * (factor * w))

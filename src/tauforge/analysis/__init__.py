@@ -1,1 +1,8 @@
-"""Analysis: operation counts, comparisons of formulations, singularities, sizing, base parameters, linearisation."""
+"""Analysis: operation counts, comparisons of formulations, singularities, sizing, base parameters, linearisation.
+
+The public names are in `__init__.pyi`; each is imported when it is first used.
+"""
+
+from tauforge.lazy_names import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -65,7 +65,7 @@ SIMPLIFICATIONS = (
 
 
 @with_field_docs
-class Verdict(NamedTuple):
+class SimplificationErrors(NamedTuple):
     """Errors of one simplification along a motion, for each leg.
 
     simplification: the published model
@@ -91,7 +91,7 @@ def assess(
     twist: ArrayLike,
     acceleration: ArrayLike,
     external_wrench: ArrayLike | None = None,
-) -> list[Verdict]:
+) -> list[SimplificationErrors]:
     """Errors of every simplification that the platform's joints allow, at the states (..., 6) of a motion.
 
     At least one state is needed.
@@ -114,5 +114,5 @@ def assess(
         error = forces.reshape(-1, 6) - exact
         largest, rms = np.abs(error).max(axis=0), np.sqrt((error**2).mean(axis=0))
         with np.errstate(divide="ignore", invalid="ignore"):
-            verdicts.append(Verdict(simplification, largest, rms, 100 * largest / peak))
+            verdicts.append(SimplificationErrors(simplification, largest, rms, 100 * largest / peak))
     return verdicts

@@ -31,9 +31,9 @@ class Comparison(NamedTuple):
 
 def row_errors(a: Array, b: Array) -> Array:
     """Largest absolute difference in a row over the largest magnitude in that row: (..., n) to (...)."""
-    size = np.maximum(np.abs(a).max(axis=-1), np.abs(b).max(axis=-1))
+    largest = np.maximum(np.abs(a).max(axis=-1), np.abs(b).max(axis=-1))
     difference = np.abs(a - b).max(axis=-1)
-    return np.asarray(np.divide(difference, size, out=np.zeros_like(difference), where=difference != 0))
+    return np.asarray(np.divide(difference, largest, out=np.zeros_like(difference), where=difference != 0))
 
 
 def relative_error(a: Array, b: Array) -> float:

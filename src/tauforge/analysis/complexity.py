@@ -188,10 +188,10 @@ def general_cost(formulation: str, *, as_written: bool = False) -> tuple[Polynom
 
     The cost is a polynomial of degree 3 at most, so six arms determine it and check it.
     """
-    sizes = range(4, 10)
-    counts = [general_operation_count(n, formulation) for n in sizes]
+    joints = range(4, 10)
+    counts = [general_operation_count(n, formulation) for n in joints]
     results = []
     for kind in ("multiplications", "additions"):
         values = [getattr(c.as_written if as_written else c, kind) for c in counts]
-        results.append(interpolated(list(sizes), values))
+        results.append(interpolated(list(joints), values))
     return results[0], results[1]

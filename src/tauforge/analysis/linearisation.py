@@ -1,7 +1,7 @@
 """A robot's motion about a state, to first order: x' = A x + B u for small changes of state and forces.
 
-The state of an arm is (q, qd), that of a platform (pose, twist), the pose by its six coordinates. Derivatives are
-exact: those of forward dynamics by the robot's own methods, those of the rates of a pose by dual numbers.
+The state is (position, velocity): an arm's is (q, qd), a platform's (pose, twist), the pose by its six coordinates.
+Derivatives are exact: by the robot's own kernels, or by dual numbers through the formula of its forward dynamics.
 """
 
 from __future__ import annotations
@@ -17,7 +17,10 @@ from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
 from tauforge.field_docs import with_field_docs
-from tauforge.robots.robot import Robot
+from tauforge.robots.derivatives import jacobians
+from tauforge.robots.evaluate import choices
+from tauforge.robots.functions import has
+from tauforge.robots.robot import Robot, check_robot
 
 
 @with_field_docs
@@ -25,7 +28,7 @@ class Linearisation(NamedTuple):
     """x' = A x + B u about a state, x being small changes of position and velocity, u of the actuator forces.
 
     A: (2n, 2n)
-    B: (2n, n)
+    B: (2n, m)
     """
 
     A: Array
@@ -36,7 +39,7 @@ class Linearisation(NamedTuple):
         try:
             import control
         except ImportError:
-            raise ModelError("needs python-control", remedy="pip install control") from None
+            raise ModelError("state_space needs the package python-control", remedy="pip install control") from None
         n = len(self.A)
         return control.ss(self.A, self.B, np.eye(n), np.zeros((n, self.B.shape[1])))
 
@@ -44,35 +47,42 @@ class Linearisation(NamedTuple):
 def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: ArrayLike) -> Linearisation:
     """Linearise about one state, with friction.
 
-    position, velocity: (n,); force: (m,), as the robot's forward dynamics take them
+    position, velocity, force: (n,), (n,) and (m,), as the robot's forward dynamics take them
     Identity: A and B are the derivatives of (velocity's coordinates, forward_dynamics) by state and forces.
     """
-    sizes = {"position": robot.n, "velocity": robot.n, "force": len(robot.actuators)}
+    n, m = check_robot("robot", robot).n, len(robot.actuators)
     given = []
-    for (name, n), value in zip(sizes.items(), (position, velocity, force), strict=True):
+    for name, value, count in (("position", position, n), ("velocity", velocity, n), ("force", force, m)):
         try:
             array = np.asarray(value, float)
         except (TypeError, ValueError):
             array = np.array(np.nan)
-        if array.shape != (n,) or not np.isfinite(array).all():
-            raise ShapeError(name, expected=f"{n} finite numbers", got=f"{value!r}")
+        if array.shape != (count,) or not np.isfinite(array).all():
+            raise ShapeError(name, expected=f"{count} finite numbers", got=f"{value!r}")
         given.append(array)
-    by_position, by_velocity, by_force = robot.forward_dynamics_derivatives(*given)
-    slopes = pose_rate_slopes(given[0], given[1]) if robot.positions_are_poses else plain_rate_slopes(robot.n)
-    A = np.vstack([slopes, np.hstack([by_position, by_velocity])])
-    return Linearisation(A, np.vstack([np.zeros_like(by_force), by_force]))
+    robot.forward_dynamics(*given)  # raises an error if the state is invalid
+    by_position, by_velocity, by_force = _slopes_of_dynamics(robot, given)
+    A = np.block([list(_slopes_of_rates(robot, given[0], given[1])), [by_position, by_velocity]])
+    return Linearisation(A, np.vstack([np.zeros((n, m)), by_force]))
 
 
-def plain_rate_slopes(n: int) -> Array:
-    """(n, 2n): coordinates whose rates are the velocities."""
-    return np.hstack([np.zeros((n, n)), np.eye(n)])
+def _slopes_of_dynamics(robot: Robot, given: list[Array]) -> tuple[Array, ...]:
+    """Derivatives of the accelerations by position, velocity and force."""
+    if has(robot, "forward_dynamics_derivatives"):
+        return robot.forward_dynamics_derivatives(*given)
+    function = robot.functions["forward_dynamics"]
+    names = tuple(argument.name for argument in function.arguments)
+    values = {name: x.tolist() for name, x in zip(names, given, strict=True)}
+    slopes = jacobians(function.formula, names)(robot.model, **values, **choices(function.options)[0])
+    return tuple(np.array(slope) for slope in slopes)
 
 
-def pose_rate_slopes(pose: Array, twist: Array) -> Array:
-    """(6, 12), of the rates of a pose's coordinates, by pose and twist."""
-    angles, omega = seeded(pose[3:].tolist()), seeded(twist[3:].tolist(), 3)
-    turning = angle_rates(Vector(*angles), Vector(*omega))
-    by_angles, by_omega = np.split(np.array([[derivative(rate, k) for k in range(6)] for rate in turning]), 2, axis=1)
-    slopes = np.zeros((6, 12))
-    slopes[:3, 6:9], slopes[3:, 3:6], slopes[3:, 9:] = np.eye(3), by_angles, by_omega
-    return slopes
+def _slopes_of_rates(robot: Robot, position: Array, velocity: Array) -> tuple[Array, Array]:
+    """Derivatives of the rates of the coordinates by position and velocity."""
+    n = robot.n
+    if not robot.positions_are_poses:
+        return np.zeros((n, n)), np.eye(n)
+    pose, twist = (seeded(x.tolist(), n * k) for k, x in enumerate((position, velocity)))
+    rates = [*twist[:3], *angle_rates(Vector(*pose[3:]), Vector(*twist[3:]))]
+    slopes = np.array([[derivative(rate, k) for k in range(2 * n)] for rate in rates])
+    return slopes[:, :n], slopes[:, n:]

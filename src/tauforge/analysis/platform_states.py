@@ -42,7 +42,7 @@ def random_platform_states(platform: StewartPlatform, count: int, seed: int = 0)
             twist, acceleration = random.normal(size=(2, count, 6))
             return poses, twist, acceleration
     raise SingularityError(
-        f"{platform.name}: no poses within its limits around home that its legs can hold",
+        f"{platform.name}: no pose near home is within the limits and away from singularities",
         pose=home.tolist(),
         condition_number=float(platform.condition_number(home)),
     )

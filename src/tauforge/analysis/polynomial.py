@@ -19,10 +19,10 @@ class Polynomial(NamedTuple):
         text = ""
         for k, c in reversed(list(enumerate(self.coefficients))):
             if c:
-                size = "" if abs(c) == 1 and k else str(abs(c))
+                factor = "" if abs(c) == 1 and k else str(abs(c))
                 power = "" if k == 0 else "n" if k == 1 else f"n^{k}"
                 sign = " - " if c < 0 and text else "-" if c < 0 else " + " if text else ""
-                text += sign + " ".join(part for part in (size, power) if part)
+                text += sign + " ".join(part for part in (factor, power) if part)
         return text or "0"
 
 
@@ -32,26 +32,26 @@ def poly(*coefficients: int | str) -> Polynomial:
 
 
 def added(terms: Sequence[Polynomial]) -> Polynomial:
-    size = max(len(term.coefficients) for term in terms)
-    sums = [sum((t.coefficients[k] for t in terms if k < len(t.coefficients)), Fraction(0)) for k in range(size)]
+    length = max(len(term.coefficients) for term in terms)
+    sums = [sum((t.coefficients[k] for t in terms if k < len(t.coefficients)), Fraction(0)) for k in range(length)]
     while len(sums) > 1 and not sums[-1]:
         sums.pop()
     return Polynomial(tuple(sums))
 
 
-def interpolated(sizes: list[int], values: list[int]) -> Polynomial:
+def interpolated(points: list[int], values: list[int]) -> Polynomial:
     """The polynomial of lowest degree through all points, exactly (Newton's divided differences)."""
     table = [Fraction(v) for v in values]
     differences = [table[0]]
-    for order in range(1, len(sizes)):
-        table = [(table[i + 1] - table[i]) / (sizes[i + order] - sizes[i]) for i in range(len(sizes) - order)]
+    for order in range(1, len(points)):
+        table = [(table[i + 1] - table[i]) / (points[i + order] - points[i]) for i in range(len(points) - order)]
         differences.append(table[0])
-    result, factor = [Fraction(0)] * len(sizes), [Fraction(1)]
-    for size, difference in zip(sizes, differences, strict=True):
+    result, factor = [Fraction(0)] * len(points), [Fraction(1)]
+    for point, difference in zip(points, differences, strict=True):
         for k, c in enumerate(factor):
             result[k] += difference * c
         factor = [
-            (factor[k - 1] if k else Fraction(0)) - size * (factor[k] if k < len(factor) else Fraction(0))
+            (factor[k - 1] if k else Fraction(0)) - point * (factor[k] if k < len(factor) else Fraction(0))
             for k in range(len(factor) + 1)
         ]
     return added([Polynomial(tuple(result))])

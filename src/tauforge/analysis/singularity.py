@@ -11,6 +11,7 @@ from scipy.optimize import brentq, minimize_scalar
 
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError, SingularityError
+from tauforge.field_docs import with_field_docs
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.stewart.guards import SINGULAR
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
@@ -18,8 +19,13 @@ from tauforge.robots.stewart.stewart_platform import StewartPlatform
 TIME_TOLERANCE = 1e-12  # of a crossing, relative to the motion's duration
 
 
+@with_field_docs
 class Crossing(NamedTuple):
-    """A time at which det H changes its sign: the legs cannot hold the platform, and another branch begins."""
+    """A time at which det H changes its sign: the legs cannot hold the platform, and another branch begins.
+
+    time: s
+    pose: (6,) x, y, z, theta_x, theta_y, theta_z
+    """
 
     time: float
     pose: Array
@@ -33,7 +39,7 @@ def crossings(
     poses: (k,) times -> (k, 6) poses, such as `lambda t: motion.sample(t).position`
     """
     if samples < 2 or not end > start:
-        raise ShapeError("samples", expected="at least 2, and end > start", got=f"{samples}, {start} to {end}")
+        raise ShapeError("samples", expected="at least 2 samples, and end > start", got=f"{samples}, {start} to {end}")
 
     def determinant(t: float) -> float:
         return float(np.linalg.det(platform.force_matrix(poses(np.array([t])))[0]))
@@ -45,7 +51,7 @@ def crossings(
     if lost.sum() > 2:
         row = int(np.argmax(lost))
         raise SingularityError(
-            f"{platform.name}: singular not at single times but at {lost.sum()} of {len(times)} samples",
+            f"{platform.name}: the motion is singular at {lost.sum()} of {len(times)} samples, not at isolated times",
             pose=poses(times[row : row + 1])[0].tolist(),
             condition_number=float(conditions[row]),
         )
@@ -67,7 +73,7 @@ def best_characteristic_length(platform: StewartPlatform, pose: ArrayLike) -> tu
     H = np.array(platform.force_matrix(pose))
     if H.ndim != 2:
         raise ShapeError("pose", expected="(6,), one pose", got=str(np.shape(pose)))
-    size = float(np.ptp(np.array(platform.platform_points), axis=0).max())
+    width = float(np.ptp(np.array(platform.platform_points), axis=0).max())
 
     def condition(logarithm: float) -> float:
         scaled = H.copy()
@@ -80,16 +86,21 @@ def best_characteristic_length(platform: StewartPlatform, pose: ArrayLike) -> tu
             pose=np.asarray(pose).tolist(),
             condition_number=float(condition_numbers(H)),
         )
-    middle = np.log(size)
+    middle = np.log(width)
     best = minimize_scalar(condition, bounds=(middle - 5, middle + 5), method="bounded", options={"xatol": 1e-9})
     return float(np.exp(best.x)), float(np.exp(best.fun))
 
 
+@with_field_docs
 class WorstForces(NamedTuple):
-    """The largest magnitude of each leg's force, (..., 6), over all directions of a unit load."""
+    """The largest magnitude of each leg's force over all directions of a unit load.
 
-    per_force: Array  # N per N
-    per_moment: Array  # N per N m
+    per_force:  (..., 6) N per N
+    per_moment: (..., 6) N per N m
+    """
+
+    per_force: Array
+    per_moment: Array
 
 
 def worst_leg_forces(platform: StewartPlatform, pose: ArrayLike) -> WorstForces:

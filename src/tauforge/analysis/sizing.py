@@ -96,7 +96,7 @@ class Sizing:
         return not self.crosses_singularity and all(margin.value >= 0 for margin in self.margins)
 
 
-def size(
+def size_actuators(
     platform: StewartPlatform,
     time: ArrayLike,
     pose: ArrayLike,
@@ -116,7 +116,7 @@ def size(
         raise ShapeError("time", expected="(k,) at least two times, strictly increasing", got=f"shape {t.shape}")
     for name, x in zip(("pose", "twist", "acceleration"), state, strict=True):
         if x.shape != (len(t), LEGS):
-            raise ShapeError(name, expected=f"({len(t)}, 6), a row for each time", got=str(x.shape))
+            raise ShapeError(name, expected=f"({len(t)}, 6), one row for each time", got=str(x.shape))
     forces = platform.inverse_dynamics(*state, external_wrench=external_wrench)
     legs = platform.leg_motion(*state)
     power = forces * legs.rates

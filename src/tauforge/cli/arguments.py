@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
@@ -110,8 +110,7 @@ def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None)
             if not equals:
                 raise bad("--lock", f"expected JOINT=VALUE, got {entry!r}")
             held[joint.strip()] = quantity("--lock", value, "rad", "m")
-    robot: SerialArm | StewartPlatform = load(name, tip=tip, lock=held)
-    return robot
+    return cast("SerialArm | StewartPlatform", load(name, tip=tip, lock=held))
 
 
 def load_platform(name: str, command: str) -> StewartPlatform:
@@ -119,7 +118,7 @@ def load_platform(name: str, command: str) -> StewartPlatform:
 
     robot = load_robot(name)
     if not isinstance(robot, StewartPlatform):
-        raise bad("ROBOT", f"{command} is for Stewart platforms, {robot.name} is a serial arm")
+        raise bad("ROBOT", f"{command} needs a Stewart platform; {robot.name} is a serial arm")
     return robot
 
 
@@ -128,7 +127,7 @@ def quantity(option: str, text: str, *kinds: str) -> float:
 
     kinds: the SI units of what it may measure; without any, no unit fits
     """
-    from tauforge.motion.csv_table import UNITS
+    from tauforge.units import UNITS
 
     fitting = {name: factor for name, (kind, factor) in UNITS.items() if kind in kinds}
     found = NUMBER.fullmatch(text)
@@ -143,7 +142,7 @@ def quantities(option: str, text: str, kinds: Sequence[str]) -> list[float]:
     """Numbers with commas between them, each of its kind."""
     parts, count = text.split(","), len(kinds)
     if len(parts) != count:
-        raise bad(option, f"expected {count} number{'s' * (count > 1)} with commas between, got {len(parts)}")
+        raise bad(option, f"expected {count} number{'s' * (count > 1)} separated by commas, got {len(parts)}")
     return [quantity(option, part, kind) for part, kind in zip(parts, kinds, strict=True)]
 
 

@@ -143,7 +143,7 @@ def _worries(robot: Any) -> list[str]:
     from tauforge.robots.serial.serial_arm import SerialArm
 
     if not isinstance(robot, SerialArm):
-        masses = [] if robot.has_masses else ["no masses: kinematics only, dynamics has no answer"]
+        masses = [] if robot.has_masses else ["the file gives no masses: kinematics is available, dynamics is not"]
         return masses + _worries_about_limits(robot)
     q, _, _ = random_states(robot, 20)
     if (np.linalg.cond(robot.mass_matrix(q)) > SINGULAR).any():

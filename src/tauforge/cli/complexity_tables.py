@@ -7,7 +7,7 @@ from typing import Any
 
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import OperationCount, general_cost, general_operation_count, operation_count
-from tauforge.analysis.published_comparison import papers_beside, steps_beside
+from tauforge.analysis.published_comparison import count_comparisons, step_comparison
 from tauforge.cli.output import table
 from tauforge.formulations.serial import FORMULATIONS
 from tauforge.robots.serial.serial_arm import SerialArm
@@ -63,17 +63,17 @@ def papers_data(n: int = 6) -> dict[str, Any]:
         {"title": b.title, "printed": terms(b.total), "sum": terms(b.sums()), "erratum": b.erratum}
         for b in published.BREAKDOWNS
     ]
-    return {"n": n, "counts": papers_beside(n), "steps": steps_beside(n), "tables": tables}
+    return {"n": n, "counts": count_comparisons(n), "steps": step_comparison(n), "tables": tables}
 
 
 def papers_tables(n: int = 6) -> Iterable[Any]:
     """Our counts beside the printed ones with a line on why they differ, and whether the papers' tables add up."""
     rows: list[tuple[object, ...]] = []
     lines: list[str] = []
-    for k, row in enumerate(papers_beside(n), 1):
+    for k, row in enumerate(count_comparisons(n), 1):
         rows.append((k, row.source, row.formulation, pair(row.printed), pair(row.as_written), pair(row.traced)))
         lines.append(f"{k}. {row.why}")
-    steps, last = steps_beside(n), len(lines) + 1
+    steps, last = step_comparison(n), len(lines) + 1
     path = pair(steps.critical_path)
     rows.append((last, "Turney Table 5, steps", "modified-newton-euler", pair(steps.printed), "", path))
     lines.append(f"{last}. {steps.why}")

@@ -28,20 +28,20 @@ def read_motion(path: Path, robot: Any, smooth: float | None = None) -> CsvMotio
     motion = CsvMotion(path, robot, smooth=smooth)
     if motion.derived:
         spline = "a spline" if smooth is None else f"a spline that smooths above {smooth:g} Hz"
-        note(f"{path}: {' and '.join(motion.derived)} from {spline}, no columns give them")
+        note(f"{path}: no columns give {' and '.join(motion.derived)}; they are derived from {spline}")
     if motion.turned:
-        note(f"{path}: jumps by a turn from row to row are taken out of {', '.join(motion.turned)}")
+        note(f"{path}: jumps by a full turn between rows were removed from {', '.join(motion.turned)}")
     noisy = [name for name in motion.rough if name not in motion.coarse]  # of the others a warning says more
     if noisy:
         warn(
-            f"{path}: accelerations of {', '.join(noisy)} jump from sample to sample, positions are rounded or noisy; "
-            "so will the forces. Give accelerations or more digits, or use --smooth HZ"
+            f"{path}: the accelerations of {', '.join(noisy)} jump from sample to sample, because the positions are "
+            "rounded or noisy, and so do the forces. Give accelerations or more digits, or use --smooth HZ"
         )
     if not motion.even:
         least, most = motion.steps
-        note(f"{path}: time steps are uneven, {seconds(least)} to {seconds(most)} s")
+        note(f"{path}: the time steps are uneven, {seconds(least)} to {seconds(most)} s")
     if motion.unused:
-        note(f"{path}: columns not used: {', '.join(motion.unused)}")
+        note(f"{path}: these columns are not used: {', '.join(motion.unused)}")
     return motion
 
 
@@ -81,7 +81,7 @@ def check_output(
         return
     if output == STDOUT and option == "--output":
         if as_json:
-            raise bad(option, "- and --json both want stdout; give a file")
+            raise bad(option, "- and --json both write to stdout; give a file")
         return
     target = Path(output)
     if target.suffix.lower() not in suffixes:
@@ -89,13 +89,13 @@ def check_output(
     try:
         for path in inputs:
             if target.exists() and Path(path).exists() and target.samefile(path):
-                raise bad(option, f"{output} is the file that is read; give another name")
+                raise bad(option, f"{output} is an input file; give another name")
         if target.is_dir() or output.endswith(os.sep):
             raise bad(option, f"{output} is a folder; give a file")
         if not target.parent.is_dir():
             raise bad(option, f"the folder {target.parent} does not exist")
         if not os.access(target.resolve().parent, os.W_OK):
-            raise bad(option, f"nothing can be written in the folder {target.resolve().parent}")
+            raise bad(option, f"the folder {target.resolve().parent} is not writable")
         target.lstat()
     except FileNotFoundError:
         pass  # yet to be made

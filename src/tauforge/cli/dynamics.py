@@ -150,7 +150,7 @@ def forward_kinematics(
     times = given.take_times(TIME) if given.has([TIME]) else None
     if isinstance(mine, SerialArm):
         if guess is not None:
-            raise bad("--guess", f"is for platforms, {mine.name} is an arm")
+            raise bad("--guess", f"only platforms take a guess; {mine.name} is an arm")
         poses = pose_of(mine.forward_kinematics(given.take(columns_of(mine).position)))
     else:
         lengths = given.take(LENGTHS)

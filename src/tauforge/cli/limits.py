@@ -23,7 +23,7 @@ def warn_of_forces(robot: Any, peaks: Sequence[float]) -> None:
         limits = [(f"leg {k}", limit, "N") for k, limit in enumerate(robot.force_limit or (), 1)]
     for (name, limit, unit), peak in zip(limits, peaks, strict=False):
         if limit is not None and abs(peak) > limit:
-            warn(f"{name} is asked for {number(abs(peak))} {unit}, more than its limit of {number(limit)} {unit}")
+            warn(f"{name} needs {number(abs(peak))} {unit}, more than its limit of {number(limit)} {unit}")
 
 
 def warn_of_motion(robot: Any, motion: CsvMotion) -> None:

@@ -28,7 +28,7 @@ def reproduce(
 ) -> None:
     """Recompute the five papers: figures, tables and a verdict on every claim, as one page of HTML."""
     from tauforge.studies.registry import chosen
-    from tauforge.studies.report.reproduce import reproduce as write
+    from tauforge.studies.reproduce import reproduce as write
 
     names = chosen(papers)
     lines = not sys.stderr.isatty()  # a log wants them all

@@ -181,7 +181,7 @@ def _smoothed(robot: Any, speed: float | None) -> Any:
 
     if not isinstance(robot, SerialArm):
         if speed is not None:
-            raise bad("--coulomb-speed", f"is for arms, {robot.name} is a platform")
+            raise bad("--coulomb-speed", f"only arms have Coulomb friction; {robot.name} is a platform")
         return robot
     if speed is not None:
         return robot.replace(coulomb_speed=speed)
@@ -197,7 +197,7 @@ def _own_limits(robot: Any) -> str:
 
     own = [joint.max_force for joint in robot.joints] if isinstance(robot, SerialArm) else [robot.force_limit]
     if all(limit is None for limit in own):
-        raise bad("--force-limits", f"{robot.name} has no limits of its forces; its file may give them")
+        raise bad("--force-limits", f"{robot.name} has no force limits; its file can give them")
     return "robot"
 
 
@@ -211,14 +211,14 @@ def _law(name: str, robot: Any, kp: str | None, kv: str | None) -> Any:
             gains[option] = values[0] if len(values) == 1 else values
     if name == "none":
         if gains:
-            raise bad(f"--{next(iter(gains))}", "there is no controller to take it")
+            raise bad(f"--{next(iter(gains))}", "--controller none takes no gains")
         return None
     if name == "computed-torque":
         return control.ComputedTorque(robot, **gains)
     missing = [f"--{option}" for option in ("kp", "kv") if option not in gains]
     if missing:
         units = "N m/rad and N m s/rad, N/m and N s/m for what slides"
-        raise bad(missing[0], f"{name} needs it, no gain suits all robots; --kp and --kv in {units}")
+        raise bad(missing[0], f"{name} needs this gain, and no default suits all robots; give --kp and --kv in {units}")
     return (control.PD if name == "pd" else control.GravityPD)(robot, **gains)
 
 
@@ -233,7 +233,7 @@ def _motion(text: str, robot: Any, smooth: float | None) -> Any:
             raise bad("--motion", f"expected a .csv file, joint-move:... or pose-move:..., got {text!r}")
         return read_motion(Path(text), robot, smooth)
     if smooth is not None:
-        raise bad("--smooth", f"is for files, {kind} is smooth")
+        raise bad("--smooth", f"only files are smoothed; a {kind} is smooth already")
     arm = isinstance(robot, SerialArm)
     if arm != (kind == "joint-move"):
         raise bad("--motion", f"{kind} is for {MOVES[kind]}; {robot.name} needs {'joint' if arm else 'pose'}-move")

@@ -38,12 +38,12 @@ def sizing(
     as_json: Json = False,
 ) -> None:
     """Peak and RMS forces, speeds, powers, strokes and joint loads of a platform over a motion, and margins."""
-    from tauforge.analysis.sizing import size
+    from tauforge.analysis.sizing import size_actuators
 
     mine = loaded(load_platform(platform, "sizing"), parse_payload(payload))
     moves = read_motion(motion, mine, smooth)
     with rows_of(motion, moves.rows, moves.times):
-        found = size(mine, moves.times, *moves.samples, external_wrench=parse_wrench(wrench))
+        found = size_actuators(mine, moves.times, *moves.samples, external_wrench=parse_wrench(wrench))
 
     def shown() -> Any:
         span = f"{len(moves.times)} states in {seconds(moves.duration)} s"

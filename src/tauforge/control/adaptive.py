@@ -54,10 +54,10 @@ class AdaptiveComputedTorque(Controller):
         self.period: float = positive("period", period)
         own = robot.inertial_parameters.reshape(robot.n, 10)
         groups = (slice(0, 1), slice(1, 4), slice(4, 10))  # masses, first moments, second moments: different units
-        size = np.concatenate(
+        magnitude = np.concatenate(
             [np.full((robot.n, g.stop - g.start), np.abs(own[:, g]).max() or 1.0) for g in groups], axis=1
         )
-        self._scale = size.ravel() ** 2
+        self._scale = magnitude.ravel() ** 2
         self.reset()
 
     def reset(self) -> None:

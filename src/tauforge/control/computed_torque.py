@@ -1,8 +1,8 @@
 """Computed torque: Lee, Chung, Mudge & Turney 1982, L4.1, in its Newton-Euler form L4.4.
 
-The forces are one call of inverse dynamics with the corrected acceleration qdd_d + Kv (qd_d - qd) + Kp (q_d - q) (L4.4 as it is meant:
-the correction replaces the acceleration). With a perfect model and continuous control the error then follows
-e'' + Kv e' + Kp e = 0 (L4.3) in the robot's coordinates: those of a platform are x, y, z and the angles.
+The forces are one call of inverse dynamics with the corrected acceleration qdd_d + Kv (qd_d - qd) + Kp (q_d - q) (L4.4
+as it is meant: the correction replaces the acceleration). With a perfect model and continuous control the error then
+follows e'' + Kv e' + Kp e = 0 (L4.3) in the robot's coordinates: those of a platform are x, y, z and the angles.
 """
 
 from __future__ import annotations
@@ -54,9 +54,11 @@ def check_gains(kp: Array, kv: Array) -> None:
         if np.abs(K - K.T).max() > SYMMETRIC * np.abs(K).max(initial=0.0):
             raise ModelError("condition of stability: the gain matrix must be symmetric", field=name, remedy=REMEDY)
     if np.linalg.eigvalsh(kv).min() < -SYMMETRIC * np.abs(kv).max(initial=0.0):
-        raise ModelError("condition (a) of stability: must be non-negative definite", field="kv", remedy=REMEDY)
+        raise ModelError(
+            "condition (a) of stability: the matrix must be non-negative definite", field="kv", remedy=REMEDY
+        )
     if np.linalg.eigvalsh(kp).min() <= 0:
-        raise ModelError("condition (b) of stability: must be positive definite", field="kp", remedy=REMEDY)
+        raise ModelError("condition (b) of stability: the matrix must be positive definite", field="kp", remedy=REMEDY)
     scaled = kp / np.abs(kp).max()
     blocks = [kv]
     for _ in range(n - 1):

@@ -58,9 +58,11 @@ class ResolvedRate(Controller):
         tool = self.robot.forward_kinematics(position)
         apart = pose_error(transforms(target.position), tool)
         wanted = target.velocity + self.gain * apart
-        U, sizes, V = np.linalg.svd(self.robot.jacobian(position), full_matrices=False)
-        near = np.maximum(1 - (sizes[..., -1:] / self.damping) ** 2, 0.0) * self.damping**2
-        within = (np.swapaxes(U, -1, -2) @ wanted[..., None])[..., 0] * sizes / (sizes**2 + near + TINY)
+        U, singular_values, V = np.linalg.svd(self.robot.jacobian(position), full_matrices=False)
+        near = np.maximum(1 - (singular_values[..., -1:] / self.damping) ** 2, 0.0) * self.damping**2
+        within = (
+            (np.swapaxes(U, -1, -2) @ wanted[..., None])[..., 0] * singular_values / (singular_values**2 + near + TINY)
+        )
         rates = (np.swapaxes(V, -1, -2) @ within[..., None])[..., 0]
         over = np.abs(rates).max(axis=-1, keepdims=True) / self.fastest
         return np.asarray(rates / np.maximum(over, 1.0))

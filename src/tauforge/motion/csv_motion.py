@@ -61,12 +61,14 @@ class CsvMotion(Motion):
         found = {name: _all_or_none(table, own) for name, own in given.items()}
         self.derived = tuple(name for name, values in found.items() if values is None)
         if smooth is not None and not self.derived:
-            raise ShapeError("smooth", expected="None: the file gives velocity and acceleration", got=repr(smooth))
+            raise ShapeError(
+                "smooth", expected="None, because the file gives velocity and acceleration", got=repr(smooth)
+            )
         if len(self.times) < (FEWEST if self.derived else 2):
-            several = "rows" if len(self.times) > 1 else "row"
+            several = "rows are" if len(self.times) > 1 else "row is"
             others = f", or {' and '.join(self.derived)} too" if self.derived else ""
             remedy = f"Give at least {FEWEST if self.derived else 2}{others}"
-            raise ModelError(f"{len(self.times)} {several}, too few", file=table.path, remedy=remedy)
+            raise ModelError(f"{len(self.times)} {several} too few", file=table.path, remedy=remedy)
         angles = [k for k, column in enumerate(columns.position) if column.unit == "rad"]
         rates_of_angles = None if self.of_poses or found["velocity"] is None else found["velocity"][:, angles]
         turns = _turns(self.times, position[:, angles], rates_of_angles)
@@ -133,15 +135,14 @@ class CsvMotion(Motion):
             cause += "" if self.even else f" and the times in steps of {table.step_as_written(TIME)}"
             remedy = "Give accelerations or more digits"
         unit = f"{columns.position[k].unit}/s^2"
-        warnings.warn(
-            f"{table.path}: {names[0]} {cause}, so that accelerations from it may be off by "
+        doubtful = RoundedMotionWarning(
+            f"{table.path}: {names[0]} {cause}, so accelerations derived from it may be off by "
             f"{self.uncertain[k]:.2g} {unit} where the largest is {np.abs(seconds[:, k]).max():.2g} {unit}"
-            + (f"; likewise {', '.join(names[1:])}" if names[1:] else "")
-            + f". {remedy}, or smooth the motion"
+            + (f"; likewise {', '.join(names[1:])}" if names[1:] else ""),
+            remedy=f"{remedy}, or smooth the motion"
             + (f" below {self.smooth:g} Hz" if self.smooth else " (smooth=, --smooth HZ)"),
-            RoundedMotionWarning,
-            stacklevel=3,
         )
+        warnings.warn(doubtful, stacklevel=3)
         return tuple(names)
 
     def _sample_of(self, position: Array, rates: Array, seconds: Array) -> MotionSample:
@@ -177,7 +178,7 @@ def _all_or_none(table: CsvTable, columns: Sequence[Column]) -> Array | None:
     if missing:
         there = next(column for column in columns if column not in missing)
         remedy = f"Give all of {columns[0].name} to {columns[-1].name} or none of them"
-        table.fail(f"no column '{missing[0]}' beside {there.name}", HEADER_ROW, None, remedy)
+        table.fail(f"there is no column '{missing[0]}' beside {there.name}", HEADER_ROW, None, remedy)
     return table.take(columns)
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.motion.digits import quanta
+from tauforge.units import UNITS, known_spelling
 
 MAX_BYTES = 256 * 2**20
 HEADER_ROW = 1  # rows are counted as a spreadsheet does
@@ -28,42 +29,6 @@ PIECE = 2**16  # characters that are split into lines at a time
 SHOWN = 40  # characters of a cell in a message
 HEADER = re.compile(r"(?P<name>[^\[\]]+?)\s*(?:\[(?P<unit>[^\[\]]*)\])?")
 PARENTHESES = re.compile(r"(?P<name>.*\S)\s*\((?P<unit>[^()]*)\)")
-
-# The SI unit of what a unit measures, and its value in this SI unit.
-UNITS: dict[str, tuple[str, float]] = {
-    "s": ("s", 1.0),
-    "ms": ("s", 1e-3),
-    "us": ("s", 1e-6),
-    "min": ("s", 60.0),
-    "rad": ("rad", 1.0),
-    "mrad": ("rad", 1e-3),
-    "deg": ("rad", np.pi / 180),
-    "rev": ("rad", 2 * np.pi),
-    "m": ("m", 1.0),
-    "cm": ("m", 1e-2),
-    "mm": ("m", 1e-3),
-    "um": ("m", 1e-6),
-    "in": ("m", 0.0254),
-    "rad/s": ("rad/s", 1.0),
-    "deg/s": ("rad/s", np.pi / 180),
-    "rpm": ("rad/s", np.pi / 30),
-    "m/s": ("m/s", 1.0),
-    "cm/s": ("m/s", 1e-2),
-    "mm/s": ("m/s", 1e-3),
-    "rad/s^2": ("rad/s^2", 1.0),
-    "deg/s^2": ("rad/s^2", np.pi / 180),
-    "m/s^2": ("m/s^2", 1.0),
-    "cm/s^2": ("m/s^2", 1e-2),
-    "mm/s^2": ("m/s^2", 1e-3),
-    "N": ("N", 1.0),
-    "kN": ("N", 1e3),
-    "N m": ("N m", 1.0),
-    "kN m": ("N m", 1e3),
-    "N mm": ("N m", 1e-3),
-    "kg": ("kg", 1.0),
-    "g": ("kg", 1e-3),
-}
-SPELLINGS = {"°": "deg", "Nm": "N m", "kNm": "kN m", "Nmm": "N mm", "µm": "um", "µs": "us"}
 
 
 class Column(NamedTuple):
@@ -158,12 +123,14 @@ class CsvTable:
         for name in self.names:
             found = PARENTHESES.fullmatch(name)
             if found and found["name"].lower() == column.name.lower():
-                hint = f"Units stand in brackets: write {column}, say, for {name!r}. "
+                hint = f"Units are written in brackets: write {column} instead of {name!r}. "
         there = ", ".join(self.names[:SHOWN]) + (", ..." if len(self.names) > SHOWN else "")
         synonym = self._synonyms.get(column.name)
         other = "" if synonym is None else f" or {str(column._replace(name=synonym))!r}"
         case = ". Upper and lower case differ" if column.name.lower() in alike else ""
-        self.fail(f"no column {str(column)!r}{other}", HEADER_ROW, None, f"{hint}There are: {there}{case}")
+        self.fail(
+            f"there is no column {str(column)!r}{other}", HEADER_ROW, None, f"{hint}The columns are: {there}{case}"
+        )
 
     def _scale(self, place: int, column: Column) -> float:
         unit, name = self.units[place], self.names[place]
@@ -171,7 +138,12 @@ class CsvTable:
         fitting = [name for name, (kind, _) in UNITS.items() if column.unit in ("", kind)]
         if unit is None:
             example = column._replace(unit=column.unit or "m")
-            self.fail("no unit", HEADER_ROW, name, f"Write {example}, say; known: {', '.join(fitting)}")
+            self.fail(
+                "the column has no unit",
+                HEADER_ROW,
+                name,
+                f"Write for example {example}; known units: {', '.join(fitting)}",
+            )
         if unit not in UNITS:
             self.fail(f"unknown unit [{unit}]", HEADER_ROW, name, f"Known: {', '.join(fitting)}")
         if column.unit and UNITS[unit][0] != column.unit:
@@ -198,7 +170,7 @@ def read_csv(path: str | os.PathLike[str], synonyms: Mapping[str, str] = Mapping
     except ModelError as error:
         raise error.located(Path(path)) from None
     except csv.Error as error:
-        raise ModelError(f"is not a CSV file: {error}", file=path if isinstance(path, str) else str(path)) from None
+        raise ModelError(f"not a valid CSV file: {error}", file=path if isinstance(path, str) else str(path)) from None
     return CsvTable(Path(path), names, units, numbers, rows, faults, synonyms)
 
 
@@ -212,19 +184,23 @@ def write_csv(file: IO[str], columns: Iterable[object], rows: Iterable[Sequence[
 def _text(path: Path) -> str:
     try:
         if path.is_dir():
-            raise ModelError("is a folder, expected a CSV file", file=path)
+            raise ModelError("expected a CSV file, got a folder", file=path)
         if not path.exists():
             raise ModelError("no such file", file=path)
         with path.open("rb") as file:
             data = file.read(MAX_BYTES + 1)  # pipes and devices have no size that could be checked first
         if len(data) > MAX_BYTES:
             remedy = "Split it, or take fewer samples a second"
-            raise ModelError(f"more than the {MAX_BYTES / 2**20:.3g} MiB a file may have", file=path, remedy=remedy)
+            raise ModelError(
+                f"the file has more than {MAX_BYTES / 2**20:.3g} MiB, the most a file may have",
+                file=path,
+                remedy=remedy,
+            )
     except OSError as error:
         raise ModelError(f"cannot be read: {error.strerror}", file=path) from None
     for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if data.startswith(mark):
-            raise ModelError(f"is {encoding.upper()} text", file=path, remedy="Save it as UTF-8")
+            raise ModelError(f"the file is encoded in {encoding.upper()}", file=path, remedy="Save it as UTF-8")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -243,7 +219,7 @@ def _header(text: str) -> tuple[list[str], list[str | None], int]:
     if not line.strip():
         raise ModelError("the header is blank", row=HEADER_ROW, remedy=NAMES_FIRST)
     if len(line) > MAX_HEADER:
-        raise ModelError(f"a header of {len(line)} characters", row=HEADER_ROW)
+        raise ModelError(f"the header has {len(line)} characters; at most {MAX_HEADER} are accepted", row=HEADER_ROW)
     if ";" in line or "\t" in line:
         mark = "semicolons" if ";" in line else "tabs"
         raise ModelError(
@@ -260,11 +236,11 @@ def _header(text: str) -> tuple[list[str], list[str | None], int]:
                 f"expected a name and a unit, got {_shown(cell)}",
                 row=HEADER_ROW,
                 field=str(place),
-                remedy="As in: time [s], q1 [rad]",
+                remedy="Write for example: time [s], q1 [rad]",
             )
         name, unit = found["name"].strip(), found["unit"]
         rounded = PARENTHESES.fullmatch(name)
-        if unit is None and rounded and _unit(rounded["unit"].strip()) in UNITS:
+        if unit is None and rounded and known_spelling(rounded["unit"].strip()) in UNITS:
             name, unit = rounded["name"], rounded["unit"]
         if _is_number(name) and unit is None:
             raise ModelError(
@@ -274,18 +250,12 @@ def _header(text: str) -> tuple[list[str], list[str | None], int]:
                 remedy=NAMES_FIRST,
             )
         if name in names:
-            raise ModelError("there twice", row=HEADER_ROW, field=name, remedy="Names of columns must differ")
+            raise ModelError(
+                "the column appears twice", row=HEADER_ROW, field=name, remedy="Give every column a name of its own"
+            )
         names.append(name)
-        units.append(None if unit is None else _unit(unit.strip()))
+        units.append(None if unit is None else known_spelling(unit.strip()))
     return names, units, len(text) if end < 0 else end + 1
-
-
-def _unit(text: str) -> str:
-    """The unit in the spelling of UNITS, if it has one."""
-    plain = re.sub(r"\s+", " ", text.replace("²", "^2").replace("s2", "s^2").replace("**", "^"))
-    plain = re.sub(r"(?<=\w)[.·*](?=\w)", " ", plain)
-    unit = SPELLINGS.get(plain, plain)
-    return unit if unit in UNITS else text
 
 
 def _numbers(text: str, names: list[str], start: int) -> tuple[Array, Array, dict[int, ModelError]]:
@@ -331,7 +301,7 @@ def _lines(text: str, start: int) -> Iterator[str]:
         for k, line in enumerate(io.StringIO(text[start:end], newline="")):
             if len(line) > MAX_HEADER and line.count(",") > MAX_HEADER:
                 row = text.count("\n", 0, start) + k + 1
-                raise ModelError(f"more than {MAX_HEADER} columns", row=row)
+                raise ModelError(f"the row has more than {MAX_HEADER} columns", row=row)
             yield line
         start = end
 
@@ -341,7 +311,7 @@ def _rows(text: str, start: int) -> Iterator[tuple[int, list[str]]]:
         if cells and any(cell.strip() for cell in cells):
             yield row, cells
         elif len(cells) > 1:
-            raise ModelError("no numbers", row=row, remedy="Delete the row")
+            raise ModelError("the row has no numbers", row=row, remedy="Delete the row")
 
 
 def _fault(cell: str, row: int, column: str) -> ModelError:

@@ -77,8 +77,8 @@ def derivatives(
     uncertain = share * np.array([np.abs(error).max(axis=0).mean(axis=0) for error in wrong])
     uncertain[order - 1] = np.maximum(uncertain[order - 1], at_ends)
     step = float(np.median(np.diff(times)))
-    size = NOTHING * np.ptp(values, axis=0) + DOUBLES * np.abs(values).max(axis=0)
-    least = size / np.array([[step], [step**2]])
+    rounding = NOTHING * np.ptp(values, axis=0) + DOUBLES * np.abs(values).max(axis=0)
+    least = rounding / np.array([[step], [step**2]])
     uncertain[uncertain <= least] = 0.0
     return Derivatives(values, found[0], found[1], np.abs(found[0] - other), uncertain, noise)
 
@@ -122,9 +122,9 @@ def _settle_ends(times: Array, values: Array, bounds: Array, found: list[Array],
         slack = bounds[::direction]
         low, high = np.full(x.shape[1], -np.inf), np.full(x.shape[1], np.inf)
         before = np.full(x.shape[1], np.nan)
-        size = float(FEWEST)
-        while round(size) <= len(t):
-            m = round(size)
+        length = float(FEWEST)
+        while round(length) <= len(t):
+            m = round(length)
             rows = _end_rows(t[:m])
             best = rows @ x[:m]
             width = np.abs(rows[order - 1]) @ slack[:m]
@@ -137,7 +137,7 @@ def _settle_ends(times: Array, values: Array, bounds: Array, found: list[Array],
                 settled[end, agree] = True
                 doubt[end, agree] = np.fmax(width / 2, np.abs(best[order - 1] - before))[agree]
             before = best[order - 1]
-            size *= ROOMIER
+            length *= ROOMIER
     return settled, doubt.max(axis=0)
 
 

@@ -20,7 +20,7 @@ class JointMove(Motion):
     def __init__(self, start: ArrayLike, end: ArrayLike, duration: float, profile: str = "quintic") -> None:
         self.start, self.end = coordinates("start", start), coordinates("end", end)
         if self.start.shape != self.end.shape:
-            raise ShapeError("end", expected=f"{len(self.start)} numbers, as start", got=str(len(self.end)))
+            raise ShapeError("end", expected=f"{len(self.start)} numbers, as many as in start", got=str(len(self.end)))
         self.duration, self.profile = positive("duration", duration), profile
         self._fraction = profile_of(profile)
 

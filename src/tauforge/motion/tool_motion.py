@@ -9,10 +9,11 @@ from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.motion.motion import Motion, coordinates, positive
 from tauforge.robots.poses import transforms
-from tauforge.robots.serial.inverse_kinematics import TOLERANCE, pose_error
+from tauforge.robots.serial.functions import INVERSE_KINEMATICS_STEPS
+from tauforge.robots.serial.inverse_kinematics import ROUNDS, TOLERANCE, approached
 from tauforge.robots.serial.serial_arm import SerialArm
 
-NEWTON_STEPS = 8  # between two knots: enough from a fraction of a degree away
+REFINED = TOLERANCE / 100  # of positions, so that rates that follow from them are as exact as the tolerance says
 SINGULAR = 1e8  # condition number of the Jacobian above which joint rates are not determined
 REACHED = 1e-7  # m/s and rad/s, relative to 1 + the tool's speed: error that an arm with few joints may leave
 
@@ -32,10 +33,10 @@ class ToolMotion(Motion):
 
     def __init__(self, arm: SerialArm, motion: Motion, guess: ArrayLike | None = None, *, knots: float = 0.01) -> None:
         if not isinstance(arm, SerialArm):
-            raise UnsupportedFeatureError("tool motions are for arms", field="arm", remedy="Platforms follow poses")
+            raise UnsupportedFeatureError("a tool motion needs an arm", field="arm", remedy="Platforms follow poses")
         if arm.n > 6:
             raise UnsupportedFeatureError(
-                f"{arm.name} has {arm.n} joints, which its tool does not determine",
+                f"the pose of the tool does not determine the {arm.n} joints of {arm.name}",
                 field="arm",
                 remedy="Use control.ResolvedRate",
             )
@@ -50,50 +51,40 @@ class ToolMotion(Motion):
     def _followed(self, poses: Array, guess: Array | None) -> Array:
         """(k, n), each found from the one before, so that it never jumps from one posture to another."""
         tools = transforms(poses)
-        q = self.arm.inverse_kinematics(tools[0], guess)
+        q = self.arm.inverse_kinematics(tools[0], guess)[None]
         lower, upper = self.arm.limits.T
         found = []
         for t, tool in zip(self._times, tools, strict=True):
-            q = self._refined(tool[None], q[None])[0]
-            missing = np.linalg.norm(pose_error(tool, self.arm.forward_kinematics(q)))
+            q, (missing,) = approached(self.arm, tool[None], q, REFINED)
             if not missing <= TOLERANCE or (q < lower).any() or (q > upper).any():
                 why = "beyond the limits of its joints" if missing <= TOLERANCE else "out of reach"
                 raise ConvergenceError(
                     f"{self.arm.name} cannot follow: the pose at t = {t:.6g} s is {why}",
                     residual=float(missing),
-                    iterations=NEWTON_STEPS,
+                    iterations=ROUNDS * INVERSE_KINEMATICS_STEPS,
                 )
-            found.append(q)
+            found.append(q[0])
         return np.array(found)
-
-    def _refined(self, tools: Array, q: Array) -> Array:
-        """Newton's method for every row; q (..., n) is near the solution."""
-        for _ in range(NEWTON_STEPS):
-            missing = pose_error(tools, self.arm.forward_kinematics(q))
-            if not np.linalg.norm(missing, axis=-1).max(initial=0.0) > TOLERANCE / 100:
-                break
-            q = q + self._solved(q, missing)
-        return q
 
     def _solved(self, q: Array, wanted: Array) -> Array:
         """x with J x = wanted, by least squares, (..., n)."""
-        U, sizes, V = np.linalg.svd(self.arm.jacobian(q), full_matrices=False)
-        condition = sizes[..., 0] / np.maximum(sizes[..., -1], np.finfo(float).tiny)
+        U, singular_values, V = np.linalg.svd(self.arm.jacobian(q), full_matrices=False)
+        condition = singular_values[..., 0] / np.maximum(singular_values[..., -1], np.finfo(float).tiny)
         if (condition > SINGULAR).any():
             worst = int(np.argmax(condition))
             raise SingularityError(
-                f"{self.arm.name} cannot follow through a singular posture",
+                f"{self.arm.name} cannot follow the motion through a singular posture",
                 pose=q.reshape(-1, self.arm.n)[worst].tolist(),
                 condition_number=float(condition.ravel()[worst]),
             )
-        within = (np.swapaxes(U, -1, -2) @ wanted[..., None]) / sizes[..., None]
+        within = (np.swapaxes(U, -1, -2) @ wanted[..., None]) / singular_values[..., None]
         return np.asarray((np.swapaxes(V, -1, -2) @ within)[..., 0])
 
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
         times = np.nan_to_num(t.ravel())
         pose, twist, acceleration = (x.reshape(-1, 6) for x in self.motion._within(times))
         near = np.stack([np.interp(times, self._times, knots) for knots in self._knots.T], axis=-1)
-        q = self._refined(transforms(pose), near)
+        q, _ = approached(self.arm, transforms(pose), near, REFINED)
         qd = self._solved(q, twist)
         J = self.arm.jacobian(q)
         missed = np.abs((J @ qd[..., None])[..., 0] - twist).max(initial=0.0)

@@ -55,7 +55,7 @@ class Sampled(Motion):
         from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
         if smooth is not None and velocities is not None:
-            raise ShapeError("smooth", expected="None where velocities are given", got=repr(smooth))
+            raise ShapeError("smooth", expected="None, because velocities are given", got=repr(smooth))
         if smooth is not None:
             self._curve: Any = smoothing_spline(times_, positions_, smooth)
         elif velocities is None:
@@ -63,7 +63,9 @@ class Sampled(Motion):
         else:
             rates = coordinates("velocities", velocities, 2)
             if rates.shape != positions_.shape:
-                raise ShapeError("velocities", expected=f"{positions_.shape}, as positions", got=str(rates.shape))
+                raise ShapeError(
+                    "velocities", expected=f"{positions_.shape}, the shape of positions", got=str(rates.shape)
+                )
             self._curve = CubicHermiteSpline(times_, positions_, rates)
 
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
@@ -87,6 +89,8 @@ class Sampled(Motion):
 
 def _check_times(times: Array, count: int) -> None:
     if len(times) != count or count < 2:
-        raise ShapeError("times", expected=f"one for each of at least two points, {count} given", got=str(len(times)))
+        raise ShapeError(
+            "times", expected=f"one time for each of at least two points; there are {count} points", got=str(len(times))
+        )
     if times[0] != 0 or (np.diff(times) <= 0).any():
         raise ShapeError("times", expected="times that start at 0 and increase", got=f"{times.tolist()!r}"[:80])

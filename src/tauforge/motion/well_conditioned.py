@@ -74,7 +74,7 @@ class WellConditionedPath(Motion):
         missing = [name for name in NEEDED if not callable(getattr(robot, name, None))]
         if missing:
             raise ModelError(
-                f"{getattr(robot, 'name', repr(robot))} has no {', '.join(missing)} of poses",
+                f"{getattr(robot, 'name', repr(robot))} has no {', '.join(missing)} for poses",
                 field="robot",
                 remedy="Plan for a Stewart platform, or choose the poses yourself: motion.Waypoints",
             )
@@ -85,9 +85,9 @@ class WellConditionedPath(Motion):
         if (free := int(via) * (len(given) - 1)) > MOST_FREE:
             raise ShapeError(
                 "through",
-                expected=f"at most {MOST_FREE} poses to be chosen: fewer poses to pass, a smaller via, or one path "
-                "after another",
-                got=f"{len(given)} given poses with {via} between each two, {free}",
+                expected=f"at most {MOST_FREE} free poses",
+                got=f"{len(given)} given poses with {via} between each two, {free} free poses",
+                hint="Pass fewer poses, take a smaller via, or plan one path after another",
             )
         if characteristic_length is not None:
             positive("characteristic_length", characteristic_length)
@@ -146,7 +146,7 @@ def _check_given(task: Task) -> None:
             )
         if margins[k].min(initial=0.0) < -ROUNDING:
             raise ModelError(
-                f"{name} is outside its limits there: {pose.tolist()}",
+                f"{name} is outside its limits at {pose.tolist()}",
                 field=which,
                 remedy="Choose another pose; within_limits says which limit is exceeded and by how much",
             )
@@ -156,10 +156,10 @@ def _check_given(task: Task) -> None:
         before, after = np.linalg.det(task.robot.force_matrix(task.given[apart[0] : apart[0] + 2]))
         raise SingularityError(
             f"{name}: every path between these poses passes a singular one, since det H is {before:.3g} at "
-            f"{first.tolist()} and {after:.3g} at {second.tolist()}. Choose poses where it has one sign, for example "
-            "with another orientation; the straight line is singular",
+            f"{first.tolist()} and {after:.3g} at {second.tolist()}; on the straight line it is singular",
             pose=_crossing(task, first, second).round(9).tolist(),  # further digits are rounding
             condition_number=np.inf,
+            remedy="Choose poses at which det H has the same sign, for example with another orientation",
         )
 
 
@@ -186,9 +186,10 @@ def _planned(task: Task) -> tuple[Array, Array, float]:
         if quality <= 0:
             break
         task = replace(task, safety=TIGHTER * task.safety)
-    why = "is within its limits all along" if quality > 0 else "keeps away from singular poses"
+    why = "stays within the limits" if quality > 0 else "keeps away from singular poses"
     raise ConvergenceError(
-        f"{task.robot.name}: no path was found that {why}. Give more room, more poses (via) or poses to pass (through)",
+        f"{task.robot.name}: no path was found that {why}",
         residual=float(exceeded if quality > 0 else -quality),
         iterations=rounds,
+        remedy="Give more room, more poses (via) or poses to pass (through)",
     )

@@ -114,22 +114,22 @@ def _panel_height(figure: Figure, width: float) -> float:
 def _draw_sketch(axes: Any, panel: Panel, colour: dict[Key, str]) -> dict[Key, Any]:
     handles = {}
     for line in panel.lines:
-        pen = colour[key(line)]
+        line_colour = colour[key(line)]
         if line.style == "area":
             (handles[key(line)],) = axes.fill(
-                line.x, line.y, facecolor=(pen, AREA_OPACITY), edgecolor=pen, linewidth=LINE_WIDTH
+                line.x, line.y, facecolor=(line_colour, AREA_OPACITY), edgecolor=line_colour, linewidth=LINE_WIDTH
             )
         elif line.style == "points":
-            (handles[key(line)],) = axes.plot(line.x, line.y, "o", color=pen, markersize=5.5, markeredgewidth=0)
+            (handles[key(line)],) = axes.plot(line.x, line.y, "o", color=line_colour, markersize=5.5, markeredgewidth=0)
         else:
             width = THICK_WIDTH if line.style == "thick" else LINE_WIDTH
             dashes = DASHES.get(line.style, "-")
             (handles[key(line)],) = axes.plot(
-                line.x, line.y, linestyle=dashes, color=pen, linewidth=width, solid_capstyle="round"
+                line.x, line.y, linestyle=dashes, color=line_colour, linewidth=width, solid_capstyle="round"
             )
         if line.style == "arrow":
             ends = [(line.x[k], line.y[k]) for k in (-1, -2)]
-            head = {"arrowstyle": "-|>", "mutation_scale": ARROW_HEAD, "color": pen, "shrinkA": 0, "shrinkB": 0}
+            head = {"arrowstyle": "-|>", "mutation_scale": ARROW_HEAD, "color": line_colour, "shrinkA": 0, "shrinkB": 0}
             axes.annotate("", *ends, arrowprops=head | {"linewidth": LINE_WIDTH})
     for note in panel.notes:
         _write_note(axes, note)
@@ -163,16 +163,18 @@ def _draw_panel(axes: Any, panel: Panel, colour: dict[Key, str]) -> dict[Key, An
     handles = {}
     for line in panel.lines:
         x = _places(line, names)
-        pen = colour[key(line)]
+        line_colour = colour[key(line)]
         if line.style == "bars":
             step = _bar_step(x) / len(bars)
             shift = (bars.index(line) - (len(bars) - 1) / 2) * step
-            handles[key(line)] = axes.bar(x + shift, line.y, width=0.92 * step, color=pen)
+            handles[key(line)] = axes.bar(x + shift, line.y, width=0.92 * step, color=line_colour)
         elif line.style == "points":
             size = {"markersize": 2.5, "alpha": CROWD_OPACITY} if len(x) > CROWD else {"markersize": 4.5}
-            (handles[key(line)],) = axes.plot(x, line.y, "o", color=pen, markeredgewidth=0, **size)
+            (handles[key(line)],) = axes.plot(x, line.y, "o", color=line_colour, markeredgewidth=0, **size)
         else:
-            (handles[key(line)],) = axes.plot(x, line.y, linestyle=DASHES[line.style], color=pen, linewidth=LINE_WIDTH)
+            (handles[key(line)],) = axes.plot(
+                x, line.y, linestyle=DASHES[line.style], color=line_colour, linewidth=LINE_WIDTH
+            )
     axes.locator_params(nbins=MOST_TICKS)
     if panel.y_range is not None:
         axes.set_ylim(panel.y_range)
@@ -201,7 +203,8 @@ def _places(line: Line, names: list[str] | None) -> np.ndarray:
         return np.asarray(line.x)
     if not isinstance(line.x, list):
         raise ModelError(
-            f"line {line.label!r} has numbers along x and others of its panel have names", remedy="Use one of the two"
+            f"line {line.label!r} has numbers along x, but other lines of its panel have names",
+            remedy="Use one of the two",
         )
     return np.array([names.index(name) for name in line.x], dtype=float)
 

@@ -50,27 +50,27 @@ def panels(figure: Figure) -> list[dict[str, Any]]:
 
 
 def _trace(line: Line, colour: dict[Key, str]) -> dict[str, Any]:
-    pen = colour[key(line)]
+    line_colour = colour[key(line)]
     x = [_text(name) for name in line.x] if isinstance(line.x, list) else _packed(line.x)
     trace: dict[str, Any] = {"name": _text(line.label), "x": x, "y": _packed(line.y), "hoverlabel": {"namelength": -1}}
     if line.style == "bars":
-        return trace | {"type": "bar", "marker": {"color": pen}}
+        return trace | {"type": "bar", "marker": {"color": line_colour}}
     if line.style == "points":
         size = {"size": 4, "opacity": CROWD_OPACITY} if len(line.x) > CROWD else {"size": 7}
-        return trace | {"type": "scatter", "mode": "markers", "marker": {"color": pen, **size}}
-    look = {"color": pen, "width": LINE_WIDTH, "dash": DASHES.get(line.style, "solid")}
+        return trace | {"type": "scatter", "mode": "markers", "marker": {"color": line_colour, **size}}
+    look = {"color": line_colour, "width": LINE_WIDTH, "dash": DASHES.get(line.style, "solid")}
     return trace | {"type": "scatter", "mode": "lines", "line": look}
 
 
 def _sketched(line: Line, colour: dict[Key, str]) -> dict[str, Any]:
     """A line of a sketch: its name under the pointer, not its numbers."""
-    pen = colour[key(line)]
+    line_colour = colour[key(line)]
     trace = _trace(line, colour)
     trace |= {"hoverinfo": "name"} if line.label else {"hoverinfo": "skip"}
     if line.style == "thick":
         trace["line"] = trace["line"] | {"width": THICK_WIDTH}
     elif line.style == "area":
-        trace |= {"fill": "toself", "fillcolor": _faint(pen), "hoveron": "points"}
+        trace |= {"fill": "toself", "fillcolor": _faint(line_colour), "hoveron": "points"}
     elif line.style == "arrow":
         head = [0.0] * (len(line.y) - 1) + [float(ARROW_HEAD)]
         trace |= {"mode": "lines+markers", "cliponaxis": False}
@@ -78,7 +78,7 @@ def _sketched(line: Line, colour: dict[Key, str]) -> dict[str, Any]:
             "symbol": "arrow",
             "angleref": "previous",
             "size": head,
-            "color": pen,
+            "color": line_colour,
             "opacity": 1,
             "line": {"width": 0},
         }

@@ -7,7 +7,7 @@ another.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from functools import partial, wraps
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -51,6 +51,7 @@ def with_derivatives(table: FunctionTable) -> FunctionTable:
 def slope(formula: Formula, names: tuple[str, ...]) -> Formula:
     """The derivative of the results in one direction: for each of the names there is an argument d + name more."""
 
+    @wraps(formula)  # it comes from where the formula comes from
     def slope(model: Any, /, **given: Any) -> list[Scalar]:
         for name in names:
             change = given.pop(f"d{name}")
@@ -63,6 +64,7 @@ def slope(formula: Formula, names: tuple[str, ...]) -> Formula:
 def jacobians(formula: Formula, names: tuple[str, ...]) -> Formula:
     """The derivatives of the results by each of these arguments, a matrix for each name."""
 
+    @wraps(formula)
     def jacobians(model: Any, /, **given: Any) -> list[list[list[Scalar]]]:
         places = [0]
         for name in names:

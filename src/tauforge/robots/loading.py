@@ -6,18 +6,22 @@ import difflib
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, overload
 
 from tauforge.errors import ModelError
 from tauforge.robots.readers import arm_toml, platform_toml
 from tauforge.robots.readers.toml_guard import decoded, parse, read_toml
 from tauforge.robots.readers.urdf import arm_of, read_urdf
 from tauforge.robots.readers.xml_lines import parse_xml
+from tauforge.robots.robot import Robot
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.robots.validation import shown
 
 CATALOGUE = Path(__file__).with_name("catalogue")
+# Names of the catalogue by what they are, so that type checkers know what `load` gives.
+ArmName = Literal["panda", "planar-2r", "puma560", "puma560-armstrong", "scara", "stanford"]
+PlatformName = Literal["box", "dasgupta1998", "dietmaier", "mathworks-hexapod", "motion-rig", "pedrammehr2012"]
 TEXT = "<text>"  # what messages call a text that comes from no file
 
 
@@ -26,9 +30,17 @@ def catalogue() -> list[str]:
     return sorted(path.stem for path in CATALOGUE.glob("*.toml"))
 
 
+@overload
+def load(name_or_path: ArmName) -> SerialArm: ...
+@overload
+def load(name_or_path: PlatformName) -> StewartPlatform: ...
+@overload
 def load(
     name_or_path: str | os.PathLike[str], *, tip: str | None = None, lock: Mapping[str, float] | None = None
-) -> Any:
+) -> Robot: ...
+def load(
+    name_or_path: str | os.PathLike[str], *, tip: str | None = None, lock: Mapping[str, float] | None = None
+) -> Robot:
     """A robot of the catalogue by its name, or one from a .toml or .urdf file: a SerialArm or a StewartPlatform.
 
     tip:  of a URDF, the link whose frame is the tool frame. By default it is the only link that ends the chain, or the
@@ -40,7 +52,7 @@ def load(
         raise ModelError(f"expected a catalogue name or a path, got {name_or_path!r}", field="load")
     if isinstance(name_or_path, str) and _is_text(name_or_path):
         raise ModelError(
-            f"expected a catalogue name or a path, got a text of {len(name_or_path)} characters",
+            f"expected a catalogue name or a path, got a string of {len(name_or_path)} characters",
             field="load",
             remedy="tauforge.loads(text) reads the text of a model file",
         )
@@ -54,7 +66,7 @@ def load(
     if suffix == "" and isinstance(name_or_path, str) and path.name == name_or_path:
         return read_robot(_catalogue_file(name_or_path))
     if os.path.isdir(path):  # as Path.is_dir, which raises OSError for a name too long for any file
-        raise ModelError("is a folder, expected a file", file=path)
+        raise ModelError("expected a file, got a folder", file=path)
     raise ModelError(
         f"unknown suffix {path.suffix!r}",
         file=path,
@@ -62,7 +74,7 @@ def load(
     )
 
 
-def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None = None) -> Any:
+def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None = None) -> Robot:
     """A robot from the text of a model file: URDF if it begins with `<`, TOML otherwise; see `load`.
 
     For descriptions that are not files, such as the `robot_description` of ROS.
@@ -77,7 +89,7 @@ def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None
         data = text.encode()
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        raise ModelError("half a surrogate pair, which is no text", file=TEXT, line=line) from None
+        raise ModelError("the text contains half a surrogate pair", file=TEXT, line=line) from None
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         return arm_of(parse_xml(data.lstrip(), TEXT), tip=tip, lock=lock)  # nothing may stand before <?xml
     if text.strip() and not _is_text(text) and "=" not in text:
@@ -102,13 +114,13 @@ def _refuse_urdf_options(what: str, tip: str | None, lock: Mapping[str, float] |
     for argument, value in (("tip", tip), ("lock", lock)):
         if value is not None:
             raise ModelError(
-                f"{argument} is for URDF files, {what} is none",
+                f"{argument} applies to URDF files only, and {what} is not one",
                 field=argument,
                 remedy="Leave it out, or load a path that ends in .urdf",
             )
 
 
-def read_robot(path: Path) -> SerialArm | StewartPlatform:
+def read_robot(path: Path) -> Robot:
     """The robot of a TOML file; a ModelError names the file."""
     try:
         return robot_of(read_toml(path))
@@ -116,7 +128,7 @@ def read_robot(path: Path) -> SerialArm | StewartPlatform:
         raise error.located(path) from None
 
 
-def robot_of(values: dict[str, Any]) -> SerialArm | StewartPlatform:
+def robot_of(values: dict[str, Any]) -> Robot:
     """The robot of a TOML file's values, an arm or a platform as its format says."""
     found = values.get("format", arm_toml.FORMAT)
     if found == arm_toml.FORMAT:

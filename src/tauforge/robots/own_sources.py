@@ -16,7 +16,15 @@ if TYPE_CHECKING:
     from tauforge.robots.functions import Formula
     from tauforge.robots.robot import Robot
 
-PACKAGES = ("tauforge.algebra.", "tauforge.formulations.", "tauforge.tracing.", "tauforge.robots.")
+PACKAGES = (  # beginnings of the names of modules whose functions are traced, laws of control and their steps included
+    "tauforge.algebra.",
+    "tauforge.formulations.",
+    "tauforge.tracing.",
+    "tauforge.robots.",
+    "tauforge.control.",
+    "tauforge.simulation.integrators",
+    "tauforge.simulation.compiled_steps",
+)
 TOLD = ("functions", "varied_model", "model", "identity", "varying_fields")  # what the compiler asks of a robot
 
 # names in the namespaces of modules and classes, with the functions and classes that were there first

@@ -1,4 +1,4 @@
-"""Numbers that come from outside, checked one by one: finite, of the right shape, named when they are not."""
+"""Checks of the values that describe a robot: finite, of the right shape, or an error names the field."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tauforge.errors import ModelError, ShapeError
 ROTATION_TOLERANCE = 1e-6  # of a rotation matrix in a file; nearer ones are made orthonormal
 ROUNDING_TOLERANCE = 1e-12  # nearer still is left as it is, so that saved models load unchanged
 SYMMETRY_TOLERANCE = 1e-9  # of an inertia tensor, relative to its largest entry
-LARGEST = 1e100  # in size, of any number of a robot: the products of a few of them stay finite
+LARGEST = 1e100  # magnitude of any parameter of a robot: the products of a few of them stay finite
 
 Floats = tuple[float, ...]
 Rows = tuple[Floats, ...]

@@ -40,7 +40,7 @@ def check_plant(robot: Robot, plant: Robot) -> None:
     check_robot("robot", robot)
     check_robot("plant", plant)
     if not alike(plant, robot):
-        raise ModelError(f"{plant.name} is no robot of the kind of {robot.name}", field="plant")
+        raise ModelError(f"{plant.name} is not a robot of the same kind as {robot.name}", field="plant")
     plant.check_integrable({})
 
 
@@ -79,18 +79,20 @@ def _check_controller(
         control_period is not None and math.isclose(controller.period, control_period, rel_tol=WHOLE)
     ):
         raise ModelError(
-            f"the controller learns every {controller.period} s and is asked every {control_period} s",
+            f"expected {controller.period} s, the period with which the controller learns, got {control_period!r}",
             field="control_period",
             remedy="Make both the same",
         )
     if controller.task_space and initial is None:
-        raise ModelError("a motion of the tool does not say where the joints start", field="initial")
+        raise ModelError(
+            "the initial state is missing, and a motion of the tool does not determine the joints", field="initial"
+        )
     if isinstance(controller, ComputedTorque) and motion.of_poses:
         tilt = motion.sample(np.linspace(0.0, motion.duration, LOOKS)).position[:, 4]
         if np.abs(tilt).max() >= np.pi / 2:
             raise ModelError(
-                f"theta_y goes to {tilt[np.abs(tilt).argmax()]:.3g} rad: errors of angles mean nothing from a quarter "
-                "turn on",
+                f"theta_y reaches {tilt[np.abs(tilt).argmax()]:.3g} rad, and errors of angles are meaningless beyond "
+                "a quarter turn",
                 field="motion",
                 remedy="Use LegSpaceComputedTorque, or turn the base frame",
             )
@@ -101,7 +103,7 @@ def initial_state(initial: State | None, motion: Motion | None, n: int) -> tuple
     if initial is None:
         if motion is None:
             raise ModelError(
-                "where does it start?", field="initial", remedy="Give initial=(position, velocity) or motion="
+                "the initial state is missing", field="initial", remedy="Give initial=(position, velocity) or motion="
             )
         start = motion.sample(0.0)
         initial = (start.position, start.velocity)
@@ -112,7 +114,7 @@ def initial_state(initial: State | None, motion: Motion | None, n: int) -> tuple
         if array.shape != (n,) or not np.isfinite(array).all():
             raise ShapeError(name, expected=f"{n} finite numbers", got=f"{value!r}")
         if ran_away(array):
-            raise ShapeError(name, expected=f"numbers of at most {FAR:g} in size", got=f"{value!r}")
+            raise ShapeError(name, expected=f"numbers of magnitude at most {FAR:g}", got=f"{value!r}")
         values.append(array)
     return values[0], values[1]
 
@@ -136,7 +138,7 @@ def run_time(duration: float | None, motion: Motion | None) -> float:
     if duration is not None:
         return positive("duration", duration)
     if motion is None:
-        raise ModelError("how long?", field="duration", remedy="Give duration= or motion=")
+        raise ModelError("the duration is missing", field="duration", remedy="Give duration= or motion=")
     return motion.duration
 
 

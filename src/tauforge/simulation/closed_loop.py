@@ -85,7 +85,7 @@ class ClosedLoop:
                 raise ShapeError("controller", expected=f"{m} forces", got=f"{answer!r}")
         if not np.isfinite(wanted).all():
             raise ConvergenceError(
-                f"the controller gives no numbers at t = {t:.6g} s: {wanted}", residual=np.nan, iterations=0
+                f"the controller returned non-finite forces at t = {t:.6g} s: {wanted}", residual=np.nan, iterations=0
             )
         return wanted
 
@@ -98,7 +98,9 @@ class ClosedLoop:
             raise ShapeError("disturbance", expected="(6,), a force and a moment", got=f"{answer!r}")
         if not np.isfinite(wrench).all():
             raise ConvergenceError(
-                f"the disturbance is no number at t = {t:.6g} s: {wrench}", residual=np.nan, iterations=0
+                f"the disturbance returned a non-finite wrench at t = {t:.6g} s: {wrench}",
+                residual=np.nan,
+                iterations=0,
             )
         return wrench
 

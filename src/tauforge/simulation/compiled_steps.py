@@ -104,7 +104,7 @@ class CompiledSteps:
 
     def __init__(self, controller: Controller, plant: Robot, fields: Fields, h: float) -> None:
         self.values = tuple(fields.values())
-        names, own = tuple(fields), controller.robot
+        names, own, plant = tuple(fields), controller.robot, copy.copy(plant)  # kernels must not keep a robot alive
         n, m = plant.n, len(plant.actuators)
         origin = _origin(plant, "forward_dynamics", f"{h!r}")
         gains = {name: np.array(value) for name, value in vars(controller).items() if name != "robot"}
@@ -160,7 +160,7 @@ def _model(robot: Robot, values: dict[str, Scalars]) -> Any:
 def _controlled_step(controller: Controller, gains: Fields, plant: Robot, fields: tuple[str, ...], h: float) -> Formula:
     law: Any = copy.copy(controller)
     vars(law).update(gains)  # copies: the kernel may be traced when the user's arrays have been changed
-    law.robot = AnyScalarRobot(controller.robot)
+    law.robot = AnyScalarRobot(copy.copy(controller.robot))
 
     def controlled_step(
         q: Scalars, qd: Scalars, target: Scalars, target_rate: Scalars, target_acceleration: Scalars, **more: Scalars

@@ -94,7 +94,7 @@ class DormandPrince:
         def counted(t: float, y: Array) -> Array:
             if next(calls) > most:
                 raise ConvergenceError(
-                    "the integrator stopped: the motion needs ever shorter steps", residual=np.nan, iterations=most
+                    "the integrator stopped: it needs too many steps", residual=np.nan, iterations=most
                 )
             slope = rates(t, y)
             if not np.isfinite(slope).all():  # else SciPy looks for a first step for ever
@@ -142,7 +142,10 @@ class Symplectic:
             if change < SETTLED * (1 + np.abs(q1).max()):
                 return np.concatenate([q1, np.linalg.solve(robot.mass_matrix(q1), p1)])
         raise ConvergenceError(
-            "the symplectic step did not settle: take a shorter one", residual=change, iterations=ITERATIONS
+            "the symplectic step did not converge",
+            residual=change,
+            iterations=ITERATIONS,
+            remedy="Take a shorter step",
         )
 
 

@@ -55,7 +55,9 @@ def open_plain(path: Path) -> BinaryIO:
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
-        raise ModelError("is a folder" if stat.S_ISDIR(mode) else "is not a plain file", file=path)
+        raise ModelError(
+            "expected a file, got a folder" if stat.S_ISDIR(mode) else "expected a regular file", file=path
+        )
     return os.fdopen(descriptor, "rb")
 
 
@@ -84,14 +86,14 @@ def read_npz(
             with archive.open(info) as member:
                 headers[name] = _header(member, name)
                 if headers[name].size != info.file_size - member.tell():
-                    raise ModelError("its data are not as long as its header says", field=name)
+                    raise ModelError("the length of the data differs from the one in the header", field=name)
         check(headers)
         return {name: _array(archive, info, headers[name]) for name, info in members.items()}
 
 
 def _too_large(size: int, most: int) -> ModelError:
     remedy = f"Recording.load takes max_bytes={size} if you trust the file"
-    return ModelError(f"holds {size / 2**20:.4g} MiB, more than {most / 2**20:.4g} MiB", remedy=remedy)
+    return ModelError(f"the recording holds {size / 2**20:.4g} MiB, more than {most / 2**20:.4g} MiB", remedy=remedy)
 
 
 @contextmanager
@@ -100,11 +102,11 @@ def _damage_named() -> Iterator[None]:
     try:
         yield
     except (zipfile.BadZipFile, zipfile.LargeZipFile, EOFError, NotImplementedError, RuntimeError) as error:
-        raise ModelError(f"is not a recording: {error}") from None
+        raise ModelError(f"not a valid recording: {error}") from None
     except ModelError:
         raise
     except (ValueError, OSError, zlib.error) as error:
-        raise ModelError(f"is not a recording: {error}") from None
+        raise ModelError(f"not a valid recording: {error}") from None
 
 
 def _check_directory(file: BinaryIO, size: int) -> None:
@@ -114,18 +116,21 @@ def _check_directory(file: BinaryIO, size: int) -> None:
     tail = file.read(size - start)
     place = tail.rfind(b"PK\x05\x06")
     if place < 0 or len(tail) - place < END_RECORD:
-        raise ModelError("is not a recording: not a zip file")
+        raise ModelError("not a valid recording: not a zip file")
     if int.from_bytes(tail[place + 12 : place + 16], "little") > MAX_DIRECTORY:
-        raise ModelError("is not a recording: too many members")
+        raise ModelError("not a valid recording: the archive has too many members")
     file.seek(0)
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> zipfile.ZipInfo:
     found = [info for info in archive.infolist() if info.filename == f"{name}.npy"]
     if len(found) != 1:
-        raise ModelError("is not a recording: " + ("not there" if not found else "there twice"), field=name)
+        raise ModelError(
+            "not a valid recording: " + ("the array is missing" if not found else "the array is there twice"),
+            field=name,
+        )
     if found[0].compress_type not in PLAIN or found[0].flag_bits & 1:
-        raise ModelError("is not a recording: neither stored nor deflated", field=name)
+        raise ModelError("not a valid recording: the array is neither stored nor deflated", field=name)
     return found[0]
 
 
@@ -135,7 +140,7 @@ def _header(member: IO[bytes], name: str) -> Header:
     version = npy.read_magic(member)
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     if version not in readers:
-        raise ModelError(f"is not a recording: version {version} of its array", field=name)
+        raise ModelError(f"not a valid recording: version {version} of its array", field=name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of headers that Python 2 wrote
         header = Header(*readers[version](member, max_header_size=MAX_HEADER))

@@ -15,9 +15,10 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.files import written_whole
 from tauforge.motion.columns import PLATFORM, TIME, Columns, arm_columns
-from tauforge.motion.csv_table import UNITS, Column, CsvTable, read_csv, write_csv
+from tauforge.motion.csv_table import HEADER_ROW, Column, CsvTable, read_csv, write_csv
 from tauforge.simulation.events import Event
 from tauforge.simulation.npz_file import Header, open_plain, read_npz
+from tauforge.units import UNITS
 
 POSE_NAMES = tuple(column.name for column in PLATFORM.position)
 ANGLES = POSE_NAMES[3:]
@@ -137,7 +138,8 @@ class Recording:
 
     @classmethod
     def _of_table(cls, table: CsvTable) -> Recording:
-        platform = set(POSE_NAMES) <= set(table.names)
+        sure = (PLATFORM.position, PLATFORM.velocity)  # a name such as x may be a column of other robots
+        platform = any({column.name for column in group} <= set(table.names) for group in sure)
         columns = PLATFORM if platform else _columns_of(table)
         time = table.take_times(TIME)
         arrays: dict[str, Any] = {
@@ -163,7 +165,7 @@ class Recording:
         try:
             import xarray
         except ImportError:
-            raise ModelError("needs xarray", remedy="pip install xarray") from None
+            raise ModelError("to_xarray needs the package xarray", remedy="pip install xarray") from None
         data = {}
         for name in ARRAYS:
             axis, units = ("actuator", self.force_units) if name == "force" else ("coordinate", self.units)
@@ -247,7 +249,7 @@ def _columns_of(table: CsvTable) -> Columns:
     if not len(found.position) == len(found.velocity) == len(found.acceleration):
         counts = ", ".join(str(len(group)) for group in found[:3])
         problem = f"expected as many velocities and accelerations as positions, got {counts}"
-        table.fail(problem, "row 1", "Give the units of all columns")
+        table.fail(problem, HEADER_ROW, None, "Give the units of all columns")
     return found
 
 
@@ -260,18 +262,18 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
     shapes |= dict.fromkeys(EVENTS, headers["event_time"].shape[:1])
     if len(rows) != 1 or rows[0] < 1 or len(columns) != 1 or len(actuators) != 1:
         got = ", ".join(f"{name} {headers[name].shape}" for name in ("time", "position", "force"))
-        raise ModelError(f"is not a recording: expected rows of coordinates over time, got {got}")
+        raise ModelError(f"not a valid recording: expected rows of coordinates over time, got {got}")
     shapes["columns"] = (3 * columns[0] + actuators[0],)
     if "wrapped" in headers:
-        shapes["wrapped"] = headers["wrapped"].shape[:1]
+        shapes["wrapped"] = (*headers["wrapped"].shape, 0)[:1]
     for name, header in headers.items():
         numbers = name in ("time", "event_time", *ARRAYS)
         empty = not numbers and header.shape == (0,)  # NumPy makes numbers of no texts
         if header.shape != shapes[name] and not (empty and name in (*TEXTS, *ADDED)):
-            raise ModelError(f"is not a recording: expected shape {shapes[name]}, got {header.shape}", field=name)
+            raise ModelError(f"not a valid recording: expected shape {shapes[name]}, got {header.shape}", field=name)
         if header.dtype.kind not in ("fiu" if numbers else "U") and not empty:
             kind = "real numbers" if numbers else "text"
-            raise ModelError(f"is not a recording: expected {kind}, got {header.dtype}", field=name)
+            raise ModelError(f"not a valid recording: expected {kind}, got {header.dtype}", field=name)
 
 
 def _floats(values: Array) -> Array:
@@ -286,7 +288,10 @@ def _check_numbers(arrays: Mapping[str, Array]) -> None:
         values = arrays[name]
         if not np.isfinite(values).all() and not (name.startswith("target_") and np.isnan(values).all()):
             row = int(np.argwhere(~np.isfinite(values))[0][0])
-            raise ModelError(f"is not a recording: expected finite numbers, row {row} has others", field=name)
+            raise ModelError(f"not a valid recording: row {row} is not finite", field=name)
     late = np.flatnonzero(np.diff(arrays["time"]) <= 0)
     if len(late):
-        raise ModelError(f"is not a recording: times must increase, row {late[0] + 1} does not", field="time")
+        raise ModelError(
+            f"not a valid recording: times must increase; row {late[0] + 1} is not later than the one before",
+            field="time",
+        )

@@ -204,9 +204,9 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
     if fields:
         if has_own_methods(plant):
             raise UnsupportedFeatureError(
-                f"{plant.name} has methods of its own, which its changed copies would lose",
+                f"{plant.name} has methods set on the instance, which its varied copies would lose",
                 field="varying",
-                remedy="Give the methods to a subclass, or simulate each row",
+                remedy="Define the methods in a subclass, or simulate each row",
             )
         whole = in_rows(plant, fields, rows)
         plants = [plant.replace(**{name: value[k] for name, value in whole.items()}) for k in range(rows)]

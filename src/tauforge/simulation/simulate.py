@@ -97,11 +97,13 @@ def simulate(
         raise ShapeError("method", expected=f"one of {', '.join(METHODS)}", got=repr(method))
     if method == "symplectic" and (controller is not None or disturbance is not None):
         raise UnsupportedFeatureError(
-            "the symplectic method is for free motion", field="method", remedy="Use rk4 or dormand-prince"
+            "the symplectic method takes no controller and no disturbance",
+            field="method",
+            remedy="Use rk4 or dormand-prince",
         )
     if sensors is not None and sensors.noisy and not hold:
         raise ModelError(
-            "noise needs a sampling period: asked at any time, it would average out",
+            "noise needs a sampling period; sampled at every instant, it would average out",
             field="sensors",
             remedy="Give control_period=",
         )
@@ -135,12 +137,11 @@ def simulate(
     # the symplectic method's energy swings about the true one by design
     free = controller is None and disturbance is None and method != "symplectic" and not real.dissipates
     if free and (drift := energy_drift(real, recording.position, recording.velocity)) > DRIFT:
-        warnings.warn(
-            f"the energy of {real.name} drifts by {drift:.1e} of its kinetic energy: take a shorter step, or "
-            "method='dormand-prince'",
-            EnergyDriftWarning,
-            stacklevel=2,
+        drifting = EnergyDriftWarning(
+            f"the energy of {real.name} drifts by {drift:.1e} of its kinetic energy",
+            remedy="Take a shorter step, or method='dormand-prince'",
         )
+        warnings.warn(drifting, stacklevel=2)
     if method == "rk4":
         warn_of_stiffness(real, recording.position, h, law=None if hold else controller)
     return recording

@@ -66,13 +66,12 @@ def warn_of_stiffness(
     if step * viscous < BEARABLE:
         smooth = fastest(inverse, found.coulomb).max() / (BEARABLE / step - viscous)
         remedies.append(f"coulomb_speed={smooth * MARGIN:.3g}")
-    warnings.warn(
-        f"the friction of {plant.name} is too stiff for steps of {step:g} s: at rest it does not creep below "
-        f"coulomb_speed={found.speed:g} but may move at up to {speeds.max():.2g} {fastest_one.unit}/s "
-        f"({fastest_one.name}). Use {', or '.join(remedies)}",
-        StiffFrictionWarning,
-        stacklevel=3,
+    stiff = StiffFrictionWarning(
+        f"the friction of {plant.name} is too stiff for steps of {step:g} s: at rest {fastest_one.name} may move at up "
+        f"to {speeds.max():.2g} {fastest_one.unit}/s instead of creeping below coulomb_speed={found.speed:g}",
+        remedy=f"Use {', or '.join(remedies)}",
     )
+    warnings.warn(stiff, stacklevel=3)
 
 
 def mass_matrices(robot: Robot, positions: Array, fields: Fields) -> Array:

@@ -1,31 +1,13 @@
-"""What a paper consists of: every numbered equation, figure, table and algorithm, and what became of it."""
+"""How a study lists what its paper consists of: every numbered equation, figure, table and algorithm.
+
+The place of an equation in our source is found by its citation (see `citations`).
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from tauforge.report.study import Item
 
 SCHEMATIC = "A schematic, which asserts nothing. Ours is drawn from a model."  # remark on such figures
-Kind = Literal["equation", "algorithm", "figure", "table"]
-
-
-@dataclass(frozen=True)
-class Item:
-    """One numbered thing of a paper. Its place in our source is found by its citation (see `citations`).
-
-    number:    as printed: "16", "7.38d"
-    what:      in words
-    judged_by: names of the claims whose verdict covers it
-    shown_as:  name of our figure or table that shows it, for figures and tables
-    remark:    why there is no citation, no claim or no figure, where that is so
-    """
-
-    kind: Kind
-    number: str
-    what: str
-    judged_by: tuple[str, ...] = ()
-    shown_as: str = ""
-    remark: str = ""
 
 
 def equations(numbers: str, what: str, judged_by: tuple[str, ...] = (), remark: str = "") -> tuple[Item, ...]:

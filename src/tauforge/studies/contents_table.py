@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from tauforge.report.study import Claim, Item, Study
+from tauforge.report.table import Table
+from tauforge.report.verdicts import NOT_JUDGED
 from tauforge.studies.citations import places
-from tauforge.studies.contents import Item
-from tauforge.studies.rules import NOT_JUDGED
-from tauforge.studies.study import Claim, Study, Table
 
 CONTENTS = "contents"  # name of the table
 SOURCE_COLUMN = "in our source"

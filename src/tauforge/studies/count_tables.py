@@ -8,10 +8,11 @@ import numpy as np
 
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost
-from tauforge.analysis.line_costs import line_costs
+from tauforge.analysis.costs_by_line import line_costs
 from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.report.study import Claim
+from tauforge.report.table import Cell, Table
 from tauforge.studies.rules import true_or_not
-from tauforge.studies.study import Cell, Claim, Table
 
 SIX = 6
 COLUMNS = (

@@ -9,17 +9,19 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tauforge.analysis.comparison import random_states, row_errors
 from tauforge.formulations.serial import FORMULATIONS
+from tauforge.report.study import Claim
+from tauforge.report.table import Table
 from tauforge.robots.functions import Formula
 from tauforge.studies.random_arms import random_arm, reference
 from tauforge.studies.rules import not_judged, true_or_mended
-from tauforge.studies.study import ROUNDING, Claim, Table
+from tauforge.studies.wording import ROUNDING
 
 ARMS, STATES = 6, 60
 WITNESS = FORMULATIONS["orthogonal-complement"]
@@ -97,6 +99,35 @@ def as_printed(module: ModuleType, *changes: tuple[str, str]) -> dict[str, Any]:
     names: dict[str, Any] = {"__name__": f"{module.__name__} as printed"}
     exec(compile(source, names["__name__"], "exec"), names)
     return names
+
+
+class Line(NamedTuple):
+    """A piece of a module's code and what it would be as printed. It stands once in the module."""
+
+    module: ModuleType
+    ours: str
+    printed: str
+
+
+def printed_formula(module: ModuleType, *lines: Line, shared: tuple[ModuleType, ...] = ()) -> Formula:
+    """`inverse_dynamics` of the module with lines as printed, of the module itself or of those it imports from.
+
+    shared: the modules that it imports from and that may be changed, in the order of imports
+    """
+    made: dict[ModuleType, dict[str, Any]] = {}
+    for part in dict.fromkeys((*shared, module)):
+        names = as_printed(part, *((line.ours, line.printed) for line in lines if line.module is part))
+        for name, value in list(names.items()):
+            if isinstance(value, ModuleType) and value in made:
+                names[name] = SimpleNamespace(**made[value])
+            for other, its_names in made.items():
+                if getattr(value, "__module__", None) == other.__name__ and name in its_names:
+                    names[name] = its_names[name]
+        made[part] = names
+    if strange := [line.module.__name__ for line in lines if line.module not in made]:
+        raise LookupError(f"expected lines of {[part.__name__ for part in made]}, got {strange}")
+    formula: Formula = made[module]["inverse_dynamics"]
+    return formula
 
 
 def misprinted(module: ModuleType, *changes: tuple[str, str]) -> Callable[[], Formula]:

@@ -7,8 +7,9 @@ from dataclasses import replace
 from importlib import import_module
 
 from tauforge.errors import ModelError
+from tauforge.report.progress import Progress
+from tauforge.report.study import Study
 from tauforge.studies.contents_table import contents_table
-from tauforge.studies.study import Progress, Study
 
 STUDIES = {  # name on the command line -> module with study(progress) -> Study
     "dasgupta1998": "tauforge.studies.dasgupta1998.study",

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from types import ModuleType, SimpleNamespace
-from typing import Any, NamedTuple
+from types import ModuleType
+from typing import Any
 
 import numpy as np
 
@@ -22,10 +22,10 @@ from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.evaluate import evaluate
 from tauforge.robots.functions import Formula
-from tauforge.robots.loading import load
+from tauforge.robots.loading import PlatformName, load
 from tauforge.robots.stewart.functions import external, motion
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
-from tauforge.studies.misprints import Trial, as_printed
+from tauforge.studies.misprints import Line, Trial, printed_formula
 from tauforge.studies.random_platforms import fast_states, random_platform
 from tauforge.studies.stewart_paths import FAST, SLOW, sampled
 
@@ -34,32 +34,6 @@ PLATFORMS, STATES = 4, 40
 LOAD = 300.0  # N and N m, about the weight of these platforms
 TRIED_ON = f"{PLATFORMS} random platforms with {STATES} fast states each"
 SHARED = (kinematics, platform_equations, pedrammehr2012)  # that other modules import from, in the order of imports
-
-
-class Line(NamedTuple):
-    """A piece of a module's code and what it would be as printed. It stands once in the module."""
-
-    module: ModuleType
-    ours: str
-    printed: str
-
-
-def printed_formula(module: ModuleType, *lines: Line) -> Formula:
-    """`inverse_dynamics` of the module with lines as printed, of the module itself or of those it imports from."""
-    made: dict[ModuleType, dict[str, Any]] = {}
-    for part in dict.fromkeys((*SHARED, module)):
-        names = as_printed(part, *((line.ours, line.printed) for line in lines if line.module is part))
-        for name, value in list(names.items()):
-            if isinstance(value, ModuleType) and value in made:
-                names[name] = SimpleNamespace(**made[value])
-            for other, its_names in made.items():
-                if getattr(value, "__module__", None) == other.__name__ and name in its_names:
-                    names[name] = its_names[name]
-        made[part] = names
-    if strange := [line.module.__name__ for line in lines if line.module not in made]:
-        raise LookupError(f"expected lines of {[part.__name__ for part in made]}, got {strange}")
-    formula: Formula = made[module]["inverse_dynamics"]
-    return formula
 
 
 def forces_of(formula: Formula, model: Any, states: States, load: Array | None = None, **options: Any) -> Array:
@@ -95,7 +69,7 @@ def error_under_load(module: ModuleType, **options: Any) -> float:
     return float(max(errors))
 
 
-def on_platforms(module: ModuleType, *lines: Line, robot: str, **options: Any) -> Callable[[], Trial]:
+def on_platforms(module: ModuleType, *lines: Line, robot: PlatformName, **options: Any) -> Callable[[], Trial]:
     """A trial of a module's `inverse_dynamics` with lines as printed, everything else right.
 
     robot:   that of the paper, for newtons on paths I and II
@@ -104,19 +78,21 @@ def on_platforms(module: ModuleType, *lines: Line, robot: str, **options: Any) -
 
     def trial() -> Trial:
         random = np.random.default_rng(0)
-        formulas = [partial(f, **options) for f in (printed_formula(module, *lines), module.inverse_dynamics)]
+        formulas = [
+            partial(f, **options) for f in (printed_formula(module, *lines, shared=SHARED), module.inverse_dynamics)
+        ]
         errors = []
         for _ in range(PLATFORMS):
             platform = random_platform(random)
             found, exact = _compared(formulas, platform, fast_states(platform, random, STATES))
             errors.append([row_errors(forces, exact) for forces in found])
-        printed, mended = np.array(errors).swapaxes(0, 1)
+        as_printed, mended = np.array(errors).swapaxes(0, 1)
         newtons, worst = [], float(mended.max())
         for path in (SLOW, FAST):
             (wrong, right), exact = _compared(formulas, load(robot), sampled("", path).states)
             newtons.append(float(np.abs(wrong - exact).max()))
             worst = max(worst, float(np.abs(right - exact).max() / np.abs(exact).max()))
-        return Trial(float(np.median(printed)), worst, tuple(newtons))
+        return Trial(float(np.median(as_printed)), worst, tuple(newtons))
 
     return trial
 

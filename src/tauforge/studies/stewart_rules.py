@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tauforge.studies.rules import true_or_mended, true_or_not
-from tauforge.studies.study import ROUNDING
+from tauforge.studies.wording import ROUNDING
 
 
 def exact(errors: Sequence[float], peak: float) -> bool:

@@ -9,9 +9,9 @@ import numpy as np
 
 from tauforge.analysis.assumptions import Simplification, assess
 from tauforge.analysis.complexity import operation_count
+from tauforge.report.table import Cell, Table
 from tauforge.robots.stewart.stewart_platform import STEWART_MODELS, StewartPlatform
 from tauforge.studies.stewart_paths import Path
-from tauforge.studies.study import Cell, Table
 
 DASGUPTA_FLOPS = 4889  # 6 x 694 + 273 + 452, the paper's own count of its simplified model (sec. 4.5)
 

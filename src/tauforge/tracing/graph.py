@@ -72,7 +72,7 @@ class Traced(FoldingScalar):
         if not isinstance(x, Traced):
             return self.recorder.constant(float(x))
         if x.recorder is not self.recorder:
-            raise ValueError("scalars of two recordings meet")
+            raise ValueError("scalars of two different recordings cannot be combined")
         return x
 
     def _binary(self, name: str, a: Scalar, b: Scalar) -> Scalar:

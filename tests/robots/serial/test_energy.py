@@ -106,7 +106,7 @@ def test_energy_drift_of_a_platform():
 
 @pytest.mark.fault(21)
 def test_a_step_too_long_is_said():
-    with pytest.warns(tf.EnergyDriftWarning, match=r"drifts by .* take a shorter step"):
+    with pytest.warns(tf.EnergyDriftWarning, match=r"drifts by .* Take a shorter step"):
         tf.simulate(DOUBLE_PENDULUM, initial=SWING, duration=2.0, step=0.02)
 
 

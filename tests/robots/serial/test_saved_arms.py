@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from support.model_texts import IGNORE_UNPHYSICAL, VALID, written
 from tauforge.errors import ModelError
 from tauforge.robots.loading import load, read_robot
+from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.readers.arm_toml import MAX_JOINTS
-from tauforge.robots.serial.description import KnownException, Source
 from tauforge.robots.serial.joint import Joint
 from tauforge.robots.serial.serial_arm import SerialArm
 
@@ -200,9 +200,9 @@ def test_load_refuses_what_is_no_robot(tmp_path: Path, monkeypatch: pytest.Monke
 
 def test_tip_and_lock_are_for_urdf(tmp_path: Path) -> None:
     path = written(tmp_path, VALID)
-    with pytest.raises(ModelError, match=r"tip: tip is for URDF files, .*arm\.toml.*\.urdf"):
+    with pytest.raises(ModelError, match=r"tip: tip applies to URDF files only, .*arm\.toml.*\.urdf"):
         load(path, tip="hand")
-    with pytest.raises(ModelError, match=r"lock: lock is for URDF files, 'puma560'"):
+    with pytest.raises(ModelError, match=r"lock: lock applies to URDF files only, 'puma560'"):
         load("puma560", lock={"joint1": 0.0})
 
 

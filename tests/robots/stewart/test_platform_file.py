@@ -185,10 +185,13 @@ BAD = {
     "format a list": (changed('"tauforge-platform-1"', "[1]"), ("format", "unknown format [1]")),
     "format of an arm": (changed("platform-1", "arm-1"), ("unknown key 'friction'",)),
     "no format": (without("format"), ("unknown key",)),
-    "no name": (without("name"), ("name: missing", 'name = "my hexapod"')),
-    "name a number": (changed('"rig"', "7"), ("name: expected a text", "7")),
-    "no base points": (re.sub(r"(?s)base_points = .*?\n\]\n", "", VALID, count=1), ("base_points: missing", "six of")),
-    "no platform points": (without("platform_points"), ("platform_points: missing",)),
+    "no name": (without("name"), ("name: the key is missing", 'name = "my hexapod"')),
+    "name a number": (changed('"rig"', "7"), ("name: expected a string", "7")),
+    "no base points": (
+        re.sub(r"(?s)base_points = .*?\n\]\n", "", VALID, count=1),
+        ("base_points: the key is missing", "six of"),
+    ),
+    "no platform points": (without("platform_points"), ("platform_points: the key is missing",)),
     "five points": (changed("  [0.5, 0.1, 0.0],\n", ""), ("base_points", "6 x 3", "(5, 3)")),
     "seven points": (changed("  [0.5, 0.1, 0.0],\n", "  [1, 1, 1],\n  [0.5, 0.1, 0.0],\n"), ("base_points", "(7, 3)")),
     "points in a plane": (changed("[[0.2, -0.3, 0]", "[[0.2, -0.3]"), ("platform_points", "6 x 3")),
@@ -231,12 +234,12 @@ BAD = {
     "masses true": (changed("[0.8, 0.8, 0.8", "[0.8, true, 0.8"), ("upper_mass", "6 numbers")),
     "ragged masses": (changed("[0.8, 0.8, 0.8", "[[0.8], 0.8, 0.8"), ("upper_mass", "6 numbers")),
     "platform masses": (put("platform_mass", "[12]"), ("platform_mass", "a number", "[12]")),
-    "partial masses": (without("upper_com"), ("upper_com", "masses are given, but not upper_com", "or none")),
+    "partial masses": (without("upper_com"), ("upper_com", "masses are given without upper_com", "or none")),
     "no platform mass": (
         without("platform_mass", without("platform_inertia")),
-        ("not platform_mass, platform_inertia", "Give all of them"),
+        ("without platform_mass, platform_inertia", "Give all of them"),
     ),
-    "one mass alone": (GEOMETRY + "lower_mass = 1.0\n", ("masses are given, but not upper_mass, lower_com",)),
+    "one mass alone": (GEOMETRY + "lower_mass = 1.0\n", ("masses are given without upper_mass, lower_com",)),
     "short com": (changed("[0.15, 0.0, 0.01]", "[0.15, 0.0]"), ("lower_com", "6 x 3 numbers")),
     "com text": (changed("[0.15, 0.0, 0.01]", '"middle"'), ("lower_com", "6 x 3 numbers", "'middle'")),
     "com true": (changed("[0.15, 0.0, 0.01]", "[0.15, 0.0, true]"), ("lower_com", "3 numbers")),
@@ -261,7 +264,10 @@ BAD = {
     "stroke a number": (changed("[0.4, 0.75]", "0.75"), ("stroke", "6 x 2 numbers")),
     "stroke unlimited": (changed("[0.4, 0.75]", "[0.4, inf]"), ("stroke", "finite")),
     "force negative": (put("force_limit", "-800"), ("force_limit", ">= 0")),
-    "cones without axes": (without("platform_joint_axes"), ("cone_angles", "cones need axes", "platform_joint_axes")),
+    "cones without axes": (
+        without("platform_joint_axes"),
+        ("cone_angles", "the cones have no axes", "platform_joint_axes"),
+    ),
     "zero cone axis": (changed("[[0, 0, 1]", "[[0, 0, 0]"), ("base_joint_axes", "axis 1 is zero")),
     "closed cone": (changed("0.9]\nleg", "0.0]\nleg"), ("cone_angles", "(0, pi]")),
     "cone of 360 degrees": (changed('"pi/4"', '"2*pi"'), ("cone_angles", "(0, pi]")),
@@ -271,7 +277,7 @@ BAD = {
     "radius a list": (put("leg_radius", "[0.02]"), ("leg_radius", "expected a number")),
     "hinges at the base": (
         changed('"universal"', '"hinge"'),
-        ("base_joint: base joints of kind 'hinge'", "Use one of universal, spherical"),
+        ("base_joint: unknown kind of base joints 'hinge'", "Use one of universal, spherical"),
     ),
     "axes of spherical joints": (
         changed('"universal"', '"spherical"'),
@@ -289,7 +295,7 @@ BAD = {
         changed("[0.02, 0.03, 0.03]", "[0.02, 0.03, 0.04]", SPHERICAL),
         ("lower_inertia: the inertia of the lower part of leg 1", "not symmetric about the leg's axis", "Iyy = Izz"),
     ),
-    "base joint a number": (changed('"universal"', "3"), ("base_joint: expected a text",)),
+    "base joint a number": (changed('"universal"', "3"), ("base_joint: expected a string",)),
     "misspelt key": (changed("base_points", "base_point"), ("'base_point'", "Did you mean base_points?")),
     "capital key": (changed("lower_mass", "Lower_mass"), ("'Lower_mass'", "Did you mean lower_mass?")),
     "unknown key": (VALID + "paint_job = 3", ("unknown key 'paint_job'", "Known:", "leg_radius")),
@@ -305,15 +311,15 @@ BAD = {
     ),
     "exception of nobody": (
         VALID + '[[known_exception]]\nbody = "lower part of leg 1"\nreason = "none"\n',
-        ("known_exceptions", "no such body: lower part of leg 1", "Known: platform, lower part, upper part"),
+        ("known_exceptions", "there is no body named lower part of leg 1", "Known: platform, lower part, upper part"),
     ),
     "exception of a geometry": (
         GEOMETRY + '[[known_exception]]\nbody = "platform"\nreason = "none"\n',
-        ("known_exceptions", "no such body: platform", "no masses"),
+        ("known_exceptions", "there is no body named platform", "no masses"),
     ),
     "source of one field": (
         VALID + '[[source]]\nfields = "stroke"\nsource = "tape"\n',
-        ("source[1].fields", "list of texts"),
+        ("source[1].fields", "list of strings"),
     ),
 }
 
@@ -342,7 +348,7 @@ HOSTILE = {
     "long texts": (put("platform_points", "[" + '["a"],' * 2_000 + "]"), "platform_points"),
     "long numbers": (changed("[0.8, 0.8, 0.8,", f"[{f'{LONG}, ' * 1_000}"), "upper_mass: expected"),
     "long kind": (changed('"universal"', f'"{"u" * 200_000}"'), "base_joint"),
-    "many exceptions": (VALID + "[[known_exception]]\n" * 2_000, "known_exception[1].body: missing"),
+    "many exceptions": (VALID + "[[known_exception]]\n" * 2_000, "known_exception[1].body: the key is missing"),
 }
 
 

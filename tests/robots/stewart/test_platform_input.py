@@ -7,7 +7,7 @@ import pytest
 
 import tauforge as tf
 from support.platforms import HOME, calls, random_motion, random_platform, with_spherical_legs
-from tauforge.robots.serial.description import KnownException
+from tauforge.robots.provenance import KnownException
 
 VALID = random_platform(np.random.default_rng(1))
 BASE = np.array(VALID.base_points)
@@ -42,14 +42,14 @@ BAD = {
     "axis nan": ({"universal_axes": changed(BASE, (2, 0), np.nan)}, "universal_axes: expected finite numbers"),
     "no default axis": (
         {"base_points": [[0, 0, 1], *PENTAGON], "universal_axes": None},
-        r"universal_axes: no default .*Give \(6, 3\) axes",
+        r"universal_axes: there is no default axis .*Give \(6, 3\) axes",
     ),
     "negative mass": ({"lower_mass": -1.0}, "lower_mass: expected a number >= 0, got -1"),
     "one negative mass": ({"upper_mass": [1, 1, 1, 1, 1, -1]}, "upper_mass: expected a number >= 0, got -1"),
     "mass nan": ({"platform_mass": np.nan}, "platform_mass: expected a finite number"),
     "mass true": ({"platform_mass": True}, "platform_mass: expected a number, got True"),
     "masses ragged": ({"lower_mass": [[1.0], 1, 1, 1, 1, 1]}, "lower_mass: expected 6 numbers"),
-    "mass missing": ({"upper_com": None}, "upper_com: masses are given, but not upper_com. Give all of them, or none"),
+    "mass missing": ({"upper_com": None}, "upper_com: masses are given without upper_com. Give all of them, or none"),
     "com inf": ({"lower_com": [0, np.inf, 0]}, "lower_com: expected finite numbers"),
     "four coms": ({"lower_com": np.zeros((4, 3))}, r"lower_com: expected 6 x 3 numbers, got shape \(4, 3\)"),
     "asymmetric": ({"lower_inertia": [[1, 0.1, 0], [0, 1, 0], [0, 0, 1]]}, "lower_inertia: .* not symmetric"),
@@ -63,17 +63,17 @@ BAD = {
     "stroke reversed": ({"stroke": (1.5, 0.5)}, "stroke: expected 0 <= shortest < longest"),
     "one stroke reversed": ({"stroke": [(0.5, 1.5)] * 5 + [(1.5, 0.5)]}, "stroke: expected 0 <= shortest < longest"),
     "force negative": ({"force_limit": -1.0}, "force_limit: expected a number >= 0"),
-    "cones without axes": ({"base_joint_axes": None}, "cone_angles: cones need axes. Give base_joint_axes and"),
+    "cones without axes": ({"base_joint_axes": None}, "cone_angles: the cones have no axes. Give base_joint_axes and"),
     "cone too wide": ({"cone_angles": (0.5, 3.2)}, r"cone_angles: expected angles in \(0, pi\]"),
     "cone closed": ({"cone_angles": (0.0, 1.0)}, r"cone_angles: expected angles in \(0, pi\]"),
     "zero cone axis": ({"platform_joint_axes": changed(BASE, 5, 0.0)}, "platform_joint_axes: axis 6 is zero"),
     "radius negative": ({"leg_radius": -0.01}, "leg_radius: expected a number >= 0"),
     "reflected nan": ({"reflected_mass": [0, 0, 0, 0, 0, np.nan]}, "reflected_mass: expected finite numbers"),
-    "name a number": ({"name": 7}, "name: expected a text, got 7"),
+    "name a number": ({"name": 7}, "name: expected a string, got 7"),
     "exceptions in words": ({"known_exceptions": ("platform",)}, "known_exceptions: expected a sequence of Known"),
     "exception of nobody": (
         {"known_exceptions": (KnownException("leg 7", "none"),)},
-        "known_exceptions: no such body: leg 7. Known: platform, lower part of leg 1",
+        "known_exceptions: there is no body named leg 7. Known: platform, lower part of leg 1",
     ),
 }
 
@@ -134,7 +134,9 @@ def test_what_would_spin_a_leg_is_refused(case):
     "kind", ["hinge", "Spherical", "", None, 3, ["spherical"], np.array(["spherical", "x"])], ids=repr
 )
 def test_other_base_joints_are_refused_by_name(kind):
-    with pytest.raises(tf.UnsupportedFeatureError, match=r"base_joint: base joints of kind .* universal, spherical"):
+    with pytest.raises(
+        tf.UnsupportedFeatureError, match=r"base_joint: unknown kind of base joints .* universal, spherical"
+    ):
         VALID.replace(base_joint=kind)
 
 

@@ -14,7 +14,7 @@ from support.platforms import HOME, random_motion, random_platform, with_spheric
 from support.tolerances import FORMULATIONS, ROUNDING, error, solve_tolerance
 from tauforge.analysis.assumptions import assess
 from tauforge.analysis.linearisation import linearise
-from tauforge.analysis.sizing import size
+from tauforge.analysis.sizing import size_actuators
 from tauforge.robots.poses import pose_rates
 from tauforge.robots.stewart import varying as platform_varying
 
@@ -194,7 +194,7 @@ def test_control_and_rollouts():
 
 def test_sizing():
     time = np.linspace(0, 0.1, 51)
-    found = size(FREE, time, *MOVE.sample(time))
+    found = size_actuators(FREE, time, *MOVE.sample(time))
     assert not found.reactions["universal moment"].value.any()
     assert (found.reactions["universal force"].value > 0).all()
 

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tauforge.algebra.acceleration_matrices import moment_of_inertia_forces
 from tauforge.algebra.inertias import second_moments
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Vector, cross, dot, outer, skew
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial.joint_frames import Motion, passed_inward
 from tauforge.formulations.serial.kinematics import joint_rotation, joint_travel
-from tauforge.formulations.serial.modified_newton_euler import moment_of_inertia_forces
 from tauforge.formulations.serial.parameters import BaseState
 from tauforge.formulations.serial.regrouping import JointFrame
 

@@ -10,14 +10,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tauforge.algebra.acceleration_matrices import acceleration_matrix
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial.frame_choice import aligned, placed
 from tauforge.formulations.serial.kinematics import joint_rotation, joint_travel
-from tauforge.formulations.serial.modified_newton_euler import acceleration_matrix
 from tauforge.formulations.serial.parameters import ArmParameters, BaseState, base_at_rest
-from tauforge.formulations.serial.regrouping import Chain, JointFrame, joint_frames, nearly, regrouped
+from tauforge.formulations.serial.regrouping import Chain, JointFrame, in_joint_frames, nearly, regrouped
 
 
 class Motion(NamedTuple):
@@ -100,7 +100,7 @@ def inward(frames: Sequence[JointFrame], motions: Sequence[Motion], tip: Wrench)
 
 def base_chain(arm: ArmParameters) -> Chain:
     """The arm by its base parameters, with aligned axes and the original origins."""
-    return regrouped(joint_frames(aligned(arm)))
+    return regrouped(in_joint_frames(aligned(arm)))
 
 
 def cheapest_chain(arm: ArmParameters) -> Chain:

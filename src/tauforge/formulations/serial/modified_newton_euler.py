@@ -1,42 +1,24 @@
 """Modified Newton-Euler recursions: Turney, Mudge & Lee 1980, section 5, T5.1-5.2.
 
 omega x (omega x b) + alpha x b = A b for every b, with one matrix A per link. The moment of the link's own inertia
-follows from A K, with K = Tr(I)/2 E - I about the centre of mass.
+follows from A K, with K = Tr(I)/2 E - I about the centre of mass (`algebra.acceleration_matrices`,
+which states two deviations from the print).
 
-Deviates from the print: A(3,2) = omega_z omega_y + alpha_x; K is about the centre of mass, and full where the paper
-assumes principal axes; n_x takes (A K)_zy - (A K)_yz, and so on around; the last term of T5.2 is R_i^{i+1} n_{i+1}.
-Prismatic joints, which the paper leaves out, add the terms of Angeles, A7.34f.
+Deviates from the print: K is about the centre of mass, and full where the paper assumes principal axes; the last term
+of T5.2 is R_i^{i+1} n_{i+1}. Prismatic joints, which the paper leaves out, add the terms of Angeles, A7.34f.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tauforge.algebra.acceleration_matrices import acceleration_matrix, moment_of_inertia_forces
 from tauforge.algebra.inertias import second_moments
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import E_Z, Matrix, Vector, cross, dot
+from tauforge.algebra.vectors import E_Z, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial.kinematics import axis_in_link, link_displacement, link_transform
 from tauforge.formulations.serial.parameters import ArmParameters, BaseState, base_at_rest
-
-
-def acceleration_matrix(omega: Vector, alpha: Vector) -> Matrix:
-    """A = [alpha]x + [omega]x [omega]x (Turney, section 5): A b = alpha x b + omega x (omega x b)."""
-    xx, yy, zz = omega.x * omega.x, omega.y * omega.y, omega.z * omega.z
-    xy, xz, yz = omega.x * omega.y, omega.x * omega.z, omega.y * omega.z
-    return Matrix.of(
-        (
-            (-(yy + zz), xy - alpha.z, xz + alpha.y),
-            (xy + alpha.z, -(xx + zz), yz - alpha.x),
-            (xz - alpha.y, yz + alpha.x, -(xx + yy)),
-        )
-    )
-
-
-def moment_of_inertia_forces(A: Matrix, K: Matrix) -> Vector:
-    """Tr{A K sigma'} = I alpha + omega x I omega: twice the axial part of A K."""
-    AK = A.times(K)
-    return Vector(AK[2, 1] - AK[1, 2], AK[0, 2] - AK[2, 0], AK[1, 0] - AK[0, 1])
 
 
 def inverse_dynamics(

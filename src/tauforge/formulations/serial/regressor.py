@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from tauforge.algebra.acceleration_matrices import moment_of_inertia_forces
 from tauforge.algebra.inertias import second_moments
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_X, E_Y, E_Z, ZERO, Matrix, Transform, Vector, cross, outer
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial.coriolis import polar_outward
 from tauforge.formulations.serial.joint_frames import passed_inward
-from tauforge.formulations.serial.modified_newton_euler import moment_of_inertia_forces
 from tauforge.formulations.serial.parameters import BaseState
 from tauforge.formulations.serial.regrouping import JointFrame
 

@@ -41,7 +41,7 @@ class Chain(NamedTuple):
     last: Transform  # joint frame n <- frame n
 
 
-def joint_frames(arm: ArmParameters) -> Chain:
+def in_joint_frames(arm: ArmParameters) -> Chain:
     """The arm's bodies in their joint frames, not regrouped."""
     frames: list[JointFrame] = []
     before = NO_DISPLACEMENT
@@ -105,12 +105,13 @@ def axis_second_moment(h: Vector, I: Matrix) -> tuple[Scalar, bool]:
     return best, best == on_axis
 
 
-def nearly(x: Scalar, size: Matrix) -> Scalar:
-    """x, or 0 where x is only the rounding error of a cancellation among terms of the magnitude of `size`."""
-    entries = [entry for row in size.rows for entry in row if is_number(entry)]
+def nearly(x: Scalar, cancelled: Matrix) -> Scalar:
+    """x, or 0 where x is only the rounding error of a cancellation among terms as large as those of `cancelled`."""
+    entries = [entry for row in cancelled.rows for entry in row if is_number(entry)]
     return 0.0 if is_number(x) and abs(x) <= ROUNDING * max(map(abs, entries), default=0.0) else x
 
 
-def rounded(M: Matrix, *sizes: Matrix) -> Matrix:
-    largest = max(sizes, key=lambda size: max((abs(x) for row in size.rows for x in row if is_number(x)), default=0.0))
+def rounded(M: Matrix, *terms: Matrix) -> Matrix:
+    """M with 0 for what rounding left of its terms."""
+    largest = max(terms, key=lambda term: max((abs(x) for row in term.rows for x in row if is_number(x)), default=0.0))
     return Matrix.of([[nearly(x, largest) for x in row] for row in M.rows])

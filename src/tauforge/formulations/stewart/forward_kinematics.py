@@ -41,12 +41,12 @@ def residual(legs: Sequence[LegParameters], lengths: Sequence[Scalar], g: Guess)
     """The norm of the errors of the lengths over the norm of the lengths. NaN in gives NaN."""
     R = g.orientation.rotation()
     errors: Scalar = 0.0
-    sizes: Scalar = 0.0
+    squares: Scalar = 0.0
     for leg, length in zip(legs, lengths, strict=True):
         S = R @ leg.p + (g.X - leg.b)
         error = sqrt(dot(S, S)) - length
-        errors, sizes = errors + error * error, sizes + length * length
-    return sqrt(errors / (sizes + TINY))
+        errors, squares = errors + error * error, squares + length * length
+    return sqrt(errors / (squares + TINY))
 
 
 def twist(p: PlatformParameters, m: PlatformMotion, rates: Sequence[Scalar]) -> list[Scalar]:

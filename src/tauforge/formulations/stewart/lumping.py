@@ -122,8 +122,8 @@ def masses_at(points: list[Vector], wanted: list[Scalar]) -> tuple[list[Scalar],
     for k, (row, y) in enumerate(zip(rows, wanted, strict=True)):
         taken = [a * m for a, m in zip(row, masses, strict=True)]
         left = y - sum(taken)
-        size = abs(y) + sum(abs(x) for x in taken)
-        rest.append(0.0 if k in chosen or abs(left) <= ROUNDING * size else left)
+        magnitude = abs(y) + sum(abs(x) for x in taken)
+        rest.append(0.0 if k in chosen or abs(left) <= ROUNDING * magnitude else left)
     return masses, rest
 
 
@@ -158,9 +158,9 @@ def independent_rows(rows: list[list[float]], most: int) -> list[int]:
             for e in basis:
                 along = sum(x * y for x, y in zip(rest, e, strict=True))
                 rest = [x - along * y for x, y in zip(rest, e, strict=True)]
-        size = sum(x * x for x in rest) ** 0.5
-        if size > WELL_CONDITIONED:
-            basis.append([x / size for x in rest])
+        length = sum(x * x for x in rest) ** 0.5
+        if length > WELL_CONDITIONED:
+            basis.append([x / length for x in rest])
             chosen.append(k)
     return chosen
 

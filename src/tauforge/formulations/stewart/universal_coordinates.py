@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tauforge.algebra.acceleration_matrices import acceleration_matrix, moment_of_inertia_forces
 from tauforge.algebra.linear import elimination
 from tauforge.algebra.scalars import Scalar, absolute, is_zero, select, sqrt
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
-from tauforge.formulations.serial.modified_newton_euler import acceleration_matrix, moment_of_inertia_forces
 from tauforge.formulations.stewart.lumping import LumpedLeg, LumpedPlatform
 from tauforge.formulations.stewart.parameters import Friction, PlatformMotion
 from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip, free_tip_force
@@ -293,8 +293,8 @@ def smallest(values: Sequence[Scalar]) -> Scalar:
 
 def spread(pivots: Sequence[Scalar]) -> Scalar:
     """The largest magnitude over the smallest one: about the condition number, never much more."""
-    sizes = [absolute(x) for x in pivots]
-    small = large = sizes[0]
-    for size in sizes[1:]:
-        small, large = select(size, small, size, small), select(large, size, size, large)
+    magnitudes = [absolute(x) for x in pivots]
+    small = large = magnitudes[0]
+    for x in magnitudes[1:]:
+        small, large = select(x, small, x, small), select(large, x, x, large)
     return large / small

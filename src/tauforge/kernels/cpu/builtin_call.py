@@ -115,8 +115,8 @@ def documentation(call: Callable[..., Any]) -> str:
 
 
 def builtin(loaded: Loaded, name: str, robot: Callable[[], Any], call: Callable[..., Any]) -> Callable[..., Any] | None:
-    """The function `direct` of a compiled module as a builtin; anything it does not take goes to `call`."""
-    address = loaded.address("direct")
+    """The function `builtin` of a compiled module as a builtin; anything it does not take goes to `call`."""
+    address = loaded.address("builtin")
     if not supported() or not address:
         return None
     table = (ctypes.c_void_p * len(layout.ADDRESSES)).from_address(loaded.address("addresses"))

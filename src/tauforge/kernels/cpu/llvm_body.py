@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from tauforge.kernels.cpu import llvm_functions as functions
 from tauforge.kernels.cpu.llvm_rows import Rows, store_pieces
-from tauforge.kernels.cpu.llvm_sines import NO_TURNS, turning, turns_function
+from tauforge.kernels.cpu.llvm_sines import NO_EARLY_SINES, early_sines, sines_function
 from tauforge.kernels.cpu.llvm_text import Code, Vectors
 from tauforge.tracing.graph import FREE, Graph, Node
 from tauforge.tracing.ordering import is_crowded, least_crowded
@@ -33,7 +33,7 @@ class Operand(NamedTuple):
     number: int
 
     @property
-    def size(self) -> int:
+    def length(self) -> int:
         return math.prod(self.core)
 
 
@@ -79,9 +79,9 @@ def emit_body(
         texts.append(f"define internal {head} #1 {{\nentry:\n" + "\n".join(code.lines) + f"\n  {ending}\n}}\n")
         declarations.update(code.declarations)
 
-    angles = len(plan.turns.angles)
+    angles = len(plan.early_sines.angles)
     if angles:
-        function("void @turns(ptr %pairs)", turns_function(angles, bits, lanes, avx512=avx512), "ret void")
+        function("void @sines(ptr %pairs)", sines_function(angles, bits, lanes, avx512=avx512), "ret void")
     for part in range(plan.parts):
         code = Code()
         doubtful = PartEmitter(plan, code, Vectors(code, bits, lanes, avx512=avx512), doubt_limit).emit(part)
@@ -93,30 +93,30 @@ class Plan:
     """Which part computes a node, where values for later parts are kept, and when a piece of a result is complete."""
 
     def __init__(
-        self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, *, guarded: bool
+        self, graph: Graph, ins: list[Operand], outs: list[Operand], bits: int, lanes: int, *, guarded: bool = False
     ) -> None:
         self.guarded = guarded
-        self.turns = NO_TURNS  # sines and cosines that are computed in a loop
+        self.early_sines = NO_EARLY_SINES  # sines and cosines that are computed in a loop
         if is_crowded(graph):
-            graph = least_crowded(graph, turning(graph).slots)
-            self.turns = turning(graph)
+            graph = least_crowded(graph, early_sines(graph).slots)
+            self.early_sines = early_sines(graph)
         self.graph, self.ins, self.outs = graph, ins, outs
-        self.columns = {f"{operand.name}{k}": (operand.number, k) for operand in ins for k in range(operand.size)}
+        self.columns = {f"{operand.name}{k}": (operand.number, k) for operand in ins for k in range(operand.length)}
         nodes = len(graph.nodes)
         self.parts = max(1, math.ceil(nodes / PART_NODES))
         self.part_of = [k * self.parts // nodes for k in range(nodes)]
         self.pieces: dict[int, list[Piece]] = {}  # by the node that completes them
         first = 0
         for operand in outs:
-            for start, width in store_pieces(operand.size, bits, lanes):
+            for start, width in store_pieces(operand.length, bits, lanes):
                 outputs = range(first + start, first + start + width)
                 complete = max(graph.outputs[k].node for k in outputs)
                 self.pieces.setdefault(complete, []).append(Piece(operand.number, start, outputs))
-            first += operand.size
+            first += operand.length
         # the doubt is not stored, so it cannot tell of inputs that are not finite
         stored = graph._replace(outputs=graph.outputs[:first])
         self.witnesses = witnesses(stored, list(self.columns))
-        self.taint = self.turns.vectors
+        self.taint = self.early_sines.vectors
         self.slots, self.scratch = self._scratch_slots()
 
     def told(self, part: int) -> set[int]:
@@ -132,7 +132,8 @@ class Plan:
         last_part: dict[int, int] = {}
 
         def needed(node: int, part: int) -> None:
-            if self.graph.nodes[node].op not in FREE and node not in self.turns.slots and part > self.part_of[node]:
+            computed = self.graph.nodes[node].op not in FREE and node not in self.early_sines.slots
+            if computed and part > self.part_of[node]:
                 last_part[node] = max(part, last_part.get(node, 0))
 
         for k, node in enumerate(self.graph.nodes):
@@ -164,7 +165,7 @@ class PartEmitter:
 
     def __init__(self, plan: Plan, code: Code, vectors: Vectors, doubt_limit: float | None) -> None:
         self.plan, self.graph, self.code, self.v, self.doubt_limit = plan, plan.graph, code, vectors, doubt_limit
-        self.rows = {o.number: Rows(vectors, "%table", o.number, o.size) for o in (*plan.ins, *plan.outs)}
+        self.rows = {o.number: Rows(vectors, "%table", o.number, o.length) for o in (*plan.ins, *plan.outs)}
         self.names: dict[int, str] = {}
         self.loaded: dict[tuple[int, int], str] = {}  # elements of arguments
         self.finished: dict[tuple[int, bool], str] = {}  # results as they are stored
@@ -180,12 +181,12 @@ class PartEmitter:
         told = [self.argument(*self.plan.columns[name]) for name in self.plan.witnesses.inputs] if part == 0 else []
         if part == 0 and not awaited:
             self.leave_taint(told)
-        if part == 0 and self.plan.turns.angles:
+        if part == 0 and self.plan.early_sines.angles:
             self.turn()
         for k, node in enumerate(self.graph.nodes):
             if self.plan.part_of[k] != part:
                 continue
-            if node.op not in FREE and k not in self.plan.turns.slots:
+            if node.op not in FREE and k not in self.plan.early_sines.slots:
                 self.names[k] = self.computed(node)
             if k in self.plan.slots:
                 self.v.store(self.value(k), self.slot(self.plan.slots[k]), aligned=True)
@@ -217,11 +218,11 @@ class PartEmitter:
 
     def turn(self) -> None:
         """Angles to scratch memory, and the loop over them. Intermediate values are computed again where needed."""
-        for place, angle in enumerate(self.plan.turns.angles):
+        for place, angle in enumerate(self.plan.early_sines.angles):
             node = self.graph.nodes[angle]
             value = self.value(angle) if node.op in FREE else self.computed(node)
             self.v.store(value, self.slot(2 * place), aligned=True)
-        self.code.do("call void @turns(ptr %scratch)")
+        self.code.do("call void @sines(ptr %scratch)")
 
     def slot(self, number: int) -> str:
         return self.code.at("%scratch", number * self.v.bytes)
@@ -234,7 +235,7 @@ class PartEmitter:
             if node.op == "input":
                 self.names[k] = self.argument(*self.plan.columns[node.name])
             else:
-                slots = self.plan.turns.slots if k in self.plan.turns.slots else self.plan.slots
+                slots = self.plan.early_sines.slots if k in self.plan.early_sines.slots else self.plan.slots
                 self.names[k] = self.v.load(self.slot(slots[k]), aligned=True)
         return self.names[k]
 

@@ -12,7 +12,7 @@ from tauforge.kernels.cpu.llvm_writer import ALIGNMENT, Writer, restore_status, 
 
 DOUBLE = 12  # NumPy's number of the type float64
 ALIGNED_AND_CONTIGUOUS = 0x0101
-# Offsets in PyArrayObject of a 64-bit CPython; `direct_call` verifies them before they are used.
+# Offsets in PyArrayObject of a 64-bit CPython; `builtin_call` verifies them before they are used.
 TYPE, DATA, DIMENSIONS_COUNT, DIMENSIONS, DESCRIPTOR, ARRAY_FLAGS = 8, 16, 24, 32, 56, 64
 ADDRESSES = (
     "array_type",
@@ -28,8 +28,8 @@ ADDRESSES = (
 SHORT_BATCH = 4096  # most rows that the builtin takes; larger batches may gain from threads
 
 
-def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: Host) -> tuple[str, Writer]:
-    """PyObject *direct(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames).
+def builtin_function(body: Body, ins: list[Operand], outs: list[Operand], host: Host) -> tuple[str, Writer]:
+    """PyObject *builtin(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *kwnames).
 
     It takes exact, contiguous, aligned float64 arrays of the core shapes, or all of them with one more dimension of at
     most SHORT_BATCH rows. Anything else, and a batch with a doubtful row, is handed to `self`, a callable.
@@ -128,7 +128,7 @@ def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: H
     code.label(many)
     place = len(operands)
     for operand in operands:
-        code.do(f"store i64 {8 * operand.size}, ptr {code.at(steps, 8 * operand.number)}, align 8")
+        code.do(f"store i64 {8 * operand.length}, ptr {code.at(steps, 8 * operand.number)}, align 8")
         for k in range(len(operand.core)):
             code.do(f"store i64 {8 * math.prod(operand.core[k + 1 :])}, ptr {code.at(steps, 8 * place)}, align 8")
             place += 1
@@ -154,4 +154,4 @@ def direct_function(body: Body, ins: list[Operand], outs: list[Operand], host: H
     code.label(slow)
     handed = code.emit(f"call ptr {address('vectorcall')}(ptr %self, ptr %args, i64 %nargs, ptr %kwnames)")
     code.do(f"ret ptr {handed}")
-    return "define ptr @direct(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) #1", code
+    return "define ptr @builtin(ptr %self, ptr %args, i64 %nargs, ptr %kwnames) #1", code

@@ -31,7 +31,7 @@ def run_body(code: Writer, body: Body, v: Vectors, table: str, scratch: str) -> 
 def spoil_function(ins: Sequence[Operand], outs: Sequence[Operand], bits: int, lanes: int) -> tuple[str, Writer]:
     """void spoil(void *table): NaN over all results of the rows of a block in which an input is not finite."""
     code = Writer()
-    number, integer, size = ("double" if bits == 64 else "float"), f"i{bits}", bits // 8
+    number, integer, itemsize = ("double" if bits == 64 else "float"), f"i{bits}", bits // 8
 
     def element(operand: Operand, row: str, k: str) -> str:
         base = code.emit(f"load ptr, ptr {code.at('%table', 16 * operand.number)}, align 8")
@@ -43,14 +43,15 @@ def spoil_function(ins: Sequence[Operand], outs: Sequence[Operand], bits: int, l
     with code.loop(str(lanes)) as row:
         code.do(f"store i1 false, ptr {spoilt}, align 1")
         for operand in ins:
-            with code.loop(str(operand.size)) as k:
-                image = code.emit(f"load {integer}, ptr {element(operand, row, k)}, align {size}")
+            with code.loop(str(operand.length)) as k:
+                image = code.emit(f"load {integer}, ptr {element(operand, row, k)}, align {itemsize}")
                 exponent = code.emit(f"and {integer} {image}, {EXPONENT[bits]}")
                 with code.when(code.emit(f"icmp eq {integer} {exponent}, {EXPONENT[bits]}")):
                     code.do(f"store i1 true, ptr {spoilt}, align 1")
         with code.when(code.emit(f"load i1, ptr {spoilt}, align 1")):
             for operand in outs:
-                with code.loop(str(operand.size)) as k:
-                    code.do(f"store {number} {literal(math.nan, bits)}, ptr {element(operand, row, k)}, align {size}")
+                with code.loop(str(operand.length)) as k:
+                    place = element(operand, row, k)
+                    code.do(f"store {number} {literal(math.nan, bits)}, ptr {place}, align {itemsize}")
     code.do("ret void")
     return "define internal void @spoil(ptr %table) #1", code

@@ -133,10 +133,10 @@ def sign(v: Vectors, x: str) -> str:
 
 def hyperbolic_tangent(v: Vectors, x: str) -> str:
     """tanh |x| = -e / (e + 2) with e = exp(-2 |x|) - 1, which is accurate for small x, with the sign of x."""
-    size = v.intrinsic("fabs", x)
+    magnitude = v.intrinsic("fabs", x)
     limit = v.constant(TANH_IS_ONE[v.bits])
-    size = v.select(v.compare("ogt", size, limit), limit, size)
-    e = exponential_minus_one(v, v.exactly("mul", size, v.constant(-2.0)))
+    magnitude = v.select(v.compare("ogt", magnitude, limit), limit, magnitude)
+    e = exponential_minus_one(v, v.exactly("mul", magnitude, v.constant(-2.0)))
     quotient = v.operation("div", v.negated(e), v.operation("add", e, v.constant(2.0)))
     return v.intrinsic("copysign", quotient, x)
 

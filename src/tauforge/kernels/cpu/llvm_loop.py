@@ -10,7 +10,7 @@ from tauforge.kernels.cpu.llvm_writer import ALIGNMENT, Writer, restore_status, 
 
 STACK_BYTES = 64 * 1024  # larger blocks come from the heap
 
-OFFSETS = """define internal i1 @offsets(ptr %off, i64 %d0, i64 %d1, i64 %d2, i64 %s0, i64 %s1, i64 %s2, i64 %size) #1 {
+OFFSETS = """define internal i1 @offsets(ptr %off, i64 %d0, i64 %d1, i64 %d2, i64 %s0, i64 %s1, i64 %s2, i64 %item) #1 {
 entry:
   br label %l0
 l0:
@@ -34,7 +34,7 @@ l2:
   %b2 = add i64 %b1, %c1
   %p = getelementptr i64, ptr %off, i64 %n2
   store i64 %b2, ptr %p, align 8
-  %want = mul i64 %n2, %size
+  %want = mul i64 %n2, %item
   %same = icmp eq i64 %want, %b2
   %f3 = and i1 %f2, %same
   %n3 = add i64 %n2, 1
@@ -64,15 +64,15 @@ def loop_function(
     block is copied.
     """
     code = Writer()
-    size = bits // 8
+    itemsize = bits // 8
     operands = [*ins, *outs]
     table_bytes = -(-16 * len(operands) // ALIGNMENT) * ALIGNMENT
-    copy_at, end = [], table_bytes + body.scratch * lanes * size  # in bytes: table, scratch, copies
+    copy_at, end = [], table_bytes + body.scratch * lanes * itemsize  # in bytes: table, scratch, copies
     for operand in operands:
         copy_at.append(end)
-        end += -(-operand.size * lanes * size // ALIGNMENT) * ALIGNMENT
+        end += -(-operand.length * lanes * itemsize // ALIGNMENT) * ALIGNMENT
 
-    offsets = [code.emit(f"alloca [{o.size} x i64], align 8") for o in operands]
+    offsets = [code.emit(f"alloca [{o.length} x i64], align 8") for o in operands]
     heap = end > STACK_BYTES
     if heap:
         code.declarations |= {"declare ptr @malloc(i64)", "declare void @free(ptr)"}
@@ -93,10 +93,10 @@ def loop_function(
     for a, operand in enumerate(operands):
         bases.append(entry("%args", a, "ptr"))
         strides.append(entry("%steps", a, "i64"))
-        sizes = [*(1,) * (3 - len(operand.core)), *operand.core]
+        dimensions = [*(1,) * (3 - len(operand.core)), *operand.core]
         steps = ["0"] * (3 - len(operand.core)) + [entry("%steps", place + k, "i64") for k in range(len(operand.core))]
         place += len(operand.core)
-        given = ", ".join(f"i64 {x}" for x in (*sizes, *steps, size))
+        given = ", ".join(f"i64 {x}" for x in (*dimensions, *steps, itemsize))
         flat.append(code.emit(f"call i1 @offsets(ptr {offsets[a]}, {given})"))
 
     blocks = code.emit(f"sdiv i64 {code.emit(f'add i64 {rows}, {lanes - 1}')}, {lanes}")
@@ -112,7 +112,7 @@ def loop_function(
 
         def copy(way: str, a: int, written: str) -> None:
             code.do(
-                f"call void @copy_{way}(ptr {places[a]}, i64 {strides[a]}, ptr {offsets[a]}, i64 {operands[a].size}, "
+                f"call void @copy_{way}(ptr {places[a]}, i64 {strides[a]}, ptr {offsets[a]}, i64 {operands[a].length}, "
                 f"ptr {code.at(memory, copy_at[a])}, i64 {count}, i64 {written})"
             )
 
@@ -127,7 +127,7 @@ def loop_function(
                 with code.when(copied[a]):
                     copy("in", a, str(lanes))
             pointer = code.emit(f"select i1 {plain}, ptr {places[a]}, ptr {code.at(memory, copy_at[a])}")
-            stride = code.emit(f"select i1 {plain}, i64 {strides[a]}, i64 {operand.size * size}")
+            stride = code.emit(f"select i1 {plain}, i64 {strides[a]}, i64 {operand.length * itemsize}")
             code.do(f"store ptr {pointer}, ptr {code.at(memory, 16 * a)}, align 8")
             code.do(f"store i64 {stride}, ptr {code.at(memory, 16 * a + 8)}, align 8")
         v = Vectors(code, bits, lanes, avx512=host.has_avx512)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tauforge.kernels.cpu.host import Host
 from tauforge.kernels.cpu.llvm_body import Operand, emit_body
-from tauforge.kernels.cpu.llvm_builtin import ADDRESSES, direct_function
+from tauforge.kernels.cpu.llvm_builtin import ADDRESSES, builtin_function
 from tauforge.kernels.cpu.llvm_finite import spoil_function
 from tauforge.kernels.cpu.llvm_loop import OFFSETS, loop_function
 from tauforge.kernels.cpu.llvm_rows import copies
@@ -23,7 +23,7 @@ def emit_module(
     host: Host,
     bits: int,
 ) -> str:
-    """LLVM source with `loop` (the gufunc's inner loop) and, in 64 bits, `direct` (the builtin).
+    """LLVM source with `loop` (the gufunc's inner loop) and, in 64 bits, `builtin` (for one state).
 
     Blocks of rows with a doubt that is not below the specification's limit are counted in `doubts`.
     """
@@ -39,7 +39,7 @@ def emit_module(
     writers = [spoil_function(ins, outs, bits, lanes), loop_function(body, ins, outs, bits, lanes, host)]
     if bits == 64:
         texts.append(f"@addresses = global [{len(ADDRESSES)} x ptr] zeroinitializer\n")
-        writers.append(direct_function(body, ins, outs, host))
+        writers.append(builtin_function(body, ins, outs, host))
     for head, code in writers:
         texts.append(head + " {\nentry:\n" + "\n".join(code.lines) + "\n}\n")
         declarations |= code.declarations

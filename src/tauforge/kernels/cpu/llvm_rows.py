@@ -41,7 +41,7 @@ class Rows:
         if self.columns < self.narrow:
             value = "poison"
             for k, pointer in enumerate(pointers):
-                x = code.emit(f"load {v.number}, ptr {code.at(pointer, column * v.size)}, align {v.size}")
+                x = code.emit(f"load {v.number}, ptr {code.at(pointer, column * v.itemsize)}, align {v.itemsize}")
                 value = code.emit(f"insertelement {v.type} {value}, {v.number} {x}, i64 {k}")
             return column, [value]
         width = self.narrow
@@ -50,7 +50,7 @@ class Rows:
         gathered = []
         for first in range(width):
             pieces = [
-                code.emit(f"load {kind}, ptr {code.at(pointers[k], start * v.size)}, align {v.size}")
+                code.emit(f"load {kind}, ptr {code.at(pointers[k], start * v.itemsize)}, align {v.itemsize}")
                 for k in range(first, v.lanes, width)
             ]
             gathered.append(joined(code, v.number, pieces, width))
@@ -66,7 +66,8 @@ class Rows:
                 piece = spread[first]
                 if width < v.lanes:
                     piece = shuffle(code, v.type, piece, "poison", range(group * width, (group + 1) * width))
-                code.do(f"store {kind} {piece}, ptr {code.at(self.pointers()[k], start * v.size)}, align {v.size}")
+                place = code.at(self.pointers()[k], start * v.itemsize)
+                code.do(f"store {kind} {piece}, ptr {place}, align {v.itemsize}")
 
 
 def store_pieces(columns: int, bits: int, lanes: int) -> list[tuple[int, int]]:
@@ -106,7 +107,7 @@ def joined(code: Code, number: str, pieces: list[str], width: int) -> str:
     return pieces[0]
 
 
-def copies(number: str, size: int) -> str:
+def copies(number: str, itemsize: int) -> str:
     """`copy_in` and `copy_out`: rows with any strides to rows that follow one another, and back.
 
     offsets: of the elements of a row, in bytes. `copy_in` repeats the last row to fill the block (it reads `count` rows
@@ -131,8 +132,8 @@ each_element:
   %%there = getelementptr i8, ptr %%row_at, i64 %%offset
   %%place = add i64 %%start, %%j
   %%here = getelementptr %(number)s, ptr %%inside, i64 %%place
-  %%x = load %(number)s, ptr %(source)s, align %(size)d
-  store %(number)s %%x, ptr %(target)s, align %(size)d
+  %%x = load %(number)s, ptr %(source)s, align %(itemsize)d
+  store %(number)s %%x, ptr %(target)s, align %(itemsize)d
   %%j1 = add i64 %%j, 1
   %%more = icmp slt i64 %%j1, %%columns
   br i1 %%more, label %%each_element, label %%row_done
@@ -148,6 +149,13 @@ finished:
     ways = (("in", "%there", "%here"), ("out", "%here", "%there"))
     return "".join(
         text
-        % {"parameters": parameters, "way": way, "source": source, "target": target, "number": number, "size": size}
+        % {
+            "parameters": parameters,
+            "way": way,
+            "source": source,
+            "target": target,
+            "number": number,
+            "itemsize": itemsize,
+        }
         for way, source, target in ways
     )

@@ -17,7 +17,7 @@ from tauforge.tracing.graph import FREE, Graph
 EARLY = ("input", "add", "sub", "mul")  # operations that an angle may be the result of
 
 
-class Turns(NamedTuple):
+class EarlySines(NamedTuple):
     """Angles in the order of their pairs, and the slot of each sine and cosine; all by their nodes."""
 
     angles: tuple[int, ...]
@@ -29,10 +29,10 @@ class Turns(NamedTuple):
         return 2 * len(self.angles)
 
 
-NO_TURNS = Turns((), {})
+NO_EARLY_SINES = EarlySines((), {})
 
 
-def turning(graph: Graph) -> Turns:
+def early_sines(graph: Graph) -> EarlySines:
     """The angles that are inputs, or sums or products of inputs and constants."""
     places: dict[int, int] = {}
     slots = {}
@@ -41,10 +41,10 @@ def turning(graph: Graph) -> Turns:
             angle = graph.nodes[node.args[0]]
             if angle.op in EARLY and all(graph.nodes[a].op in FREE for a in angle.args):
                 slots[k] = 2 * places.setdefault(node.args[0], len(places)) + (node.op == "cos")
-    return Turns(tuple(places), slots)
+    return EarlySines(tuple(places), slots)
 
 
-def turns_function(angles: int, bits: int, lanes: int, *, avx512: bool) -> Writer:
+def sines_function(angles: int, bits: int, lanes: int, *, avx512: bool) -> Writer:
     """The loop over the pairs at %pairs: sine and cosine overwrite the pair whose first vector is the angle."""
     code = Writer()
     v = Vectors(code, bits, lanes, avx512=avx512)

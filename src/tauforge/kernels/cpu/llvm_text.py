@@ -39,7 +39,7 @@ class Vectors:
 
     def __init__(self, code: Code, bits: int, lanes: int, *, avx512: bool) -> None:
         self.code, self.bits, self.lanes, self.avx512 = code, bits, lanes, avx512
-        self.size = bits // 8
+        self.itemsize = bits // 8
         self.number = "double" if bits == 64 else "float"
         self.integer = f"i{bits}"
         self.type = f"<{lanes} x {self.number}>"
@@ -48,7 +48,7 @@ class Vectors:
 
     @property
     def bytes(self) -> int:
-        return self.lanes * self.size
+        return self.lanes * self.itemsize
 
     def constant(self, value: float) -> str:
         return f"splat ({self.number} {literal(value, self.bits)})"
@@ -137,10 +137,10 @@ class Vectors:
         return shuffle(self.code, self.type, a, b, picks)
 
     def load(self, pointer: str, *, aligned: bool) -> str:
-        return self.code.emit(f"load {self.type}, ptr {pointer}, align {self.bytes if aligned else self.size}")
+        return self.code.emit(f"load {self.type}, ptr {pointer}, align {self.bytes if aligned else self.itemsize}")
 
     def store(self, value: str, pointer: str, *, aligned: bool) -> None:
-        self.code.do(f"store {self.type} {value}, ptr {pointer}, align {self.bytes if aligned else self.size}")
+        self.code.do(f"store {self.type} {value}, ptr {pointer}, align {self.bytes if aligned else self.itemsize}")
 
 
 def shuffle(code: Code, kind: str, a: str, b: str, picks: Sequence[int]) -> str:

@@ -88,7 +88,7 @@ def arm_of(values: dict[str, Any]) -> SerialArm:
     if not tables:
         raise top.fault("joint", "an arm needs at least one joint")
     if len(tables) > MAX_JOINTS:
-        raise ModelError(f"{len(tables)} joints, at most {MAX_JOINTS} are accepted", field="joint")
+        raise ModelError(f"the arm has {len(tables)} joints; at most {MAX_JOINTS} are accepted", field="joint")
     given: dict[str, Any] = {}
     if "gravity" in top:
         given["gravity"] = top.numbers("gravity", 3)
@@ -152,13 +152,13 @@ def _has_dh_row(table: Table, convention: str) -> bool:
     transforms = [key for key in GENERAL_KEYS if key in table]
     if row and convention == "general":
         raise ModelError(
-            "a DH parameter in an arm of general joints",
+            "general joints have no DH parameters",
             field=table.field(row[0]),
             remedy='Set convention = "standard" or "modified", or give before, after and offset',
         )
     if row and transforms:
         raise ModelError(
-            f"given beside the DH parameter {row[0]}",
+            f"cannot be given together with the DH parameter {row[0]}",
             field=table.field(transforms[0]),
             remedy=f"Give {', '.join(DH_KEYS)} or {', '.join(GENERAL_KEYS)}",
         )
@@ -180,7 +180,7 @@ def write(arm: SerialArm, path: Path) -> None:
         if path.suffix.lower() != ".toml":
             raise ModelError(f"unknown suffix {path.suffix!r}", remedy="Give a file name that ends in .toml")
         if arm.n > MAX_JOINTS:
-            raise ModelError(f"{arm.n} joints, at most {MAX_JOINTS} fit a file", field="joints")
+            raise ModelError(f"the arm has {arm.n} joints; a file holds at most {MAX_JOINTS}", field="joints")
         write_lines(path, _lines(arm))
     except ModelError as error:
         raise error.located(path) from None

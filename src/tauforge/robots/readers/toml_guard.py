@@ -35,6 +35,7 @@ TOKEN = re.compile(
     """,
     re.VERBOSE | re.DOTALL,
 )
+# tomllib puts the line into its message, and has attributes for it only from Python 3.14 on
 LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
 
 
@@ -49,11 +50,11 @@ def read_toml(path: Path) -> dict[str, Any]:
 def _read_bytes(path: Path) -> bytes:
     try:
         if path.is_dir():
-            raise ModelError("is a folder, expected a file")
+            raise ModelError("expected a file, got a folder")
         if not path.exists():
             raise ModelError("no such file")
         if not path.is_file():  # a pipe would block for ever
-            raise ModelError("is not a plain file")
+            raise ModelError("expected a regular file")
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except OSError as error:
@@ -77,7 +78,7 @@ def decoded(data: bytes) -> str:
 
 def check_size(data: bytes) -> None:
     if len(data) > MAX_BYTES:
-        raise ModelError(f"larger than {MAX_BYTES // 1024} KiB, the most a model file may have")
+        raise ModelError(f"the file is larger than {MAX_BYTES // 1024} KiB, the most a model file may have")
 
 
 def parse(text: str) -> dict[str, Any]:
@@ -101,24 +102,24 @@ def check_caps(text: str) -> None:
         if kind == "word":
             dots += content.count(".")
             if dots >= MAX_KEY_PARTS:
-                raise ModelError(f"a dotted key of more than {MAX_KEY_PARTS} parts", line=line)
+                raise ModelError(f"a dotted key has more than {MAX_KEY_PARTS} parts", line=line)
             if dots > 1:  # not the decimal point of a number, but parts of a key, which are slow
                 tokens += 2 * dots
             if len(content) > MAX_WORD:
-                raise ModelError(f"a key or number of more than {MAX_WORD} characters", line=line)
+                raise ModelError(f"a key or number has more than {MAX_WORD} characters", line=line)
         elif kind == "mark":
             dots = 0
             depth += (content in "[{") - (content in "]}")
             if depth > MAX_DEPTH:
-                raise ModelError(f"brackets nested more than {MAX_DEPTH} deep", line=line)
+                raise ModelError(f"brackets are nested more than {MAX_DEPTH} deep", line=line)
             line += content == "\n"
         elif kind == "text":
             ends = content.count("\n")
             tokens += content.count("\\") + ends
             line += ends
         if tokens > MAX_TOKENS:
-            raise ModelError(f"more than {MAX_TOKENS} words, numbers, signs and line ends", line=line)
+            raise ModelError(f"the file has more than {MAX_TOKENS} words, numbers, signs and line ends", line=line)
         if kind == "open":
-            raise ModelError("not valid TOML: a string without end", line=line)
+            raise ModelError("not valid TOML: a string does not end", line=line)
         if depth < 0:  # tomllib stops here with its own error
             return

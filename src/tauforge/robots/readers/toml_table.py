@@ -77,19 +77,19 @@ class Table:
 
     def value(self, key: str) -> Any:
         if key not in self.values:
-            raise self.fault(key, "missing")
+            raise self.fault(key, "the key is missing")
         return self.values[key]
 
     def text(self, key: str) -> str:
         value = self.value(key)
         if not isinstance(value, str):
-            raise self.fault(key, f"expected a text in quotes, got {shown(value)}")
+            raise self.fault(key, f"expected a string in quotes, got {shown(value)}")
         return value
 
     def texts(self, key: str) -> tuple[str, ...]:
         value = self.value(key)
         if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-            raise self.fault(key, f"expected a list of texts, got {shown(value)}")
+            raise self.fault(key, f"expected a list of strings, got {shown(value)}")
         return tuple(value)
 
     def number(self, key: str, *, angle: bool = False) -> float:

@@ -68,7 +68,7 @@ def arm_of(robot: Element, *, tip: str | None = None, lock: Mapping[str, float] 
     except ModelError as error:
         raise error.located(robot.file) from None
     if all(body.is_massless for body in composites):
-        text = f"{robot.file}: no moving link has mass or inertia; its dynamics are singular"
+        text = f"{robot.file}: no moving link has mass or inertia, so its dynamics are singular"
         warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
     return arm
 
@@ -172,7 +172,7 @@ def _chain(tree: Tree, seats: dict[str, Seat], tip: str | None) -> list[UrdfJoin
     if aside:
         first = tree.joints[aside[0]]
         raise first.element.unsupported(
-            f"the moving joints are not one chain, these branch off: {listed(aside, 20)}",
+            f"the moving joints are not one chain; these branch off: {listed(aside, 20)}",
             field=f"joint {shown(first.name)}",
             remedy="Choose the end of the chain with tip=, or hold all but one branch with lock="
             if tip is None

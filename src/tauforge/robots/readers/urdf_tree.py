@@ -105,7 +105,7 @@ def read_tree(robot: Element) -> Tree:
     joints = {name: _read_joint(element) for name, element in elements.items()}
     tree = _rooted(robot, links, bodies, joints)
     if unknown is not None:
-        text = f"{robot.file}: unknown, and ignored: {unknown}"
+        text = f"{robot.file}: unknown names are ignored: {unknown}"
         warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
     return tree
 
@@ -116,10 +116,12 @@ def _by_name(robot: Element, tag: str) -> dict[str, Element]:
         if element.tag == tag:
             name = element.text("name")
             if name in found:
-                raise element.fault(f"a second {tag} named {shown(name)}, the first is on line {found[name].line}")
+                raise element.fault(
+                    f"there is a second {tag} named {shown(name)}; the first is on line {found[name].line}"
+                )
             found[name] = element
             if len(found) > MAX_LINKS:
-                raise element.unsupported(f"more than {MAX_LINKS} {tag}s")
+                raise element.unsupported(f"the robot has more than {MAX_LINKS} {tag}s")
     if not found:
         raise robot.fault(f"the robot has no {tag}")
     return found
@@ -211,7 +213,9 @@ def _read_limit(joint: Element, kind: str) -> tuple[tuple[float, float] | None, 
         return None, effort, velocity
     lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
     if lower > upper:
-        raise limit.fault(f"lower limit {lower} above upper limit {upper}", field="limit", remedy="Swap them")
+        raise limit.fault(
+            f"the lower limit {lower} is above the upper limit {upper}", field="limit", remedy="Swap them"
+        )
     return (lower, upper), effort, velocity
 
 

@@ -46,7 +46,7 @@ class Element:
         """The child with this tag, if there is one; two are refused."""
         found = [child for child in self.children if child.tag == tag]
         if len(found) > 1:
-            raise found[1].fault(f"a second <{tag}> in the same <{self.tag}>", remedy="Keep one of them")
+            raise found[1].fault(f"there is a second <{tag}> in the same <{self.tag}>", remedy="Keep one of them")
         return found[0] if found else None
 
     def child(self, tag: str) -> Element:
@@ -115,9 +115,9 @@ def parse_xml(data: bytes, file: str | Path) -> Element:
         nonlocal count
         count += 1
         if count > MAX_ELEMENTS:
-            raise fault(f"more than {MAX_ELEMENTS} elements")
+            raise fault(f"the file has more than {MAX_ELEMENTS} elements")
         if len(open_elements) >= MAX_DEPTH:
-            raise fault(f"elements nested more than {MAX_DEPTH} deep")
+            raise fault(f"elements are nested more than {MAX_DEPTH} deep")
         element = Element(tag, attributes, file, parser.CurrentLineNumber)
         (open_elements[-1].children if open_elements else roots).append(element)
         open_elements.append(element)
@@ -142,7 +142,7 @@ def parse_xml(data: bytes, file: str | Path) -> Element:
 def _read_bytes(path: Path) -> bytes:
     try:
         if path.exists() and not path.is_file():  # a pipe would block, a device never end
-            raise ModelError("not a regular file", file=path)
+            raise ModelError("expected a regular file", file=path)
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except OSError as error:
@@ -153,9 +153,11 @@ def _read_bytes(path: Path) -> bytes:
 
 def _decoded(data: bytes, file: str | Path) -> str:
     if len(data) > MAX_BYTES:
-        raise ModelError(f"larger than {MAX_BYTES // 2**20} MiB", file=file)
+        raise ModelError(f"the file is larger than {MAX_BYTES // 2**20} MiB", file=file)
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        raise ModelError("not UTF-8 text", file=file, line=line, remedy="Save the file as UTF-8") from None
+        raise ModelError(
+            "the file is not encoded in UTF-8", file=file, line=line, remedy="Save the file as UTF-8"
+        ) from None

@@ -70,7 +70,7 @@ class ArmDescription(Robot):
         if self.convention not in (*CONVENTIONS, "general"):
             raise ModelError(f"unknown convention {self.convention!r}", field="convention")
         if not isinstance(self.name, str):
-            raise ModelError(f"expected a text, got {self.name!r}", field="name")
+            raise ModelError(f"expected a string, got {self.name!r}", field="name")
         named = [
             joint if joint.name else dataclasses.replace(joint, name=f"joint{i + 1}")
             for i, joint in enumerate(self.joints)
@@ -94,7 +94,7 @@ class ArmDescription(Robot):
         bodies = {self.body_name(i): joint.inertia for i, joint in enumerate(self.joints)}
         unknown = {exception.body for exception in self.known_exceptions} - set(bodies)
         if unknown:
-            raise ModelError(f"no such body: {', '.join(sorted(unknown))}", field="known_exceptions")
+            raise ModelError(f"there is no body named {', '.join(sorted(unknown))}", field="known_exceptions")
         physical.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
 
     # ------------------------------------------------------------------------------------------------ construction

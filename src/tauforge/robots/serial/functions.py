@@ -24,6 +24,7 @@ from tauforge.formulations.serial import (
     composite_inertia,
     coriolis,
     kinematics,
+    levenberg_marquardt,
     newton_euler,
 )
 from tauforge.formulations.serial import energy as energies
@@ -40,7 +41,7 @@ from tauforge.formulations.serial.parameters import (
     rotor_forces,
     with_payload,
 )
-from tauforge.formulations.serial.regrouping import Chain, joint_frames
+from tauforge.formulations.serial.regrouping import Chain, in_joint_frames
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.functions import Argument, Doubtful, Function, FunctionTable, Guard, Verdict
 from tauforge.robots.payload import Payload
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
 
 Scalars = Sequence[Scalar]
+INVERSE_KINEMATICS_STEPS = 3  # of one call: more are compiled longer, fewer are called more often
 SUSPICIOUS = 1e10  # accelerations (or slopes of them) that large have the mass matrix looked at
 SINGULAR = 1e15  # condition number of a mass matrix without an inverse in double precision
 
@@ -244,7 +246,7 @@ def regressor(
 ) -> list[list[Scalar]]:
     arm = model.parameters
     return regressors.regressor(
-        joint_frames(arm).frames, model.afters, q, qd, qd if qd_ref is None else qd_ref, qdd, base_at_rest(arm)
+        in_joint_frames(arm).frames, model.afters, q, qd, qd if qd_ref is None else qd_ref, qdd, base_at_rest(arm)
     )
 
 
@@ -270,6 +272,21 @@ def forward_kinematics(model: ArmModel, q: Scalars) -> list[list[Scalar]]:
 def jacobian(model: ArmModel, q: Scalars) -> list[list[Scalar]]:
     columns = [[*linear, *angular] for linear, angular in kinematics.jacobian(model.parameters, q)]
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def inverse_kinematics_steps(
+    model: ArmModel, target: Scalars, q: Scalars, asked: Scalars, lower: Scalars, upper: Scalars, length: Scalars
+) -> list[Any]:
+    """The joints after a few steps of damped least squares, and their residual.
+
+    target: the upper three rows of world <- tool, one after another; the others as in `levenberg_marquardt.Task`
+    """
+    rotation = Matrix.of([target[0:3], target[4:7], target[8:11]])
+    pose = Transform(rotation, Vector(target[3], target[7], target[11]))
+    task = levenberg_marquardt.Task(pose, asked, lower, upper, length[0])
+    for _ in range(INVERSE_KINEMATICS_STEPS):
+        q = levenberg_marquardt.step(model.parameters, task, q)
+    return [q, levenberg_marquardt.residual(model.parameters, task, q)]
 
 
 def energy(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = None) -> list[Scalar]:
@@ -334,6 +351,19 @@ def function_table(n: int) -> FunctionTable:
         ),
         "solution": Function(
             solution, (Argument("matrix", (n * n,), "row by row"), *joints("right")), ((n,),), quick=False, public=False
+        ),
+        "inverse_kinematics_steps": Function(
+            inverse_kinematics_steps,
+            (
+                Argument("target", (12,), "row by row"),
+                *joints("q"),
+                Argument("asked", (6,), "directions of the task"),
+                *joints("lower", "upper"),
+                Argument("length", (1,), "the arm's size"),
+            ),
+            ((n,), ()),
+            quick=False,
+            public=False,
         ),
     }
 

@@ -61,7 +61,7 @@ class Joint:
             object.__setattr__(self, field, value)
 
         if not isinstance(self.name, str):
-            raise ModelError(f"expected a text, got {self.name!r}", field="name")
+            raise ModelError(f"expected a string, got {self.name!r}", field="name")
         if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise ModelError(
                 f"unknown joint letter {self.kind!r}",
@@ -86,9 +86,9 @@ class Joint:
             try:
                 lower, upper = validation.array(self.limits, (2,), where("limits")).tolist()
             except ModelError as error:
-                raise ModelError(error.problem, field=error.field, remedy="Without limits give None") from None
+                raise ModelError(error.problem, field=error.field, remedy="Give None if there are no limits") from None
             if lower > upper:
-                raise ModelError(f"lower limit {lower} above upper limit {upper}", field=where("limits"))
+                raise ModelError(f"the lower limit {lower} is above the upper limit {upper}", field=where("limits"))
             put("limits", (lower, upper))
         for field in ("max_speed", "max_force"):
             if getattr(self, field) is not None:

@@ -13,11 +13,9 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
 from tauforge.kernels.specification import Shape
-from tauforge.robots import validation
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.computed_once import computed_once
 from tauforge.robots.drawing import Drawing
-from tauforge.robots.evaluate import as_argument
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.payload import Payload
@@ -135,7 +133,7 @@ class SerialArm(ArmDescription):
         jumps = "coulomb" in fields or any(any(joint.coulomb) for joint in self.joints)
         if jumps and not self.coulomb_speed:
             raise ModelError(
-                f"{self.name} has Coulomb friction, which jumps at rest: no integrator gets past it",
+                f"{self.name} has Coulomb friction, which is discontinuous at rest and cannot be integrated",
                 field="coulomb_speed",
                 remedy="Smooth it to tanh(qd / v), for example by replace(coulomb_speed=0.01)",
             )
@@ -327,14 +325,35 @@ class SerialArm(ArmDescription):
         kinetic, potential = self._evaluate("energy", {"q": q, "qd": qd, "payload": payload})
         return kinetic, potential
 
-    def inverse_kinematics(self, pose: ArrayLike, guess: ArrayLike | None = None) -> Array:
-        """Joint coordinates (n,) within the limits that bring the tool to `pose`, (4, 4) world <- tool.
+    def inverse_kinematics(
+        self,
+        pose: ArrayLike,
+        guess: ArrayLike | None = None,
+        *,
+        mask: ArrayLike | None = None,
+        tolerance: float = ik.TOLERANCE,
+        on_failure: str = "raise",
+    ) -> Array:
+        """Joint coordinates (..., n) within the limits that bring the tool to `pose`, by damped least squares.
 
-        guess: (n,) where to start; the answer found is one of several. ConvergenceError with the residual if none is.
+        pose:       (..., 4, 4) world <- tool
+        guess:      (..., n) where to start. The answer is one of several, usually one near the guess; without a guess,
+                    and where it does not lead to the pose, random starts are made. They are the same in every call.
+        mask:       six of True and False (or 1 and 0): which directions count, translation along and rotation about x,
+                    y and z, world axes. Default all. The rotation that is missing, R_pose R', is a vector (axis times
+                    angle) of which only the components with True must vanish: (1, 1, 1, 1, 1, 0) leaves a turn about
+                    the vertical free.
+        tolerance:  of the norm of what is missing in these directions, m and rad together
+        on_failure: "raise" ConvergenceError, with the residual of the first row that is not reached, or "nan" for rows
+                    of NaN
+        returns:    float64, whatever the pose is. Revolute joints come within half a turn of the guess, or of the
+                    middle of their limits (0 without), as far as the limits allow it.
+
+        Identity: forward_kinematics(result) = pose. A row has the same answer alone and in any batch. A row that is not
+        finite in pose or guess is NaN.
         """
-        target = np.array(validation.transform(validation.array(pose, (4, 4), "pose"), "pose"))
-        start = None if guess is None else as_argument("guess", guess, self.n, f"{self.name} has {self.n} joints")
-        if start is not None and (start.ndim != 1 or not np.isfinite(start).all()):
-            raise ShapeError("guess", expected=f"({self.n},) finite numbers", got=f"{guess!r}")
-        lower, upper = self.limits.T
-        return ik.solve(self.forward_kinematics, self.jacobian, target, start, lower, upper)
+        return ik.solve(self, pose, guess, mask, tolerance, on_failure)
+
+    @computed_once
+    def _joint_ranges(self) -> ik.JointRanges:
+        return ik.joint_ranges(self)

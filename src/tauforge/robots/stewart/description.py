@@ -115,10 +115,10 @@ class PlatformDescription(Robot):
             object.__setattr__(self, field, value)
 
         if not isinstance(self.name, str):
-            raise ModelError(f"expected a text, got {validation.shown(self.name)}", field="name")
+            raise ModelError(f"expected a string, got {validation.shown(self.name)}", field="name")
         if not isinstance(self.base_joint, str) or self.base_joint not in BASE_JOINTS:
             raise UnsupportedFeatureError(
-                f"base joints of kind {validation.shown(self.base_joint)}",
+                f"unknown kind of base joints {validation.shown(self.base_joint)}",
                 field="base_joint",
                 remedy=f"Use one of {', '.join(BASE_JOINTS)}",
             )
@@ -149,7 +149,7 @@ class PlatformDescription(Robot):
             k = self._default_axes()
             if (np.linalg.norm(k, axis=1) < COINCIDENT * np.ptp(self.base_points, axis=0).max()).any():
                 raise ModelError(
-                    "no default for a base point above the middle of the others",
+                    "there is no default axis for a base point at the centre of the others",
                     field="universal_axes",
                     remedy="Give (6, 3) axes",
                 )
@@ -164,7 +164,7 @@ class PlatformDescription(Robot):
         missing = [field for field in MASSES if getattr(self, field) is None]
         if missing:
             raise ModelError(
-                f"masses are given, but not {', '.join(missing)}",
+                f"masses are given without {', '.join(missing)}",
                 field=missing[0],
                 remedy="Give all of them, or none for a geometry without dynamics",
             )
@@ -197,7 +197,9 @@ class PlatformDescription(Robot):
                 )
             if self.base_joint_axes is None or self.platform_joint_axes is None:
                 raise ModelError(
-                    "cones need axes", field="cone_angles", remedy="Give base_joint_axes and platform_joint_axes"
+                    "the cones have no axes",
+                    field="cone_angles",
+                    remedy="Give base_joint_axes and platform_joint_axes",
                 )
             put("cone_angles", tuple(angles.tolist()))
         if self.leg_radius is not None:
@@ -216,7 +218,7 @@ class PlatformDescription(Robot):
         unknown = {exception.body for exception in self.known_exceptions} - set(bodies)
         if unknown:
             raise ModelError(
-                f"no such body: {', '.join(sorted(unknown))}",
+                f"there is no body named {', '.join(sorted(unknown))}",
                 field="known_exceptions",
                 remedy=f"Known: {', '.join(bodies) or 'none, the platform has no masses'}",
             )

@@ -231,12 +231,12 @@ def refined(platform: StewartPlatform, lengths: Array, state: Array, enough: flo
     return state, residual
 
 
-def distinct(states: Array, size: float) -> tuple[Array, Array]:
+def distinct(states: Array, scale: float) -> tuple[Array, Array]:
     """Of states in the order they were met: where each different one was first met, and how often it was.
 
-    size: m, of what a difference of places is measured against
+    scale: m, of what a difference of places is measured against
     """
-    places, turns = states[:, :3] / size, states[:, 3:]
+    places, turns = states[:, :3] / scale, states[:, 3:]
     left = np.arange(len(states))
     firsts, times = [], []
     while len(left):

@@ -14,7 +14,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import ZERO, Matrix, Transform, Vector, rotation_x, rotation_z
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_arm
-from tauforge.analysis.line_costs import Charged
+from tauforge.analysis.costs_by_line import Charged
 from tauforge.analysis.polynomial import interpolated
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial import outward_inward

@@ -21,10 +21,12 @@ from tauforge.formulations.serial.orthogonal_complement import (
 )
 from tauforge.formulations.serial.outward_inward import inward, outward
 from tauforge.formulations.serial.parameters import ArmParameters, base_at_rest
+from tauforge.report.study import Claim
+from tauforge.report.table import Table
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.studies.random_arms import random_arm, random_kinds
 from tauforge.studies.rules import not_judged, true_in_parts, true_or_not
-from tauforge.studies.study import ROUNDING, Claim, Table, within
+from tauforge.studies.wording import ROUNDING, within
 
 ARMS, POSES = 25, 4
 WHERE = f"{ARMS} random arms with revolute and prismatic joints, {POSES} states each."

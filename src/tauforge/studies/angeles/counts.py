@@ -10,6 +10,8 @@ from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import OperationCount, general_cost_of, general_operation_count
 from tauforge.formulations.serial.kinematics import into_link, joint_rotation, out_of_link
 from tauforge.formulations.serial.parameters import ArmParameters
+from tauforge.report.study import Claim
+from tauforge.report.verdicts import Rule
 from tauforge.studies.angeles.algorithm_counts import (
     NAME,
     SIZES,
@@ -20,8 +22,7 @@ from tauforge.studies.angeles.algorithm_counts import (
     outward_rows,
 )
 from tauforge.studies.count_tables import SIX, adds_up
-from tauforge.studies.rules import Rule, true_in_parts, true_or_mended
-from tauforge.studies.study import Claim
+from tauforge.studies.rules import true_in_parts, true_or_mended
 from tauforge.tracing.counting import Operations
 
 SLIGHTLY = 0.1

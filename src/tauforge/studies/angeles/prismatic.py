@@ -8,14 +8,16 @@ from tauforge.algebra.vectors import Vector
 from tauforge.analysis.comparison import random_states, relative_error, row_errors
 from tauforge.formulations.serial import FORMULATIONS, outward_inward
 from tauforge.formulations.serial.parameters import ArmParameters
+from tauforge.report.study import Claim
+from tauforge.report.table import Cell, Table
+from tauforge.robots.loading import load
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.studies.angeles.algorithm_counts import NAME
 from tauforge.studies.angeles.misprints import NO_MOMENT_OF_TRAVEL, SLIDE_NOT_TURNED
-from tauforge.studies.angeles.savings import catalogue_arm
 from tauforge.studies.misprints import misprinted
 from tauforge.studies.random_arms import random_arm, reference
 from tauforge.studies.rules import true_or_mended, true_or_not
-from tauforge.studies.study import ROUNDING, Cell, Claim, Table, within
+from tauforge.studies.wording import ROUNDING, within
 
 STATES = 100
 ORACLE = "lagrange-euler"  # shares no line with the recursions
@@ -25,7 +27,7 @@ KINDS = ("PR", "RPR", "PRP", "RPRRPR", "PPPRRR")
 def arms() -> list[SerialArm]:
     """Arms of the catalogue with a slide, and random ones."""
     random = np.random.default_rng(7)
-    return [*map(catalogue_arm, ("stanford", "scara")), *(random_arm(random, kinds) for kinds in KINDS)]
+    return [load("stanford"), load("scara"), *(random_arm(random, kinds) for kinds in KINDS)]
 
 
 def handled() -> tuple[Claim, Table]:

@@ -13,12 +13,14 @@ from tauforge.formulations.serial import FORMULATIONS
 from tauforge.formulations.serial.orthogonal_complement import geometry, motions, twist_blocks
 from tauforge.formulations.serial.outward_inward import MassCentre, outward
 from tauforge.formulations.serial.parameters import ArmParameters, BaseState, JointParameters, moving_base
+from tauforge.report.study import Claim
+from tauforge.report.verdicts import Rule
 from tauforge.studies.angeles.algorithm_counts import NAME
 from tauforge.studies.angeles.complement import shaping_matrix
 from tauforge.studies.angeles.prismatic import ORACLE
 from tauforge.studies.random_arms import random_arm, random_kinds, reference
-from tauforge.studies.rules import Rule, true_or_not
-from tauforge.studies.study import ROUNDING, Claim, within
+from tauforge.studies.rules import true_or_not
+from tauforge.studies.wording import ROUNDING, within
 
 ARMS, STATES = 10, 5
 QUANTITIES = ("omega_i", "omega'_i", "c_i", "c'_i", "c''_i")

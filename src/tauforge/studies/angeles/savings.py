@@ -8,26 +8,21 @@ from tauforge.algebra.vectors import ZERO
 from tauforge.analysis.complexity import counted, general_arm, general_cost_of, general_operation_count, operation_count
 from tauforge.formulations.serial.kinematics import into_link, joint_rotation
 from tauforge.formulations.serial.parameters import ArmParameters
-from tauforge.robots.loading import load
-from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.report.study import Claim
+from tauforge.report.table import Table
+from tauforge.robots.loading import ArmName, load
 from tauforge.studies.angeles.algorithm_counts import NAME, arm_with
 from tauforge.studies.count_tables import SIX
 from tauforge.studies.rules import not_judged, true_or_not
-from tauforge.studies.study import Claim, Table, less_or_more
 from tauforge.studies.timing import BATCH, nanoseconds
+from tauforge.studies.wording import less_or_more
 
-ARMS = ("puma560", "stanford", "scara", "panda", "planar-2r")
+ARMS: tuple[ArmName, ...] = ("puma560", "stanford", "scara", "panda", "planar-2r")
 A_FEW = 10.0  # us
 
 
-def catalogue_arm(name: str) -> SerialArm:
-    arm = load(name)
-    assert isinstance(arm, SerialArm)
-    return arm
-
-
 def speed() -> Claim:
-    microseconds = nanoseconds(catalogue_arm("puma560"), NAME) / 1000
+    microseconds = nanoseconds(load("puma560"), NAME) / 1000
     return Claim(
         name="microseconds",
         where="section 7.4, after eq. 7.43",
@@ -43,7 +38,7 @@ def speed() -> Claim:
 def tailored() -> tuple[Claim, Table]:
     rows, ratios = [], []
     for name in ARMS:
-        arm = catalogue_arm(name)
+        arm = load(name)
         special, general = operation_count(arm, NAME), general_operation_count(arm.n, NAME)
         ratios.append([special.multiplications / general.multiplications, special.additions / general.additions])
         rows.append((name, arm.n, *special[:2], *general[:2]))

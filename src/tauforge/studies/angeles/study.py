@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from tauforge.analysis import published_counts as published
 from tauforge.formulations.serial import DEFAULT_FORMULATION
+from tauforge.report.progress import Progress, nothing
+from tauforge.report.study import Study
 from tauforge.studies.angeles.algorithm_counts import NAME
 from tauforge.studies.angeles.complement import complement
 from tauforge.studies.angeles.contents import CONTENTS
@@ -16,7 +18,6 @@ from tauforge.studies.angeles.schematics import schematics
 from tauforge.studies.angeles.tables import count_tables
 from tauforge.studies.count_tables import against_joints
 from tauforge.studies.misprints import misprint_results
-from tauforge.studies.study import Progress, Study, nothing
 
 
 def study(progress: Progress = nothing) -> Study:

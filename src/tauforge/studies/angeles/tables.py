@@ -5,9 +5,9 @@ from __future__ import annotations
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_operation_count
 from tauforge.formulations.serial import FORMULATIONS
+from tauforge.report.table import Cell, Table
 from tauforge.studies.angeles.algorithm_counts import NAME, as_row, inward_cost, outward_cost, outward_rows
 from tauforge.studies.count_tables import COLUMNS, SIX, breakdown, cells, lines_of, our_row
-from tauforge.studies.study import Cell, Table
 
 
 def count_tables() -> list[Table]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from tauforge.report.study import Claim
 from tauforge.studies.dasgupta1998 import judged_cost, judged_forces, judged_model, judged_singular
 from tauforge.studies.dasgupta1998.measured import Measured
-from tauforge.studies.study import Claim
 
 
 def claims(m: Measured) -> tuple[Claim, ...]:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from tauforge.report.study import Claim
 from tauforge.studies.dasgupta1998.leg_forces import MODEL
 from tauforge.studies.dasgupta1998.measured import Measured
 from tauforge.studies.dasgupta1998.operations import LEG, PLATFORM, SOLUTION
 from tauforge.studies.rules import not_judged, true_in_parts, true_or_not
 from tauforge.studies.stewart_tables import DASGUPTA_FLOPS
-from tauforge.studies.study import ROUNDING, Claim, within
+from tauforge.studies.wording import ROUNDING, within
 
 SERIAL_FLOPS = 132 * 6 + 111 * 6 - 4  # Fu, Gonzalez & Lee 1987, as the paper quotes them
 RATIO = 3.36  # to a serial arm, as printed

@@ -6,11 +6,12 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.motion import StraightLine
+from tauforge.report.study import Claim
 from tauforge.studies.dasgupta1998.leg_forces import MODEL, Forces, Parts, sign_changes
 from tauforge.studies.dasgupta1998.measured import ILL, Measured
 from tauforge.studies.rules import true_in_parts, true_or_not
 from tauforge.studies.stewart_paths import FAST, SINGULAR, SLOW
-from tauforge.studies.study import ROUNDING, Claim, within
+from tauforge.studies.wording import ROUNDING, within
 
 SAME_ORDER = 10**0.5  # at most, between numbers of the same order: half a decade
 SMOOTH = 0.01  # of the largest force: a step that a plot does not show

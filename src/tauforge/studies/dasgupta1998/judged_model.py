@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tauforge.report.study import Claim
 from tauforge.robots.physical import inertia_fault
 from tauforge.studies.dasgupta1998.leg_forces import MODEL
 from tauforge.studies.dasgupta1998.measured import K_1, Measured
@@ -12,7 +13,7 @@ from tauforge.studies.stewart_legs import DIFFERENCES
 from tauforge.studies.stewart_misprints import TRIED_ON
 from tauforge.studies.stewart_rules import EQUATION, exact
 from tauforge.studies.stewart_rules import MODEL as WHOLE_MODEL
-from tauforge.studies.study import ROUNDING, Claim, within
+from tauforge.studies.wording import ROUNDING, within
 
 DERIVATIVES = true_or_not(
     "It holds if every one of these equations gives the derivative of the positions, taken by central differences "

@@ -6,12 +6,12 @@ import math
 
 import numpy as np
 
+from tauforge.report.study import Claim
 from tauforge.robots.stewart.limits import rotation
 from tauforge.studies.dasgupta1998.leg_forces import sign_changes
 from tauforge.studies.dasgupta1998.measured import ILL, Measured
 from tauforge.studies.rules import true_in_parts, true_or_not
 from tauforge.studies.stewart_paths import SINGULAR as SINGULAR_PATH
-from tauforge.studies.study import Claim
 
 POLE, NEAR_POLE = 5, 4  # powers of ten of forces in N, sec. 5.2
 ALIKE = 0.9  # rank correlation of numbers that rise and fall together

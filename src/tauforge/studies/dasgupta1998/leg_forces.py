@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.studies.stewart_legs import switching_times
 from tauforge.studies.stewart_paths import Path, sampled
 
-MODEL = "dasgupta1998"
+MODEL: Final = "dasgupta1998"
 STEP = 0.1  # beside the largest acceleration: no smooth change in one sample
 FINE = 60_001  # samples of a path between which its forces change by little, but where the acceleration steps
 

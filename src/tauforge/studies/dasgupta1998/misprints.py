@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from tauforge.formulations.stewart import dasgupta1998, kinematics
-from tauforge.studies.misprints import Misprint, Trial, misprint_results
-from tauforge.studies.stewart_misprints import TRIED_ON, Line, on_platforms
-from tauforge.studies.study import Claim, Table
+from tauforge.report.study import Claim
+from tauforge.report.table import Table
+from tauforge.studies.misprints import Line, Misprint, Trial, misprint_results
+from tauforge.studies.stewart_misprints import TRIED_ON, on_platforms
 
 DOTS = "The machine that read our copy loses dots over letters, here and elsewhere."
 SUBSCRIPTS = "The machine that read our copy may have taken one letter for another."

@@ -10,12 +10,13 @@ from tauforge.analysis.singularity import crossings
 from tauforge.arrays import Array
 from tauforge.motion import JointMove, Motion, PoseMotion, WellConditionedPath
 from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.report.study import Claim
+from tauforge.report.verdicts import Rule
 from tauforge.robots.loading import load
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.studies.dasgupta1998.leg_forces import MODEL
-from tauforge.studies.rules import Rule, true_in_parts
+from tauforge.studies.rules import true_in_parts
 from tauforge.studies.stewart_paths import SAMPLES, SINGULAR, SLOW, TIME
-from tauforge.studies.study import Claim
 
 REGION = ((0.0, -0.1, 0.3, -0.5, -0.5, -0.5), (0.9, 1.9, 1.9, 0.5, 0.5, 0.5))  # around the three paths: our choice
 DRAWN = 200  # pairs of random poses

@@ -12,11 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.report.study import Claim
 from tauforge.robots.loading import load
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.studies.rules import true_or_mended
 from tauforge.studies.stewart_paths import FAST, SLOW, Path, sampled
-from tauforge.studies.study import ROUNDING, Claim, within
+from tauforge.studies.wording import ROUNDING, within
 
 LOWER, UPPER = (0.001, 0.01, 0.01), (0.002, 0.005, 0.005)  # kg m^2: the least printed about the leg, the largest across
 SPIN = 10.0  # rad/s, of every leg, to show what is left out

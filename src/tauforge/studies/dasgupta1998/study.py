@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tauforge.report.progress import Progress, nothing
+from tauforge.report.study import Study
 from tauforge.studies.dasgupta1998 import misprints
 from tauforge.studies.dasgupta1998.claims import claims
 from tauforge.studies.dasgupta1998.contents import CONTENTS
@@ -11,7 +13,6 @@ from tauforge.studies.dasgupta1998.planning import planning_avoids
 from tauforge.studies.dasgupta1998.schematics import schematics
 from tauforge.studies.dasgupta1998.spherical import spherical_legs
 from tauforge.studies.dasgupta1998.tables import tables
-from tauforge.studies.study import Progress, Study, nothing
 
 PAPER = (
     "B. Dasgupta, T. S. Mruthyunjaya, A Newton-Euler formulation for the inverse dynamics of the Stewart platform "

@@ -7,11 +7,11 @@ from itertools import pairwise
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.report.table import Cell, Table
 from tauforge.robots.physical import inertia_fault
 from tauforge.studies.dasgupta1998.leg_forces import MODEL
 from tauforge.studies.dasgupta1998.measured import Measured
 from tauforge.studies.stewart_tables import DASGUPTA_FLOPS, flops_table
-from tauforge.studies.study import Cell, Table
 
 BANDS = (1.0, 50.0, 1e2, 3e2, 1e3, 1e4)  # of condition numbers
 BY = {MODEL: "the paper's", "exact": "exact"}

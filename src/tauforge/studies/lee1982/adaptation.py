@@ -14,12 +14,13 @@ from tauforge.arrays import Array
 from tauforge.control import AdaptiveComputedTorque
 from tauforge.motion import MotionSample
 from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.report.study import Claim
+from tauforge.report.table import Cell, Table
 from tauforge.robots.payload import Payload
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.studies.lee1982.control import ARMS, END, KP, LOADS, PERIOD, SLOW, START, puma
 from tauforge.studies.lee1982.side_by_side import Law, held, moves
 from tauforge.studies.rules import not_judged, true_in_parts
-from tauforge.studies.study import Cell, Claim, Table
 
 MOVES = 4  # there and back, twice
 SLOWEST, QUICKEST = float(np.sqrt(KP)), 50.0  # 1/s, of the gains that adapt: the loop bears 1 / period = 100

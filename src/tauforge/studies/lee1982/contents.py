@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tauforge.studies.contents import SCHEMATIC, Item, equations
+from tauforge.report.study import Item
+from tauforge.studies.contents import SCHEMATIC, equations
 
 LAW, IDENTITIES = ("same-law",), ("identities",)
 STEPS, SLIPS = ("derivation",), ("derivation-slips",)

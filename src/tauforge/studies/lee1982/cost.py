@@ -8,10 +8,11 @@ from typing import NamedTuple
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost_of, general_operation_count, operation_count
 from tauforge.formulations.serial import DEFAULT_FORMULATION
+from tauforge.report.study import Claim
+from tauforge.report.table import Cell, Table
 from tauforge.studies.count_tables import SIX, adds_up, breakdown, our_rows
 from tauforge.studies.lee1982.control import PERIOD, puma
 from tauforge.studies.rules import true_in_parts, true_or_mended, true_or_not
-from tauforge.studies.study import Cell, Claim, Table
 from tauforge.studies.timing import BATCH, nanoseconds
 from tauforge.studies.turney1980.explicit import lagrange_explicit
 

@@ -7,10 +7,11 @@ joints' own; whatever number stands there, the steps are the same. The same code
 
 from __future__ import annotations
 
+from tauforge.report.study import Claim
 from tauforge.studies.rules import true_in_parts, true_or_mended
-from tauforge.studies.study import ROUNDING, Claim, within
 from tauforge.studies.turney1980.derivation import slips, steps
 from tauforge.studies.turney1980.notation import LINKS, SLOPE, derivatives, identities
+from tauforge.studies.wording import ROUNDING, within
 
 RULES = {"1.1": "2.3", "1.2": "2.4", "1.3": "2.5", "1.8": "2.8", "1.10": "2.1", "1.16": "2.12"}  # Turney's -> Lee's
 RULES |= {"1.20": "2.15", "1.21": "2.16", "1.22": "2.17"}

@@ -9,12 +9,13 @@ from tauforge.algebra.vectors import Matrix
 from tauforge.analysis.comparison import random_states, row_errors
 from tauforge.formulations.serial import lagrange_euler, newton_euler
 from tauforge.formulations.serial.parameters import ArmParameters
+from tauforge.report.study import Claim
 from tauforge.robots.functions import Formula
 from tauforge.studies.lee1982.control import puma
 from tauforge.studies.misprints import STATES, WITNESS, Misprint, formulas_on_random_arms, on_random_arms
 from tauforge.studies.random_arms import reference
 from tauforge.studies.rules import true_or_mended
-from tauforge.studies.study import ROUNDING, Claim
+from tauforge.studies.wording import ROUNDING
 
 PRINCIPAL = true_or_mended(
     "It holds if J of eq. 2.20 gives the forces of an independent formulation for links in any frame, within "

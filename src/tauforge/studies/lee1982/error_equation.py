@@ -8,11 +8,13 @@ from numpy.typing import ArrayLike
 from tauforge.analysis.comparison import relative_error
 from tauforge.arrays import Array
 from tauforge.motion import MotionSample
+from tauforge.report.study import Claim
+from tauforge.report.table import Table
 from tauforge.simulation.recording import Recording
 from tauforge.studies.lee1982.control import ARMS, KP, KV, PERIOD, SLOW, START, move, puma
 from tauforge.studies.lee1982.side_by_side import Rows, computed_torque, continuous, held, moves
 from tauforge.studies.rules import true_in_parts, true_or_not
-from tauforge.studies.study import ROUNDING, Claim, Table, within
+from tauforge.studies.wording import ROUNDING, within
 
 PAIR = ("lagrange-euler", "newton-euler")
 OFFSET = 0.1  # rad, of the joints at the start

@@ -11,11 +11,12 @@ from tauforge.arrays import Array
 from tauforge.control.computed_torque import check_gains
 from tauforge.errors import ModelError
 from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.report.study import Claim
+from tauforge.report.table import Table
 from tauforge.studies.lee1982.control import KP, KV, ONE_BIT, PERIOD, SLOW, puma
 from tauforge.studies.lee1982.error_equation import OFFSET, offset_runs
 from tauforge.studies.lee1982.side_by_side import computed_torque, held, moves
 from tauforge.studies.rules import true_or_mended, true_or_not
-from tauforge.studies.study import Claim, Table
 
 PAIRS = 300  # of random gains
 TEN_HERTZ = 10.0

@@ -16,13 +16,13 @@ from tauforge.arrays import Array
 from tauforge.control import ComputedTorque
 from tauforge.motion import Sampled
 from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.report.study import Claim
 from tauforge.robots.loading import load
 from tauforge.robots.payload import Payload
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.simulate import simulate
 from tauforge.studies.lee1982.control import ARMS, END, KP, KV, LOADS, START, puma
 from tauforge.studies.rules import not_judged, true_or_not
-from tauforge.studies.study import Claim
 
 INTERVALS = 400  # of the path
 HALVINGS = 50

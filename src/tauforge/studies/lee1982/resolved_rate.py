@@ -9,10 +9,11 @@ from tauforge.analysis.complexity import general_cost_of
 from tauforge.arrays import Array
 from tauforge.formulations.serial import kinematics
 from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.report.study import Claim
 from tauforge.studies.count_tables import SIX
 from tauforge.studies.lee1982.control import END, START, puma
 from tauforge.studies.rules import true_in_parts
-from tauforge.studies.study import ROUNDING, Claim
+from tauforge.studies.wording import ROUNDING
 
 ADDED = 0.1  # of the operations of the law: a load that counts
 SHARES = np.geomspace(0.01, 1, 101)  # of the way from the paper's start, which is singular itself, to its end

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from tauforge.report.progress import Progress, nothing
+from tauforge.report.study import Claim, Study
 from tauforge.studies.lee1982 import adaptation, derivation, near_minimum_time, resolved_rate
 from tauforge.studies.lee1982.contents import CONTENTS
 from tauforge.studies.lee1982.control import SLOW
@@ -23,7 +25,6 @@ from tauforge.studies.lee1982.tracking import (
 )
 from tauforge.studies.misprints import misprint_results
 from tauforge.studies.rules import not_judged
-from tauforge.studies.study import Claim, Progress, Study, nothing
 
 
 def study(progress: Progress = nothing) -> Study:

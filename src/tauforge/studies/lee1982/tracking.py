@@ -9,6 +9,8 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.report.study import Claim
+from tauforge.report.table import Cell, Table
 from tauforge.robots.loading import load
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.recording import Recording
@@ -26,7 +28,6 @@ from tauforge.studies.lee1982.control import (
 )
 from tauforge.studies.lee1982.side_by_side import computed_torque, held, moves
 from tauforge.studies.rules import not_judged, true_in_parts, true_or_not
-from tauforge.studies.study import Cell, Claim, Table
 
 DURATIONS, PERIODS = (1.0, 2.0, 3.0, 5.0), (0.02, 0.01, 0.005)  # s, of the table
 CURVE = tuple(float(x) for x in np.round(np.geomspace(1, 10, 56), 2))  # s, durations of the curve

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tauforge.report.study import Claim
 from tauforge.studies.pedrammehr2012.measured import IMPROVED, OTHER, SIMPLIFIED, Measured, Size
 from tauforge.studies.rules import true_in_parts
-from tauforge.studies.study import Claim
 
 SIMILAR = 0.99  # correlation of curves that rise and fall together
 VISIBLE = 0.01  # of the larger amplitude, or of the largest force

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from tauforge.report.study import Claim
 from tauforge.studies.pedrammehr2012 import accuracy_claims, dynamics_claims, kinematics_claims
 from tauforge.studies.pedrammehr2012.measured import DISTANCE, DURATION, SPEED, Measured
 from tauforge.studies.rules import not_judged, true_or_mended
-from tauforge.studies.study import ROUNDING, Claim, less_or_more
+from tauforge.studies.wording import ROUNDING, less_or_more
 
 PRINTED_SECONDS = 1.58
 

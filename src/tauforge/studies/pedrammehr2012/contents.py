@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tauforge.studies.contents import SCHEMATIC, Item, equations
+from tauforge.report.study import Item
+from tauforge.studies.contents import SCHEMATIC, equations
 
 SECOND_WAY = "The second way to the angular acceleration: computed in the study, beside eqs 22-25."
 MARKS = "Read with the dots of accelerations that our text has lost; see the table of slips."

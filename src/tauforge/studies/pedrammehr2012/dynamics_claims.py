@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from tauforge.report.study import Claim
 from tauforge.studies.pedrammehr2012.measured import CLOSED, EXACT, IMPROVED, SIMPLIFIED, TERMS, Measured
 from tauforge.studies.rules import true_in_parts, true_or_mended, true_or_not
 from tauforge.studies.stewart_misprints import TRIED_ON
 from tauforge.studies.stewart_rules import EQUATION, MODEL
-from tauforge.studies.study import ROUNDING, Claim, within
+from tauforge.studies.wording import ROUNDING, within
 
 ALONG_C = true_or_not(
     "It holds if a moment along c has no part about the axes u and v, about which the joint turns freely, and if with "

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from tauforge.report.study import Claim
 from tauforge.studies.pedrammehr2012.measured import Measured
 from tauforge.studies.rules import not_judged, true_in_parts, true_or_not
 from tauforge.studies.stewart_rules import EQUATION
-from tauforge.studies.study import ROUNDING, Claim, within
+from tauforge.studies.wording import ROUNDING, within
 
 CLOSE = 0.05  # beside the largest magnitude of the pod: curves that nearly coincide in a figure of it
 VELOCITY_PODS, ACCELERATION_PODS = (1, 2, 6), (3,)  # which the paper finds consistent on path 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from functools import cached_property
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 import numpy as np
 
@@ -17,16 +17,17 @@ from tauforge.formulations.stewart.pedrammehr2012_closed import Terms
 from tauforge.motion import MotionSample
 from tauforge.robots.loading import load
 from tauforge.robots.stewart.functions import motion
+from tauforge.studies.misprints import Line, printed_formula
 from tauforge.studies.pedrammehr2012.rotations import Errors, Rotation, columns, kinematic_errors, rotations
 from tauforge.studies.random_platforms import fast_states, random_platform
 from tauforge.studies.stewart_legs import legs
-from tauforge.studies.stewart_misprints import Line, error_under_load, forces_of, printed_formula
+from tauforge.studies.stewart_misprints import SHARED, error_under_load, forces_of
 from tauforge.studies.stewart_paths import FAST, SLOW, Path, constant_velocity, sampled
 from tauforge.studies.stewart_tables import AssumptionCosts, assumption_costs
 
 IMPROVED, CLOSED, SIMPLIFIED, EXACT = "pedrammehr2012", "pedrammehr2012-closed", "dasgupta1998", "exact"
 MODELS = (EXACT, SIMPLIFIED, IMPROVED, CLOSED)
-OTHER = "dasgupta1998"  # the other paper's robot: the third component of L_uo has the other sign
+OTHER: Final = "dasgupta1998"  # the other paper's robot: the third component of L_uo has the other sign
 TERMS = Terms._fields  # what the closed form leaves out
 ONCE = ("legs_once", "platform_once")  # switches of the vector form that leave the parallel-axis terms out
 RANDOM_STATES = 200
@@ -118,7 +119,7 @@ class Measured:
     @cached_property
     def spin_rate_costs(self) -> tuple[float, float]:
         """N on paths 2 and 3: largest error of the forces with eq. 25 as printed, all else right."""
-        formula = printed_formula(pedrammehr2012, SPIN_RATE)
+        formula = printed_formula(pedrammehr2012, SPIN_RATE, shared=SHARED)
         once = pedrammehr2012.Corrections(legs_once=True, platform_once=True)
         slow, fast = (
             np.abs(

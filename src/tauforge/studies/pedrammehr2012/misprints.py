@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from tauforge.formulations.stewart import pedrammehr2012, pedrammehr2012_closed
-from tauforge.studies.misprints import Misprint, misprint_results
-from tauforge.studies.stewart_misprints import TRIED_ON, Line, on_platforms
-from tauforge.studies.study import Claim, Table
+from typing import Final
 
-ROBOT = "pedrammehr2012"
+from tauforge.formulations.stewart import pedrammehr2012, pedrammehr2012_closed
+from tauforge.report.study import Claim
+from tauforge.report.table import Table
+from tauforge.studies.misprints import Line, Misprint, misprint_results
+from tauforge.studies.stewart_misprints import TRIED_ON, on_platforms
+
+ROBOT: Final = "pedrammehr2012"
 ONCE = pedrammehr2012.Corrections(legs_once=True, platform_once=True)
 COMPLETE = pedrammehr2012_closed.Terms(*[True] * len(pedrammehr2012_closed.Terms._fields))
 

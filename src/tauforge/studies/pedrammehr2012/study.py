@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from tauforge.report.progress import Progress, nothing
+from tauforge.report.study import Study
+from tauforge.report.table import Cell, Table
 from tauforge.studies.pedrammehr2012 import misprints
 from tauforge.studies.pedrammehr2012.claims import claims
 from tauforge.studies.pedrammehr2012.contents import CONTENTS
 from tauforge.studies.pedrammehr2012.figures import NAMES, figures
 from tauforge.studies.pedrammehr2012.measured import IMPROVED, OTHER, SIMPLIFIED, Measured
 from tauforge.studies.pedrammehr2012.schematics import schematics
-from tauforge.studies.study import Cell, Progress, Study, Table, nothing
 
 PAPER = (
     "S. Pedrammehr, M. Mahboubkhah, N. Khani, Improved dynamic equations for the generally configured Stewart platform "

@@ -10,9 +10,10 @@ from tauforge.algebra.vectors import Matrix, Transform, Vector
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.polynomial import Polynomial, added, interpolated, poly
 from tauforge.formulations.serial.lagrange_euler import spun
+from tauforge.report.study import Claim
+from tauforge.report.table import Table
 from tauforge.studies.count_tables import COLUMNS, SIX, cells
 from tauforge.studies.rules import true_in_parts, true_or_not
-from tauforge.studies.study import Claim, Table
 from tauforge.tracing.counting import count
 from tauforge.tracing.graph import trace
 

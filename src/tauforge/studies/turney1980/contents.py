@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tauforge.studies.contents import SCHEMATIC, Item, equations
+from tauforge.report.study import Item
+from tauforge.studies.contents import SCHEMATIC, equations
 
 ALGEBRA = "In our code the vector algebra has it."
 BASE_FRAME = "In the base frame; eqs 3.15-3.21 are the form used."

@@ -11,11 +11,12 @@ from tauforge.analysis.complexity import ROBOT, general_arm, general_cost_of, ge
 from tauforge.formulations.serial import FORMULATIONS, modified_newton_euler
 from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.plots.figure import Figure
+from tauforge.report.study import Claim
+from tauforge.report.table import Cell, Table
 from tauforge.robots.functions import Formula
 from tauforge.studies.count_tables import COLUMNS, SIX, adds_up, breakdown, cells, lines_of, our_row, our_rows
 from tauforge.studies.misprints import as_printed
 from tauforge.studies.rules import true_in_parts, true_or_not
-from tauforge.studies.study import Cell, Claim, Table
 from tauforge.studies.turney1980.appendix import PRODUCT, appendix_claims, appendix_table
 from tauforge.studies.turney1980.explicit import degree, explicit_claims, explicit_table
 from tauforge.studies.turney1980.schedule import longest_chain, schedule_claims, schedule_figure, table_5

@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.report.study import Claim
 from tauforge.studies.rules import true_in_parts, true_or_mended, true_or_not
-from tauforge.studies.study import ROUNDING, Claim, within
 from tauforge.studies.turney1980.notation import E_Z, SIGMA, SLOPE, STEP, Chain, different
+from tauforge.studies.wording import ROUNDING, within
 
 G = 9.8  # m/s^2, as printed
 cross = np.cross

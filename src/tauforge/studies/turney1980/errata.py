@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
+from tauforge.algebra import acceleration_matrices
 from tauforge.algebra.scalars import Scalar
 from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, newton_euler, strobing
 from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.formulations.serial.strobing import ExplicitModel
+from tauforge.report.study import Claim
 from tauforge.robots.functions import Formula
-from tauforge.studies.misprints import Misprint, Trial, as_printed, formulas_on_random_arms, on_random_arms
+from tauforge.studies.misprints import (
+    Line,
+    Misprint,
+    Trial,
+    as_printed,
+    formulas_on_random_arms,
+    on_random_arms,
+    printed_formula,
+)
 from tauforge.studies.rules import true_or_mended
-from tauforge.studies.study import ROUNDING, Claim
+from tauforge.studies.wording import ROUNDING
 
 K_LINE = "        K = second_moments(body.inertia)\n"
 IMPORT = "from tauforge.algebra.inertias import second_moments"
@@ -59,6 +69,14 @@ def strobed(literally: bool) -> Formula:
     return forces
 
 
+def with_matrices_as_printed(ours: str, printed: str) -> Callable[[], Trial]:
+    """Modified Newton-Euler with a piece of the source of Turney's matrices as printed."""
+    line, shared = Line(acceleration_matrices, ours, printed), (acceleration_matrices,)
+    return formulas_on_random_arms(
+        lambda: printed_formula(modified_newton_euler, line, shared=shared), modified_newton_euler.inverse_dynamics
+    )
+
+
 MISPRINTS = (
     Misprint(
         "eq. 3.18",
@@ -81,7 +99,7 @@ MISPRINTS = (
         "omega_z omega_y + alpha_z",
         "omega_z omega_y + alpha_x",
         "misprint-a-32",
-        on_random_arms(modified_newton_euler, ("yz + alpha.x", "yz + alpha.z")),
+        with_matrices_as_printed("yz + alpha.x", "yz + alpha.z"),
         "The machine that read our text may have taken x for z. The definition of A_i gives alpha_x.",
     ),
     Misprint(
@@ -102,7 +120,7 @@ MISPRINTS = (
         "(A K)_yz - (A K)_zy",
         "(A K)_zy - (A K)_yz, and so on around",
         "misprint-5-2-axial",
-        on_random_arms(modified_newton_euler, ("return Vector(AK[2, 1]", "return -Vector(AK[2, 1]")),
+        with_matrices_as_printed("return Vector(AK[2, 1]", "return -Vector(AK[2, 1]"),
     ),
     Misprint(
         "eq. 5.2",

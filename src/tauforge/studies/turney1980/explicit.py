@@ -10,13 +10,15 @@ from typing import Any
 
 from tauforge.algebra.vectors import ZERO
 from tauforge.analysis.complexity import general_arm, general_cost_of
-from tauforge.analysis.line_costs import Charged
+from tauforge.analysis.costs_by_line import Charged
 from tauforge.analysis.polynomial import Polynomial, interpolated
 from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, strobing
 from tauforge.formulations.serial.parameters import ArmParameters
+from tauforge.report.study import Claim
+from tauforge.report.table import Cell, Table
+from tauforge.report.verdicts import Rule
 from tauforge.studies.count_tables import COLUMNS, SIX, our_row
-from tauforge.studies.rules import Rule, not_judged, true_in_parts, true_or_mended, true_or_not
-from tauforge.studies.study import Cell, Claim, Table
+from tauforge.studies.rules import not_judged, true_in_parts, true_or_mended, true_or_not
 from tauforge.tracing.counting import operations
 
 TEXT = modified_newton_euler.inverse_dynamics

@@ -8,11 +8,13 @@ import numpy as np
 
 from tauforge.analysis.comparison import random_states, relative_error
 from tauforge.arrays import Array
+from tauforge.report.study import Claim
+from tauforge.report.table import Cell, Table
 from tauforge.simulation.simulate import simulate
 from tauforge.studies.lee1982.control import HOLD_STEPS, KP, KV, PERIOD, move, puma
 from tauforge.studies.rules import true_in_parts
-from tauforge.studies.study import ROUNDING, Cell, Claim, Table, within
 from tauforge.studies.turney1980.simulation import FORMULATION
+from tauforge.studies.wording import ROUNDING, within
 
 DURATION, STEP = 3.0, 0.01  # s
 WRENCH = np.array([5.0, -3.0, -10.0, 0.05, 0.03, -0.02])  # N, N m: on the tool, world axes

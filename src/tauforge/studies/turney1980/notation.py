@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.report.study import Claim
 from tauforge.studies.rules import true_in_parts, true_or_mended, true_or_not
-from tauforge.studies.study import ROUNDING, Claim, within
+from tauforge.studies.wording import ROUNDING, within
 
 LINKS, STEP = 5, 1e-4
 SLOPE = 1e-6  # of a difference with steps of 1e-4: the square of the step, and rounding

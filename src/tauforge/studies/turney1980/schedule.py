@@ -14,9 +14,10 @@ import numpy as np
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.polynomial import Polynomial, interpolated
 from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.report.study import Claim
+from tauforge.report.table import Table
 from tauforge.studies.count_tables import SIX, breakdown
 from tauforge.studies.rules import true_or_mended
-from tauforge.studies.study import Claim, Table
 
 SIZES = range(4, 10)
 

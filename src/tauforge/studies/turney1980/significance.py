@@ -16,14 +16,16 @@ from tauforge.analysis.complexity import general_cost_of, general_operation_coun
 from tauforge.arrays import Array
 from tauforge.formulations.serial import modified_newton_euler, newton_euler
 from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.report.study import Claim
+from tauforge.report.table import Cell, Table
 from tauforge.studies.count_tables import SIX
 from tauforge.studies.lee1982.control import move, puma
 from tauforge.studies.misprints import as_printed
 from tauforge.studies.random_arms import reference
 from tauforge.studies.rules import not_judged, true_or_not
-from tauforge.studies.study import ROUNDING, Cell, Claim, Table
 from tauforge.studies.turney1980.simulation import FORMULATION, JOINTS
 from tauforge.studies.turney1980.terms import CENTRIFUGAL, CORIOLIS, GRAVITY, GROUPS, Importance, along, importance
+from tauforge.studies.wording import ROUNDING
 
 SLOW, FAST = 3.0, 1.0  # s
 ARMS = {"without rotors": False, "with rotors": True}

@@ -9,11 +9,13 @@ import numpy as np
 from tauforge.analysis.comparison import random_states, row_errors
 from tauforge.arrays import Array
 from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.report.study import Claim
+from tauforge.report.table import Table
 from tauforge.studies.lee1982.control import puma
 from tauforge.studies.rules import not_judged, true_or_not
-from tauforge.studies.study import ROUNDING, Claim, Table, less_or_more, within
 from tauforge.studies.timing import nanoseconds
 from tauforge.studies.turney1980.simulation import FORMULATION, JOINTS, STEP, StrobedArm, halving, simulations
+from tauforge.studies.wording import ROUNDING, less_or_more, within
 
 SAME_MOTION = 1e-11  # rad: rounding grows along a fall
 ORDER, NEAR = 4, 0.2

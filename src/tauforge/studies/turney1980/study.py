@@ -7,12 +7,14 @@ import numpy as np
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.comparison import compare, random_states, relative_error
 from tauforge.formulations.serial import FORMULATIONS
+from tauforge.report.progress import Progress, nothing
+from tauforge.report.study import Claim, Study
+from tauforge.report.table import Table
 from tauforge.studies.count_tables import against_joints
 from tauforge.studies.lee1982.control import puma
 from tauforge.studies.misprints import misprint_results
 from tauforge.studies.random_arms import random_arm, random_kinds, reference
 from tauforge.studies.rules import true_or_not
-from tauforge.studies.study import ROUNDING, Claim, Progress, Study, Table, nothing, within
 from tauforge.studies.turney1980.contents import CONTENTS
 from tauforge.studies.turney1980.counts import SETS, complexity
 from tauforge.studies.turney1980.derivation import derivation_claims
@@ -22,6 +24,7 @@ from tauforge.studies.turney1980.notation import notation_claims
 from tauforge.studies.turney1980.schematics import schematics
 from tauforge.studies.turney1980.significance import significance
 from tauforge.studies.turney1980.simulated import simulation
+from tauforge.studies.wording import ROUNDING, within
 
 ARMS, STATES = 25, 40
 PAPER = (

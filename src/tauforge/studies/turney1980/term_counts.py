@@ -9,11 +9,12 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
+from tauforge.algebra.acceleration_matrices import acceleration_matrix
 from tauforge.algebra.vectors import E_Z, Matrix, Vector, cross
 from tauforge.analysis import published_counts as published
-from tauforge.formulations.serial.modified_newton_euler import acceleration_matrix
+from tauforge.report.study import Claim
+from tauforge.report.table import Table
 from tauforge.studies.rules import true_in_parts
-from tauforge.studies.study import Claim, Table
 from tauforge.tracing.counting import Counted, operations
 
 Count = tuple[int, int]  # multiplications, additions

@@ -11,7 +11,8 @@ from pathlib import Path
 import numpy as np
 
 from tauforge.plots.figure import Line, Panel
-from tauforge.studies.study import Cell, Study, Table
+from tauforge.report.study import Study
+from tauforge.report.table import Cell, Table
 
 CLAIM_COLUMNS = ("study", "where", "claim", "printed", "measured", "verdict", "reason", "rule", "timed here")
 SKETCH_COLUMNS = ("part", "piece", "drawn as")

@@ -3,32 +3,52 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from importlib.resources import files
 from pathlib import Path
 from string import Template
 
 from tauforge.plots.figure import Figure
-from tauforge.studies.report.environment import environment
-from tauforge.studies.report.figure_html import figure_html
-from tauforge.studies.report.files import CLAIMS_FILE, DATA, stem
-from tauforge.studies.report.table_html import table_html
-from tauforge.studies.report.texts import RULE_HEADS, anchor, badge, escaped, paragraphs, short
-from tauforge.studies.rules import MEANING
-from tauforge.studies.study import Claim, Study, Table
-
-GENERATOR = '<meta name="generator" content="tauforge reproduce">'
-TITLE = "Papers on manipulator dynamics, reproduced"
+from tauforge.report.environment import environment
+from tauforge.report.figure_html import figure_html
+from tauforge.report.files import CLAIMS_FILE, DATA, stem
+from tauforge.report.study import Claim, Study
+from tauforge.report.table import Table
+from tauforge.report.table_html import table_html
+from tauforge.report.texts import RULE_HEADS, anchor, badge, escaped, paragraphs, short
+from tauforge.report.verdicts import MEANING
 
 
-def page(studies: Sequence[Study], images: Path) -> str:
+@dataclass(frozen=True)
+class Front:
+    """What a page says about itself; blank lines part paragraphs.
+
+    title:   its heading
+    made_by: the command that writes such pages, "tauforge reproduce"
+    sources: what was at hand
+    origin:  where the numbers come from
+    """
+
+    title: str
+    made_by: str
+    sources: str
+    origin: str
+
+    @property
+    def mark(self) -> str:
+        """An element near the beginning of the page by which its own command recognises it."""
+        return f'<meta name="generator" content="{escaped(self.made_by)}">'
+
+
+def page(studies: Sequence[Study], front: Front, images: Path) -> str:
     """images: the folder with the figures' SVG, which the page carries inside for print."""
     from plotly.offline import get_plotlyjs
 
-    here = files("tauforge.studies.report")
+    here = files("tauforge.report")
     return Template((here / "page.html").read_text(encoding="utf-8")).substitute(
-        generator=GENERATOR,
-        title=TITLE,
+        generator=front.mark,
+        title=escaped(front.title),
         style=(here / "page.css").read_text(encoding="utf-8"),
         script=(here / "page.js").read_text(encoding="utf-8"),
         plotly=get_plotlyjs(),
@@ -36,12 +56,14 @@ def page(studies: Sequence[Study], images: Path) -> str:
         counts=_counts(studies, meanings=True),
         contents="\n".join(_contents(study) for study in studies),
         summary="\n".join(_summary(study) for study in studies),
+        sources=paragraphs(front.sources),
+        origin=paragraphs(front.origin),
         claims_file=f"{DATA}/{CLAIMS_FILE}",
         studies="\n".join(_study(study, images) for study in studies),
         environment="\n".join(
             f"<div><dt>{escaped(name)}</dt><dd>{escaped(value)}</dd></div>" for name, value in environment()
         ),
-        command=escaped("tauforge reproduce " + " ".join(study.name for study in studies)),
+        command=escaped(" ".join([front.made_by, *(study.name for study in studies)])),
     )
 
 

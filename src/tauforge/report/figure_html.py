@@ -18,9 +18,9 @@ from tauforge.plots.line_styles import (
     panel_description,
 )
 from tauforge.plots.with_plotly import panels
-from tauforge.studies.report.files import DATA, FIGURES, panel_stems, stem
-from tauforge.studies.report.texts import escaped
-from tauforge.studies.study import Study
+from tauforge.report.files import DATA, FIGURES, panel_stems, stem
+from tauforge.report.study import Study
+from tauforge.report.texts import escaped
 
 
 def figure_html(study: Study, figure: Figure, images: Path) -> str:
@@ -62,10 +62,10 @@ def _panel(figure: Figure, k: int, *, with_legend: bool) -> str:
 
 def _legend(figure: Figure, where: Sequence[int]) -> str:
     """Buttons that show and hide their lines in these panels."""
-    colour = {one: pen for k in where for one, pen in colours(figure)[k].items()}
+    colour = {one: shade for k in where for one, shade in colours(figure)[k].items()}
     buttons = [
         f'<button type="button" aria-pressed="true" data-traces="{_traces(figure, where, line)}">'
-        f'<span class="swatch {line.style}" style="--pen: {colour[key(line)]}"></span>{escaped(line.label)}</button>'
+        f'<span class="swatch {line.style}" style="--colour: {colour[key(line)]}"></span>{escaped(line.label)}</button>'
         for line in legend_lines(figure, where)
     ]
     return f'<div class="legend" role="group" aria-label="Lines to show">{"".join(buttons)}</div>' if buttons else ""

@@ -5,8 +5,8 @@ from __future__ import annotations
 import html
 import re
 
-from tauforge.studies.rules import NOT_JUDGED, Verdict
-from tauforge.studies.study import Study
+from tauforge.report.study import Study
+from tauforge.report.verdicts import NOT_JUDGED, Verdict
 
 SIGNS: dict[Verdict, str] = {
     "holds": "✓",

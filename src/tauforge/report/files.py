@@ -7,7 +7,8 @@ from pathlib import Path
 
 from tauforge.errors import ModelError
 from tauforge.plots.figure import Figure
-from tauforge.studies.study import Study, Table
+from tauforge.report.study import Study
+from tauforge.report.table import Table
 
 PAGE = "index.html"
 FIGURES = "figures"

@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Literal
 
 from tauforge.plots.figure import Figure
-from tauforge.studies.contents import Item
-from tauforge.studies.rules import Evidence, Rule, Verdict
+from tauforge.report.table import Table
+from tauforge.report.verdicts import Evidence, Rule, Verdict
 
-Cell = str | float | int | None
-Progress = Callable[[str], None]  # told what is being computed now
-ROUNDING = 1e-12  # of the largest value: the most that rounding may leave, on any processor
+Kind = Literal["equation", "algorithm", "figure", "table"]
 
 
 @dataclass(frozen=True)
-class Table:
-    """Rows of cells. name: for files, in lower case with dashes; units stand in the column names."""
+class Item:
+    """One numbered thing of a paper.
 
-    name: str
-    title: str
-    caption: str
-    columns: tuple[str, ...]
-    rows: tuple[tuple[Cell, ...], ...]
+    number:    as printed: "16", "7.38d"
+    what:      in words
+    judged_by: names of the claims whose verdict covers it
+    shown_as:  name of our figure or table that shows it, for figures and tables
+    remark:    why there is no citation, no claim or no figure, where that is so
+    """
+
+    kind: Kind
+    number: str
+    what: str
+    judged_by: tuple[str, ...] = ()
+    shown_as: str = ""
+    remark: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,17 +72,3 @@ class Study:
     figures: tuple[Figure, ...]
     tables: tuple[Table, ...]
     contents: tuple[Item, ...]  # every numbered equation, figure and table of the paper
-
-
-def nothing(_: str) -> None:
-    """The progress of those who do not ask."""
-
-
-def within(error: float, bound: float = ROUNDING) -> str:
-    """An error of rounding in words: the bound that it keeps, since the error itself changes with the processor."""
-    return f"within {bound:g}" if error < bound else f"{error:.1e} off"
-
-
-def less_or_more(value: float, bound: float, unit: str) -> str:
-    """A time in words that hold on every machine of some age."""
-    return f"{'less' if value < bound else 'more'} than {bound:g} {unit}"

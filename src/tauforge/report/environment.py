@@ -8,13 +8,15 @@ import subprocess
 from importlib.metadata import version
 from pathlib import Path
 
-PACKAGES = ("tauforge", "numpy", "scipy", "llvmlite", "matplotlib", "plotly")
+from tauforge._version import __version__
+
+PACKAGES = ("numpy", "scipy", "llvmlite", "matplotlib", "plotly")
 
 
 def environment() -> list[tuple[str, str]]:
     """Names and values, for people."""
     system = f"{platform.system()} {platform.machine()}"
-    rows = [(name, version(name)) for name in PACKAGES]
+    rows = [("tauforge", __version__), *((name, version(name)) for name in PACKAGES)]
     rows += [("Python", f"{platform.python_implementation()} {platform.python_version()}")]
     rows += [("processor", f"{_processor()}, {os.cpu_count()} logical cores"), ("system", system)]
     commit = _commit()

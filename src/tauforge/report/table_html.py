@@ -6,10 +6,11 @@ import math
 import re
 from collections.abc import Sequence
 
-from tauforge.studies.report.files import DATA, stem
-from tauforge.studies.report.texts import badge, escaped
-from tauforge.studies.rules import MEANING
-from tauforge.studies.study import Cell, Study, Table
+from tauforge.report.files import DATA, stem
+from tauforge.report.study import Study
+from tauforge.report.table import Cell, Table
+from tauforge.report.texts import badge, escaped
+from tauforge.report.verdicts import MEANING
 
 MANY = 10  # columns that need smaller print
 PROSE = 70  # characters of a cell that is to be read as text

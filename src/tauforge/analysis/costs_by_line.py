@@ -14,13 +14,23 @@ from typing import NamedTuple
 
 from tauforge.analysis.complexity import check, general_arm
 from tauforge.analysis.polynomial import Polynomial, interpolated
+from tauforge.field_docs import with_field_docs
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
 from tauforge.tracing.counting import Counted, operations
 
 SIZES = (4, 5, 6, 7, 8)
 
 
+@with_field_docs
 class LineCost(NamedTuple):
+    """What one line of a formulation costs, as functions of the number of joints n.
+
+    line:            its number in the file
+    text:            its source
+    multiplications: a polynomial in n
+    additions:       a polynomial in n
+    """
+
     line: int
     text: str
     multiplications: Polynomial

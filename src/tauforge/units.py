@@ -1,0 +1,50 @@
+"""Units that files and commands may use, and what they are in SI."""
+
+from __future__ import annotations
+
+import math
+import re
+
+# The SI unit of the same kind, and how many of it one is.
+UNITS: dict[str, tuple[str, float]] = {
+    "s": ("s", 1.0),
+    "ms": ("s", 1e-3),
+    "us": ("s", 1e-6),
+    "min": ("s", 60.0),
+    "rad": ("rad", 1.0),
+    "mrad": ("rad", 1e-3),
+    "deg": ("rad", math.pi / 180),
+    "rev": ("rad", 2 * math.pi),
+    "m": ("m", 1.0),
+    "cm": ("m", 1e-2),
+    "mm": ("m", 1e-3),
+    "um": ("m", 1e-6),
+    "in": ("m", 0.0254),
+    "rad/s": ("rad/s", 1.0),
+    "deg/s": ("rad/s", math.pi / 180),
+    "rpm": ("rad/s", math.pi / 30),
+    "m/s": ("m/s", 1.0),
+    "cm/s": ("m/s", 1e-2),
+    "mm/s": ("m/s", 1e-3),
+    "rad/s^2": ("rad/s^2", 1.0),
+    "deg/s^2": ("rad/s^2", math.pi / 180),
+    "m/s^2": ("m/s^2", 1.0),
+    "cm/s^2": ("m/s^2", 1e-2),
+    "mm/s^2": ("m/s^2", 1e-3),
+    "N": ("N", 1.0),
+    "kN": ("N", 1e3),
+    "N m": ("N m", 1.0),
+    "kN m": ("N m", 1e3),
+    "N mm": ("N m", 1e-3),
+    "kg": ("kg", 1.0),
+    "g": ("kg", 1e-3),
+}
+SPELLINGS = {"°": "deg", "Nm": "N m", "kNm": "kN m", "Nmm": "N mm", "µm": "um", "µs": "us"}
+
+
+def known_spelling(text: str) -> str:
+    """The unit as `UNITS` spells it, however it is written; the text itself where it is no known unit."""
+    plain = re.sub(r"\s+", " ", text.replace("²", "^2").replace("s2", "s^2").replace("**", "^"))
+    plain = re.sub(r"(?<=\w)[.·*](?=\w)", " ", plain)
+    unit = SPELLINGS.get(plain, plain)
+    return unit if unit in UNITS else text

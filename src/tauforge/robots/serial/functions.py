@@ -14,7 +14,7 @@ import numpy as np
 from tauforge.algebra.dual import Dual, derivative, seeded
 from tauforge.algebra.linear import factored, inverse, solved
 from tauforge.algebra.scalars import Scalar, absolute
-from tauforge.algebra.vectors import Transform, Vector, cross
+from tauforge.algebra.vectors import Matrix, Transform, Vector, cross
 from tauforge.arrays import Array
 from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
 from tauforge.formulations.serial import (

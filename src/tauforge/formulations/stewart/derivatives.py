@@ -35,7 +35,7 @@ from tauforge.formulations.stewart.closed_form import (
     without_acceleration,
 )
 from tauforge.formulations.stewart.lumping import LumpedPlatform
-from tauforge.formulations.stewart.parameters import Friction, PlatformMotion
+from tauforge.formulations.stewart.parameters import PlatformMotion
 from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip, free_tip_force
 from tauforge.formulations.stewart.universal_coordinates import (
     AxisTurns,
@@ -47,7 +47,6 @@ from tauforge.formulations.stewart.universal_coordinates import (
     doubt,
     gathered,
     rates,
-    tip,
     tip_force,
 )
 
@@ -184,29 +183,6 @@ def slopes_of_legs(
         leg_slopes(p, t, v + cross(m.omega, t.q), lifted + U @ t.q, m.omega, actuator)
         for t, actuator in zip(tips, actuators, strict=True)
     ]
-
-
-def as_numbers(p: LumpedPlatform, legs: Sequence[LegSlopes]) -> Rows:
-    """A row for each leg; where the platform joints do not rub the last three matrices are nothing, and left out."""
-    rows: Rows = []
-    for K, *matrices in legs:
-        rows.append([*K, *(x for matrix in matrices[: used_matrices(p.friction)] for row in matrix.rows for x in row)])
-    return rows
-
-
-def from_numbers(p: LumpedPlatform, numbers: Sequence[Scalar]) -> list[LegSlopes]:
-    """Undoes `as_numbers`, of all rows one after another."""
-    size, count = len(numbers) // len(p.legs), used_matrices(p.friction)
-    legs = []
-    for i in range(len(p.legs)):
-        own = numbers[size * i : size * (i + 1)]
-        given = [Matrix.of([own[k + 3 * j : k + 3 * j + 3] for j in range(3)]) for k in range(3, size, 9)]
-        legs.append(LegSlopes(Vector(*own[:3]), *given, *[NOTHING] * (5 - count)))
-    return legs
-
-
-def used_matrices(friction: Friction) -> int:
-    return 2 if is_zero(friction.spherical) else 5
 
 
 class Slopes(NamedTuple):
@@ -382,11 +358,6 @@ def long_legs(tips: Sequence[Tip | FreeTip]) -> Rows:
 
 def long_columns(tips: Sequence[Tip | FreeTip]) -> Rows:
     return [list(row) for row in zip(*long_legs(tips), strict=True)]
-
-
-def tips_of(p: LumpedPlatform, m: PlatformMotion) -> list[Tip | FreeTip]:
-    X = m.X + m.R @ p.origin
-    return [tip(leg, X, m.R) for leg in p.legs]
 
 
 def by_pose(slopes: MissingSlopes, turns: Matrix) -> Rows:

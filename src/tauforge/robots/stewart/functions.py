@@ -36,9 +36,9 @@ from tauforge.formulations.stewart.parameters import LEGS, PlatformMotion, Platf
 from tauforge.formulations.stewart.platform_equations import force_matrix as matrix_of
 from tauforge.formulations.stewart.platform_equations import leg_vectors
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.functions import Argument, Doubtful, Function, FunctionTable, Guard
+from tauforge.robots.functions import Argument, Doubtful, Function, Guard
 from tauforge.robots.payload import Payload
-from tauforge.robots.stewart import guards, large_derivatives
+from tauforge.robots.stewart import guards
 
 Scalars = Sequence[Scalar]
 TINY = 1e-300  # NaN and results that overflow count as doubtful, others of any size do not
@@ -267,53 +267,6 @@ def forward_dynamics_derivatives(
     return Doubtful(list(slopes), doubt + absolute(slopes.pose[0][0]) * TINY)
 
 
-def leg_slopes(
-    model: PlatformModel, pose: Scalars, twist: Scalars, acceleration: Scalars, leg_forces: Scalars
-) -> list[list[Scalar]]:
-    """What both kinds of derivatives need of the legs, a row each: no payload changes it."""
-    m = motion(pose, twist, acceleration)
-    tips = derivatives.tips_of(model.lumped, m)
-    return derivatives.as_numbers(model.lumped, derivatives.slopes_of_legs(model.lumped, m, tips, leg_forces))
-
-
-def force_slopes(
-    model: PlatformModel,
-    pose: Scalars,
-    twist: Scalars,
-    acceleration: Scalars,
-    legs: Scalars,
-    payload: Scalars | None = None,
-) -> list[list[list[Scalar]]]:
-    """`inverse_dynamics_derivatives` from the rows of `leg_slopes`."""
-    return _slopes(derivatives.force_slopes, model, pose, twist, acceleration, legs, payload)
-
-
-def acceleration_slopes(
-    model: PlatformModel,
-    pose: Scalars,
-    twist: Scalars,
-    acceleration: Scalars,
-    legs: Scalars,
-    payload: Scalars | None = None,
-) -> list[list[list[Scalar]]]:
-    """`forward_dynamics_derivatives` from the rows of `leg_slopes`, at the acceleration that the forces produce."""
-    return _slopes(derivatives.acceleration_slopes, model, pose, twist, acceleration, legs, payload)
-
-
-def _slopes(
-    assembled: Callable[..., derivatives.StateSlopes],
-    model: PlatformModel,
-    pose: Scalars,
-    twist: Scalars,
-    acceleration: Scalars,
-    legs: Scalars,
-    payload: Scalars | None,
-) -> list[list[list[Scalar]]]:
-    lumped, m = loaded(model, payload).lumped, motion(pose, twist, acceleration)
-    given = derivatives.from_numbers(lumped, legs)
-    return list(assembled(lumped, m, unit_turns(pose), derivatives.tips_of(lumped, m), given))
-
-
 def twist_of(model: PlatformModel, pose: Scalars, rates: Scalars) -> Doubtful:
     """The doubt is how much faster than its legs the platform moves."""
     twist = forward_kinematics.twist(model.parameters, motion(pose), rates)
@@ -378,7 +331,6 @@ FUNCTIONS: dict[str, Function] = {
         (SQUARE,) * 3,
         HELD,
         guard=FORCES,
-        in_parts=large_derivatives.inverse_dynamics_derivatives,
     ),
     "forward_dynamics_derivatives": Function(
         forward_dynamics_derivatives,
@@ -386,7 +338,6 @@ FUNCTIONS: dict[str, Function] = {
         (SQUARE,) * 3,
         HELD,
         guard=MASSES,
-        in_parts=large_derivatives.forward_dynamics_derivatives,
     ),
     "mass_matrix": Function(mass_matrix, POSE, (SQUARE,), HELD),
     "bias_wrench": Function(bias_wrench, MOVING, ((6,),), HELD),
@@ -402,18 +353,3 @@ FUNCTIONS: dict[str, Function] = {
         refine, (*six("lengths"), Argument("state", (7,), "x, y, z and a quaternion")), ((7,), ()), quick=False
     ),
 }
-
-
-def with_leg_slopes(matrices: int) -> FunctionTable:
-    """The table, with the parts of derivatives for so many matrices of each leg (`derivatives.used_matrices`)."""
-    size = 3 + 9 * matrices
-    legs = Argument("legs", (LEGS * size,), "slopes of the legs, a row for each of them")
-    parts = {
-        "leg_slopes": Function(leg_slopes, (*ACCELERATED, *six("leg_forces")), ((LEGS, size),)),
-        "force_slopes": Function(force_slopes, (*ACCELERATED, legs), (SQUARE,) * 3, HELD),
-        "acceleration_slopes": Function(acceleration_slopes, (*ACCELERATED, legs), (SQUARE,) * 3, HELD),
-    }
-    return FUNCTIONS | {name: part._replace(quick=False, public=False) for name, part in parts.items()}
-
-
-RUBBING, SMOOTH = with_leg_slopes(5), with_leg_slopes(2)

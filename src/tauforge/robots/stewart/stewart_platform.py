@@ -35,7 +35,7 @@ from tauforge.robots.stewart import varying as variable
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.drawing import drawn
 from tauforge.robots.stewart.fitting_pose import worries_about_limits
-from tauforge.robots.stewart.functions import EXACT, FIXED_BASE_ONLY, MODELS, RUBBING, SMOOTH, PlatformModel
+from tauforge.robots.stewart.functions import EXACT, FIXED_BASE_ONLY, FUNCTIONS, MODELS, PlatformModel
 from tauforge.robots.stewart.pose_state import PoseState
 from tauforge.robots.stewart.random_states import random_states
 from tauforge.robots.stewart.simplifications import SIMPLIFICATIONS
@@ -122,7 +122,7 @@ class StewartPlatform(PlatformDescription):
 
     @property
     def functions(self) -> FunctionTable:
-        return RUBBING if self.friction[2] else SMOOTH
+        return FUNCTIONS
 
     @property
     def identity(self) -> str:

@@ -59,6 +59,7 @@ soak: $(VENV)/tested
 # Renews the generated tables and outputs of README and docs, then builds the site into build/docs.
 docs: $(VENV)/tested
 	$(BIN)/python tools/generated_docs.py
+	$(BIN)/python tools/layer_picture.py
 	$(BIN)/python tools/paper_verdicts.py
 	$(BIN)/python tools/console_blocks.py
 	$(BIN)/sphinx-build --quiet -W --keep-going -b html docs build/docs

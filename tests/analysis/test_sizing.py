@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from tauforge.analysis.platform_states import home_pose, random_platform_states
 from tauforge.analysis.sizing import Peak, size_actuators
+from tauforge.robots.stewart.random_states import home_pose
 
 ROUNDING = 1e-12  # relative, of forces computed twice
 
@@ -174,11 +174,11 @@ def test_bad_shapes(rig):
 @pytest.mark.parametrize("name", ["motion-rig", "dasgupta1998", "pedrammehr2012", "mathworks-hexapod"])
 def test_random_states_are_held_and_within_limits(name):
     platform = tf.load(name)
-    pose, twist, acceleration = random_platform_states(platform, 100, 1)
+    pose, twist, acceleration = platform.random_states(100, 1)
     assert pose.shape == twist.shape == acceleration.shape == (100, 6)
     assert platform.within_limits(pose).hold.all()
     assert platform.condition_number(pose).max() < 1e3
-    again = random_platform_states(platform, 100, 1)
+    again = platform.random_states(100, 1)
     assert np.array_equal(again[0], pose)
     assert np.ptp(pose, axis=0).min() > 0.01
 
@@ -190,4 +190,4 @@ def test_home_is_at_mid_stroke(rig):
 def test_a_platform_without_room_has_no_random_states(rig):
     tight = rig.replace(stroke=(1.1300, 1.1301))
     with pytest.raises(tf.SingularityError, match="no pose near home is within the limits and away from singularities"):
-        random_platform_states(tight, 10)
+        tight.random_states(10)

@@ -88,10 +88,13 @@ def test_joints_of_legs_that_tilt_too_far(tmp_path):
 def test_legs_that_touch(tmp_path):
     clearance = RIG.within_limits(lifted()).clearance
     radius = RIG.leg_radius + (clearance.min() + 0.001) / 2
-    texts = [text for text in warnings_of(RIG.replace(leg_radius=radius), tmp_path, lifted()) if "overlap" in text]
+    texts = [text for text in warnings_of(RIG.replace(leg_radius=radius), tmp_path, lifted()) if "gap" in text]
     one, other = RIG.within_limits(lifted()).nearest_legs[clearance.argmin()]
     first = T[(clearance < clearance.min() + 0.001).argmax()]
-    assert texts == [f"legs {one} and {other} overlap by 0.001 m; legs first touch at {first:g} s"]
+    assert texts == [
+        f"the gap between legs {one} and {other} is -0.001 m, 0.001 m beyond its limit of 0 m; "
+        f"first beyond it at {first:g} s"
+    ]
 
 
 def test_forces_beyond_their_limits_are_told_with_the_rest(tmp_path):

@@ -12,8 +12,10 @@ import tauforge as tf
 from support.command_line import error_of, parsed, run, saved
 from tauforge.analysis.sizing import size_actuators
 from tauforge.motion import CsvMotion
-from tauforge.motion.columns import LENGTHS, TIME, columns_of
+from tauforge.motion.columns import TIME, columns_of, sensor_columns
 from tauforge.motion.csv_table import read_csv
+
+LENGTHS = sensor_columns(tf.load("motion-rig"))
 
 EXACT = 1e-14  # relative: the same function called twice, with the same arrays
 
@@ -216,7 +218,7 @@ def test_a_simulation_that_runs_away_says_when():
     )
     assert "recording" not in text
     assert "residual" not in text
-    assert "kp: increases some error" in error_of(*move, "--kp=-1", "--kv=1")
+    assert "kp: increases some errors" in error_of(*move, "--kp=-1", "--kv=1")
 
 
 def test_joints_that_jump_by_a_turn_are_told(tmp_path):
@@ -339,10 +341,7 @@ def test_limits_are_told_as_events():
         (["planar-2r", "--motion", "MOVE", "--step", "-1"], "step: expected a number > 0"),
         (["planar-2r", "--motion", "MOVE", "-o", "run.xls"], "expected a name that ends in .csv or .npz"),
         (["planar-2r", "--motion", "MOVE", "--plot", "run.gif"], "expected a name that ends in .png or .svg or .pdf"),
-        (
-            ["motion-rig", "--motion", "MOVE", "--coulomb-speed", "1"],
-            "only arms have Coulomb friction; motion-rig is a platform",
-        ),
+        (["motion-rig", "--motion", "MOVE", "--coulomb-speed", "1"], "motion-rig has no Coulomb friction to smooth"),
     ],
 )
 def test_bad_use_of_simulate(arguments, message):

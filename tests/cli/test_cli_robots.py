@@ -14,12 +14,11 @@ from support.urdf_texts import TREE
 from tauforge.analysis.assumptions import assess
 from tauforge.analysis.comparison import compare, random_states
 from tauforge.analysis.complexity import general_cost, operation_count
-from tauforge.analysis.fitting_pose import SLIGHT, fitting_pose
-from tauforge.analysis.platform_states import random_platform_states
 from tauforge.analysis.published_comparison import count_comparisons, step_comparison
 from tauforge.analysis.published_counts import BREAKDOWNS
 from tauforge.cli import output
 from tauforge.motion import CsvMotion
+from tauforge.robots.stewart.fitting_pose import SLIGHT, fitting_pose
 
 CATALOGUE = Path(tf.__file__).parent / "robots" / "catalogue"
 
@@ -228,7 +227,7 @@ def test_compare_formulations(arm_csv):
 def test_compare_models(rig_csv):
     rig = tf.load("motion-rig")
     found = parsed("compare", "motion-rig", "--states", 20)
-    wanted = assess(rig, *random_platform_states(rig, 20))
+    wanted = assess(rig, *rig.random_states(20))
     assert [model["largest_error"] for model in found["models"]] == [v.largest.tolist() for v in wanted]
     rows = run("compare", "motion-rig", "--states", 20).stdout
     for verdict in wanted:

@@ -209,7 +209,7 @@ def test_gains_that_are_refused(kp, kv, match):
     ],
 )
 def test_gains_that_drive_an_error_away_are_refused(law, field):
-    with pytest.raises(tf.ModelError, match=f"^{field}: increases some error: e' K e must not be negative"):
+    with pytest.raises(tf.ModelError, match=f"^{field}: increases some errors: e' K e must not be negative"):
         law()
 
 
@@ -233,7 +233,7 @@ def test_gains_that_couple():
     kv = np.diag([20.0, 20, 20, 20, 20, 0])
     assert slowest(ComputedTorque(PUMA, kp, kv)) < -0.1
     with pytest.raises(
-        tf.ModelError, match=r"kv: condition \(c\) of stability: .* must have full rank, or some error is never damped"
+        tf.ModelError, match=r"kv: condition \(c\) of stability: some error is never damped, .* does not have full rank"
     ):
         ComputedTorque(PUMA, 100.0, kv)
     assert abs(slowest(ComputedTorque(PUMA, 100.0, kv, check=False))) < 1e-12
@@ -243,7 +243,7 @@ def test_adaptive_control_is_asked_as_often_as_it_learns():
     law = AdaptiveComputedTorque(PUMA, period=0.01)
     for period in (None, 0.02):
         with pytest.raises(
-            tf.ModelError, match=r"expected 0.01 s, the period with which the controller learns, got None"
+            tf.ModelError, match=f"expected 0.01 s, the period with which the controller learns, got {period}"
         ):
             tf.simulate(PUMA, law, JointMove(START, END, 1.0), step=0.01, control_period=period)
 

@@ -325,7 +325,7 @@ def test_what_it_does_not_have():
         tf.simulate(CART, disturbance=lambda t: np.zeros(6), **start)
     with pytest.raises(tf.UnsupportedFeatureError, match="cart carries no payload"):
         tf.rollout(CART, ComputedTorque(CART), MOVE, control_period=0.01, payload=tf.Payload(1.0))
-    with pytest.raises(tf.ModelError, match="planar-2r is no robot of the kind of cart"):
+    with pytest.raises(tf.ModelError, match="planar-2r is not a robot of the same kind as cart"):
         tf.simulate(CART, ComputedTorque(CART), MOVE, plant=tf.load("planar-2r"))
     with pytest.raises(tf.ModelError, match="cart needs a motion of joint coordinates, not poses"):
         tf.simulate(CART, motion=tf.motion.PoseMotion(tf.motion.JointMove(np.zeros(6), np.ones(6), 1.0)), **start)

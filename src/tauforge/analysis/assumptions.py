@@ -10,58 +10,8 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
-
-
-class Simplification(NamedTuple):
-    """A published model that has one thing wrong and everything else right."""
-
-    name: str
-    source: str
-    model: str
-    corrections: tuple[str, ...]
-
-
-SIMPLIFICATIONS = (
-    Simplification(
-        "massless legs, joints and drives without friction and rotors",
-        "Fichter 1986; Dasgupta & Mruthyunjaya 1998 eq. 41",
-        "massless-legs",
-        (),
-    ),
-    Simplification(
-        "no leg spin",
-        "Dasgupta & Mruthyunjaya 1998 eqs 6, 8, 9",
-        "dasgupta1998",
-        ("moment_along_c", "parallel_axis_once"),
-    ),
-    Simplification(
-        "moment along the leg",
-        "Dasgupta & Mruthyunjaya 1998 eqs 17, 20, 21, 29",
-        "dasgupta1998",
-        ("leg_spin", "parallel_axis_once"),
-    ),
-    Simplification(
-        "parallel axis counted twice, upper part along the leg",
-        "Dasgupta & Mruthyunjaya 1998 eq. 16",
-        "dasgupta1998",
-        ("leg_spin", "moment_along_c"),
-    ),
-    Simplification(
-        "parallel axis counted twice, both parts of the legs",
-        "Pedrammehr et al. 2012 eqs 32, 33",
-        "pedrammehr2012",
-        ("platform_once",),
-    ),
-    Simplification(
-        "parallel axis counted twice, platform", "Pedrammehr et al. 2012 eq. 50", "pedrammehr2012", ("legs_once",)
-    ),
-    Simplification("Dasgupta & Mruthyunjaya 1998 as published", "all of its own", "dasgupta1998", ()),
-    Simplification("Pedrammehr et al. 2012 as published", "all of its own, vector form", "pedrammehr2012", ()),
-    Simplification(
-        "Pedrammehr et al. 2012, closed form as published", "eqs 41-43, 48, 51", "pedrammehr2012-closed", ()
-    ),
-)
+from tauforge.robots.robot import Robot
+from tauforge.robots.simplification import Simplification
 
 
 @with_field_docs
@@ -86,32 +36,23 @@ class SimplificationErrors(NamedTuple):
 
 
 def assess(
-    platform: StewartPlatform,
-    pose: ArrayLike,
-    twist: ArrayLike,
-    acceleration: ArrayLike,
-    external_wrench: ArrayLike | None = None,
+    robot: Robot, pose: ArrayLike, twist: ArrayLike, acceleration: ArrayLike, external_wrench: ArrayLike | None = None
 ) -> list[SimplificationErrors]:
-    """Errors of every simplification that the platform's joints allow, at the states (..., 6) of a motion.
+    """Every published simplification of the robot beside its exact model, at the states (..., n) of a motion.
 
-    At least one state is needed.
+    At least one state is needed. A robot without published simplifications gets an empty list.
     """
     state = (pose, twist, acceleration)
-    exact = platform.inverse_dynamics(*state, external_wrench=external_wrench).reshape(-1, 6)
+    loads = {} if external_wrench is None else {str(robot.wrench_argument): external_wrench}
+    actuators = len(robot.actuators)
+    exact = robot.inverse_dynamics(*state, **loads).reshape(-1, actuators)
     if not len(exact):
         raise ShapeError("pose", expected="at least one state", got=str(np.shape(pose)))
     peak = np.abs(exact).max(axis=0)
     verdicts = []
-    for simplification in SIMPLIFICATIONS:
-        if simplification.model not in platform.models:
-            continue
-        forces = platform.inverse_dynamics(
-            *state,
-            external_wrench=external_wrench,
-            model=simplification.model,
-            corrections=simplification.corrections,
-        )
-        error = forces.reshape(-1, 6) - exact
+    for simplification in robot.simplifications:
+        chosen = {str(robot.formulation_argument): simplification.model, "corrections": simplification.corrections}
+        error = robot.inverse_dynamics(*state, **loads, **chosen).reshape(-1, actuators) - exact
         largest, rms = np.abs(error).max(axis=0), np.sqrt((error**2).mean(axis=0))
         with np.errstate(divide="ignore", invalid="ignore"):
             verdicts.append(SimplificationErrors(simplification, largest, rms, 100 * largest / peak))

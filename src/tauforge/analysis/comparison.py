@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
+from tauforge.errors import UnsupportedFeatureError
 from tauforge.field_docs import with_field_docs
-from tauforge.formulations.serial import FIXED_BASE_ONLY, FORMULATIONS
-from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.robot import Robot
 
 
 @with_field_docs
@@ -41,24 +41,20 @@ def relative_error(a: Array, b: Array) -> float:
     return float(row_errors(a, b).max(initial=0.0))
 
 
-def compare(arm: SerialArm, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, **loads: Any) -> Comparison:
+def compare(robot: Robot, *state: ArrayLike, **loads: Any) -> Comparison:
     """Inverse dynamics of a state or a batch in every formulation that takes these loads.
 
-    loads: tip_wrench, payload, base_motion and wrench_frame, as in `SerialArm.inverse_dynamics`.
+    state: position, velocity and acceleration, as `inverse_dynamics` of the robot takes them
+    loads: what else it takes, such as tip_wrench, payload, base_motion and wrench_frame of an arm
     """
-    names = [name for name in FORMULATIONS if loads.get("base_motion") is None or name not in FIXED_BASE_ONLY]
-    torques = {name: arm.inverse_dynamics(q, qd, qdd, formulation=name, **loads) for name in names}
+    names = robot.formulations_taking([name for name, value in loads.items() if value is not None])
+    if not names or robot.formulation_argument is None:
+        raise UnsupportedFeatureError(f"{robot.name} has one formulation: there is nothing to compare", field="robot")
+    torques = {name: robot.inverse_dynamics(*state, **{robot.formulation_argument: name}, **loads) for name in names}
     disagreement = {name: max(relative_error(torques[name], torques[other]) for other in names) for name in names}
     return Comparison(torques, disagreement)
 
 
-def random_states(arm: SerialArm, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
-    """q within the limits (or a turn), qd and qdd of order one: (count, n) each."""
-    random = np.random.default_rng(seed)
-    limits = arm.limits
-    low, high = (
-        np.where(np.isfinite(limits[:, 0]), limits[:, 0], -np.pi),
-        np.where(np.isfinite(limits[:, 1]), limits[:, 1], np.pi),
-    )
-    q = random.uniform(low, high, (count, arm.n))
-    return q, random.normal(size=(count, arm.n)), random.normal(size=(count, arm.n))
+def random_states(robot: Robot, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
+    """Positions within the limits, velocities and accelerations of order one: (count, n) each."""
+    return robot.random_states(count, seed)

@@ -14,24 +14,20 @@ is unknown.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache
 from typing import Any, NamedTuple
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector, rotation_x
 from tauforge.analysis.polynomial import Polynomial, interpolated
-from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.errors import UnsupportedFeatureError
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
-from tauforge.formulations.stewart.lumping import lumped
 from tauforge.robots.evaluate import flat
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart.functions import EXACT, PlatformModel
-from tauforge.robots.stewart.functions import inverse_dynamics as platform_inverse_dynamics
-from tauforge.robots.stewart.stewart_platform import STEWART_MODELS, StewartPlatform
+from tauforge.robots.robot import Robot
 from tauforge.tracing.counting import Counted, CriticalPath, Operations, count, critical_path, operations
 from tauforge.tracing.graph import Graph, Output, Recorder, trace, without_dead_code
 
@@ -65,56 +61,21 @@ class OperationCount(NamedTuple):
         return self.multiplications + self.additions + self.divisions + self.roots
 
 
-def operation_count(robot: SerialArm | StewartPlatform, formulation: str | None = None) -> OperationCount:
+def operation_count(robot: Robot, formulation: str | None = None, **options: Any) -> OperationCount:
     """Operations of the inverse dynamics of a given robot: only the rigid bodies of an arm, everything of a platform.
 
     formulation: one of tauforge.FORMULATIONS, or of tauforge.STEWART_MODELS; default the one that runs by default
+    options:     further options of inverse dynamics, such as corrections= of a published model of a platform
     """
-    if isinstance(robot, StewartPlatform):
-        return platform_count(robot, EXACT if formulation is None else formulation)
-    name = DEFAULT_FORMULATION if formulation is None else formulation
-    check(name)
-    if not isinstance(robot, SerialArm):
+    if not isinstance(robot, Robot):
         raise UnsupportedFeatureError(
             f"expected a SerialArm or a StewartPlatform, got {robot!r}", field="robot", remedy="Use tauforge.load"
         )
-    arm = robot.model.parameters
-    return counted(name, arm.n, lambda number: arm)
-
-
-def platform_count(platform: StewartPlatform, model: str, corrections: Sequence[str] = ()) -> OperationCount:
-    """Operations from pose, twist and acceleration to forces, with the solution of the six equations.
-
-    corrections: switches of the model that are on
-    """
-    if model not in platform.models:
-        unknown = f"unknown model {model!r}" if model not in STEWART_MODELS else f"{model} is for universal joints only"
-        raise UnsupportedFeatureError(unknown, field="formulation", remedy=f"Use one of {', '.join(platform.models)}")
-    if not platform.has_masses:
-        raise ModelError(f"{platform.name} has a geometry but no masses, so it has no dynamics to count", field="robot")
-    parameters = platform.parameters
-    whole = PlatformModel(parameters, lumped(parameters))
-
-    def forces(pose: Sequence[Scalar], twist: Sequence[Scalar], acceleration: Sequence[Scalar]) -> list[Scalar]:
-        found = platform_inverse_dynamics(
-            whole, pose, twist, acceleration, model=model, corrections=" ".join(corrections)
-        )
-        result: list[Scalar] = found.results
-        return result
-
-    graph = trace(forces, {"pose": 6, "twist": 6, "acceleration": 6})
+    formula, sizes = robot.counted_formula(formulation, **options)
+    graph = trace(lambda *state: flat(formula(*state)), sizes)
     tally: Counter[str] = Counter()
-    forces(*([Counted(tally) for _ in range(6)] for _ in range(3)))
-    traced = count(graph)
-    return OperationCount(
-        traced.multiplications,
-        traced.additions,
-        traced.sincos,
-        operations(tally),
-        critical_path(graph),
-        traced.divisions,
-        traced.roots,
-    )
+    formula(*([Counted(tally) for _ in range(size)] for size in sizes.values()))
+    return _counts(graph, tally)
 
 
 @cache
@@ -149,9 +110,20 @@ def counted(formulation: str, n: int, arm: Callable[[Callable[[str], Scalar]], A
     tally: Counter[str] = Counter()
     ticking = [[Counted(tally) for _ in range(n)] for _ in range(3)]
     inverse_dynamics(arm(lambda name: Counted(tally, constant=True)), *ticking)
-    traced = count(graph, ROBOT)
+    return _counts(graph, tally, ROBOT)
+
+
+def _counts(graph: Graph, tally: Counter[str], constants: str = "") -> OperationCount:
+    """constants: prefix of the inputs that are parameters of the robot"""
+    traced = count(graph, constants)
     return OperationCount(
-        traced.multiplications, traced.additions, traced.sincos, operations(tally), critical_path(graph, ROBOT)
+        traced.multiplications,
+        traced.additions,
+        traced.sincos,
+        operations(tally),
+        critical_path(graph, constants),
+        traced.divisions,
+        traced.roots,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
@@ -11,7 +11,9 @@ from tauforge.analysis.comparison import random_states
 from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.serial.regressor import PARAMETER_NAMES
-from tauforge.robots.serial.serial_arm import SerialArm
+
+if TYPE_CHECKING:
+    from tauforge.robots.serial.serial_arm import SerialArm
 
 RANK_TOLERANCE = 1e-9  # relative to the largest diagonal entry of R, columns scaled to one length
 

@@ -11,9 +11,6 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.algebra.dual import derivative, seeded
-from tauforge.algebra.rotations import angle_rates
-from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
 from tauforge.field_docs import with_field_docs
@@ -62,7 +59,8 @@ def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: Arr
         given.append(array)
     robot.forward_dynamics(*given)  # raises an error if the state is invalid
     by_position, by_velocity, by_force = _slopes_of_dynamics(robot, given)
-    A = np.block([list(_slopes_of_rates(robot, given[0], given[1])), [by_position, by_velocity]])
+    top = np.hstack(robot.rate_derivatives(given[0], given[1]))
+    A = np.vstack([top, np.hstack([by_position, by_velocity])])
     return Linearisation(A, np.vstack([np.zeros((n, m)), by_force]))
 
 
@@ -74,15 +72,4 @@ def _slopes_of_dynamics(robot: Robot, given: list[Array]) -> tuple[Array, ...]:
     names = tuple(argument.name for argument in function.arguments)
     values = {name: x.tolist() for name, x in zip(names, given, strict=True)}
     slopes = jacobians(function.formula, names)(robot.model, **values, **choices(function.options)[0])
-    return tuple(np.array(slope) for slope in slopes)
-
-
-def _slopes_of_rates(robot: Robot, position: Array, velocity: Array) -> tuple[Array, Array]:
-    """Derivatives of the rates of the coordinates by position and velocity."""
-    n = robot.n
-    if not robot.positions_are_poses:
-        return np.zeros((n, n)), np.eye(n)
-    pose, twist = (seeded(x.tolist(), n * k) for k, x in enumerate((position, velocity)))
-    rates = [*twist[:3], *angle_rates(Vector(*pose[3:]), Vector(*twist[3:]))]
-    slopes = np.array([[derivative(rate, k) for k in range(2 * n)] for rate in rates])
-    return slopes[:, :n], slopes[:, n:]
+    return tuple(np.array(slope, float) for slope in slopes)

@@ -6,7 +6,7 @@ numbers.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.dual import Dual, derivative
 from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
-from tauforge.formulations.stewart.energy import energies
 from tauforge.robots.poses import pose_rates
-from tauforge.robots.stewart.functions import motion
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+
+if TYPE_CHECKING:
+    from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
 @with_field_docs
@@ -58,7 +58,8 @@ def power_balance(
     p, t, a, F = np.broadcast_arrays(*(np.asarray(x, float) for x in (pose, twist, acceleration, forces)))
     rates, _ = pose_rates(p, t)
     along = [[Dual(x[..., k], {0: dx[..., k]}) for k in range(6)] for x, dx in ((p, rates), (t, a))]
-    kinetic, potential = (np.asarray(derivative(e, 0)) for e in energies(platform.parameters, motion(*along)))
+    energies = platform.functions["energy"].formula(platform.model, *along)
+    kinetic, potential = (np.asarray(derivative(e, 0)) for e in energies)
     legs = platform.leg_motion(p, t)
     c_u, c_p, c_s = platform.friction
     W, relative = legs.angular_velocities, legs.angular_velocities - t[..., None, 3:]

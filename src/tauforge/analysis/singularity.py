@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,9 @@ from tauforge.errors import ShapeError, SingularityError
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.stewart.guards import SINGULAR
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+
+if TYPE_CHECKING:
+    from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 TIME_TOLERANCE = 1e-12  # of a crossing, relative to the motion's duration
 

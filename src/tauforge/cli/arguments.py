@@ -6,16 +6,16 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
     from tauforge.robots.payload import Payload
-    from tauforge.robots.serial.serial_arm import SerialArm
-    from tauforge.robots.stewart.stewart_platform import StewartPlatform
+    from tauforge.robots.robot import Robot as AnyRobot
 
 NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?")
+LEG_FUNCTIONS = ("leg_motion", "joint_reactions", "force_matrix")
 CATALOGUE = Path(__file__).parent.parent / "robots" / "catalogue"  # its names without loading what loads robots
 
 
@@ -25,9 +25,9 @@ def complete_robot(incomplete: str) -> list[str]:
 
 
 def complete_platform(incomplete: str) -> list[str]:
-    """Those without joints of their own."""
+    """Those whose files have the format of platforms."""
     names = complete_robot(incomplete)
-    return [name for name in names if "[[joint]]" not in (CATALOGUE / f"{name}.toml").read_text(encoding="utf-8")]
+    return [name for name in names if "tauforge-platform-" in (CATALOGUE / f"{name}.toml").read_text(encoding="utf-8")]
 
 
 def complete_formulation(incomplete: str) -> list[str]:
@@ -99,7 +99,7 @@ def bad(option: str, problem: str) -> typer.BadParameter:
     return typer.BadParameter(problem, param_hint=option)
 
 
-def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None) -> SerialArm | StewartPlatform:
+def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None) -> AnyRobot:
     from tauforge.robots.loading import load
 
     held: dict[str, float] | None = None
@@ -110,15 +110,21 @@ def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None)
             if not equals:
                 raise bad("--lock", f"expected JOINT=VALUE, got {entry!r}")
             held[joint.strip()] = quantity("--lock", value, "rad", "m")
-    return cast("SerialArm | StewartPlatform", load(name, tip=tip, lock=held))
+    return load(name, tip=tip, lock=held)
 
 
-def load_platform(name: str, command: str) -> StewartPlatform:
-    from tauforge.robots.stewart.stewart_platform import StewartPlatform
+def kind_of(robot: AnyRobot) -> str:
+    """Such as "an arm"."""
+    return f"{'an' if robot.noun[0] in 'aeiou' else 'a'} {robot.noun}"
+
+
+def load_with_legs(name: str, command: str) -> Any:
+    """A robot whose legs can be sized."""
+    from tauforge.robots.functions import has
 
     robot = load_robot(name)
-    if not isinstance(robot, StewartPlatform):
-        raise bad("ROBOT", f"{command} needs a Stewart platform; {robot.name} is a serial arm")
+    if not has(robot, *LEG_FUNCTIONS):
+        raise bad("ROBOT", f"{command} needs a Stewart platform; {robot.name} is a {robot.kind}")
     return robot
 
 
@@ -165,20 +171,4 @@ def parse_payload(text: str | None) -> Payload | None:
 
 def loaded(robot: Any, payload: Payload | None) -> Any:
     """The robot with the payload as part of it."""
-    from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Vector
-    from tauforge.formulations.bodies import BodyParameters
-    from tauforge.formulations.serial.parameters import heavier
-    from tauforge.robots.serial.serial_arm import SerialArm
-
-    if payload is None:
-        return robot
-    if isinstance(robot, SerialArm):
-        return robot.carrying(payload)
-    body = BodyParameters(float(payload.mass), Vector(*payload.com.tolist()), Matrix.of(payload.inertia.tolist()))
-    both = heavier(robot.parameters.body, body, NO_DISPLACEMENT)
-    return robot.replace(
-        platform_mass=float(both.mass),
-        platform_com=tuple(both.com),
-        platform_inertia=tuple(tuple(row) for row in both.inertia.rows),
-        known_exceptions=robot.known_exceptions,
-    )
+    return robot if payload is None else robot.carrying(payload)

@@ -46,7 +46,7 @@ def robots(as_json: Json = False) -> None:
         values = tomllib.loads(text)
         kinds = "".join(joint["kind"] for joint in values.get("joint", []))
         sources = list(dict.fromkeys(source["source"] for source in values["source"]))
-        kind = f"arm, {kinds}" if kinds else "platform"
+        kind = values["format"].split("-")[1] + (f", {kinds}" if kinds else "")
         found.append({"name": name, "kind": kind, "description": what_it_is(text), "sources": sources})
 
     def shown() -> Any:

@@ -6,24 +6,15 @@ read again, until nothing new is found.
 
 from __future__ import annotations
 
-import tomllib
 import warnings
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from tauforge.cli.arguments import CATALOGUE, bad, load_robot
+from tauforge.cli.arguments import bad, load_robot
 from tauforge.errors import ModelError
 
 MOST = 50  # problems that are looked for
 LISTS = ("joint", "known_exception", "source")  # keys that hold tables
-GOOD = {"arm": "puma560", "platform": "motion-rig"}  # files whose values are good
-SYMMETRIC = {  # values of a platform that are good with every kind of base joint
-    "friction": [0.0, 0.0, 0.0],
-    "lower_com": [0.0, 0.0, 0.0],
-    "upper_com": [0.0, 0.0, 0.0],
-    "lower_inertia": [1.0, 1.0, 1.0],
-    "upper_inertia": [1.0, 1.0, 1.0],
-}
 
 
 class Checked(NamedTuple):
@@ -35,6 +26,8 @@ class Checked(NamedTuple):
 
 
 def checked(path: Path, tip: str | None, lock: list[str] | None) -> Checked:
+    from tauforge.cli.describing import headline
+
     if path.suffix.lower() not in (".toml", ".urdf"):
         raise bad("FILE", f"expected a name that ends in .toml or .urdf, got {str(path)!r}")
     if not path.is_file():
@@ -47,7 +40,7 @@ def checked(path: Path, tip: str | None, lock: list[str] | None) -> Checked:
             others = _others(path, error) if path.suffix.lower() == ".toml" else []
             return Checked([_text(error), *others], [], "")
     texts = [str(warning.message) for warning in caught]
-    return Checked([], texts + _worries(robot), _summary(robot))
+    return Checked([], texts + robot.worries(), headline(robot))
 
 
 def _text(error: ModelError) -> str:
@@ -59,7 +52,7 @@ def _text(error: ModelError) -> str:
 
 def _others(path: Path, first: ModelError) -> list[str]:
     """Faults behind the first."""
-    from tauforge.robots.readers import arm_toml, platform_toml
+    from tauforge.robots.loading import format_of
     from tauforge.robots.readers.toml_guard import read_toml
 
     try:
@@ -68,9 +61,8 @@ def _others(path: Path, first: ModelError) -> list[str]:
         return []  # not even TOML
     if first.field == "format":
         return []  # nobody knows what the rest should be
-    platform = values.get("format") == platform_toml.FORMAT
-    good = tomllib.loads((CATALOGUE / f"{GOOD['platform' if platform else 'arm']}.toml").read_text(encoding="utf-8"))
-    good |= SYMMETRIC if platform else {}
+    own = format_of(values)
+    good = own.good_values()
     found: list[str] = []
     error, before = first, set[tuple[str | None, str]]()
     while len(found) < MOST and (error.field, error.reason) not in before:
@@ -80,7 +72,7 @@ def _others(path: Path, first: ModelError) -> list[str]:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
-                (platform_toml.platform_of if platform else arm_toml.arm_of)(values)
+                own.read(values)
             break
         except ModelError as following:
             error = following
@@ -126,37 +118,3 @@ def _place(values: dict[str, Any], error: ModelError, good: dict[str, Any]) -> P
             if field == name or field.startswith(inside):
                 return Place(owner, key, donor)
     return None
-
-
-def _summary(robot: Any) -> str:
-    from tauforge.cli.describing import headline
-
-    return headline(robot)
-
-
-def _worries(robot: Any) -> list[str]:
-    """What loads, and will disappoint later."""
-    import numpy as np
-
-    from tauforge.analysis.comparison import random_states
-    from tauforge.robots.serial.functions import SINGULAR
-    from tauforge.robots.serial.serial_arm import SerialArm
-
-    if not isinstance(robot, SerialArm):
-        masses = [] if robot.has_masses else ["the file gives no masses: kinematics is available, dynamics is not"]
-        return masses + _worries_about_limits(robot)
-    q, _, _ = random_states(robot, 20)
-    if (np.linalg.cond(robot.mass_matrix(q)) > SINGULAR).any():
-        return ["the mass matrix has no inverse: a link without mass or inertia moves freely; it cannot be simulated"]
-    return []
-
-
-def _worries_about_limits(platform: Any) -> list[str]:
-    from tauforge.analysis.fitting_pose import fitting_pose
-
-    hint = "stroke is the range of a leg's length between its joints, not of its travel"
-    if platform.stroke is not None and min(shortest for shortest, _ in platform.stroke) == 0:
-        return [f"stroke: the shortest leg has length 0; {hint}"]
-    if fitting_pose(platform) is None:
-        return ["no pose was found that keeps all limits" + (f"; {hint}" if platform.stroke is not None else "")]
-    return []

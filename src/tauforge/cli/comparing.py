@@ -26,8 +26,6 @@ def compare(
     as_json: Json = False,
 ) -> None:
     """How far the formulations of an arm disagree, or the published models of a platform are off."""
-    from tauforge.robots.serial.serial_arm import SerialArm
-
     if smooth is not None and motion is None:
         raise bad("--smooth", "there is no --motion to smooth")
     mine = load_robot(robot, tip, lock)
@@ -35,48 +33,42 @@ def compare(
     if motion is not None:
         moves = read_motion(motion, mine, smooth)
         given, where = moves.samples, f"along {motion}"
-    elif isinstance(mine, SerialArm):
-        from tauforge.analysis.comparison import random_states
-
-        given, where = random_states(mine, states, seed), f"at {states} random states"
     else:
-        from tauforge.analysis.platform_states import random_platform_states
-
-        given, where = random_platform_states(mine, states, seed), f"at {states} random states"
+        given, where = mine.random_states(states, seed), f"at {states} random states"
     with nullcontext() if motion is None else rows_of(motion, moves.rows, moves.times):
-        (_compare_arm if isinstance(mine, SerialArm) else _compare_platform)(mine, given, where, as_json)
+        (_compare_published if mine.simplifications else _compare_formulations)(mine, given, where, as_json)
 
 
-def _compare_arm(arm: Any, given: Any, where: str, as_json: bool) -> None:
+def _compare_formulations(robot: Any, given: Any, where: str, as_json: bool) -> None:
     import numpy as np
 
     from tauforge.analysis.comparison import compare as compared
 
-    found = compared(arm, *given)
+    found = compared(robot, *given)
     peak = max(float(np.abs(torques).max()) for torques in found.torques.values())
 
     def shown() -> Any:
         rows = [(name, f"{error:.1e}") for name, error in found.disagreement.items()]
         header = ("formulation", "largest disagreement")
-        yield table(f"{arm.name}: {len(rows)} formulations {where}", header, rows)
+        yield table(f"{robot.name}: {len(rows)} formulations {where}", header, rows)
         yield "Relative to the largest force of the state, with the formulation that differs most."
 
-    data = {"robot": arm.name, "where": where, "largest": found.largest, "largest_force": peak}
+    data = {"robot": robot.name, "where": where, "largest": found.largest, "largest_force": peak}
     result(as_json, {**data, "disagreement": found.disagreement}, shown)
 
 
-def _compare_platform(platform: Any, given: Any, where: str, as_json: bool) -> None:
+def _compare_published(robot: Any, given: Any, where: str, as_json: bool) -> None:
     import numpy as np
 
     from tauforge.analysis.assumptions import assess
 
-    peak = float(np.abs(platform.inverse_dynamics(*given)).max())
-    verdicts = assess(platform, *given)
+    peak = float(np.abs(robot.inverse_dynamics(*given)).max())
+    verdicts = assess(robot, *given)
 
     def shown() -> Any:
         rows = [(*v.simplification[:2], number(v.worst), number(v.percent.max(), 2)) for v in verdicts]
         header = ("assumption, everything else exact", "source", "error [N]", "[%]")
-        yield table(f"{platform.name}: published models {where}, against the exact one", header, rows, texts=2)
+        yield table(f"{robot.name}: published models {where}, against the exact one", header, rows, texts=2)
         yield f"Largest error of any leg; [%] of that leg's largest exact force. Largest exact force: {number(peak)} N."
 
     models = [
@@ -91,7 +83,7 @@ def _compare_platform(platform: Any, given: Any, where: str, as_json: bool) -> N
         }
         for v in verdicts
     ]
-    result(as_json, {"robot": platform.name, "where": where, "largest_force": peak, "models": models}, shown)
+    result(as_json, {"robot": robot.name, "where": where, "largest_force": peak, "models": models}, shown)
 
 
 def complexity(
@@ -103,7 +95,6 @@ def complexity(
 ) -> None:
     """What one inverse dynamics costs in each formulation, counted from the texts that run."""
     from tauforge.cli import complexity_tables as tables
-    from tauforge.robots.serial.serial_arm import SerialArm
 
     mine = load_robot(robot, tip, lock)
     with working("counting"):
@@ -111,10 +102,10 @@ def complexity(
 
     def shown() -> Any:
         counting = "Traced, each common term once; as written, every operation of the text. Negations are free."
-        if isinstance(mine, SerialArm):
-            yield from (tables.arm_table(mine, costs), counting, "", tables.size_table())
+        if mine.general_arm_size is not None:
+            yield from (tables.arm_table(mine.name, mine.general_arm_size, costs), counting, "", tables.size_table())
         else:
-            yield from (tables.platform_table(mine, costs), counting)
+            yield from (tables.robot_table(mine.name, costs), counting)
         if papers:
             yield from tables.papers_tables()
 

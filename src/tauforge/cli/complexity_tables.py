@@ -10,8 +10,7 @@ from tauforge.analysis.complexity import OperationCount, general_cost, general_o
 from tauforge.analysis.published_comparison import count_comparisons, step_comparison
 from tauforge.cli.output import table
 from tauforge.formulations.serial import FORMULATIONS
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+from tauforge.robots.robot import Robot
 
 
 def pair(numbers: tuple[int, int]) -> str:
@@ -23,21 +22,24 @@ def terms(row: published.Row) -> str:
     return f"{row.multiplications} / {row.additions}"
 
 
-def counts(robot: SerialArm | StewartPlatform) -> dict[str, OperationCount]:
-    names = FORMULATIONS if isinstance(robot, SerialArm) else robot.models
-    return {name: operation_count(robot, name) for name in names}
+def counts(robot: Robot) -> dict[str, OperationCount]:
+    """By formulation; of a robot with only one, without a name, under the name of its function."""
+    if not robot.formulations:
+        return {"inverse-dynamics": operation_count(robot)}
+    return {name: operation_count(robot, name) for name in robot.formulations}
 
 
-def arm_table(arm: SerialArm, costs: dict[str, OperationCount]) -> Any:
+def arm_table(robot: str, n: int, costs: dict[str, OperationCount]) -> Any:
+    """Beside the general arm of n revolute joints."""
     rows = []
     for name, cost in costs.items():
-        general = general_operation_count(arm.n, name)
+        general = general_operation_count(n, name)
         rows.append((name, pair(cost[:2]), cost.sincos, pair(cost.as_written[:2]), pair(general[:2])))
-    header = ("formulation", arm.name, "sin + cos", "as written", f"general {arm.n}R")
+    header = ("formulation", robot, "sin + cos", "as written", f"general {n}R")
     return table("Inverse dynamics: multiplications / additions, rigid bodies", header, rows)
 
 
-def platform_table(platform: StewartPlatform, costs: dict[str, OperationCount]) -> Any:
+def robot_table(robot: str, costs: dict[str, OperationCount]) -> Any:
     header = ("model", "mult.", "add.", "div.", "roots", "sin + cos", "flops", "as written")
     rows = []
     for name, cost in costs.items():
@@ -46,7 +48,7 @@ def platform_table(platform: StewartPlatform, costs: dict[str, OperationCount]) 
         rows.append(
             (name, cost.multiplications, cost.additions, cost.divisions, cost.roots, cost.sincos, cost.flops, total)
         )
-    return table(f"{platform.name}: operations of one inverse dynamics, all included", header, rows)
+    return table(f"{robot}: operations of one inverse dynamics, all included", header, rows)
 
 
 def size_table() -> Any:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,6 +19,7 @@ from tauforge.cli.arguments import (
     bad,
     complete_formulation,
     complete_model,
+    kind_of,
     load_robot,
     loaded,
     parse_payload,
@@ -28,6 +29,9 @@ from tauforge.cli.arguments import (
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, rows_of, write_output
 from tauforge.cli.limits import warn_of_forces, warn_of_motion
 from tauforge.cli.output import number, result, seconds, table
+
+if TYPE_CHECKING:
+    from tauforge.robots.robot import Robot as AnyRobot
 
 Motion = Annotated[
     Path,
@@ -59,22 +63,14 @@ def inverse_dynamics(
     from tauforge.analysis.sizing import peak_of, rms_of
     from tauforge.motion.columns import TIME, columns_of
     from tauforge.motion.csv_table import write_csv
-    from tauforge.robots.serial.serial_arm import SerialArm
 
     check_output(output, [motion, robot], (".csv",), as_json)
-    mine = load_robot(robot, tip, lock)
-    body = parse_payload(payload)
-    loads: dict[str, Any] = {}
-    if isinstance(mine, SerialArm):
-        if model is not None:
-            raise bad("--model", f"{mine.name} is an arm; give --formulation")
-        loads |= {"payload": body, "formulation": formulation}
-    else:
-        if formulation is not None:
-            raise bad("--formulation", f"{mine.name} is a platform; give --model")
-        mine = loaded(mine, body)
-        loads |= {} if model is None else {"model": model}
-    loads["tip_wrench" if isinstance(mine, SerialArm) else "external_wrench"] = parse_wrench(wrench)
+    mine = loaded(load_robot(robot, tip, lock), parse_payload(payload))
+    loads = _choice(mine, formulation=formulation, model=model)
+    if wrench is not None:
+        if mine.wrench_argument is None:
+            raise bad("--wrench", f"{mine.name} takes no external wrench")
+        loads[mine.wrench_argument] = parse_wrench(wrench)
     moves = read_motion(motion, mine, smooth)
     with rows_of(motion, moves.rows, moves.times):
         forces = mine.inverse_dynamics(*moves.samples, **loads)
@@ -87,17 +83,16 @@ def inverse_dynamics(
         write_output(output, lambda file: write_csv(file, [TIME, *columns], rows))
         if output == STDOUT:
             return
-    names = [joint.name for joint in mine.joints] if isinstance(mine, SerialArm) else [f"leg {k}" for k in range(1, 7)]
     rows_shown: list[dict[str, Any]] = [
         {
-            "actuator": names[k],
-            "column": column.name,
-            "unit": column.unit,
+            "actuator": actuator.words,
+            "column": actuator.column,
+            "unit": actuator.unit,
             "peak": float(peaks.value[k]),
             "time_of_peak": float(peaks.time[k]),
             "rms": float(rms[k]),
         }
-        for k, column in enumerate(columns)
+        for k, actuator in enumerate(mine.actuators)
     ]
 
     def shown() -> Any:
@@ -110,9 +105,19 @@ def inverse_dynamics(
         yield table(f"{mine.name}: actuator forces, {span}", header, rows, texts=3)
         yield f"written to {output}" if output is not None else "-o FORCES.csv writes all of them."
 
-    used = formulation or model or ("joint-frames" if isinstance(mine, SerialArm) else "exact")
+    used = formulation or model or mine.default_formulation
     data = {"robot": mine.name, "formulation": used, "states": len(forces), "duration": moves.duration}
     result(as_json, {**data, "derived": moves.derived, "forces": rows_shown, "output": output}, shown)
+
+
+def _choice(robot: AnyRobot, **given: str | None) -> dict[str, Any]:
+    """The formulation as an argument of inverse dynamics, if one was given by the option that this robot has."""
+    own = robot.formulation_argument
+    for option, name in given.items():
+        if name is not None and option != own:
+            remedy = "there is only one way" if own is None else f"give --{own}"
+            raise bad(f"--{option}", f"{robot.name} is {kind_of(robot)}; {remedy}")
+    return {} if own is None or given.get(own) is None else {own: given[own]}
 
 
 def forward_kinematics(
@@ -138,26 +143,18 @@ def forward_kinematics(
     """The pose of an arm's tool from its joints, or of a platform from its leg lengths, followed row by row."""
     import numpy as np
 
-    from tauforge.motion.columns import LENGTHS, POSE, TIME, columns_of, joint_names
+    from tauforge.motion.columns import POSE, TIME, joint_names, sensor_columns
     from tauforge.motion.csv_table import read_csv, write_csv
-    from tauforge.robots.poses import pose_of
-    from tauforge.robots.serial.serial_arm import SerialArm
-    from tauforge.robots.stewart.pose_search import default_guess
 
     check_output(output, [file, robot], (".csv",), as_json)
     mine = load_robot(robot, tip, lock)
+    if guess is not None and not mine.pose_takes_guess:
+        raise bad("--guess", f"only platforms take a guess; {mine.name} is {kind_of(mine)}")
     given = read_csv(file, joint_names(mine))
     times = given.take_times(TIME) if given.has([TIME]) else None
-    if isinstance(mine, SerialArm):
-        if guess is not None:
-            raise bad("--guess", f"only platforms take a guess; {mine.name} is an arm")
-        poses = pose_of(mine.forward_kinematics(given.take(columns_of(mine).position)))
-    else:
-        lengths = given.take(LENGTHS)
-        kinds = [column.unit for column in POSE]
-        start = default_guess(mine, lengths[0]) if guess is None else np.array(quantities("--guess", guess, kinds))
-        with rows_of(file, given.rows, times):
-            poses = mine.track(lengths, start)
+    start = None if guess is None else quantities("--guess", guess, [column.unit for column in POSE])
+    with rows_of(file, given.rows, times):
+        poses = mine.poses_from_sensors(given.take(sensor_columns(mine)), start)
     if output is not None:
         rows = poses if times is None else np.column_stack([times, poses])
         columns = POSE if times is None else (TIME, *POSE)
@@ -170,8 +167,11 @@ def forward_kinematics(
         rows = [
             (str(column), *map(number, (poses[0, k], poses[-1, k], low[k], high[k]))) for k, column in enumerate(POSE)
         ]
-        what = "tool" if isinstance(mine, SerialArm) else "platform"
-        yield table(f"{mine.name}: pose of its {what}, {len(poses)} rows", ("", "first", "last", "least", "most"), rows)
+        yield table(
+            f"{mine.name}: pose of its {mine.moved_body}, {len(poses)} rows",
+            ("", "first", "last", "least", "most"),
+            rows,
+        )
         yield f"written to {output}" if output is not None else "-o POSES.csv writes all of them."
 
     names = [column.name for column in POSE]

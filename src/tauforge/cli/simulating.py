@@ -26,9 +26,11 @@ from tauforge.cli.arguments import (
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
 from tauforge.cli.limits import warn_of_forces
 from tauforge.cli.output import note, number, result, seconds, table, working
+from tauforge.errors import UnsupportedFeatureError
 from tauforge.terminal import one_line
 
 if TYPE_CHECKING:
+    from tauforge.robots.robot import Robot as AnyRobot
     from tauforge.simulation.recording import Recording
 
 CONTROLLERS = ("computed-torque", "pd", "gravity-pd", "none")
@@ -176,27 +178,21 @@ def _tables(title: str, summary: list[dict[str, Any]]) -> Iterable[Any]:
         yield table("", of_forces, forces)
 
 
-def _smoothed(robot: Any, speed: float | None) -> Any:
-    from tauforge.robots.serial.serial_arm import SerialArm
-
-    if not isinstance(robot, SerialArm):
-        if speed is not None:
-            raise bad("--coulomb-speed", f"only arms have Coulomb friction; {robot.name} is a platform")
-        return robot
+def _smoothed(robot: AnyRobot, speed: float | None) -> AnyRobot:
     if speed is not None:
-        return robot.replace(coulomb_speed=speed)
-    if robot.coulomb_speed or not any(any(joint.coulomb) for joint in robot.joints):
+        try:
+            return robot.with_smooth_friction(speed)
+        except UnsupportedFeatureError as error:
+            raise bad("--coulomb-speed", error.reason) from None
+    if not robot.friction_jumps:
         return robot
     note(f"Coulomb friction is smoothed over {COULOMB_SPEED} rad/s; --coulomb-speed sets another")
-    return robot.replace(coulomb_speed=COULOMB_SPEED)
+    return robot.with_smooth_friction(COULOMB_SPEED)
 
 
-def _own_limits(robot: Any) -> str:
+def _own_limits(robot: AnyRobot) -> str:
     """What the library calls the robot's own limits; bad use where it has none."""
-    from tauforge.robots.serial.serial_arm import SerialArm
-
-    own = [joint.max_force for joint in robot.joints] if isinstance(robot, SerialArm) else [robot.force_limit]
-    if all(limit is None for limit in own):
+    if not any(math.isfinite(actuator.max_force) for actuator in robot.actuators):
         raise bad("--force-limits", f"{robot.name} has no force limits; its file can give them")
     return "robot"
 
@@ -222,10 +218,10 @@ def _law(name: str, robot: Any, kp: str | None, kv: str | None) -> Any:
     return (control.PD if name == "pd" else control.GravityPD)(robot, **gains)
 
 
-def _motion(text: str, robot: Any, smooth: float | None) -> Any:
+def _motion(text: str, robot: AnyRobot, smooth: float | None) -> Any:
+    import numpy as np
+
     from tauforge.motion import JointMove, PoseMotion
-    from tauforge.motion.columns import columns_of
-    from tauforge.robots.serial.serial_arm import SerialArm
 
     kind, colon, rest = text.partition(":")
     if not colon or kind not in MOVES:
@@ -234,18 +230,18 @@ def _motion(text: str, robot: Any, smooth: float | None) -> Any:
         return read_motion(Path(text), robot, smooth)
     if smooth is not None:
         raise bad("--smooth", f"only files are smoothed; a {kind} is smooth already")
-    arm = isinstance(robot, SerialArm)
-    if arm != (kind == "joint-move"):
-        raise bad("--motion", f"{kind} is for {MOVES[kind]}; {robot.name} needs {'joint' if arm else 'pose'}-move")
+    own = "pose-move" if robot.positions_are_poses else "joint-move"
+    if kind != own:
+        raise bad("--motion", f"{kind} is for {MOVES[kind]}; {robot.name} needs {own}")
     parts = rest.split(":")
     if len(parts) not in (3, 4):
         raise bad("--motion", f"expected {kind}:FROM:TO:SECONDS[:PROFILE], got {text!r}")
-    kinds = [column.unit for column in columns_of(robot).position]
-    start, end = (quantities("--motion", part, kinds) for part in parts[:2])
-    if not arm:  # the short way round
-        end[3:] = [b + 2 * math.pi * round((a - b) / (2 * math.pi)) for a, b in zip(start[3:], end[3:], strict=True)]
+    kinds = [coordinate.unit for coordinate in robot.coordinates]
+    start, end = (np.array(quantities("--motion", part, kinds)) for part in parts[:2])
+    turns = np.round((start + robot.position_error(end, start) - end) / (2 * np.pi))
+    end = end + 2 * np.pi * turns  # the short way round
     move = JointMove(start, end, quantity("--motion", parts[2], "s"), *parts[3:])
-    return move if arm else PoseMotion(move)
+    return PoseMotion(move) if robot.positions_are_poses else move
 
 
 def _draw(recording: Recording, path: Path) -> None:

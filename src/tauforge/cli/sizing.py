@@ -12,7 +12,7 @@ from tauforge.cli.arguments import (
     Platform,
     Smooth,
     Wrench,
-    load_platform,
+    load_with_legs,
     loaded,
     parse_payload,
     parse_wrench,
@@ -40,7 +40,7 @@ def sizing(
     """Peak and RMS forces, speeds, powers, strokes and joint loads of a platform over a motion, and margins."""
     from tauforge.analysis.sizing import size_actuators
 
-    mine = loaded(load_platform(platform, "sizing"), parse_payload(payload))
+    mine = loaded(load_with_legs(platform, "sizing"), parse_payload(payload))
     moves = read_motion(motion, mine, smooth)
     with rows_of(motion, moves.rows, moves.times):
         found = size_actuators(mine, moves.times, *moves.samples, external_wrench=parse_wrench(wrench))

@@ -65,7 +65,7 @@ def check_gains(kp: Array, kv: Array) -> None:
         blocks.append(scaled @ blocks[-1])
     if np.linalg.matrix_rank(np.hstack(blocks)) < n:
         raise ModelError(
-            "condition (c) of stability: some error is never damped, [Kv | Kp Kv | ...] does not have full rank",
+            "condition (c) of stability: [Kv | Kp Kv | ...] must have full rank, or some error is never damped",
             field="kv",
             remedy=REMEDY,
         )

@@ -74,7 +74,7 @@ def check_pull(name: str, K: Array) -> None:
     smallest = np.linalg.eigvalsh(K + K.T).min() / 2
     if smallest < -SYMMETRIC * np.abs(K).max(initial=0.0):
         raise ModelError(
-            f"increases some error: e' K e must not be negative, and is {smallest:.4g} for an e of length 1",
+            f"increases some errors: e' K e must not be negative, and is {smallest:.4g} for an e of length 1",
             field=name,
             remedy="Reverse its sign",
         )

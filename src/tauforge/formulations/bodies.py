@@ -2,16 +2,34 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
+from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import ZERO, Matrix, Vector
+from tauforge.algebra.vectors import ZERO, Matrix, Transform, Vector
 
 
 class BodyParameters(NamedTuple):
     mass: Scalar  # kg
     com: Vector  # m, from the origin of the body's frame, in its axes
     inertia: Matrix  # kg m^2, about the centre of mass, in the frame's axes
+
+
+def body_of(numbers: Sequence[Scalar]) -> BodyParameters:
+    """From mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz: the order in which payloads are given."""
+    m, cx, cy, cz, xx, xy, xz, yy, yz, zz = numbers
+    return BodyParameters(m, Vector(cx, cy, cz), Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
+
+
+def heavier(body: BodyParameters, payload: BodyParameters, place: Transform) -> BodyParameters:
+    """Body and payload as one, in the body's frame; place: body's frame <- payload's."""
+    com = place.rotation @ payload.com + place.translation
+    mass = body.mass + payload.mass
+    share = payload.mass / (mass + 1e-30)  # 1e-30 kg avoids 0/0 when both masses are 0; otherwise it is rounded away
+    apart = com - body.com
+    inertia = body.inertia + rotated(payload.inertia, place.rotation) + point_mass_inertia(body.mass * share, apart)
+    return BodyParameters(mass, body.com + apart * share, inertia)
 
 
 class Wrench(NamedTuple):

@@ -26,7 +26,6 @@ TIME = Column("time", "s")
 AXES = ("x", "y", "z")
 POSE = tuple(Column(*c) for c in zip((*AXES, *(f"theta_{a}" for a in AXES)), ["m"] * 3 + ["rad"] * 3, strict=True))
 ENDINGS = ("", "_velocity", "_acceleration")  # of columns that are named after a joint
-LENGTHS = tuple(Column(f"l{i}", "m") for i in range(1, 7))
 
 
 class Columns(NamedTuple):
@@ -72,7 +71,8 @@ PLATFORM = Columns(
 def joint_names(robot: Robot) -> dict[str, str]:
     """What columns may be called after an arm's joints, and our names of them: shoulder is q2, shoulder_velocity qd2.
 
-    A name that could mean two columns is none of them. Coordinates of poses have no other names.
+    A name that could mean two columns is none of them. Poses have no other names: twists are not the rates of their
+    numbers.
     """
     if robot.positions_are_poses:
         return {}
@@ -97,3 +97,8 @@ def columns_of(robot: Robot) -> Columns:
         tuple(Column(c.acceleration_column, f"{c.unit}/s^2") for c in coordinates),
         tuple(Column(actuator.column, actuator.unit) for actuator in robot.actuators),
     )
+
+
+def sensor_columns(robot: Robot) -> tuple[Column, ...]:
+    """What its actuators' sensors measure."""
+    return tuple(Column(sensor.column, sensor.unit) for sensor in robot.sensors)

@@ -15,7 +15,6 @@ from tauforge.motion.columns import TIME, Columns, columns_of, joint_names
 from tauforge.motion.csv_table import HEADER_ROW, Column, CsvTable, read_csv
 from tauforge.motion.derivatives import FEWEST, derivatives
 from tauforge.motion.motion import Motion, MotionSample
-from tauforge.robots.poses import pose_rates, twists
 from tauforge.robots.robot import Robot
 
 ROUGH = 0.7  # jumps of an acceleration over its magnitude: white noise has 1.4 and more, ten samples a period 0.6
@@ -53,7 +52,7 @@ class CsvMotion(Motion):
 
     def __init__(self, path: str | os.PathLike[str], robot: Robot, *, smooth: float | None = None) -> None:
         self.smooth = smooth
-        self.of_poses = robot.positions_are_poses
+        self.of_poses, self._robot = robot.positions_are_poses, robot
         table, columns = read_csv(path, joint_names(robot)), columns_of(robot)
         self.rows, self.times = table.rows, table.take_times(TIME)
         position = table.take(columns.position)
@@ -108,15 +107,14 @@ class CsvMotion(Motion):
             rates[:, still] = seconds[:, still] = 0.0
             self.uncertain, self._noise = np.where(still, 0.0, own.uncertain[1]), own.noise
         else:
-            rates = pose_rates(position, velocity)[0] if self.of_poses else velocity
+            rates = self._robot.coordinate_rates(position, velocity)[0]
             if acceleration is None:
                 own = derivatives(self.times, rates, table.steps(columns.velocity), time_steps, self.smooth, order=1)
                 rates, seconds, self.uncertain, self._noise = own.values, own.first, own.uncertain[0], own.noise
         if acceleration is not None:
             self.uncertain = np.zeros(position.shape[1])
-            seconds = acceleration
-            if self.of_poses:
-                seconds = pose_rates(position, twists(position, rates)[0], acceleration)[1]
+            velocity = self._robot.from_coordinate_rates(position, rates, np.zeros_like(rates))[0]
+            seconds = self._robot.coordinate_rates(position, velocity, acceleration)[1]
         return position, rates, seconds
 
     def _warn_of_doubt(self, table: CsvTable, columns: Columns, seconds: Array) -> tuple[str, ...]:
@@ -146,7 +144,7 @@ class CsvMotion(Motion):
         return tuple(names)
 
     def _sample_of(self, position: Array, rates: Array, seconds: Array) -> MotionSample:
-        return MotionSample(position, *(twists(position, rates, seconds) if self.of_poses else (rates, seconds)))
+        return MotionSample(position, *self._robot.from_coordinate_rates(position, rates, seconds))
 
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
         if self._curve is None:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.motion.motion import Motion, coordinates, positive
+from tauforge.robots.functions import has
 from tauforge.robots.poses import transforms
+from tauforge.robots.robot import check_robot
 from tauforge.robots.serial.functions import INVERSE_KINEMATICS_STEPS
 from tauforge.robots.serial.inverse_kinematics import ROUNDS, TOLERANCE, approached
-from tauforge.robots.serial.serial_arm import SerialArm
+
+if TYPE_CHECKING:
+    from tauforge.robots.serial.serial_arm import SerialArm
 
 REFINED = TOLERANCE / 100  # of positions, so that rates that follow from them are as exact as the tolerance says
 SINGULAR = 1e8  # condition number of the Jacobian above which joint rates are not determined
@@ -32,7 +38,7 @@ class ToolMotion(Motion):
     """
 
     def __init__(self, arm: SerialArm, motion: Motion, guess: ArrayLike | None = None, *, knots: float = 0.01) -> None:
-        if not isinstance(arm, SerialArm):
+        if not has(check_robot("arm", arm), "forward_kinematics", "jacobian"):
             raise UnsupportedFeatureError("a tool motion needs an arm", field="arm", remedy="Platforms follow poses")
         if arm.n > 6:
             raise UnsupportedFeatureError(

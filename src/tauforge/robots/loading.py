@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, Literal, overload
+from types import MappingProxyType
+from typing import Any, Literal, NamedTuple, overload
 
 from tauforge.errors import ModelError
 from tauforge.robots.readers import arm_toml, platform_toml
@@ -120,6 +121,57 @@ def _refuse_urdf_options(what: str, tip: str | None, lock: Mapping[str, float] |
             )
 
 
+class Format(NamedTuple):
+    """How the TOML files of a kind of robot are read.
+
+    read:     the robot of a file's values; ModelError names the field that is wrong
+    example:  a robot of the catalogue whose file has good values, which `tauforge check` puts in place of bad ones
+    suitable: values that are good where those of the example are not, beside other values of a file
+    """
+
+    read: Callable[[dict[str, Any]], Robot]
+    example: str | None = None
+    suitable: Mapping[str, Any] = MappingProxyType({})
+
+    def good_values(self) -> dict[str, Any]:
+        """Values that are good, by key."""
+        return {**({} if self.example is None else read_toml(_catalogue_file(self.example))), **self.suitable}
+
+
+FORMATS = {
+    arm_toml.FORMAT: Format(arm_toml.arm_of, "puma560"),
+    platform_toml.FORMAT: Format(platform_toml.platform_of, "motion-rig", platform_toml.SYMMETRIC),
+}
+
+
+def register_format(name: str, read: Callable[[dict[str, Any]], Robot]) -> None:
+    """From now on, in this process, TOML files with this `format` are read by this function.
+
+    name: such as "my-robot-1"
+    read: the robot of a file's values, a dict; it raises ModelError where they are wrong
+
+    For kinds of robot that the package does not know: `load`, `loads` and the command line read their files then.
+    """
+    if not isinstance(name, str) or not name:
+        raise ModelError(f"expected a text, got {shown(name)}", field="format")
+    if name in FORMATS:
+        raise ModelError(f"{shown(name)} is taken", field="format", remedy="Choose another name")
+    FORMATS[name] = Format(read)
+
+
+def format_of(values: Mapping[str, Any]) -> Format:
+    """The format of a TOML file's values."""
+    found = values.get("format", arm_toml.FORMAT)
+    if not isinstance(found, str) or found not in FORMATS:
+        *most, last = (f'"{name}"' for name in FORMATS)
+        raise ModelError(
+            f"unknown format {shown(found)}",
+            field="format",
+            remedy=f"This version reads {', '.join(most)} and {last}",
+        )
+    return FORMATS[found]
+
+
 def read_robot(path: Path) -> Robot:
     """The robot of a TOML file; a ModelError names the file."""
     try:
@@ -129,17 +181,8 @@ def read_robot(path: Path) -> Robot:
 
 
 def robot_of(values: dict[str, Any]) -> Robot:
-    """The robot of a TOML file's values, an arm or a platform as its format says."""
-    found = values.get("format", arm_toml.FORMAT)
-    if found == arm_toml.FORMAT:
-        return arm_toml.arm_of(values)
-    if found == platform_toml.FORMAT:
-        return platform_toml.platform_of(values)
-    raise ModelError(
-        f"unknown format {shown(found)}",
-        field="format",
-        remedy=f'This version reads "{arm_toml.FORMAT}" and "{platform_toml.FORMAT}"',
-    )
+    """The robot of a TOML file's values, of the kind that its format names."""
+    return format_of(values).read(values)
 
 
 def _catalogue_file(name: str) -> Path:

@@ -41,7 +41,7 @@ def quick(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P],
         shortcut = self.__dict__.get(key)
         if shortcut is None:
             return method(self, *arguments, **more)
-        result: T = shortcut(*arguments, **more)
+        result: T = shortcut(*arguments, **more) if more else shortcut(*arguments)
         return result
 
     return found

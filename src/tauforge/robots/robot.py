@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -19,11 +20,12 @@ from tauforge.robots import varying as families
 from tauforge.robots.computed_once import computed_once
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.evaluate import Evaluator, check_request, kernels_allowed, no_kernel
-from tauforge.robots.functions import FunctionTable
+from tauforge.robots.functions import FunctionTable, results_of
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.quick_call import quick
+from tauforge.robots.simplification import Simplification
 from tauforge.robots.state_space import PlainState, StateSpace
 from tauforge.robots.summary import Summary
 
@@ -72,12 +74,31 @@ class Actuator(NamedTuple):
     unit:      of its force: "N m" or "N"
     column:    of its force in files, such as "tau1"
     max_force: N m or N, infinite where there is no limit
+    label:     what tables and sentences call it, such as "leg 1"; "" where that is its name
     """
 
     name: str
     unit: str
     column: str
     max_force: float = np.inf
+    label: str = ""
+
+    @property
+    def words(self) -> str:
+        """What tables and sentences call it."""
+        return self.label or self.name
+
+
+@with_field_docs
+class Sensor(NamedTuple):
+    """What is measured at an actuator.
+
+    column: of its values in files, such as "q1" or "l1"
+    unit:   "rad" or "m"
+    """
+
+    column: str
+    unit: str
 
 
 class LimitedQuantity(NamedTuple):
@@ -120,6 +141,17 @@ class Dampers(NamedTuple):
         return np.asarray(self.coulomb / self.speed + self.viscous)
 
 
+class CountedFormula(NamedTuple):
+    """The formula of inverse dynamics whose operations are counted.
+
+    formula: formula(*lists of scalars), nested sequences of scalars
+    sizes:   how many numbers each of its arguments has, by name
+    """
+
+    formula: Callable[..., Any]
+    sizes: dict[str, int]
+
+
 @recorded
 class Robot(ABC):
     """What motion, control, simulation, analysis, plots and the command line may ask. SI units, radians.
@@ -139,18 +171,24 @@ class Robot(ABC):
     4. **Drawing**: `drawing(position)`, the points, segments and frames that pictures show.
     5. **Dynamics**: `inverse_dynamics`, `forward_dynamics`, their derivatives and `energy`. External wrenches have the
        keyword `wrench_argument`; payload= and base_motion= where physics allows. `formulations` are the names by which
-       inverse dynamics can be computed, chosen by the keyword `formulation_argument`.
+       inverse dynamics can be computed, chosen by the keyword `formulation_argument`; `default_formulation` is the one
+       of a plain call, `formulations_taking(loads)` those that take these loads. `simplifications` are published models
+       with one thing wrong. `counted_formula` is what operation counts are about.
     6. **Positions**: `position_error(target, position)`, the short way round. `coordinate_rates` gives the time
        derivatives of the coordinates from velocities and accelerations, `from_coordinate_rates` undoes it.
-       `positions_are_poses` says that positions are poses and velocities twists.
-    7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their sensors measure;
-       `holding_forces` keep the robot at rest.
+       `rate_derivatives` are the derivatives of the first of them. `positions_are_poses` says that positions are poses
+       and velocities twists. `random_states` are states to try things on.
+    7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their `sensors` measure;
+       `poses_from_sensors`, where that puts the `moved_body`, with a guess if `pose_takes_guess`; `holding_forces` keep
+       the robot at rest.
     8. **Limits**: `limited_quantities(position, velocity)`, with names for events and messages.
     9. **State**: `state_space`, the robot's state as one vector for the integrators. `singularity(position)` changes
        its sign where the actuators lose control of the robot; it is None if that cannot happen. `dissipates` tells
        whether the robot itself takes energy; `dampers` its friction; `check_integrable` refuses friction that jumps.
+       `friction_jumps` tells whether it does, `with_smooth_friction(speed)` smooths it.
     10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`.
-    11. **Words**: `repr`, `summary()` for people.
+    11. **Words**: `repr`, `summary()` for people, `data()` for machines, `worries()`; `kind` and the shorter `noun` say
+        what the robot is.
 
     Identities that tests check for every kind: forward_dynamics undoes inverse_dynamics; the energy changes by the
     power of actuators and friction; `kernel` equals the method; `varying` equals `replace`.
@@ -161,6 +199,9 @@ class Robot(ABC):
     known_exceptions: tuple[KnownException, ...] = ()
     sources: tuple[Source, ...] = ()
     kind: ClassVar[str] = "robot"
+    noun: ClassVar[str] = "robot"
+    moved_body: ClassVar[str | None] = None
+    pose_takes_guess: ClassVar[bool] = False
     wrench_argument: ClassVar[str | None] = None
     formulation_argument: ClassVar[str | None] = None
     positions_are_poses: ClassVar[bool] = False
@@ -316,8 +357,47 @@ class Robot(ABC):
 
     @property
     def formulations(self) -> tuple[str, ...]:
-        """The names by which inverse dynamics can be computed, the default first."""
+        """The names by which inverse dynamics can be computed, in the order of tables."""
         return ()
+
+    @property
+    def default_formulation(self) -> str | None:
+        """The formulation of a plain call; None where there is only one, without a name."""
+        return self.formulations[0] if self.formulations else None
+
+    def formulations_taking(self, loads: Collection[str]) -> tuple[str, ...]:
+        """Those of the formulations that take all of these loads, such as "base_motion"."""
+        return self.formulations
+
+    @property
+    def simplifications(self) -> tuple[Simplification, ...]:
+        """Published models of the robot that have one thing wrong and everything else right."""
+        return ()
+
+    def counted_formula(self, formulation: str | None = None, **options: Any) -> CountedFormula:
+        """The formula of inverse dynamics, with the robot's own parameters, for operation counts.
+
+        formulation: one of `formulations`; default that of a plain call
+        options:     further options of inverse dynamics
+        """
+        self.check_function("inverse_dynamics")
+        function, argument = self.functions["inverse_dynamics"], self.formulation_argument
+        if formulation is not None:
+            if argument is None:
+                raise UnsupportedFeatureError(f"{self.name} has one formulation, without a name", field="formulation")
+            options[argument] = formulation
+        chosen = {**function.options, **self.check_options("inverse_dynamics", options)}
+        names = [argument.name for argument in function.arguments]
+
+        def formula(*state: Scalars) -> Any:
+            return results_of(function.formula(self.model, **dict(zip(names, state, strict=True)), **chosen))
+
+        return CountedFormula(formula, {argument.name: argument.numbers for argument in function.arguments})
+
+    @property
+    def general_arm_size(self) -> int | None:
+        """n where the formulations are those of the general serial arm with n joints, whose costs papers give."""
+        return None
 
     # ---------------------------------------------------------------------------------------------------- positions
 
@@ -348,11 +428,35 @@ class Robot(ABC):
         """
         return rates, seconds
 
+    def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
+        """Derivatives of the coordinates' first rates by position and by velocity, each (n, n), at one state."""
+        return np.zeros((self.n, self.n)), np.eye(self.n)
+
+    def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
+        """Positions within the limits (or a turn), velocities and accelerations of order one: (count, n) each."""
+        random = np.random.default_rng(seed)
+        low = [c.lower if np.isfinite(c.lower) else -np.pi for c in self.coordinates]
+        high = [c.upper if np.isfinite(c.upper) else np.pi for c in self.coordinates]
+        shape = (count, self.n)
+        return random.uniform(low, high, shape), random.normal(size=shape), random.normal(size=shape)
+
     # ---------------------------------------------------------------------------------------------------- actuators
 
     def actuator_motion(self, position: Array, velocity: Array) -> tuple[Array, Array]:
         """The actuators' own coordinates and their rates, (..., m) each: joint angles, lengths of legs."""
         return position, velocity
+
+    @property
+    def sensors(self) -> tuple[Sensor, ...]:
+        """One for each number that `actuator_motion` gives first."""
+        return tuple(Sensor(c.column, c.unit) for c in self.coordinates)
+
+    def poses_from_sensors(self, measured: Array, guess: ArrayLike | None = None) -> Array:
+        """Poses (k, 6) of the moved body from what the sensors measure, (k, m), row after row.
+
+        guess: (6,) a pose near the first, where what is measured does not determine it
+        """
+        raise UnsupportedFeatureError(f"{self.name} has no body whose pose is followed", field="forward_kinematics")
 
     def holding_forces(self, position: Array) -> Array:
         """Actuator forces (..., m) that hold the robot at rest."""
@@ -404,6 +508,15 @@ class Robot(ABC):
     def check_integrable(self, fields: Mapping[str, Array]) -> None:  # noqa: B027 - few robots have such friction
         """ModelError where no integrator gets past the robot's friction."""
 
+    @property
+    def friction_jumps(self) -> bool:
+        """Whether friction jumps at rest."""
+        return False
+
+    def with_smooth_friction(self, speed: float) -> Self:
+        """The same robot with Coulomb friction that is smoothed over a speed, rad/s or m/s."""
+        raise UnsupportedFeatureError(f"{self.name} has no Coulomb friction to smooth", field="coulomb_speed")
+
     # ------------------------------------------------------------------------------------------------------ changes
 
     def carrying(self, payload: Payload) -> Self:
@@ -441,6 +554,14 @@ class Robot(ABC):
     def summary(self) -> Summary:
         """The robot for people, as `tauforge show` prints it."""
         return Summary(f"{self.name}: {self.kind} with {self.n} coordinates")
+
+    def data(self) -> dict[str, Any]:
+        """The robot for machines, as `tauforge show --json` writes it: its fields by name, in SI units and radians."""
+        made: type = type(self)
+        if dataclasses.is_dataclass(made):
+            return {field.name: getattr(self, field.name) for field in dataclasses.fields(made)}
+        coordinates, actuators = ([x._asdict() for x in xs] for xs in (self.coordinates, self.actuators))
+        return {"name": self.name, "gravity": self.gravity, "coordinates": coordinates, "actuators": actuators}
 
     def worries(self) -> list[str]:
         """What is accepted and will disappoint later, such as missing masses."""

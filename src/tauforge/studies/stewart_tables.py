@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tauforge.analysis.assumptions import Simplification, assess
+from tauforge.analysis.assumptions import assess
 from tauforge.analysis.complexity import operation_count
 from tauforge.report.table import Cell, Table
+from tauforge.robots.simplification import Simplification
 from tauforge.robots.stewart.stewart_platform import STEWART_MODELS, StewartPlatform
 from tauforge.studies.stewart_paths import Path
 

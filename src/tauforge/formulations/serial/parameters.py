@@ -14,10 +14,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Transform, Vector, cross
-from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.bodies import BodyParameters, heavier
 
 
 class JointParameters(NamedTuple):
@@ -81,16 +80,6 @@ def with_payload(arm: ArmParameters, payload: BodyParameters) -> ArmParameters:
     Identity: every dynamic quantity of the result equals that of an arm whose last body was built with both masses.
     """
     return arm._replace(bodies=(*arm.bodies[:-1], heavier(arm.bodies[-1], payload, arm.tool)))
-
-
-def heavier(body: BodyParameters, payload: BodyParameters, place: Transform) -> BodyParameters:
-    """Body and payload as one, in the body's frame; place: body's frame <- payload's."""
-    com = place.rotation @ payload.com + place.translation
-    mass = body.mass + payload.mass
-    share = payload.mass / (mass + 1e-30)  # 1e-30 kg avoids 0/0 when both masses are 0; otherwise it is rounded away
-    apart = com - body.com
-    inertia = body.inertia + rotated(payload.inertia, place.rotation) + point_mass_inertia(body.mass * share, apart)
-    return BodyParameters(mass, body.com + apart * share, inertia)
 
 
 def reflected_inertia(drive: DriveParameters) -> Scalar:

@@ -15,8 +15,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import E_Z, ZERO, Matrix, Vector, cross
-from tauforge.formulations.bodies import BodyParameters
+from tauforge.algebra.vectors import E_Z, NO_DISPLACEMENT, ZERO, Matrix, Vector, cross
+from tauforge.formulations.bodies import BodyParameters, heavier
 
 LEGS = 6
 
@@ -49,6 +49,11 @@ class PlatformParameters(NamedTuple):
     body: BodyParameters  # platform and payload, in the platform's frame
     friction: Friction
     gravity: Vector  # m/s^2, acceleration of free fall
+
+
+def with_payload(p: PlatformParameters, payload: BodyParameters) -> PlatformParameters:
+    """The platform that holds the payload too, which is given in the platform's frame."""
+    return p._replace(body=heavier(p.body, payload, NO_DISPLACEMENT))
 
 
 class PlatformMotion(NamedTuple):

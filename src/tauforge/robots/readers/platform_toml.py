@@ -51,6 +51,13 @@ PLATFORM = {
 }
 TEXTS = ("format", "name", "base_joint")
 OTHER = ("known_exception", "source", "cone_angles")
+SYMMETRIC = {  # values that are good with every kind of base joint
+    "friction": [0.0, 0.0, 0.0],
+    "lower_com": [0.0, 0.0, 0.0],
+    "upper_com": [0.0, 0.0, 0.0],
+    "lower_inertia": [1.0, 1.0, 1.0],
+    "upper_inertia": [1.0, 1.0, 1.0],
+}
 NUMBERS = tuple(key for key in PLATFORM if key not in (*TEXTS, *OTHER))
 
 

@@ -15,8 +15,7 @@ from tauforge.algebra.inertias import point_mass_inertia
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
-from tauforge.formulations.bodies import BodyParameters
-from tauforge.formulations.serial.parameters import heavier
+from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.robots import physical, validation
 from tauforge.robots.computed_once import computed_once
 from tauforge.robots.own_classes import recorded

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Collection, Mapping, Sequence
+from functools import partial
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,16 +20,20 @@ from tauforge.robots.drawing import Drawing
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.payload import Payload
+from tauforge.robots.poses import pose_of
 from tauforge.robots.quick_call import quick
-from tauforge.robots.robot import Actuator, Coordinate, Dampers
+from tauforge.robots.robot import Actuator, Coordinate, CountedFormula, Dampers
 from tauforge.robots.serial import inverse_kinematics as ik
 from tauforge.robots.serial import varying as variable
 from tauforge.robots.serial.description import ArmDescription
 from tauforge.robots.serial.drawing import drawn
-from tauforge.robots.serial.functions import function_table
+from tauforge.robots.serial.functions import SINGULAR, function_table
 from tauforge.robots.serial.model import ArmModel
+from tauforge.robots.serial.summary import summary
+from tauforge.robots.summary import Summary
 
 Scalars = Sequence[Scalar]
+TRIED = 20  # random states at which the mass matrix is looked at
 
 
 @recorded
@@ -43,6 +48,8 @@ class SerialArm(ArmDescription):
     """
 
     kind = "serial arm"
+    noun = "arm"
+    moved_body = "tool"
     wrench_argument = "tip_wrench"
     formulation_argument = "formulation"
 
@@ -101,8 +108,25 @@ class SerialArm(ArmDescription):
 
     @property
     def formulations(self) -> tuple[str, ...]:
-        others = (name for name in FORMULATIONS if name != DEFAULT_FORMULATION)
-        return (DEFAULT_FORMULATION, *others)
+        return tuple(FORMULATIONS)
+
+    @property
+    def default_formulation(self) -> str:
+        return DEFAULT_FORMULATION
+
+    def formulations_taking(self, loads: Collection[str]) -> tuple[str, ...]:
+        return tuple(name for name in FORMULATIONS if "base_motion" not in loads or name not in FIXED_BASE_ONLY)
+
+    def counted_formula(self, formulation: str | None = None, **options: Any) -> CountedFormula:
+        """Rigid bodies only: papers count neither friction nor rotors."""
+        name = DEFAULT_FORMULATION if formulation is None else formulation
+        self.check_options("inverse_dynamics", {"formulation": name})
+        arm = self.model.parameters
+        return CountedFormula(partial(FORMULATIONS[name], arm), dict.fromkeys(("q", "qd", "qdd"), self.n))
+
+    @property
+    def general_arm_size(self) -> int:
+        return self.n
 
     def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         name = options.get("formulation", DEFAULT_FORMULATION)
@@ -114,6 +138,13 @@ class SerialArm(ArmDescription):
 
     def holding_forces(self, position: Array) -> Array:
         return self.gravity_forces(position)
+
+    def poses_from_sensors(self, measured: Array, guess: ArrayLike | None = None) -> Array:
+        if guess is not None:
+            raise UnsupportedFeatureError(
+                f"the joints of {self.name} determine the pose of its tool", field="guess", remedy="Leave it out"
+            )
+        return pose_of(self.forward_kinematics(measured))
 
     @property
     def dissipates(self) -> bool:
@@ -129,9 +160,15 @@ class SerialArm(ArmDescription):
         ratio = np.abs(number("gear_ratio"))
         return Dampers(ratio * number("coulomb").max(axis=-1), ratio**2 * number("viscous"), self.coulomb_speed)
 
+    @property
+    def friction_jumps(self) -> bool:
+        return not self.coulomb_speed and any(any(joint.coulomb) for joint in self.joints)
+
+    def with_smooth_friction(self, speed: float) -> Self:
+        return self.replace(coulomb_speed=speed)
+
     def check_integrable(self, fields: Mapping[str, Array]) -> None:
-        jumps = "coulomb" in fields or any(any(joint.coulomb) for joint in self.joints)
-        if jumps and not self.coulomb_speed:
+        if self.friction_jumps or ("coulomb" in fields and not self.coulomb_speed):
             raise ModelError(
                 f"{self.name} has Coulomb friction, which is discontinuous at rest and cannot be integrated",
                 field="coulomb_speed",
@@ -140,6 +177,17 @@ class SerialArm(ArmDescription):
 
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)
+
+    def summary(self) -> Summary:
+        return summary(self)
+
+    def worries(self) -> list[str]:
+        q = self.random_states(TRIED)[0]
+        if (np.linalg.cond(self.mass_matrix(q)) > SINGULAR).any():
+            return [
+                "the mass matrix has no inverse: a link without mass or inertia moves freely; it cannot be simulated"
+            ]
+        return []
 
     def _evaluate_one(self, function: str, arguments: dict[str, Any], **options: Any) -> Array:
         return self._evaluate(function, arguments, **options)[0]

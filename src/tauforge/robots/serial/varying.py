@@ -11,8 +11,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.formulations.bodies import BodyParameters
-from tauforge.formulations.serial.parameters import heavier
+from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.robots.serial.model import ArmModel, DHRow, JointNumbers, arm_model, dh_displacements
 from tauforge.robots.validation import to_transform
 

@@ -11,18 +11,20 @@ import numpy as np
 
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
-from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.formulations.bodies import BodyParameters
+from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.formulations.bodies import BodyParameters, body_of
 from tauforge.formulations.stewart.parameters import (
     LEGS,
     Friction,
     LegParameters,
     PlatformParameters,
     default_axes,
+    with_payload,
 )
 from tauforge.robots import physical, validation
 from tauforge.robots.computed_once import computed_once
 from tauforge.robots.own_classes import recorded
+from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.stewart import spherical_legs
@@ -64,7 +66,7 @@ class PlatformDescription(Robot):
                                   from the base joint, the upper part's from the platform joint
     lower_inertia, upper_inertia: kg m^2 about the mass centre, leg axes: (3, 3) for all legs, (6, 3, 3), or (6, 3)
                                   principal moments
-    platform_mass, platform_com, platform_inertia: of platform and payload, platform frame
+    platform_mass, platform_com, platform_inertia: of the platform and what is fixed to it, platform frame
     friction:        viscous, of base (N m s), prismatic (N s/m) and platform joints (N m s)
     gravity:         (3,) m/s^2, acceleration of free fall, base frame
     stroke:          (2,) or (6, 2) m, shortest and longest length of a leg between its joints
@@ -294,6 +296,30 @@ class PlatformDescription(Robot):
     def without_friction(self) -> Self:
         """The same platform with no friction in its joints."""
         return self.replace(friction=(0.0, 0.0, 0.0))
+
+    def carrying(self, payload: Payload) -> Self:
+        """The same platform with one payload fixed to it, which is given in the platform's frame.
+
+        Identity: every dynamic quantity equals that of this platform with payload=.
+        """
+        if not isinstance(payload, Payload):
+            raise ShapeError("payload", expected="a tauforge.Payload", got=type(payload).__name__)
+        numbers = payload.numbers()
+        if numbers.ndim != 1:
+            raise ModelError("expected one payload, not a batch", field="payload")
+        if not self.has_masses:
+            raise ModelError(
+                f"{self.name} has a geometry but no masses",
+                field="payload",
+                remedy="Give lower_mass, upper_mass, platform_mass and so on",
+            )
+        both = with_payload(self.parameters, body_of(numbers.tolist())).body
+        return self.replace(
+            platform_mass=float(both.mass),
+            platform_com=tuple(float(x) for x in both.com),
+            platform_inertia=tuple(tuple(float(x) for x in row) for row in both.inertia.rows),
+            known_exceptions=self.known_exceptions,
+        )
 
     def save(self, path: str | Path) -> None:
         """Write the platform as TOML; `tauforge.load` reads it back equal."""

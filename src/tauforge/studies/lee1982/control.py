@@ -44,8 +44,7 @@ def puma(rotors: bool = False) -> SerialArm:
     """Without friction and limits, with the printed g. The paper's equations have no reflected rotor inertia: `rotors`
     adds ours.
     """
-    arm = load("puma560")
-    assert isinstance(arm, SerialArm)
+    arm: SerialArm = load("puma560")
     bare = arm.without_friction().replace(limits=[None] * 6, gravity=(0, 0, -G))
     return bare if rotors else bare.without_rotors()
 

@@ -56,9 +56,7 @@ class Plan(NamedTuple):
 
 def torque_limits() -> Array:
     """(6,) N m, as Armstrong, Khatib & Burdick measured them."""
-    arm = load("puma560-armstrong")
-    assert isinstance(arm, SerialArm)
-    return np.array([joint.max_force for joint in arm.joints], float)
+    return np.array([joint.max_force for joint in load("puma560-armstrong").joints], float)
 
 
 def straight(arm: SerialArm, intervals: int = INTERVALS) -> Path:

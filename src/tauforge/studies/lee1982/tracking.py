@@ -12,7 +12,6 @@ from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.report.study import Claim
 from tauforge.report.table import Cell, Table
 from tauforge.robots.loading import load
-from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.recording import Recording
 from tauforge.studies.lee1982.control import (
     ARMS,
@@ -141,9 +140,7 @@ def changes_in_words(changes: list[float]) -> str:
 
 
 def one_bit() -> Claim:
-    arm = load("puma560")
-    assert isinstance(arm, SerialArm)
-    bits = np.ptp(arm.limits, axis=1) / COUNTS
+    bits = np.ptp(load("puma560").limits, axis=1) / COUNTS
     return Claim(
         name="one-bit",
         where="section 5",

@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import numpy as np
 
 from tauforge.algebra.vectors import dot
-from tauforge.analysis.complexity import platform_count
+from tauforge.analysis.complexity import operation_count
 from tauforge.analysis.power import PowerBalance, power_balance
 from tauforge.arrays import Array
 from tauforge.formulations.stewart import dasgupta1998, exact, kinematics, pedrammehr2012
@@ -190,9 +190,9 @@ class Measured:
     @cached_property
     def flops(self) -> dict[str, int]:
         """Of one inverse dynamics, by model, and of the simplified one with the spin added."""
-        chosen = {model: (model, ()) for model in (SIMPLIFIED, IMPROVED, EXACT)}
-        counted = {model: platform_count(self.platform, *options).flops for model, options in chosen.items()}
-        return {**counted, "with spin": platform_count(self.platform, SIMPLIFIED, ("leg_spin",)).flops}
+        counted = {model: operation_count(self.platform, model).flops for model in (SIMPLIFIED, IMPROVED, EXACT)}
+        with_spin = operation_count(self.platform, SIMPLIFIED, corrections=("leg_spin",))
+        return {**counted, "with spin": with_spin.flops}
 
     @cached_property
     def powers(self) -> dict[str, dict[str, PowerBalance]]:

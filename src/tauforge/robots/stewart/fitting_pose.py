@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.robots.stewart.pose_search import default_guess
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+
+if TYPE_CHECKING:
+    from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 HEIGHTS = 21  # level poses between the shortest and the longest legs
 RANDOM = 2000  # poses about those
@@ -17,6 +21,16 @@ ROUNDS = 40  # steps of a descent
 DIFFERENCE = 1e-7  # of difference quotients
 LOST = 1e3  # instead of a violation that is NaN
 SLIGHT = 1e-6  # violation at which a descent ends: it approaches the limit from outside
+
+
+def worries_about_limits(platform: StewartPlatform) -> list[str]:
+    """What `tauforge check` says about limits that nobody can keep."""
+    hint = "stroke is the range of a leg's length between its joints, not of its travel"
+    if platform.stroke is not None and min(shortest for shortest, _ in platform.stroke) == 0:
+        return [f"stroke: the shortest leg has length 0; {hint}"]
+    if fitting_pose(platform) is None:
+        return ["no pose was found that keeps all limits" + (f"; {hint}" if platform.stroke is not None else "")]
+    return []
 
 
 def fitting_pose(platform: StewartPlatform, seed: int = 0) -> Array | None:

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import SingularityError
 from tauforge.robots.stewart.pose_search import default_guess
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+
+if TYPE_CHECKING:
+    from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 REACH, TILT = 0.08, 0.15  # of the base's size; rad: how far random poses are from home, at most
 HEIGHTS = np.linspace(0.2, 2.0, 91)  # of the base's size: heights that are tried for the home pose
@@ -25,7 +29,7 @@ def home_pose(platform: StewartPlatform) -> Array:
     return np.asarray(poses[int(np.argmin(platform.condition_number(poses, size)))])
 
 
-def random_platform_states(platform: StewartPlatform, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
+def random_states(platform: StewartPlatform, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
     """Poses around home within the limits, twists and accelerations of order one: (count, 6) each, base frame.
 
     It raises SingularityError if there are no poses around home that the legs can hold.

@@ -167,7 +167,7 @@ def test_bad_shapes(rig):
     zero = np.zeros((3, 6))
     with pytest.raises(tf.ShapeError, match=r"time: expected \(k,\) at least two times, strictly increasing"):
         size_actuators(rig, [0, 1, 1], zero, zero, zero)
-    with pytest.raises(tf.ShapeError, match=r"twist: expected \(3, 6\), a row for each time, got \(2, 6\)"):
+    with pytest.raises(tf.ShapeError, match=r"twist: expected \(3, 6\), one row for each time, got \(2, 6\)"):
         size_actuators(rig, [0, 1, 2], zero, zero[:2], zero)
 
 

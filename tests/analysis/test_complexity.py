@@ -162,5 +162,5 @@ def test_line_costs_name_the_equation():
 
 
 def test_there_is_nothing_to_count_without_masses():
-    with pytest.raises(tf.ModelError, match="inverse_dynamics: dietmaier has no masses"):
+    with pytest.raises(tf.ModelError, match="inverse_dynamics: dietmaier has a geometry but no masses"):
         tf.operation_count(tf.load("dietmaier"))

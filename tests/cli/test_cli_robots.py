@@ -284,4 +284,4 @@ def test_complexity_of_a_platform_as_written():
 
 
 def test_there_is_nothing_to_count_without_masses():
-    assert "dietmaier has no masses" in error_of("complexity", "dietmaier")
+    assert "dietmaier has a geometry but no masses" in error_of("complexity", "dietmaier")

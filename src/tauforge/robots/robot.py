@@ -27,7 +27,7 @@ from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.quick_call import quick
 from tauforge.robots.simplification import Simplification
 from tauforge.robots.state_space import PlainState, StateSpace
-from tauforge.robots.summary import Summary
+from tauforge.robots.summary import Summary, SummaryTable
 
 if TYPE_CHECKING:
     from tauforge.kernels.backends import Kernel
@@ -226,7 +226,8 @@ class Robot(ABC):
     def functions(self) -> FunctionTable: ...
 
     @abstractmethod
-    def varied_model(self, values: Mapping[str, Scalars]) -> Any: ...
+    def varied_model(self, values: Mapping[str, Scalars]) -> Any:
+        """What the formulas take first, with these fields, flat lists of scalars, instead of the robot's own."""
 
     @computed_once
     def model(self) -> Any:
@@ -247,7 +248,8 @@ class Robot(ABC):
         return None
 
     @abstractmethod
-    def drawing(self, position: ArrayLike) -> Drawing: ...
+    def drawing(self, position: ArrayLike) -> Drawing:
+        """The points, segments and frames that pictures show, at positions (..., n)."""
 
     # --------------------------------------------------------------------------------------------------- evaluation
 
@@ -553,7 +555,15 @@ class Robot(ABC):
 
     def summary(self) -> Summary:
         """The robot for people, as `tauforge show` prints it."""
-        return Summary(f"{self.name}: {self.kind} with {self.n} coordinates")
+
+        def given(limit: float) -> float | None:
+            return limit if np.isfinite(limit) else None
+
+        moving = tuple((c.name, c.unit, given(c.lower), given(c.upper), given(c.max_speed)) for c in self.coordinates)
+        acting = tuple((actuator.words, actuator.unit, given(actuator.max_force)) for actuator in self.actuators)
+        coordinates = SummaryTable("Coordinates", ("", "unit", "from", "to", "speed"), moving, texts=2)
+        actuators = SummaryTable("Actuators", ("", "unit", "force"), acting, texts=2)
+        return Summary(f"{self.name}: {self.kind} with {self.n} coordinates", (coordinates, actuators))
 
     def data(self) -> dict[str, Any]:
         """The robot for machines, as `tauforge show --json` writes it: its fields by name, in SI units and radians."""

@@ -1,0 +1,99 @@
+"""The command line with a kind of robot that the package does not know, read from a file of its own format."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from support.cart_pendulum import CartPendulum
+from support.command_line import error_of, parsed, run, saved
+from tauforge.motion.columns import TIME, columns_of
+from tauforge.motion.csv_table import read_csv
+from tauforge.robots import loading
+
+FORMAT = "cart-pendulum-1"
+T = np.linspace(0, 1, 41)
+EXACT = 1e-14  # relative: the same function called twice
+
+
+def cart_of(values):
+    given = {name: value for name, value in values.items() if name != "format"}
+    if given.get("mass", 1.0) < 0:
+        raise tf.ModelError("expected a number >= 0", field="mass")
+    return CartPendulum().replace(**given)
+
+
+@pytest.fixture
+def cart_file(tmp_path, monkeypatch):
+    monkeypatch.setattr(loading, "FORMATS", dict(loading.FORMATS))
+    loading.register_format(FORMAT, cart_of)
+    path = tmp_path / "cart.toml"
+    path.write_text(f'format = "{FORMAT}"\nmass = 0.7\n')
+    return path
+
+
+def test_the_file_is_loaded(cart_file):
+    assert tf.load(cart_file).parameters["mass"] == 0.7
+    assert tf.loads(cart_file.read_text()).parameters == tf.load(cart_file).parameters
+
+
+def test_show_and_check(cart_file):
+    cart = tf.load(cart_file)
+    text = run("show", cart_file).stdout
+    assert text.startswith("cart: cart with 2 coordinates")
+    rows = [line.split() for line in text.splitlines()]
+    assert ["cart", "m", "-0.5", "0.5", "-"] in rows
+    assert ["motor", "N", "50"] in rows
+    found = parsed("show", cart_file)
+    assert found["kind"] == "robot"
+    assert [c["name"] for c in found["coordinates"]] == [c.name for c in cart.coordinates]
+    assert parsed("check", cart_file)["good"]
+    cart_file.write_text(f'format = "{FORMAT}"\nmass = -1\n')
+    assert parsed("check", cart_file, code=1)["problems"] == ["mass: expected a number >= 0"]
+
+
+def test_inverse_dynamics_of_a_motion(cart_file, tmp_path):
+    cart, own = tf.load(cart_file), columns_of(tf.load(cart_file))
+    state = np.random.default_rng(0).normal(size=(3, len(T), 2))
+    header = [TIME, *own.position, *own.velocity, *own.acceleration]
+    motion, out = saved(tmp_path / "m.csv", header, np.column_stack([T, *state])), tmp_path / "forces.csv"
+    found = parsed("inverse-dynamics", cart_file, motion, "-o", out)
+    expected = cart.inverse_dynamics(*state)
+    assert np.abs(read_csv(out).take(own.force) - expected).max() <= EXACT * np.abs(expected).max()
+    assert [row["actuator"] for row in found["forces"]] == [actuator.name for actuator in cart.actuators]
+    assert found["formulation"] is None
+    for option, value in (("--model", "exact"), ("--formulation", "newton-euler")):
+        assert "there is only one way" in error_of("inverse-dynamics", cart_file, motion, option, value)
+    assert "takes no external wrench" in error_of("inverse-dynamics", cart_file, motion, "--wrench", "1,0,0,0,0,0")
+    assert "carries no payload" in error_of("inverse-dynamics", cart_file, motion, "--payload", "1")
+
+
+def test_simulate(cart_file):
+    found = parsed("simulate", cart_file, "--motion", "joint-move:0,0:0.3,0.8:0.4", "--step", "0.01")
+    assert max(abs(row["largest_error"]) for row in found["coordinates"]) < 1e-6
+    assert "needs joint-move" in error_of("simulate", cart_file, "--motion", "pose-move:0,0:1,1:1")
+    assert "no Coulomb friction to smooth" in error_of(
+        "simulate", cart_file, "--motion", "joint-move:0,0:1,1:1", "--coulomb-speed", "1"
+    )
+
+
+def test_costs_and_comparisons(cart_file):
+    (cost,) = parsed("complexity", cart_file)["operations"].values()
+    assert 0 < cost["multiplications"] <= cost["as_written"]["multiplications"]
+    assert "inverse-dynamics" in run("complexity", cart_file).stdout
+    assert "nothing to compare" in error_of("compare", cart_file)
+    assert "needs a Stewart platform" in error_of("sizing", cart_file, cart_file)
+    assert "has no body whose pose is followed" in error_of("forward-kinematics", cart_file, positions(cart_file))
+
+
+def positions(cart_file):
+    own = columns_of(tf.load(cart_file))
+    return saved(cart_file.with_name("q.csv"), own.position, np.zeros((3, 2)))
+
+
+def test_names_of_formats(cart_file):
+    with pytest.raises(tf.ModelError, match="is taken"):
+        loading.register_format(FORMAT, cart_of)
+    with pytest.raises(tf.ModelError, match=r'"tauforge-arm-1", "tauforge-platform-1" and "cart-pendulum-1"'):
+        tf.loads('format = "other-1"')

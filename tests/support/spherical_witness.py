@@ -17,7 +17,18 @@ import pinocchio as pin
 import tauforge as tf
 from support.in_doubles import in_doubles
 from support.platforms import with_spherical_legs
-from support.stewart_witness import LEGS, Array, cut_at_tips, places, potential_of, rotation, turning, twist_of, unit
+from support.stewart_witness import (
+    LEGS,
+    Array,
+    cut_at_tips,
+    kinetic_of,
+    places,
+    potential_of,
+    rotation,
+    turning,
+    twist_of,
+    unit,
+)
 from support.stewart_witness import numbers as universal_numbers
 from support.stewart_witness import random_platform as random_universal
 
@@ -171,12 +182,7 @@ def rolled(p: dict[str, Any], x: Any) -> Any:
 
 
 def kinetic(p: dict[str, Any], x: Any, xd: Any) -> Any:
-    """A body's turning by its second moments: no angular velocity anywhere."""
-    rate = jax.jvp(lambda y: rolled(p, y), (x,), (xd,))[1]
-    I = p["inertia"]
-    J = jnp.trace(I, axis1=1, axis2=2)[:, None, None] / 2 * jnp.eye(3) - I
-    turns = (rate.axes @ J * rate.axes).sum()
-    return (p["mass"] @ (rate.centres**2).sum(1) + turns + p["reflected_mass"] @ rate.lengths**2) / 2
+    return kinetic_of(p, jax.jvp(lambda y: rolled(p, y), (x,), (xd,))[1])
 
 
 def spins_of(p: dict[str, Any], x: Any, xd: Any) -> Any:

@@ -22,6 +22,7 @@ from support.strategies import random_inertia
 Array = NDArray[Any]
 LEGS, BODIES = 6, 13  # lower parts 0-5, upper parts 6-11, platform 12
 WELL_CONDITIONED = 200.0  # of H: farther from singular poses the solves cost three digits at most
+STILL = np.zeros((3, 3))  # a base: angular velocity, angular acceleration, and acceleration of its origin
 ACROSS = 0.3  # sine of the angle between a leg and its universal joint's fixed axis, at least
 
 
@@ -131,6 +132,14 @@ def turning(rate: Any, axes: Any) -> Any:
     return jnp.stack([skew[..., 2, 1], skew[..., 0, 2], skew[..., 1, 0]], axis=-1)
 
 
+def carried(base: Any, t: Any, at: Places) -> Places:
+    """Where all is in the inertial frame at time t, of places on a base that moves; both frames agree at t = 0."""
+    turn = t * base[0] + t * t / 2 * base[1]
+    psi = hat(turn)
+    B, travel = jnp.eye(3) + psi + psi @ psi / 2, t * t / 2 * base[2]
+    return Places(travel + at.centres @ B.T, B @ at.axes, at.lengths, travel + at.tips @ B.T)
+
+
 class Motion(NamedTuple):
     """Of 13 bodies and six legs: places, their first and second time derivatives, angular velocities, accelerations."""
 
@@ -142,12 +151,12 @@ class Motion(NamedTuple):
 
 
 @jax.jit
-def _motion(p: dict[str, Any], X: Any, R: Any, twist: Any, acceleration: Any) -> Motion:
+def _motion(p: dict[str, Any], X: Any, R: Any, twist: Any, acceleration: Any, base: Any) -> Motion:
     def at(t: Any) -> Places:
         """R by exp(t omega + t^2 alpha / 2) to the second order: exact in both derivatives at t = 0."""
         step = t * twist + t * t / 2 * acceleration
         phi = hat(step[3:])
-        return places(p, X + step[:3], (jnp.eye(3) + phi + phi @ phi / 2) @ R)
+        return carried(base, t, places(p, X + step[:3], (jnp.eye(3) + phi + phi @ phi / 2) @ R))
 
     def rated(t: Any) -> Any:
         return jax.jvp(at, (t,), (1.0,))
@@ -160,9 +169,9 @@ def motion(platform: tf.StewartPlatform, pose: Array, twist: Array, acceleration
     return kinematics_of(numbers(platform), pose, twist, acceleration)
 
 
-def kinematics_of(p: dict[str, Array], pose: Array, twist: Array, acceleration: Array) -> Motion:
+def kinematics_of(p: dict[str, Array], pose: Array, twist: Array, acceleration: Array, base: Array = STILL) -> Motion:
     with in_doubles():
-        found = _motion(p, pose[:3], pin.rpy.rpyToMatrix(*pose[3:]), twist, acceleration)
+        found = _motion(p, pose[:3], pin.rpy.rpyToMatrix(*pose[3:]), twist, acceleration, base)
         return jax.tree.map(np.asarray, found)
 
 
@@ -189,10 +198,21 @@ class JointForces(NamedTuple):
 
 
 def newton_euler(
-    platform: tf.StewartPlatform, pose: Array, twist: Array, acceleration: Array, wrench: Array
+    platform: tf.StewartPlatform,
+    pose: Array,
+    twist: Array,
+    acceleration: Array,
+    wrench: Array,
+    base: Array = STILL,
+    payload: tf.Payload | None = None,
 ) -> JointForces:
-    """13 unknowns per leg: universal joint 3 forces, 1 moment; actuator; prismatic joint 2, 3; spherical joint 3, 0."""
-    p, m = numbers(platform), motion(platform, pose, twist, acceleration)
+    """13 unknowns per leg: universal joint 3 forces, 1 moment; actuator; prismatic joint 2, 3; spherical joint 3, 0.
+
+    payload: a 14th body, which needs its own wrench from the platform
+    """
+    p = numbers(platform)
+    m = kinematics_of(p, pose, twist, acceleration, base)
+    relative = m._replace(W=m.W - base[0])
     I = np.einsum("nij,njk,nlk->nil", m.now.axes, p["inertia"], m.now.axes)
     acting = np.zeros((BODIES, 6, LEGS, 14))  # about the mass centres; the last column is what is known
 
@@ -201,7 +221,7 @@ def newton_euler(
         acting[body, :3, leg] += wrenches[:3]
         acting[body, 3:, leg] += wrenches[3:] + np.cross(arm, wrenches[:3], axis=0)
 
-    joints = np.array([joint_wrenches(p, m, i, twist[3:]) for i in range(LEGS)])
+    joints = np.array([joint_wrenches(p, relative, i, twist[3:]) for i in range(LEGS)])
     for i, (universal, prismatic, spherical) in enumerate(joints):
         b, tip = p["base_points"][i], m.now.tips[i]
         act(i, i, b, universal)
@@ -212,6 +232,15 @@ def newton_euler(
     needed = -acting[..., 13].sum(axis=2)
     needed[:, :3] += p["mass"][:, None] * (m.second.centres - p["gravity"])
     needed[:, 3:] += np.einsum("nij,nj->ni", I, m.A) + np.cross(m.W, np.einsum("nij,nj->ni", I, m.W))
+    if payload is not None:
+        held = {**p, "mass": p["mass"].copy(), "com": p["com"].copy(), "inertia": p["inertia"].copy()}
+        held["mass"][12], held["com"][12], held["inertia"][12] = payload.mass, payload.com, payload.inertia
+        n = kinematics_of(held, pose, twist, acceleration, base)
+        force = payload.mass * (n.second.centres[12] - p["gravity"])
+        I_held = n.now.axes[12] @ payload.inertia @ n.now.axes[12].T
+        moment = I_held @ n.A[12] + np.cross(n.W[12], I_held @ n.W[12])
+        arm = n.now.centres[12] - m.now.centres[12]
+        needed[12] += np.concatenate([force, moment + np.cross(arm, force)])
     needed[12] -= np.concatenate([wrench[:3], wrench[3:] + np.cross(pose[:3] - m.now.centres[12], wrench[:3])])
     system = acting[..., :13].reshape(78, 78)
     x = np.linalg.solve(system, needed.reshape(78)).reshape(LEGS, 13)
@@ -262,8 +291,11 @@ def twist_of(q: Any, qd: Any) -> Any:
 
 
 def kinetic(p: dict[str, Any], q: Any, qd: Any) -> Any:
+    return kinetic_of(p, jax.jvp(lambda x: places(p, x[:3], rotation(x[3:])), (q,), (qd,))[1])
+
+
+def kinetic_of(p: dict[str, Any], rate: Places) -> Any:
     """A body's turning by its second moments, tr(axes' J axes'^T) / 2: no angular velocity anywhere."""
-    rate = jax.jvp(lambda x: places(p, x[:3], rotation(x[3:])), (q,), (qd,))[1]
     I = p["inertia"]
     J = jnp.trace(I, axis1=1, axis2=2)[:, None, None] / 2 * jnp.eye(3) - I
     turns = (rate.axes @ J * rate.axes).sum()

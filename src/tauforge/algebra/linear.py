@@ -16,13 +16,19 @@ def solved_by_pivots(A: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> 
 
 
 def elimination(A: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-    """x with A x = right, and the reciprocals of the pivots.
+    """x with A x = right, and the reciprocals of the pivots."""
+    (x,), pivots = eliminations(A, [right])
+    return x, pivots
+
+
+def eliminations(A: Sequence[Sequence[Scalar]], rights: Sequence[Sequence[Scalar]]) -> tuple[Rows, list[Scalar]]:
+    """x with A x = right for each right side, and the reciprocals of the pivots.
 
     The pivot is chosen by `select`, one comparison at a time, so that every state of a batch takes its own; entries
     that are zero by structure are never candidates. The results are not finite where A is singular.
     """
-    n = len(right)
-    rows = [[*row, y] for row, y in zip(A, right, strict=True)]
+    n = len(A)
+    rows = [[*row, *(right[i] for right in rights)] for i, row in enumerate(A)]
     pivots: list[Scalar] = []
     for k in range(n):
         candidates = [i for i in range(k, n) if not is_zero(rows[i][k])] or [k]
@@ -34,14 +40,20 @@ def elimination(A: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> tuple
         for i in range(k + 1, n):
             if not is_zero(rows[i][k]):
                 factor = rows[i][k] * pivots[k]
-                for j in range(k + 1, n + 1):
+                for j in range(k + 1, len(rows[k])):
                     rows[i][j] = rows[i][j] - factor * rows[k][j]
-    x = [row[n] for row in rows]
+    return [_substituted(rows, pivots, n + c) for c in range(len(rights))], pivots
+
+
+def _substituted(rows: Rows, pivots: Sequence[Scalar], column: int) -> list[Scalar]:
+    """From the last unknown back, in rows that are upper triangular; the right side stands in this column."""
+    n = len(rows)
+    x = [row[column] for row in rows]
     for k in reversed(range(n)):
         for j in range(k + 1, n):
             x[k] = x[k] - rows[k][j] * x[j]
         x[k] = x[k] * pivots[k]
-    return x, pivots
+    return x
 
 
 def _larger_first(a: list[Scalar], b: list[Scalar], k: int) -> tuple[list[Scalar], list[Scalar]]:

@@ -98,6 +98,9 @@ class Matrix:
     def __sub__(self, other: Matrix) -> Matrix:
         return Matrix([a - b for a, b in zip(self.rows, other.rows, strict=True)])
 
+    def __neg__(self) -> Matrix:
+        return Matrix([-row for row in self.rows])
+
     def __mul__(self, factor: Scalar) -> Matrix:
         return Matrix([row * factor for row in self.rows])
 

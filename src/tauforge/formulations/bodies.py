@@ -26,7 +26,7 @@ def heavier(body: BodyParameters, payload: BodyParameters, place: Transform) -> 
     """Body and payload as one, in the body's frame; place: body's frame <- payload's."""
     com = place.rotation @ payload.com + place.translation
     mass = body.mass + payload.mass
-    share = payload.mass / (mass + 1e-30)  # 1e-30 kg keeps 0/0 away when neither weighs anything, and rounds away else
+    share = payload.mass / (mass + 1e-30)  # 1e-30 kg avoids 0/0 when both masses are 0; otherwise it is rounded away
     apart = com - body.com
     inertia = body.inertia + rotated(payload.inertia, place.rotation) + point_mass_inertia(body.mass * share, apart)
     return BodyParameters(mass, body.com + apart * share, inertia)

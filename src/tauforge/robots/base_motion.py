@@ -14,7 +14,9 @@ from tauforge.robots.validation import broadcast_shape, real_vectors
 
 @with_field_docs
 class BaseMotion(NamedTuple):
-    """Motion of the base frame, world axes, each (..., 3).
+    """Motion of the base frame, each (..., 3): world axes for an arm, base axes for a platform.
+
+    A platform's base axes are the world's axes at the instant; its gravity is given in them too.
 
     angular_velocity:     rad/s, of the base frame
     angular_acceleration: rad/s^2, of the base frame

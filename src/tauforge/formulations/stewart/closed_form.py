@@ -11,12 +11,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tauforge.algebra.linear import factored, solved
+from tauforge.algebra.linear import Factors, factored, solved
 from tauforge.algebra.scalars import Scalar, is_zero
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
+from tauforge.formulations.stewart import exact
 from tauforge.formulations.stewart.lumping import LumpedPlatform
-from tauforge.formulations.stewart.parameters import PlatformMotion
+from tauforge.formulations.stewart.moving_base import MovingBase
+from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.spherical_legs import FreeTip, free_tip_mass_matrix
 from tauforge.formulations.stewart.universal_coordinates import Tip, gathered, spread, tip, without
 
@@ -129,5 +131,29 @@ def forward_dynamics(
     factors = factored(assembled(*mass_blocks(p, m.R, found.tips)))
     x = solved(factors, [-y for y in (*force, *moment)])
     alpha = Vector(*x[3:])
-    doubt = spread(factors.D_inverse) * (1.0 / SUSPICIOUS_FACTORS)
-    return Vector(*x[:3]) - cross(alpha, q1), alpha, doubt
+    return Vector(*x[:3]) - cross(alpha, q1), alpha, doubt_of(factors)
+
+
+def doubt_of(factors: Factors) -> Scalar:
+    """At least 1 where M may have no inverse."""
+    return spread(factors.D_inverse) * (1.0 / SUSPICIOUS_FACTORS)
+
+
+def forward_dynamics_on_moving_base(
+    p: LumpedPlatform,
+    whole: PlatformParameters,
+    m: PlatformMotion,
+    actuators: Sequence[Scalar],
+    base: MovingBase,
+    external: Wrench = NO_WRENCH,
+) -> tuple[Vector, Vector, Scalar]:
+    """Accelerations (a, alpha) relative to a base that moves; other arguments as in `forward_dynamics`.
+
+    The mass matrix is that of the base at rest: the base changes eta alone, which is taken from the vector equations.
+    whole: the same platform as the vector equations see it
+    Identity: exact.inverse_dynamics on this base at the result gives the actuators' forces back.
+    """
+    force, moment = exact.missing_wrench(whole, without_acceleration(m), actuators, external, base)
+    factors = factored(mass_matrix(p, m.X, m.R))
+    x = solved(factors, [-y for y in (*force, *moment)])
+    return Vector(*x[:3]), Vector(*x[3:]), doubt_of(factors)

@@ -21,6 +21,7 @@ from typing import NamedTuple
 from tauforge.algebra.rotations import axes_along
 from tauforge.algebra.scalars import Scalar, sqrt
 from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
+from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase, carried
 from tauforge.formulations.stewart.parameters import LegParameters, PlatformMotion
 
 
@@ -101,7 +102,7 @@ def leg_motion(leg: LegParameters, platform: PlatformMotion, *, spin: bool = Tru
 
 
 class CentreAccelerations(NamedTuple):
-    """Mass centres of both parts from the base joint, and their accelerations (D11-14, P26-30)."""
+    """Mass centres of both parts from the base joint, and their absolute accelerations (D11-14, P26-30)."""
 
     r_d: Vector
     a_d: Vector
@@ -109,11 +110,15 @@ class CentreAccelerations(NamedTuple):
     a_u: Vector
 
 
-def centre_accelerations(leg: LegParameters, m: LegMotion) -> CentreAccelerations:
+def centre_accelerations(leg: LegParameters, m: LegMotion, base: MovingBase = AT_REST) -> CentreAccelerations:
     r_d, r_u = m.T @ leg.lower.com, m.S + m.T @ leg.upper.com  # P26, P27
 
     def turning(r: Vector) -> Vector:
         return cross(m.A, r) + cross(m.W, cross(m.W, r))
 
     a_u = m.s * m.Lddot + turning(r_u) + cross(m.W, m.s) * (2.0 * m.Ldot)  # P30; P29 is its turning alone
-    return CentreAccelerations(r_d, turning(r_d), r_u, a_u)
+    a_d = turning(r_d)
+    if base is not AT_REST:
+        a_d = a_d + carried(base, leg.b + r_d, cross(m.W, r_d))
+        a_u = a_u + carried(base, leg.b + r_u, m.s * m.Ldot + cross(m.W, r_u))
+    return CentreAccelerations(r_d, a_d, r_u, a_u)

@@ -48,11 +48,7 @@ def lumped(p: PlatformParameters) -> LumpedPlatform:
     """Parameters about the first platform joint, with as much of the platform on the joints as is well conditioned."""
     origin = p.legs[0].p
     points = [leg.p - origin for leg in p.legs]
-    body = p.body
-    com = body.com - origin
-    first = com * body.mass
-    second = second_moments(body.inertia + point_mass_inertia(body.mass, com))
-    masses, rest = masses_at(points, moments(body.mass, first, second))
+    masses, rest = masses_at(points, moments(*moments_about(origin, p.body)))
     mass, hx, hy, hz, xx, yy, xy, zz, xz, yz = rest
     g = sqrt(dot(p.gravity, p.gravity))
     up = E_Z if is_number(g) and g == 0 else p.gravity * (-1.0 / g)
@@ -66,6 +62,28 @@ def lumped(p: PlatformParameters) -> LumpedPlatform:
         up,
         g,
     )
+
+
+class BodyMoments(NamedTuple):
+    mass: Scalar
+    first: Vector
+    second: Matrix
+
+
+def moments_about(origin: Vector, body: BodyParameters) -> BodyMoments:
+    com = body.com - origin
+    second = second_moments(body.inertia + point_mass_inertia(body.mass, com))
+    return BodyMoments(body.mass, com * body.mass, second)
+
+
+def with_payload(p: LumpedPlatform, payload: BodyParameters) -> LumpedPlatform:
+    """The platform that holds the payload too, which joins the remainder: moments of bodies add.
+
+    Identity: moves as `lumped` of the platform and the payload as one body; only the shares of joints and remainder
+    differ.
+    """
+    mass, first, second = moments_about(p.origin, payload)
+    return p._replace(mass=p.mass + mass, first_moment=p.first_moment + first, second_moments=p.second_moments + second)
 
 
 def lumped_leg(leg: LegParameters, point: Vector, rider: Scalar) -> LumpedLeg:

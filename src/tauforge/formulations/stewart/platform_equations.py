@@ -10,19 +10,25 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, cross
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.stewart.kinematics import LegVector, leg_vector
+from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase, absolute_turning, carried
 from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
 
 
-def inertial_wrench(p: PlatformParameters, m: PlatformMotion, inertia: Matrix | None = None) -> Wrench:
+def inertial_wrench(
+    p: PlatformParameters, m: PlatformMotion, inertia: Matrix | None = None, base: MovingBase = AT_REST
+) -> Wrench:
     """The wrench that the platform needs at its origin: M (a_g - g), and R x that + I alpha + omega x I omega (D33-34).
 
     inertia: about the mass centre, base axes; default that of the body (D32).
     """
     R = m.R @ p.body.com  # D30, P47
     a = cross(m.alpha, R) + cross(m.omega, cross(m.omega, R)) + m.a  # D31, P46
+    if base is not AT_REST:
+        a = a + carried(base, m.X + R, m.v + cross(m.omega, R))
+    omega, alpha = absolute_turning(base, m.omega, m.alpha)
     I = rotated(p.body.inertia, m.R) if inertia is None else inertia
     force = (a - p.gravity) * p.body.mass  # P45
-    return Wrench(force, cross(R, force) + I @ m.alpha + cross(m.omega, I @ m.omega))  # P49
+    return Wrench(force, cross(R, force) + I @ alpha + cross(omega, I @ omega))  # P49
 
 
 def leg_vectors(p: PlatformParameters, m: PlatformMotion) -> list[LegVector]:

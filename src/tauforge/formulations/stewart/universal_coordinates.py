@@ -96,6 +96,17 @@ def rates(t: Tip, S_dot: Vector) -> Rates:
     return Rates(Ldot, w1, w2)
 
 
+class AxisTurns(NamedTuple):
+    """How fast the platform turns about the axes of a universal joint."""
+
+    k: Scalar
+    v: Scalar
+
+
+def about_axes(t: Tip, omega: Vector) -> AxisTurns:
+    return AxisTurns(dot(t.k, omega), dot(t.n, omega) * t.n_inverse)
+
+
 class TipForce(NamedTuple):
     """Force of the platform on a leg without the actuator's: cs s + cn n + ck k."""
 
@@ -105,7 +116,7 @@ class TipForce(NamedTuple):
 
 
 def tip_force(
-    t: Tip, w: Rates, a: Components, up: Components, g: Scalar, omega: Vector, friction: Friction
+    t: Tip, w: Rates, a: Components, up: Components, g: Scalar, omega: AxisTurns, friction: Friction
 ) -> TipForce:
     """a: acceleration of the tip less gravity; up: unit vector against gravity, g its magnitude."""
     leg, sigma, rho = t.leg, t.sigma, t.rho
@@ -137,8 +148,8 @@ def tip_force(
         r.x * a.v - r.y * a.s + (h.x * up.v - h.y * up.s),
     )
     C_u, C_p, C_s = friction
-    G1 = G1 + sigma * moment.s + rho * moment.z + (C_u + C_s) * w1 - C_s * dot(t.k, omega)
-    G2 = G2 + moment.v + (C_u + C_s) * w2 - C_s * (dot(t.n, omega) * t.n_inverse)
+    G1 = G1 + sigma * moment.s + rho * moment.z + (C_u + C_s) * w1 - C_s * omega.k
+    G2 = G2 + moment.v + (C_u + C_s) * w2 - C_s * omega.v
     e = offset_force(leg, w1, w2, Wz, sigma, a1, sv, sz, wsz, sw)
     m = leg.tip_mass
     ck = (m * a.z + e.z) * t.rho_inverse - G2 * t.n_inverse
@@ -190,7 +201,7 @@ def leg_force(p: LumpedPlatform, t: Tip | FreeTip, S_dot: Vector, a: Vector, ome
         K, along = free_tip_force(t, S_dot, a, p.up, p.g, p.friction)
         return LegForce(K, along, cross(t.S, S_dot) * (t.L_inverse * t.L_inverse))
     w = rates(t, S_dot)
-    f = tip_force(t, w, components(t, a), components(t, p.up), p.g, omega, p.friction)
+    f = tip_force(t, w, components(t, a), components(t, p.up), p.g, about_axes(t, omega), p.friction)
     return LegForce(t.n * f.cn + t.k * f.ck, f.cs, t.k * w.w1 + t.n * (w.w2 * t.n_inverse))
 
 

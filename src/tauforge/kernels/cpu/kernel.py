@@ -20,7 +20,7 @@ from tauforge.kernels.cpu.numpy_binding import TYPE_NUMBERS, generalized_ufunc
 from tauforge.kernels.lock import LOCK
 from tauforge.kernels.specification import Shape, Specification
 
-MAX_NODES = 10_000  # for larger graphs the NumPy reference is used
+MAX_NODES = 16_000  # for larger graphs the NumPy reference is used
 
 
 class CpuKernel:

@@ -16,7 +16,7 @@ from tauforge.algebra.linear import factored, inverse, solved
 from tauforge.algebra.scalars import Scalar, absolute
 from tauforge.algebra.vectors import Matrix, Transform, Vector, cross
 from tauforge.arrays import Array
-from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
+from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
 from tauforge.formulations.serial import (
     DEFAULT_FORMULATION,
     FIXED_BASE_ONLY,
@@ -63,9 +63,7 @@ def loaded(arm: ArmParameters, payload: Scalars | None) -> ArmParameters:
     """payload: mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz in the tool frame."""
     if payload is None:
         return arm
-    m, cx, cy, cz, xx, xy, xz, yy, yz, zz = payload
-    tensor = Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-    return with_payload(arm, BodyParameters(m, Vector(cx, cy, cz), tensor))
+    return with_payload(arm, body_of(payload))
 
 
 def base_state(arm: ArmParameters, base_motion: Scalars | None) -> BaseState:

@@ -66,7 +66,7 @@ class PlatformDescription(Robot):
                                   from the base joint, the upper part's from the platform joint
     lower_inertia, upper_inertia: kg m^2 about the mass centre, leg axes: (3, 3) for all legs, (6, 3, 3), or (6, 3)
                                   principal moments
-    platform_mass, platform_com, platform_inertia: of platform and payload, platform frame
+    platform_mass, platform_com, platform_inertia: of the platform and what is fixed to it, platform frame
     friction:        viscous, of base (N m s), prismatic (N s/m) and platform joints (N m s)
     gravity:         (3,) m/s^2, acceleration of free fall, base frame
     stroke:          (2,) or (6, 2) m, shortest and longest length of a leg between its joints
@@ -298,8 +298,7 @@ class PlatformDescription(Robot):
         return self.replace(friction=(0.0, 0.0, 0.0))
 
     def carrying(self, payload: Payload) -> Self:
-        """The same platform with one payload fixed to it, given in the platform's frame: part of the robot, not an
-        argument of a call.
+        """The same platform with one payload fixed to it, which is given in the platform's frame.
 
         Identity: every dynamic quantity equals that of this platform with payload=.
         """

@@ -10,15 +10,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from tauforge.algebra.linear import elimination
-from tauforge.algebra.rotations import Quaternion, angles_of, quaternion_of, rotation_of
+from tauforge.algebra.rotations import Quaternion, angles_of, angular_velocity, quaternion_of, rotation_of
 from tauforge.algebra.scalars import Scalar, absolute, sqrt
-from tauforge.algebra.vectors import ZERO, Matrix, Vector, cross, dot
-from tauforge.formulations.bodies import NO_WRENCH, Wrench
+from tauforge.algebra.vectors import IDENTITY, ZERO, Matrix, Vector, cross, dot
+from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
 from tauforge.formulations.stewart import (
     closed_form,
     dasgupta1998,
+    derivatives,
     exact,
     forward_kinematics,
+    lumping,
     massless_legs,
     pedrammehr2012,
     pedrammehr2012_closed,
@@ -29,17 +31,19 @@ from tauforge.formulations.stewart import reactions as joint_reactions_of
 from tauforge.formulations.stewart.kinematics import leg_motion as motion_of
 from tauforge.formulations.stewart.kinematics import leg_vector
 from tauforge.formulations.stewart.lumping import LumpedPlatform
-from tauforge.formulations.stewart.parameters import LEGS, PlatformMotion, PlatformParameters
+from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase
+from tauforge.formulations.stewart.parameters import LEGS, PlatformMotion, PlatformParameters, with_payload
 from tauforge.formulations.stewart.platform_equations import force_matrix as matrix_of
 from tauforge.formulations.stewart.platform_equations import leg_vectors
-from tauforge.robots.derivatives import with_derivatives
-from tauforge.robots.functions import Argument, Doubtful, Function, FunctionTable, Guard
+from tauforge.robots.base_motion import BaseMotion
+from tauforge.robots.functions import Argument, Doubtful, Function, Guard
+from tauforge.robots.payload import Payload
 from tauforge.robots.stewart import guards
 
 Scalars = Sequence[Scalar]
 TINY = 1e-300  # NaN and results that overflow count as doubtful, others of any size do not
 LARGE = 1e6  # of twists beside the legs' speeds: the condition number is looked at
-EXACT, MASSLESS = "exact", "massless-legs"
+EXACT, MASSLESS, VECTORS = "exact", "massless-legs", "exact-vectors"
 NEWTON_STEPS = 5  # of one call of the tracking kernel: enough from a centimetre and a degree away
 
 
@@ -64,15 +68,31 @@ def external(R: Matrix, wrench: Scalars | None, platform_axes: bool) -> Wrench:
     return Wrench(R @ force, R @ moment) if platform_axes else Wrench(force, moment)
 
 
+def loaded(model: PlatformModel, payload: Scalars | None) -> PlatformModel:
+    """payload: mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz in the platform's frame."""
+    if payload is None:
+        return model
+    body = body_of(payload)
+    return PlatformModel(with_payload(model.parameters, body), lumping.with_payload(model.lumped, body))
+
+
+def moving(base_motion: Scalars | None) -> MovingBase:
+    if base_motion is None:
+        return AT_REST
+    return MovingBase(Vector(*base_motion[:3]), Vector(*base_motion[3:6]), Vector(*base_motion[6:]))
+
+
 class Model(NamedTuple):
     """A model of inverse dynamics, and the names of its switches.
 
     universal_only: its equations are those of a universal joint's axes at the base
+    moving_base:    it takes a base that moves
     """
 
     inverse_dynamics: Callable[..., list[Scalar]]
     corrections: tuple[str, ...] = ()
     universal_only: bool = False
+    moving_base: bool = False
 
 
 def _dasgupta(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
@@ -90,12 +110,16 @@ def _closed(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[st
     return pedrammehr2012_closed.inverse_dynamics(p, m, w, pedrammehr2012_closed.Terms(**terms), corrections)
 
 
-def _vectors(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
-    return exact.inverse_dynamics(p, m, w)
+def _vectors(
+    p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool], base: MovingBase = AT_REST
+) -> list[Scalar]:
+    return exact.inverse_dynamics(p, m, w, base)
 
 
-def _massless(p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool]) -> list[Scalar]:
-    return massless_legs.inverse_dynamics(p, m, w)
+def _massless(
+    p: PlatformParameters, m: PlatformMotion, w: Wrench, chosen: dict[str, bool], base: MovingBase = AT_REST
+) -> list[Scalar]:
+    return massless_legs.inverse_dynamics(p, m, w, base)
 
 
 MODELS = {
@@ -104,9 +128,10 @@ MODELS = {
     "pedrammehr2012-closed": Model(
         _closed, (*pedrammehr2012_closed.Terms._fields, *pedrammehr2012.Corrections._fields), universal_only=True
     ),
-    MASSLESS: Model(_massless),
-    "exact-vectors": Model(_vectors),
+    MASSLESS: Model(_massless, moving_base=True),
+    VECTORS: Model(_vectors, moving_base=True),
 }
+FIXED_BASE_ONLY = frozenset(name for name, model in MODELS.items() if not model.moving_base)
 
 
 def inverse_dynamics(
@@ -116,18 +141,25 @@ def inverse_dynamics(
     twist: Scalars,
     acceleration: Scalars,
     external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
     model: str = EXACT,
     corrections: str = "",
     platform_axes: bool = False,
 ) -> Doubtful:
-    """corrections: names of the model's switches, separated by blanks"""
-    m = motion(pose, twist, acceleration)
+    """corrections: names of the model's switches, separated by blanks
+
+    On a base that moves the exact model is evaluated in its vector form.
+    """
+    platform, m = loaded(platform, payload), motion(pose, twist, acceleration)
     w = external(m.R, external_wrench, platform_axes)
-    if model == EXACT:
+    if model == EXACT and base_motion is None:
         forces, doubt = universal_coordinates.inverse_dynamics_and_doubt(platform.lumped, m, w)
     else:
         chosen = dict.fromkeys(corrections.split(), True)
-        forces = MODELS[model].inverse_dynamics(platform.parameters, m, w, chosen)
+        more = () if base_motion is None else (moving(base_motion),)
+        used = MODELS[VECTORS if model == EXACT else model]
+        forces = used.inverse_dynamics(platform.parameters, m, w, chosen, *more)
         doubt = doubt_of(platform, m, legs_turn=model != MASSLESS)
     return Doubtful(forces, doubt + absolute(forces[0]) * TINY)
 
@@ -149,21 +181,27 @@ def forward_dynamics(
     twist: Scalars,
     leg_forces: Scalars,
     external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
     platform_axes: bool = False,
 ) -> Doubtful:
-    m = motion(pose, twist)
+    (whole, lumped), m = loaded(model, payload), motion(pose, twist)
     w = external(m.R, external_wrench, platform_axes)
-    a, alpha, doubt = closed_form.forward_dynamics(model.lumped, m, leg_forces, w)
+    if base_motion is None:
+        a, alpha, doubt = closed_form.forward_dynamics(lumped, m, leg_forces, w)
+    else:
+        base = moving(base_motion)
+        a, alpha, doubt = closed_form.forward_dynamics_on_moving_base(lumped, whole, m, leg_forces, base, w)
     return Doubtful([*a, *alpha], doubt + absolute(alpha.z) * TINY)
 
 
-def mass_matrix(model: PlatformModel, pose: Scalars) -> list[list[Scalar]]:
+def mass_matrix(model: PlatformModel, pose: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
     m = motion(pose)
-    return closed_form.mass_matrix(model.lumped, m.X, m.R)
+    return closed_form.mass_matrix(loaded(model, payload).lumped, m.X, m.R)
 
 
-def bias_wrench(model: PlatformModel, pose: Scalars, twist: Scalars) -> list[Scalar]:
-    return closed_form.bias_wrench(model.lumped, motion(pose, twist))
+def bias_wrench(model: PlatformModel, pose: Scalars, twist: Scalars, payload: Scalars | None = None) -> list[Scalar]:
+    return closed_form.bias_wrench(loaded(model, payload).lumped, motion(pose, twist))
 
 
 def force_matrix(model: PlatformModel, pose: Scalars) -> list[list[Scalar]]:
@@ -189,19 +227,44 @@ def joint_reactions(
     twist: Scalars,
     acceleration: Scalars,
     external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
     platform_axes: bool = False,
 ) -> Doubtful:
     """Wrenches of the base, prismatic and platform joints of every leg."""
     m = motion(pose, twist, acceleration)
     w = external(m.R, external_wrench, platform_axes)
-    legs = joint_reactions_of.reactions(model.parameters, m, w)
+    legs = joint_reactions_of.reactions(loaded(model, payload).parameters, m, w, moving(base_motion))
     wrenches = [[[*leg[joint].force, *leg[joint].moment] for leg in legs] for joint in range(3)]
     return Doubtful(wrenches, doubt_of(model, m) + absolute(legs[0][0].force.x) * TINY)
 
 
-def energy(model: PlatformModel, pose: Scalars, twist: Scalars) -> list[Scalar]:
+def energy(model: PlatformModel, pose: Scalars, twist: Scalars, payload: Scalars | None = None) -> list[Scalar]:
     """Kinetic, potential."""
-    return list(energies.energies(model.parameters, motion(pose, twist)))
+    return list(energies.energies(loaded(model, payload).parameters, motion(pose, twist)))
+
+
+def unit_turns(pose: Scalars) -> Matrix:
+    """Its columns: the angular velocities of the three angles of the pose, each at unit rate."""
+    return Matrix([angular_velocity(Vector(*pose[3:]), rates) for rates in IDENTITY.rows]).T
+
+
+def inverse_dynamics_derivatives(
+    model: PlatformModel, pose: Scalars, twist: Scalars, acceleration: Scalars, payload: Scalars | None = None
+) -> Doubtful:
+    """dF/dpose, dF/dtwist and dF/dacceleration."""
+    lumped, m = loaded(model, payload).lumped, motion(pose, twist, acceleration)
+    slopes, doubt = derivatives.inverse_dynamics_slopes(lumped, m, unit_turns(pose))
+    return Doubtful(list(slopes), doubt + absolute(slopes.pose[0][0]) * TINY)
+
+
+def forward_dynamics_derivatives(
+    model: PlatformModel, pose: Scalars, twist: Scalars, leg_forces: Scalars, payload: Scalars | None = None
+) -> Doubtful:
+    """da/dpose, da/dtwist and da/dF."""
+    lumped, m = loaded(model, payload).lumped, motion(pose, twist)
+    slopes, doubt = derivatives.forward_dynamics_slopes(lumped, m, leg_forces, unit_turns(pose))
+    return Doubtful(list(slopes), doubt + absolute(slopes.pose[0][0]) * TINY)
 
 
 def twist_of(model: PlatformModel, pose: Scalars, rates: Scalars) -> Doubtful:
@@ -251,28 +314,38 @@ MEANINGS = {
     "external_wrench": "force and moment at the platform's origin",
 }
 POSE, MOVING, ACCELERATED = six("pose"), six("pose", "twist"), six("pose", "twist", "acceleration")
-WRENCH, AXES = six("external_wrench"), {"platform_axes": False}
+PAYLOAD = Argument("payload", (10,), "mass, com and inertia", Payload)
+BASE_MOTION = Argument("base_motion", (9,), "angular velocity and acceleration, linear acceleration", BaseMotion)
+HELD, LOADS, AXES = (PAYLOAD,), (*six("external_wrench"), PAYLOAD, BASE_MOTION), {"platform_axes": False}
+FORCED = six("pose", "twist", "leg_forces")
 SQUARE = (6, 6)
-FORCES = Guard(1.0, guards.judge_force_matrix)
-FUNCTIONS: FunctionTable = {
+FORCES, MASSES = Guard(1.0, guards.judge_force_matrix), Guard(1.0, guards.judge_mass_matrix)
+FUNCTIONS: dict[str, Function] = {
     "inverse_dynamics": Function(
-        inverse_dynamics, ACCELERATED, ((LEGS,),), WRENCH, {"model": EXACT, "corrections": "", **AXES}, FORCES
+        inverse_dynamics, ACCELERATED, ((LEGS,),), LOADS, {"model": EXACT, "corrections": "", **AXES}, FORCES
     ),
-    "forward_dynamics": Function(
-        forward_dynamics,
-        six("pose", "twist", "leg_forces"),
-        ((6,),),
-        WRENCH,
-        AXES,
-        Guard(1.0, guards.judge_mass_matrix),
+    "forward_dynamics": Function(forward_dynamics, FORCED, ((6,),), LOADS, AXES, MASSES),
+    "inverse_dynamics_derivatives": Function(
+        inverse_dynamics_derivatives,
+        ACCELERATED,
+        (SQUARE,) * 3,
+        HELD,
+        guard=FORCES,
     ),
-    "mass_matrix": Function(mass_matrix, POSE, (SQUARE,)),
-    "bias_wrench": Function(bias_wrench, MOVING, ((6,),)),
+    "forward_dynamics_derivatives": Function(
+        forward_dynamics_derivatives,
+        FORCED,
+        (SQUARE,) * 3,
+        HELD,
+        guard=MASSES,
+    ),
+    "mass_matrix": Function(mass_matrix, POSE, (SQUARE,), HELD),
+    "bias_wrench": Function(bias_wrench, MOVING, ((6,),), HELD),
     "force_matrix": Function(force_matrix, POSE, (SQUARE,)),
     "inverse_kinematics": Function(inverse_kinematics, POSE, ((LEGS,),)),
     "leg_motion": Function(leg_motion, ACCELERATED, ((LEGS,),) * 5 + ((LEGS, 3),) * 3, quick=False),
-    "joint_reactions": Function(joint_reactions, ACCELERATED, ((LEGS, 6),) * 3, WRENCH, AXES, FORCES, quick=False),
-    "energy": Function(energy, MOVING, ((), ())),
+    "joint_reactions": Function(joint_reactions, ACCELERATED, ((LEGS, 6),) * 3, LOADS, AXES, FORCES, quick=False),
+    "energy": Function(energy, MOVING, ((), ()), HELD),
     "twist_of": Function(twist_of, six("pose", "rates"), ((6,),), guard=Guard(LARGE, guards.judge_rates), quick=False),
     "acceleration_of": Function(acceleration_of, six("pose", "twist", "accelerations"), ((6,),), quick=False),
     "tracked_pose": Function(tracked_pose, six("lengths", "guess"), ((6,), ()), quick=False),
@@ -280,4 +353,3 @@ FUNCTIONS: FunctionTable = {
         refine, (*six("lengths"), Argument("state", (7,), "x, y, z and a quaternion")), ((7,), ()), quick=False
     ),
 }
-FUNCTIONS = with_derivatives(FUNCTIONS)

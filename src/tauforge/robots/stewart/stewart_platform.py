@@ -17,12 +17,14 @@ from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
+from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.computed_once import computed_once
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.evaluate import as_argument, finite_rows
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
+from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_rates, twists
 from tauforge.robots.quick_call import quick
 from tauforge.robots.robot import Actuator, Coordinate, LimitedQuantity, Sensor
@@ -33,11 +35,11 @@ from tauforge.robots.stewart import varying as variable
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.drawing import drawn
 from tauforge.robots.stewart.fitting_pose import worries_about_limits
-from tauforge.robots.stewart.functions import EXACT, FUNCTIONS, MODELS, PlatformModel
+from tauforge.robots.stewart.functions import EXACT, FIXED_BASE_ONLY, FUNCTIONS, MODELS, PlatformModel
 from tauforge.robots.stewart.pose_state import PoseState
 from tauforge.robots.stewart.random_states import random_states
 from tauforge.robots.stewart.simplifications import SIMPLIFICATIONS
-from tauforge.robots.stewart.spherical_legs import UNIVERSAL
+from tauforge.robots.stewart.spherical_legs import SPHERICAL, UNIVERSAL
 from tauforge.robots.stewart.summary import summary
 from tauforge.robots.summary import Summary
 
@@ -145,6 +147,9 @@ class StewartPlatform(PlatformDescription):
 
     def varied_model(self, values: Mapping[str, Scalars]) -> PlatformModel:
         return variable.varied_model(self.parameters, values, axes_follow=bool(values) and self.axes_are_default)
+
+    def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
+        return variable.carrying(self, payload, fields)
 
     @property
     def formulations(self) -> tuple[str, ...]:
@@ -342,6 +347,8 @@ class StewartPlatform(PlatformDescription):
         acceleration: ArrayLike,
         *,
         external_wrench: ArrayLike | None = None,
+        payload: Payload | None = None,
+        base_motion: BaseMotion | None = None,
         model: str = EXACT,
         corrections: Sequence[str] = (),
         on_singular: str = "raise",
@@ -349,18 +356,45 @@ class StewartPlatform(PlatformDescription):
     ) -> Array:
         """Actuator forces (..., 6), N, positive where they extend the legs.
 
-        pose, twist, acceleration: (..., 6), see `inverse_kinematics` and `leg_motion`
+        pose, twist, acceleration: (..., 6), see `inverse_kinematics` and `leg_motion`; relative to the base
         external_wrench: (..., 6) N, N m on the platform at its origin, base axes, or wrench_frame="platform"
+        payload:         a Payload held by the platform, in the platform's frame
+        base_motion:     a BaseMotion of the base, in base axes, which are the world's axes at the instant; gravity is
+                         given in them too. Friction and reflected masses act on motion relative to the base. The
+                         papers' models need a base at rest. Legs between spherical joints have no absolute spin
         model:           one of tauforge.STEWART_MODELS; of `models` where the base joints are spherical
         corrections:     names of a paper's wrong terms to put right, such as ("leg_spin",) for dasgupta1998
         on_singular:     "raise" SingularityError where the condition number of H is above 1e12, or "nan" for such rows
 
         Identity: force_matrix F + external_wrench = mass_matrix acceleration + bias_wrench.
         """
-        arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "external_wrench": external_wrench}
+        arguments: dict[str, Any] = {
+            "pose": pose,
+            "twist": twist,
+            "acceleration": acceleration,
+            "external_wrench": external_wrench,
+        }
+        arguments |= {"payload": payload, "base_motion": base_motion}
         options = self.check_options("inverse_dynamics", {"model": model, "corrections": corrections})
+        if base_motion is not None:
+            self._check_moving_base(model)
         options["platform_axes"] = self._wrench_axes(wrench_frame)
         return self._evaluate("inverse_dynamics", arguments, on_singular, **options)[0]
+
+    def _check_moving_base(self, model: str = EXACT) -> None:
+        if model in FIXED_BASE_ONLY:
+            raise UnsupportedFeatureError(
+                f"{model} does not take a moving base",
+                field="base_motion",
+                remedy=f"Use one of {', '.join(name for name in self.models if name not in FIXED_BASE_ONLY)}",
+            )
+        if self.base_joint == SPHERICAL and self.friction[0] != 0:
+            raise UnsupportedFeatureError(
+                f"on a base that turns, the friction of spherical base joints, {self.friction[0]:g} N m s, would turn "
+                "a leg about itself, and nothing holds its spin",
+                field="base_motion",
+                remedy="Give 0 as the first coefficient of friction. An acceleration alone is a change of gravity",
+            )
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -400,33 +434,76 @@ class StewartPlatform(PlatformDescription):
         leg_forces: ArrayLike,
         *,
         external_wrench: ArrayLike | None = None,
+        payload: Payload | None = None,
+        base_motion: BaseMotion | None = None,
         wrench_frame: str = "base",
     ) -> Array:
         """Accelerations (..., 6), v' and omega', that the leg forces (..., 6) produce; other arguments as above.
 
         Identity: inverse_dynamics(pose, twist, result) = leg_forces.
         """
-        arguments = {"pose": pose, "twist": twist, "leg_forces": leg_forces, "external_wrench": external_wrench}
+        arguments: dict[str, Any] = {
+            "pose": pose,
+            "twist": twist,
+            "leg_forces": leg_forces,
+            "external_wrench": external_wrench,
+        }
+        arguments |= {"payload": payload, "base_motion": base_motion}
+        if base_motion is not None:
+            self._check_moving_base()
         axes = self._wrench_axes(wrench_frame)
         return self._evaluate("forward_dynamics", arguments, platform_axes=axes)[0]
 
     @quick
-    def mass_matrix(self, pose: ArrayLike) -> Array:
+    def inverse_dynamics_derivatives(
+        self,
+        pose: ArrayLike,
+        twist: ArrayLike,
+        acceleration: ArrayLike,
+        *,
+        payload: Payload | None = None,
+        on_singular: str = "raise",
+    ) -> tuple[Array, Array, Array]:
+        """dF/dpose, dF/dtwist, dF/dacceleration, each (..., 6, 6), friction included; column k is by the k-th number.
+
+        The pose is taken by its coordinates x, y, z, theta_x, theta_y, theta_z; the twist holds still as they change.
+        on_singular: as in `inverse_dynamics`
+
+        Identity: the last is force_matrix^-1 mass_matrix.
+        """
+        arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "payload": payload}
+        three = self._evaluate("inverse_dynamics_derivatives", arguments, on_singular)
+        return three[0], three[1], three[2]
+
+    @quick
+    def forward_dynamics_derivatives(
+        self, pose: ArrayLike, twist: ArrayLike, leg_forces: ArrayLike, *, payload: Payload | None = None
+    ) -> tuple[Array, Array, Array]:
+        """da/dpose, da/dtwist, da/dF of the accelerations, each (..., 6, 6), friction included; otherwise as above.
+
+        Identity: the last is mass_matrix^-1 force_matrix.
+        """
+        arguments = {"pose": pose, "twist": twist, "leg_forces": leg_forces, "payload": payload}
+        three = self._evaluate("forward_dynamics_derivatives", arguments)
+        return three[0], three[1], three[2]
+
+    @quick
+    def mass_matrix(self, pose: ArrayLike, *, payload: Payload | None = None) -> Array:
         """M, (..., 6, 6), in the platform's coordinates, legs and reflected masses included; exactly symmetric."""
-        return self._evaluate("mass_matrix", {"pose": pose})[0]
+        return self._evaluate("mass_matrix", {"pose": pose, "payload": payload})[0]
 
     @quick
-    def bias_wrench(self, pose: ArrayLike, twist: ArrayLike) -> Array:
+    def bias_wrench(self, pose: ArrayLike, twist: ArrayLike, *, payload: Payload | None = None) -> Array:
         """eta, (..., 6): velocity terms, gravity and friction, at the platform's origin."""
-        return self._evaluate("bias_wrench", {"pose": pose, "twist": twist})[0]
+        return self._evaluate("bias_wrench", {"pose": pose, "twist": twist, "payload": payload})[0]
 
     @quick
-    def energy(self, pose: ArrayLike, twist: ArrayLike) -> tuple[Array, Array]:
+    def energy(self, pose: ArrayLike, twist: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:
         """Kinetic and potential energy (from the base frame's origin), J, each (...).
 
         Identity: their sum changes by the power of the actuators, the friction and the external wrench.
         """
-        kinetic, potential = self._evaluate("energy", {"pose": pose, "twist": twist})
+        kinetic, potential = self._evaluate("energy", {"pose": pose, "twist": twist, "payload": payload})
         return kinetic, potential
 
     def joint_reactions(
@@ -436,15 +513,25 @@ class StewartPlatform(PlatformDescription):
         acceleration: ArrayLike,
         *,
         external_wrench: ArrayLike | None = None,
+        payload: Payload | None = None,
+        base_motion: BaseMotion | None = None,
         on_singular: str = "raise",
         wrench_frame: str = "base",
     ) -> JointReactions:
         """Force and moment at every joint of every leg, each (..., 6, 6), N and N m, base axes; see `JointReactions`.
 
-        on_singular: as in `inverse_dynamics`
+        payload, base_motion, on_singular: as in `inverse_dynamics`
 
         Identity: along the leg the prismatic force is the actuator's less friction and reflected inertia.
         """
-        arguments = {"pose": pose, "twist": twist, "acceleration": acceleration, "external_wrench": external_wrench}
+        arguments: dict[str, Any] = {
+            "pose": pose,
+            "twist": twist,
+            "acceleration": acceleration,
+            "external_wrench": external_wrench,
+        }
+        arguments |= {"payload": payload, "base_motion": base_motion}
+        if base_motion is not None:
+            self._check_moving_base()
         axes = self._wrench_axes(wrench_frame)
         return JointReactions(*self._evaluate("joint_reactions", arguments, on_singular, platform_axes=axes))

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import Matrix, Vector, unit
+from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Vector, unit
+from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import (
     LEGS,
@@ -19,6 +23,9 @@ from tauforge.formulations.stewart.parameters import (
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.functions import PlatformModel
 from tauforge.robots.stewart.spherical_legs import UNIVERSAL, off_axis
+
+if TYPE_CHECKING:
+    from tauforge.robots.payload import Payload
 
 Scalars = Sequence[Scalar]
 PARTS = ("lower", "upper")
@@ -58,6 +65,30 @@ def check(platform: PlatformDescription, fields: Sequence[str]) -> None:
                 field="varying",
                 remedy=f"Give {part}_com with y = z = 0",
             )
+
+
+def carrying(platform: PlatformDescription, payload: Payload, given: Mapping[str, Array]) -> dict[str, Array]:
+    """Mass, mass centre and inertia (N, ...) of the platform, or those given, with payloads fixed to it.
+
+    Identity: those of `platform.carrying(payload)`, row by row.
+    """
+    fields = [f"platform_{field}" for field in BODY]
+    own = [given.get(field, np.array(getattr(platform, field))) for field in fields]
+    both = heavier(_columns(*own), _columns(payload.mass, payload.com, payload.inertia), NO_DISPLACEMENT)
+    shape = np.broadcast_shapes(*(np.shape(x) for x in (both.mass, *both.com, *both.inertia.rows[0])))
+
+    def stacked(scalars: Iterable[Scalar]) -> Array:
+        return np.stack([np.broadcast_to(x, shape) for x in scalars], axis=-1)
+
+    tensor = stacked(x for row in both.inertia.rows for x in row).reshape(*shape, 3, 3)
+    values = (np.array(np.broadcast_to(both.mass, shape)), stacked(both.com), tensor)
+    return dict(zip(fields, values, strict=True))
+
+
+def _columns(mass: Array, com: Array, inertia: Array) -> BodyParameters:
+    """A body of arrays (...), one for each component."""
+    rows = [[inertia[..., i, j] for j in range(3)] for i in range(3)]
+    return BodyParameters(mass, Vector(*np.moveaxis(com, -1, 0)), Matrix.of(rows))
 
 
 def varied_model(own: PlatformParameters, values: Mapping[str, Scalars], *, axes_follow: bool) -> PlatformModel:

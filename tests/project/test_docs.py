@@ -19,7 +19,7 @@ import pytest
 import tauforge as tf
 from support.browser import chromium
 from tauforge.formulations import serial, stewart
-from tauforge.robots.stewart.stewart_platform import JointReactions
+from tauforge.robots.stewart.results import JointReactions
 from tauforge.simulation.integrators import METHODS
 
 ROOT = Path(__file__).parents[2]

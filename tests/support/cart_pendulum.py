@@ -6,7 +6,8 @@ from tauforge.algebra.scalars import cos, sin
 from tauforge.robots.derivatives import with_derivatives
 from tauforge.robots.drawing import Drawing, Point, Segment
 from tauforge.robots.functions import Argument, Function
-from tauforge.robots.robot import Actuator, Coordinate, Robot
+from tauforge.robots.parts import Actuator, Coordinate
+from tauforge.robots.robot import Robot
 
 
 def inverse_dynamics(p, q, qd, qdd):

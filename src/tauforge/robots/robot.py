@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, Self
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -13,7 +13,6 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
-from tauforge.field_docs import with_field_docs
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.specification import Shape
 from tauforge.robots import varying as families
@@ -22,6 +21,7 @@ from tauforge.robots.drawing import Drawing
 from tauforge.robots.evaluate import Evaluator, check_request, kernels_allowed, no_kernel
 from tauforge.robots.functions import FunctionTable, results_of
 from tauforge.robots.own_classes import recorded
+from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.quick_call import quick
@@ -33,123 +33,6 @@ if TYPE_CHECKING:
     from tauforge.kernels.backends import Kernel
 
 Scalars = Sequence[Scalar]
-
-
-@with_field_docs
-class Coordinate(NamedTuple):
-    """One number of a robot's position, and the names of its columns in files.
-
-    name:                what people call it, such as a joint's name
-    unit:                "rad" or "m"
-    column:              of the position, such as "q1"
-    velocity_column:     of the velocity, such as "qd1"
-    acceleration_column: of the acceleration, such as "qdd1"
-    lower:               limit, infinite where there is none
-    upper:               limit, infinite where there is none
-    max_speed:           rad/s or m/s, infinite where there is no limit
-    wraps:               whether it is an angle that a full turn leaves unchanged: then errors go the short way round
-    """
-
-    name: str
-    unit: str
-    column: str
-    velocity_column: str
-    acceleration_column: str
-    lower: float = -np.inf
-    upper: float = np.inf
-    max_speed: float = np.inf
-    wraps: bool = False
-
-    @property
-    def turns(self) -> bool:
-        """Whether it is an angle."""
-        return self.unit == "rad"
-
-
-@with_field_docs
-class Actuator(NamedTuple):
-    """What moves a robot.
-
-    name:      such as a joint's name, or "leg1"
-    unit:      of its force: "N m" or "N"
-    column:    of its force in files, such as "tau1"
-    max_force: N m or N, infinite where there is no limit
-    label:     what tables and sentences call it, such as "leg 1"; "" where that is its name
-    """
-
-    name: str
-    unit: str
-    column: str
-    max_force: float = np.inf
-    label: str = ""
-
-    @property
-    def words(self) -> str:
-        """What tables and sentences call it."""
-        return self.label or self.name
-
-
-@with_field_docs
-class Sensor(NamedTuple):
-    """What is measured at an actuator.
-
-    column: of its values in files, such as "q1" or "l1"
-    unit:   "rad" or "m"
-    """
-
-    column: str
-    unit: str
-
-
-class LimitedQuantity(NamedTuple):
-    """Something that a motion may take beyond its limits.
-
-    name:         what events call it, such as "limit of shoulder"
-    values:       (...) along the motion
-    lower, upper: its limits
-    unit:         of all of them
-    phrase:       phrase(k) begins a sentence about row k that the value ends: "shoulder turns to"
-    """
-
-    name: str
-    values: Array
-    lower: float
-    upper: float
-    unit: str
-    phrase: Callable[[int], str]
-
-    @property
-    def margin(self) -> Array:
-        """(...) positive where the limits hold."""
-        return np.minimum(self.values - self.lower, self.upper - self.values)
-
-
-class Dampers(NamedTuple):
-    """Friction of every coordinate, (..., n).
-
-    coulomb: N m or N, the largest friction
-    viscous: N m s/rad or N s/m
-    speed:   rad/s or m/s, over which Coulomb friction is smoothed
-    """
-
-    coulomb: Array
-    viscous: Array
-    speed: float
-
-    def slopes(self) -> Array:
-        """The largest slopes of the friction about rest."""
-        return np.asarray(self.coulomb / self.speed + self.viscous)
-
-
-class CountedFormula(NamedTuple):
-    """The formula of inverse dynamics whose operations are counted.
-
-    formula: formula(*lists of scalars), nested sequences of scalars
-    sizes:   how many numbers each of its arguments has, by name
-    """
-
-    formula: Callable[..., Any]
-    sizes: dict[str, int]
 
 
 @recorded
@@ -423,12 +306,12 @@ class Robot(ABC):
         """
         return velocity, np.zeros_like(velocity) if acceleration is None else acceleration
 
-    def from_coordinate_rates(self, position: Array, rates: Array, seconds: Array) -> tuple[Array, Array]:
+    def from_coordinate_rates(self, position: Array, rates: Array, second_rates: Array) -> tuple[Array, Array]:
         """Velocity and acceleration from the time derivatives of the coordinates.
 
         Identity: undoes `coordinate_rates`.
         """
-        return rates, seconds
+        return rates, second_rates
 
     def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
         """Derivatives of the coordinates' first rates by position and by velocity, each (n, n), at one state."""

@@ -19,7 +19,8 @@ from tauforge.errors import StiffFrictionWarning
 from tauforge.robots.evaluate import choices, evaluate
 from tauforge.robots.functions import has, results_of
 from tauforge.robots.own_classes import method_is_as_written
-from tauforge.robots.robot import Dampers, Robot
+from tauforge.robots.parts import Dampers
+from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law
 
 Fields = Mapping[str, Array]

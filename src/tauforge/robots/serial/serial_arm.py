@@ -19,10 +19,10 @@ from tauforge.robots.computed_once import computed_once
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
+from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers
 from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_of
 from tauforge.robots.quick_call import quick
-from tauforge.robots.robot import Actuator, Coordinate, CountedFormula, Dampers
 from tauforge.robots.serial import inverse_kinematics as ik
 from tauforge.robots.serial import varying as variable
 from tauforge.robots.serial.description import ArmDescription

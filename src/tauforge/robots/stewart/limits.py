@@ -12,7 +12,7 @@ from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.evaluate import as_argument, finite_rows
-from tauforge.robots.robot import LimitedQuantity
+from tauforge.robots.parts import LimitedQuantity
 from tauforge.robots.validation import Rows
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,7 +14,6 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
-from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
@@ -24,10 +23,10 @@ from tauforge.robots.drawing import Drawing
 from tauforge.robots.evaluate import as_argument, finite_rows
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
+from tauforge.robots.parts import Actuator, Coordinate, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_rates, twists
 from tauforge.robots.quick_call import quick
-from tauforge.robots.robot import Actuator, Coordinate, LimitedQuantity, Sensor
 from tauforge.robots.simplification import Simplification
 from tauforge.robots.stewart import limits
 from tauforge.robots.stewart import pose_search as search
@@ -38,6 +37,7 @@ from tauforge.robots.stewart.fitting_pose import worries_about_limits
 from tauforge.robots.stewart.functions import EXACT, FIXED_BASE_ONLY, FUNCTIONS, MODELS, PlatformModel
 from tauforge.robots.stewart.pose_state import PoseState
 from tauforge.robots.stewart.random_states import random_states
+from tauforge.robots.stewart.results import JointReactions, LegMotions
 from tauforge.robots.stewart.simplifications import SIMPLIFICATIONS
 from tauforge.robots.stewart.spherical_legs import SPHERICAL, UNIVERSAL
 from tauforge.robots.stewart.summary import summary
@@ -51,50 +51,6 @@ COORDINATES = tuple(
     for angle, unit, rate, second in (("", "m", "v", "a"), ("theta_", "rad", "omega", "alpha"))
     for axis in "xyz"
 )
-
-
-@with_field_docs
-class LegMotions(NamedTuple):
-    """How each of the six legs moves; vectors in base axes.
-
-    lengths:               (..., 6) m, between the joints of a leg
-    rates:                 (..., 6) m/s, of the lengths
-    accelerations:         (..., 6) m/s^2, of the lengths
-    spins:                 (..., 6) rad/s, of the leg about itself; 0 between two spherical joints
-    spin_rates:            (..., 6) rad/s^2, of the leg about itself
-    angular_velocities:    (..., 6, 3) rad/s, of the leg
-    angular_accelerations: (..., 6, 3) rad/s^2, of the leg
-    directions:            (..., 6, 3) unit vectors from the base joint to the platform joint
-    universal_angles:      (..., 6, 2) rad, about the fixed axis, from the base's z; and out of the plane across it;
-                           None where the base joints are spherical, which have no axis
-    spherical_angles:      (..., 6) rad, between the leg and the platform joint's axis (default the platform's z)
-    """
-
-    lengths: Array
-    rates: Array
-    accelerations: Array
-    spins: Array
-    spin_rates: Array
-    angular_velocities: Array
-    angular_accelerations: Array
-    directions: Array
-    universal_angles: Array | None
-    spherical_angles: Array
-
-
-@with_field_docs
-class JointReactions(NamedTuple):
-    """What one body exerts on the next at every joint: force (N) and moment (N m), each (..., 6 legs, 6), base axes.
-
-    universal: of the base on the lower part of the leg, at the base joint; if that is spherical, its only moment is
-               friction
-    prismatic: of the lower part on the upper part of the leg, about the base joint; actuator and friction included
-    spherical: of the platform on the upper part of the leg, at the platform joint
-    """
-
-    universal: Array
-    prismatic: Array
-    spherical: Array
 
 
 @recorded
@@ -189,8 +145,8 @@ class StewartPlatform(PlatformDescription):
     ) -> tuple[Array, Array]:
         return pose_rates(position, velocity, acceleration)
 
-    def from_coordinate_rates(self, position: Array, rates: Array, seconds: Array) -> tuple[Array, Array]:
-        return twists(position, rates, seconds)
+    def from_coordinate_rates(self, position: Array, rates: Array, second_rates: Array) -> tuple[Array, Array]:
+        return twists(position, rates, second_rates)
 
     def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
         pose, twist = (seeded(x.tolist(), 6 * k) for k, x in enumerate((position, velocity)))

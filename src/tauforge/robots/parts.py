@@ -1,0 +1,128 @@
+"""What a robot tells about itself, as data: coordinates, actuators, sensors, quantities with limits, friction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.field_docs import with_field_docs
+
+
+@with_field_docs
+class Coordinate(NamedTuple):
+    """One number of a robot's position, and the names of its columns in files.
+
+    name:                what people call it, such as a joint's name
+    unit:                "rad" or "m"
+    column:              of the position, such as "q1"
+    velocity_column:     of the velocity, such as "qd1"
+    acceleration_column: of the acceleration, such as "qdd1"
+    lower:               limit, infinite where there is none
+    upper:               limit, infinite where there is none
+    max_speed:           rad/s or m/s, infinite where there is no limit
+    wraps:               whether it is an angle that a full turn leaves unchanged: then errors go the short way round
+    """
+
+    name: str
+    unit: str
+    column: str
+    velocity_column: str
+    acceleration_column: str
+    lower: float = -np.inf
+    upper: float = np.inf
+    max_speed: float = np.inf
+    wraps: bool = False
+
+    @property
+    def turns(self) -> bool:
+        """Whether it is an angle."""
+        return self.unit == "rad"
+
+
+@with_field_docs
+class Actuator(NamedTuple):
+    """What moves a robot.
+
+    name:      such as a joint's name, or "leg1"
+    unit:      of its force: "N m" or "N"
+    column:    of its force in files, such as "tau1"
+    max_force: N m or N, infinite where there is no limit
+    label:     what tables and sentences call it, such as "leg 1"; "" where that is its name
+    """
+
+    name: str
+    unit: str
+    column: str
+    max_force: float = np.inf
+    label: str = ""
+
+    @property
+    def words(self) -> str:
+        """What tables and sentences call it."""
+        return self.label or self.name
+
+
+@with_field_docs
+class Sensor(NamedTuple):
+    """What is measured at an actuator.
+
+    column: of its values in files, such as "q1" or "l1"
+    unit:   "rad" or "m"
+    """
+
+    column: str
+    unit: str
+
+
+class LimitedQuantity(NamedTuple):
+    """Something that a motion may take beyond its limits.
+
+    name:         what events call it, such as "limit of shoulder"
+    values:       (...) along the motion
+    lower, upper: its limits
+    unit:         of all of them
+    phrase:       phrase(k) begins a sentence about row k that the value ends: "shoulder turns to"
+    """
+
+    name: str
+    values: Array
+    lower: float
+    upper: float
+    unit: str
+    phrase: Callable[[int], str]
+
+    @property
+    def margin(self) -> Array:
+        """(...) positive where the limits hold."""
+        return np.minimum(self.values - self.lower, self.upper - self.values)
+
+
+class Dampers(NamedTuple):
+    """Friction of every coordinate, (..., n).
+
+    coulomb: N m or N, the largest friction
+    viscous: N m s/rad or N s/m
+    speed:   rad/s or m/s, over which Coulomb friction is smoothed
+    """
+
+    coulomb: Array
+    viscous: Array
+    speed: float
+
+    def slopes(self) -> Array:
+        """The largest slopes of the friction about rest."""
+        return np.asarray(self.coulomb / self.speed + self.viscous)
+
+
+class CountedFormula(NamedTuple):
+    """The formula of inverse dynamics whose operations are counted.
+
+    formula: formula(*lists of scalars), nested sequences of scalars
+    sizes:   how many numbers each of its arguments has, by name
+    """
+
+    formula: Callable[..., Any]
+    sizes: dict[str, int]

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller, check_functions, check_pull, gain_matrix, times
 from tauforge.motion.motion import MotionSample, positive
-from tauforge.robots.poses import transforms
-from tauforge.robots.serial.inverse_kinematics import pose_error
+from tauforge.robots.poses import pose_error, transforms
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm

@@ -15,6 +15,7 @@ from tauforge.algebra.rotations import (
     angular_acceleration,
     angular_velocity,
     rotation_of,
+    rotation_vector,
 )
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
@@ -67,6 +68,13 @@ def transforms(poses: Array) -> Array:
             result[..., i, j] = entry
     result[..., :3, 3], result[..., 3, 3] = poses[..., :3], 1.0
     return result
+
+
+def pose_error(target: Array, transforms: Array) -> Array:
+    """(..., 6) from transforms (..., 4, 4) to the target: translation and rotation vector, both in world axes."""
+    R = target[..., :3, :3] @ np.swapaxes(transforms[..., :3, :3], -1, -2)
+    turn = rotation_vector(Matrix.of([[R[..., i, j] for j in range(3)] for i in range(3)])).vector
+    return np.concatenate([target[..., :3, 3] - transforms[..., :3, 3], np.stack(list(turn), axis=-1)], axis=-1)
 
 
 def _aligned(*values: ArrayLike) -> tuple[Array, ...]:

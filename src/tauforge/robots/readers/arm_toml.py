@@ -175,18 +175,13 @@ def _inertia(table: Table) -> Floats | Rows:
 
 
 def write(arm: SerialArm, path: Path) -> None:
-    """Write the arm so that `read_arm` gives it back equal; a reader of the file sees the old or the new one whole."""
-    try:
-        if path.suffix.lower() != ".toml":
-            raise ModelError(f"unknown suffix {path.suffix!r}", remedy="Give a file name that ends in .toml")
-        if arm.n > MAX_JOINTS:
-            raise ModelError(f"the arm has {arm.n} joints; a file holds at most {MAX_JOINTS}", field="joints")
-        write_lines(path, _lines(arm))
-    except ModelError as error:
-        raise error.located(path) from None
+    """Write the arm so that `tauforge.load` gives it back equal."""
+    write_lines(path, _lines(arm))
 
 
 def _lines(arm: SerialArm) -> Iterable[str]:
+    if arm.n > MAX_JOINTS:
+        raise ModelError(f"the arm has {arm.n} joints; a file holds at most {MAX_JOINTS}", field="joints")
     yield f'format = "{FORMAT}"'
     yield f"name = {text(arm.name, 'name')}"
     yield f'convention = "{arm.convention}"'

@@ -83,12 +83,7 @@ def platform_of(values: dict[str, Any]) -> StewartPlatform:
 
 def write(platform: StewartPlatform, path: Path) -> None:
     """Write the platform so that `tauforge.load` gives it back equal."""
-    try:
-        if path.suffix.lower() != ".toml":
-            raise ModelError(f"unknown suffix {path.suffix!r}", remedy="Give a file name that ends in .toml")
-        write_lines(path, _lines(platform))
-    except ModelError as error:
-        raise error.located(path) from None
+    write_lines(path, _lines(platform))
 
 
 def _lines(platform: StewartPlatform) -> Iterable[str]:

@@ -45,11 +45,16 @@ def provenance_lines(exceptions: Sequence[KnownException], sources: Sequence[Sou
 
 
 def write_lines(path: Path, lines: Iterable[str]) -> None:
-    """A reader of the file sees the old or the new one whole."""
-    whole = "\n".join(lines) + "\n"
-    data = whole.encode()
-    check_size(data)
-    check_caps(whole)
+    """A reader of the file sees the old or the new one whole. A ModelError of the lines names the file."""
+    try:
+        if path.suffix.lower() != ".toml":
+            raise ModelError(f"unknown suffix {path.suffix!r}", remedy="Give a file name that ends in .toml")
+        whole = "\n".join(lines) + "\n"
+        data = whole.encode()
+        check_size(data)
+        check_caps(whole)
+    except ModelError as error:
+        raise error.located(path) from None
     with written_whole(path) as file:
         file.write(data)
 

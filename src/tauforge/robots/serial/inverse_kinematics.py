@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.algebra.rotations import rotation_vector
-from tauforge.algebra.vectors import Matrix
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError
 from tauforge.robots import validation
@@ -218,13 +216,6 @@ def nearest_turns(q: Array, reference: Array, ranges: JointRanges) -> Array:
     )
     moved = ranges.clipped(q + TURN * turns)
     return np.where(ranges.revolute & (turns != 0), moved, q)
-
-
-def pose_error(target: Array, poses: Array) -> Array:
-    """(..., 6) what is missing from the poses to the target or targets: translation and rotation vector, world axes."""
-    R = target[..., :3, :3] @ np.swapaxes(poses[..., :3, :3], -1, -2)
-    turn = rotation_vector(Matrix.of([[R[..., i, j] for j in range(3)] for i in range(3)])).vector
-    return np.concatenate([target[..., :3, 3] - poses[..., :3, 3], np.stack(list(turn), axis=-1)], axis=-1)
 
 
 def checked_poses(pose: ArrayLike) -> Array:

@@ -18,9 +18,8 @@ from pathlib import Path
 from pages import settle
 
 DOCS = Path(__file__).parent.parent / "docs"
-PAGES = tuple(
-    DOCS / f"{name}.md" for name in ("command-line", "quickstart", "simulation", "errors", "adding-a-formulation")
-)
+NAMES = ("command-line", "quickstart", "simulation", "errors", "adding-a-formulation", "adding-a-robot")
+PAGES = tuple(DOCS / f"{name}.md" for name in NAMES)
 BLOCK = re.compile(r"```(python|console)\n(.*?)```\n(\n```text\n.*?```\n)?", flags=re.DOTALL)
 
 

@@ -35,7 +35,7 @@ _foreign: set[str] = set()  # modules in which something was replaced before the
 
 def formulas_are_ours(robot: Robot, formula: Formula) -> bool:
     """Whether the robot's model and the formula follow from our sources and from the robot's `identity`."""
-    if not getattr(formula, "__module__", "").startswith("tauforge."):
+    if not (getattr(formula, "__module__", None) or "").startswith("tauforge."):  # None in a bare `exec`
         return False
     kind = type(robot)
     return all(method_is_as_written(kind, name) for name in TOLD) and not anything_replaced()

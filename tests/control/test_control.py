@@ -232,9 +232,7 @@ def test_gains_that_couple():
     kp[4, 5] = kp[5, 4] = 30
     kv = np.diag([20.0, 20, 20, 20, 20, 0])
     assert slowest(ComputedTorque(PUMA, kp, kv)) < -0.1
-    with pytest.raises(
-        tf.ModelError, match=r"kv: condition \(c\) of stability: some error is never damped, .* does not have full rank"
-    ):
+    with pytest.raises(tf.ModelError, match=r"\(c\) of stability: .* must have full rank, or some error is never dam"):
         ComputedTorque(PUMA, 100.0, kv)
     assert abs(slowest(ComputedTorque(PUMA, 100.0, kv, check=False))) < 1e-12
 

@@ -12,6 +12,7 @@ from support.strategies import random_arm, random_state
 from support.tolerances import FORMULATIONS, error
 from tauforge.algebra.scalars import Column
 from tauforge.formulations.serial import FORMULATIONS as TEXTS
+from tauforge.robots.functions import results_of
 from tauforge.robots.serial.functions import forward_dynamics, mass_matrix
 
 ARM = random_arm(np.random.default_rng(21), "RPR", "modified", drives=True)
@@ -119,5 +120,5 @@ def test_a_mass_may_be_an_input():
 
 
 def test_forward_dynamics_over_floats():
-    got = forward_dynamics(ARM.model, Q.tolist(), QD.tolist(), TAU.tolist())
+    got = results_of(forward_dynamics(ARM.model, Q.tolist(), QD.tolist(), TAU.tolist()))
     assert error(got, QDD) < FORMULATIONS * np.linalg.cond(ARM.mass_matrix(Q))

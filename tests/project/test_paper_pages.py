@@ -36,7 +36,7 @@ def test_the_page_says_what_each_verdict_means() -> None:
     assert rows(meanings())[1:] == [[verdict, meaning] for verdict, meaning in MEANING.items()]
     said = " ".join(text.split())
     assert "read by a machine (OCR)" in said
-    assert "only the captions were at hand" in said
+    assert "Only the captions of the papers' figures were at hand" in said
 
 
 def test_all_five_verdicts_are_counted() -> None:

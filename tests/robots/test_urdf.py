@@ -388,8 +388,8 @@ def test_a_text_is_read_as_its_file(written: Any) -> None:
     ("text", "message"),
     [
         (changed('"2.5"', '"nan"'), "<text>:7: mass value: expected a finite number, got 'nan'"),
-        (VALID + "\udc80", "<text>:32: half a surrogate pair"),
-        ("<robot " + "x" * (4 << 20) + "/>", "<text>: larger than 4 MiB"),
+        (VALID + "\udc80", "<text>:32: the text contains half a surrogate pair"),
+        ("<robot " + "x" * (4 << 20) + "/>", "<text>: the file is larger than 4 MiB"),
         ("puma560", "loads: expected the text of a model file, got 'puma560'. tauforge.load(name_or_path) reads files"),
         ("", "<text>: the file is empty"),
         (7, "loads: expected the text of a model file, got 7"),
@@ -402,7 +402,9 @@ def test_a_bad_text_is_refused(text: Any, message: str) -> None:
     assert message in str(caught.value)
 
 
-TAKEN_FOR_A_TEXT = "load: expected a catalogue name or a path, got a text of {} characters. tauforge.loads(text) reads"
+TAKEN_FOR_A_TEXT = (
+    "load: expected a catalogue name or a path, got a string of {} characters. tauforge.loads(text) reads"
+)
 
 
 @pytest.mark.parametrize(

@@ -140,7 +140,7 @@ def test_thinned_recordings():
     [
         ("time [s],a [m]\n0,1\n1,x\n", "row 3, column a: expected a number, got 'x'"),
         ("time [s],a [m]\n0,1\n0,2\n", "row 3, column time: times must increase"),
-        ("time [s],b [m]\n0,1\n1,2\n", "row 1: there is no column 'a'.*There are: time, b"),
+        ("time [s],b [m]\n0,1\n1,2\n", "row 1: there is no column 'a'.*The columns are: time, b"),
         ("time [s],a [m]\n0,1\n", "at least two rows"),
     ],
 )

@@ -101,8 +101,8 @@ def test_what_is_loaded_where_it_is_needed_does_not_wait():
 @pytest.mark.usefixtures("kernels_on")
 def test_an_arm_of_six_joints_keeps_the_order_of_its_text():
     arm = tf.load("puma560")
-    assert not ordering.is_crowded(arm.kernel("inverse_dynamics")._graph())
-    assert ordering.is_crowded(arm.kernel("forward_dynamics_derivatives")._graph())
+    assert not ordering.is_crowded(arm.kernel("inverse_dynamics").specification.graph)
+    assert ordering.is_crowded(arm.kernel("forward_dynamics_derivatives").specification.graph)
 
 
 def test_a_graph_without_operations():

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
 
+from tauforge.computed_once import computed_once
 from tauforge.kernels.sources import sources_digest
 from tauforge.tracing.graph import Graph
 
@@ -37,12 +37,12 @@ class Specification:
     origin: str | None
     doubt_limit: float | None = None
 
-    @cached_property
+    @computed_once
     def graph(self) -> Graph:
         """The graph, which is traced on first use."""
         return self.make_graph()
 
-    @cached_property
+    @computed_once
     def identity(self) -> str:
         """A digest of everything that can change the result, except the target and its precision."""
         made_from = ("graph", repr(self.graph)) if self.origin is None else ("sources", sources_digest() + self.origin)

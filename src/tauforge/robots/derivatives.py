@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tauforge.algebra.dual import Dual, derivative, seeded
+from tauforge.algebra.dual import Dual, derivative, primal, seeded
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.robots.functions import Argument, Formula, Function, FunctionTable, results_of
+from tauforge.robots.functions import Argument, Doubtful, Formula, Function, FunctionTable, results_of
 
 if TYPE_CHECKING:
     from tauforge.robots.evaluate import Evaluator
@@ -25,7 +25,10 @@ DYNAMICS = ("inverse_dynamics", "forward_dynamics")
 
 
 def with_derivatives(table: FunctionTable) -> FunctionTable:
-    """The table, and the derivatives of inverse and forward dynamics by their three arguments."""
+    """The table, and the derivatives of inverse and forward dynamics by their three arguments.
+
+    A guard of the function guards its derivatives, too: they are what its `judge` then gets as results.
+    """
     added: dict[str, Function] = {}
     for name in DYNAMICS:
         function = table[name]
@@ -42,7 +45,6 @@ def with_derivatives(table: FunctionTable) -> FunctionTable:
         added[f"{name}_derivatives"] = function._replace(
             formula=jacobians(function.formula, names),
             results=tuple((count, argument.numbers) for argument in function.arguments),
-            guard=None,
             in_parts=partial(by_directions, f"{name}_slope", function.arguments),
         )
     return {**table, **added}
@@ -65,13 +67,15 @@ def jacobians(formula: Formula, names: tuple[str, ...]) -> Formula:
     """The derivatives of the results by each of these arguments, a matrix for each name."""
 
     @wraps(formula)
-    def jacobians(model: Any, /, **given: Any) -> list[list[list[Scalar]]]:
+    def jacobians(model: Any, /, **given: Any) -> Any:
         places = [0]
         for name in names:
             places.append(places[-1] + len(given[name]))
             given[name] = seeded(given[name], places[-2])
-        results = results_of(formula(model, **given))
-        return [[[derivative(y, k) for k in range(*span)] for y in results] for span in pairwise(places)]
+        found = formula(model, **given)
+        results = results_of(found)
+        matrices = [[[derivative(y, k) for k in range(*span)] for y in results] for span in pairwise(places)]
+        return Doubtful(matrices, lambda: primal(found.doubt())) if isinstance(found, Doubtful) else matrices
 
     return jacobians
 

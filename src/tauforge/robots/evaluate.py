@@ -29,14 +29,14 @@ from tauforge.kernels.backends import NoKernelError, TooLargeError, backend_of
 from tauforge.kernels.cpu.code_memory import executable_memory
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import quick_call
-from tauforge.robots.functions import Formula, Function, results_of
+from tauforge.robots.functions import Doubtful, Formula, Function, results_of
 from tauforge.robots.own_classes import method_is_as_written
 from tauforge.robots.own_sources import formulas_are_ours
 from tauforge.robots.varying import without_choices
 from tauforge.tracing.graph import Graph, cheapest_trace
 
 if TYPE_CHECKING:
-    from tauforge.kernels.backends import Kernel
+    from tauforge.kernels.backends import Backend, Kernel
     from tauforge.kernels.cpu.kernel import CpuKernel
     from tauforge.robots.robot import Robot
 
@@ -118,6 +118,7 @@ class Evaluator:
         self._robot: Robot = copy.copy(robot)
         self.functions = robot.functions
         self._kernels: dict[Request, CpuKernel] = {}
+        self._others: dict[tuple[Request, Backend, str], Kernel] = {}  # asked for by target and precision
         self._too_large: set[Request] = set()
 
     def call(
@@ -136,7 +137,8 @@ class Evaluator:
             if not quick_call.is_installed(robot, name, loads) and method_is_as_written(type(robot), name):
                 kernel = self.kernel(name, loads)
                 if kernel is not None:
-                    quick_call.install(robot, name, loads, kernel, guarded=function.guard is not None)
+                    taken = tuple(function.argument(load) for load in loads)
+                    quick_call.install(robot, name, taken, kernel, guarded=function.guard is not None)
         return results
 
     def __call__(
@@ -235,8 +237,9 @@ class Evaluator:
 
     def compiled(self, name: str, target: str, dtype: str, varying: tuple[str, ...], **options: Any) -> Kernel:
         """The function on any target; NoKernelError where there can be no kernel."""
-        specification = self._specification(self._request(name, (), options, varying))
-        return backend_of(target).compile(specification, dtype)
+        key = self._request(name, (), options, varying), backend_of(target), dtype
+        found = self._others.get(key)
+        return found or self._others.setdefault(key, key[1].compile(self._specification(key[0]), dtype))
 
     def is_too_large(self, request: Request) -> bool:
         """Whether the function has more operations than are compiled."""
@@ -291,7 +294,7 @@ class Evaluator:
             return formula
 
         def doubt(*arguments: Any, **more: Any) -> list[Scalar]:
-            return [formula(*arguments, **more).doubt]
+            return [formula(*arguments, **more).doubt()]
 
         return doubt
 
@@ -418,7 +421,9 @@ def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Ma
 
 
 def flat(nested: Any) -> list[Scalar]:
-    """Every scalar of nested sequences and vectors, in order."""
+    """Every scalar of nested sequences and vectors, in order, and after them the doubt where there is one."""
+    if isinstance(nested, Doubtful):
+        return [*flat(nested.results), nested.doubt()]
     if isinstance(nested, FoldingScalar) or not hasattr(nested, "__iter__"):
         return [nested]
     return [scalar for item in nested for scalar in flat(item)]

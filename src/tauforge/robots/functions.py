@@ -41,11 +41,12 @@ class Argument(NamedTuple):
 class Doubtful(NamedTuple):
     """What the formula of a guarded function returns.
 
-    doubt: a scalar >= 0. A row with a doubt that is not below the guard's limit (or with NaN) is looked at closely.
+    doubt: computes a scalar >= 0. A row with a doubt that is not below the guard's limit (or with NaN) is looked at
+           closely. It is a function, so that operation counts are of the results alone
     """
 
     results: Any
-    doubt: Scalar
+    doubt: Callable[[], Scalar]
 
 
 class Verdict(NamedTuple):

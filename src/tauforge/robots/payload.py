@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
+from tauforge.computed_once import computed_once
 from tauforge.errors import ShapeError
-from tauforge.robots.computed_once import computed_once
 from tauforge.robots.physical import warn_of_faults
 from tauforge.robots.validation import SYMMETRY_TOLERANCE, broadcast_shape, real_array, real_vectors, rows
 

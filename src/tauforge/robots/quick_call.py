@@ -10,13 +10,15 @@ from __future__ import annotations
 import inspect
 import weakref
 from collections.abc import Callable
-from functools import wraps
-from types import BuiltinFunctionType, CodeType, MethodType
+from functools import update_wrapper, wraps
+from itertools import permutations
+from types import BuiltinFunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 
 from tauforge.kernels.lock import LOCK
+from tauforge.robots.functions import Argument
 
 if TYPE_CHECKING:
     from tauforge.kernels.cpu.kernel import CpuKernel
@@ -25,6 +27,7 @@ DOUBLE = np.dtype(np.float64)
 P = ParamSpec("P")
 R = TypeVar("R")
 T = TypeVar("T")
+Loads = tuple[Argument, ...]
 
 
 def key_of(method: str) -> str:
@@ -80,19 +83,20 @@ class Documented:
         return self.function(self.robot(), *arguments, **more)
 
 
-def dispatcher(documented: Documented) -> Callable[..., Any]:
-    """The function of Python that stands for the method: it takes the way that fits the names of the keywords."""
-    ways: dict[tuple[str, ...], Callable[..., Any]] = {}
+class Dispatcher:
+    """Stands for the method where no machine code does: it takes the way that fits the names of the keywords."""
 
-    @wraps(documented.function)
-    def direct(*arguments: Any, **more: Any) -> Any:
-        return ways.get(tuple(more), documented)(*arguments, **more)
+    def __init__(self, documented: Documented) -> None:
+        self.documented = documented
+        self.ways: dict[tuple[str, ...], Callable[..., Any]] = {}
+        update_wrapper(self, documented.function)
+        self.__signature__ = documented.signature
 
-    vars(direct).update(__signature__=documented.signature, documented=documented, ways=ways)
-    return direct
+    def __call__(self, *arguments: Any, **more: Any) -> Any:
+        return self.ways.get(tuple(more), self.documented)(*arguments, **more)
 
-
-DIRECT = next(x for x in dispatcher.__code__.co_consts if isinstance(x, CodeType) and x.co_name == "direct")
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self.documented.robot(), self.documented.method)
 
 
 def straight_to(kernel: CpuKernel, *, guarded: bool) -> Callable[..., Any]:
@@ -125,39 +129,47 @@ def plain_way(straight: Callable[..., Any], documented: Documented) -> Callable[
     return way
 
 
-def way_with_loads(kernel: CpuKernel, straight: Callable[..., Any], documented: Documented) -> Callable[..., Any]:
+def way_with_loads(kernel: CpuKernel, straight: Callable[..., Any], dispatcher: Dispatcher, loads: Loads) -> Any:
     """For calls with loads by keyword, such as payload=, which the kernel takes after the state."""
+    documented, kinds = dispatcher.documented, [(load.name, load.kind) for load in loads]
     short = kernel.builtin(documented.robot, straight) or straight
 
-    def way(*arguments: Any, **loads: Any) -> Any:
-        arrays = [load.numbers() if hasattr(load, "numbers") else load for load in loads.values()]
+    def way(*arguments: Any, **given: Any) -> Any:
+        arrays = []
+        for name, kind in kinds:
+            load = given[name]
+            if load is None:
+                return dispatcher(*arguments, **{key: value for key, value in given.items() if value is not None})
+            if kind is not None and type(load) is not kind:
+                return documented(*arguments, **given)
+            arrays.append(load if kind is None else load.numbers())
         out = short(*arguments, *arrays)
-        return documented(*arguments, **loads) if out is NotImplemented else out
+        return documented(*arguments, **given) if out is NotImplemented else out
 
     return way
 
 
 def is_installed(robot: Any, method: str, loads: tuple[str, ...]) -> bool:
-    """Whether the next such call finds a shorter way already. loads: names of keywords in the order of the table"""
+    """Whether the next such call finds a shorter way already. loads: names of keywords"""
     shortcut = vars(robot).get(key_of(method))
-    return shortcut is not None and loads in _ways(shortcut)
+    return shortcut is not None and loads in dispatcher_of(shortcut).ways
 
 
-def install(robot: Any, method: str, loads: tuple[str, ...], kernel: CpuKernel, *, guarded: bool) -> None:
+def install(robot: Any, method: str, loads: Loads, kernel: CpuKernel, *, guarded: bool) -> None:
     """From now on a call of the robot's method finds a builtin and then the kernel before the method itself.
 
     Each hands on what it does not take, the last to the method itself.
     """
     own, key = vars(robot), key_of(method)
     if key not in own:
-        own[method] = own[key] = dispatcher(Documented(robot, method))
-    direct = _direct(own[key])
-    documented, straight = vars(direct)["documented"], straight_to(kernel, guarded=guarded)
+        own[method] = own[key] = Dispatcher(Documented(robot, method))
+    dispatcher, straight = dispatcher_of(own[key]), straight_to(kernel, guarded=guarded)
     if loads:
-        vars(direct)["ways"][loads] = way_with_loads(kernel, straight, documented)
+        way = way_with_loads(kernel, straight, dispatcher, loads)
+        dispatcher.ways |= dict.fromkeys(permutations(load.name for load in loads), way)
         return
-    vars(direct)["ways"][()] = plain_way(straight, documented)
-    own[method] = own[key] = kernel.builtin(documented.robot, direct) or direct
+    dispatcher.ways[()] = plain_way(straight, dispatcher.documented)
+    own[method] = own[key] = kernel.builtin(dispatcher.documented.robot, dispatcher) or dispatcher
 
 
 def remove(robot: Any, method: str) -> None:
@@ -166,28 +178,22 @@ def remove(robot: Any, method: str) -> None:
         vars(robot).pop(name, None)
 
 
-def _direct(shortcut: Any) -> Any:
-    """The function of Python behind a builtin."""
-    owner: Any = shortcut.__self__ if isinstance(shortcut, BuiltinFunctionType) else None
-    return shortcut if owner is None else owner.call
-
-
-def _ways(shortcut: Any) -> dict[tuple[str, ...], Any]:
-    ways: dict[tuple[str, ...], Any] = vars(_direct(shortcut))["ways"]
-    return ways
+def dispatcher_of(shortcut: Any) -> Dispatcher:
+    """Behind a builtin, or the shortcut itself."""
+    found: Dispatcher = shortcut.__self__.call if isinstance(shortcut, BuiltinFunctionType) else shortcut
+    return found
 
 
 def is_shortcut(value: object, robot: object, method: str) -> bool:
     """Whether `install` made this, for this method of this robot.
 
-    It is told by its owner or its code, for wrappers copy names and other marks.
+    It is told by its owner or its class, for wrappers copy names and other marks.
     """
     if isinstance(value, BuiltinFunctionType):
         with LOCK:
             from tauforge.kernels.cpu.builtin_call import Handed  # leads to the compiler
 
         value = value.__self__.call if isinstance(value.__self__, Handed) else None
-    if getattr(value, "__code__", None) is not DIRECT:
+    if type(value) is not Dispatcher:
         return False
-    documented: Documented = vars(value)["documented"]
-    return documented.robot() is robot and documented.method == method
+    return value.documented.robot() is robot and value.documented.method == method

@@ -12,11 +12,11 @@ from numpy.typing import ArrayLike
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
+from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.specification import Shape
 from tauforge.robots import varying as families
-from tauforge.robots.computed_once import computed_once
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.evaluate import Evaluator, check_request, kernels_allowed, no_kernel
 from tauforge.robots.functions import FunctionTable, results_of

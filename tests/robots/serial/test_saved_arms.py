@@ -174,11 +174,11 @@ def test_load_refuses_what_is_no_robot(tmp_path: Path, monkeypatch: pytest.Monke
     os.mkfifo(tmp_path / "pipe.toml")
     for path, message in {
         tmp_path / "missing.toml": "no such file",
-        tmp_path / "folder.toml": "is a folder",
-        tmp_path: "is a folder",
+        tmp_path / "folder.toml": "expected a file, got a folder",
+        tmp_path: "expected a file, got a folder",
         tmp_path / "arm.yaml": r"unknown suffix '\.yaml'.*\.toml or \.urdf.*puma560",
         tmp_path / "arm": "unknown suffix ''",
-        tmp_path / "pipe.toml": "not a plain file",
+        tmp_path / "pipe.toml": "expected a regular file",
         tmp_path / ("a" * 300 + ".toml"): "cannot be read",
         Path("a\x00b.toml"): "no such file",
         Path("puma560"): "unknown suffix",
@@ -202,7 +202,7 @@ def test_tip_and_lock_are_for_urdf(tmp_path: Path) -> None:
     path = written(tmp_path, VALID)
     with pytest.raises(ModelError, match=r"tip: tip applies to URDF files only, .*arm\.toml.*\.urdf"):
         load(path, tip="hand")
-    with pytest.raises(ModelError, match=r"lock: lock applies to URDF files only, 'puma560'"):
+    with pytest.raises(ModelError, match=r"lock: lock applies to URDF files only, and 'puma560' is not one"):
         load("puma560", lock={"joint1": 0.0})
 
 

@@ -12,7 +12,8 @@ replaced by point masses at the joints and a remainder (`lumping`): a mass at a 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from tauforge.algebra.acceleration_matrices import acceleration_matrix, moment_of_inertia_forces
@@ -265,14 +266,17 @@ def inverse_dynamics(p: LumpedPlatform, m: PlatformMotion, external: Wrench = NO
 
 def inverse_dynamics_and_doubt(
     p: LumpedPlatform, m: PlatformMotion, external: Wrench = NO_WRENCH
-) -> tuple[list[Scalar], Scalar]:
-    """The forces, and a doubt of them: at least 1 where H may be singular, or a leg may lie along its joint's axis."""
+) -> tuple[list[Scalar], Callable[[], Scalar]]:
+    """The forces, and what computes a doubt of them.
+
+    The doubt is at least 1 where H may be singular, or where a leg may lie along its joint's axis.
+    """
     found, q1 = gathered(p, m)
     wanted = without(found.wrench, external, q1)
     columns = [[*t.S, *cross(t.q, t.S)] for t in found.tips]
     pushes, pivots = elimination([list(row) for row in zip(*columns, strict=True)], [*wanted.force, *wanted.moment])
     forces = [x * t.L + along for t, along, x in zip(found.tips, found.along, pushes, strict=True)]
-    return forces, doubt(pivots, [t.rho for t in found.tips if isinstance(t, Tip)])
+    return forces, partial(doubt, pivots, [t.rho for t in found.tips if isinstance(t, Tip)])
 
 
 def doubt(pivots: Sequence[Scalar], sines: Sequence[Scalar]) -> Scalar:

@@ -11,7 +11,7 @@ from typing import Any
 
 from tauforge.kernels.backends import NoKernelError
 
-SPARE_MAPS = 16  # an object takes three; the rest is left to the compiler, the interpreter and other libraries
+SPARE_MAPS = 16  # an object takes four; the rest is left to the compiler, the interpreter and other libraries
 
 
 class NoExecutableMemoryWarning(RuntimeWarning):

@@ -51,7 +51,9 @@ class Loaded:
         with LOCK:
             _close_unused()
             need_memory()
-            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(host))
+            # llvmlite's memory manager (lmm) puts all parts of an object into one block. LLVM's own takes what is free
+            # for each, and aborts if code and constants are more than 2 GiB apart, as in a process that uses JAX.
+            self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), target_machine(host), use_lmm=True)
             # The code is freed with an array, not by a finalizer of this object. In a reference cycle the garbage
             # collector runs all finalizers first, and other objects of the cycle may still call the code. The collector
             # does not track an array; it is freed when the cycle is broken.

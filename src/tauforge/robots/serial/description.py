@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.inertias import point_mass_inertia
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
+from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError
 from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.robots import physical, validation
-from tauforge.robots.computed_once import computed_once
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source

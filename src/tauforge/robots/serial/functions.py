@@ -6,7 +6,7 @@ Every function takes the arm's model, then the state as lists of scalars, and re
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -145,7 +145,7 @@ def forward_dynamics(
     friction = friction_forces(model, qd)
     free = [t - b - f for t, b, f in zip(tau, bias, friction, strict=True)]
     qdd = solved(factored(mass_matrix(model, q, payload)), free)
-    return Doubtful(qdd, sum_of_magnitudes(qdd))
+    return Doubtful(qdd, partial(sum_of_magnitudes, qdd))
 
 
 def sum_of_magnitudes(values: Scalars) -> Scalar:
@@ -238,7 +238,7 @@ def forward_dynamics_derivatives(
         columns = [solved(factors, [-row[k] for row in slope]) for k in range(n)]
         results.append([list(row) for row in zip(*columns, strict=True)])
     by_tau = inverse(factors)
-    return Doubtful([*results, by_tau], sum_of_magnitudes([by_tau[k][k] for k in range(n)]))
+    return Doubtful([*results, by_tau], partial(sum_of_magnitudes, [by_tau[k][k] for k in range(n)]))
 
 
 def regressor(

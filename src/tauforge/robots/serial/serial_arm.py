@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
+from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.computed_once import computed_once
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded

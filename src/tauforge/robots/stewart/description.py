@@ -11,6 +11,7 @@ import numpy as np
 
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
+from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.formulations.bodies import BodyParameters, body_of
 from tauforge.formulations.stewart.parameters import (
@@ -22,7 +23,6 @@ from tauforge.formulations.stewart.parameters import (
     with_payload,
 )
 from tauforge.robots import physical, validation
-from tauforge.robots.computed_once import computed_once
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source

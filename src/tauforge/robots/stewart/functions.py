@@ -7,6 +7,7 @@ R = Rz Ry Rx; a twist v, omega), and returns nested lists of scalars.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from tauforge.algebra.linear import elimination
@@ -160,8 +161,8 @@ def inverse_dynamics(
         more = () if base_motion is None else (moving(base_motion),)
         used = MODELS[VECTORS if model == EXACT else model]
         forces = used.inverse_dynamics(platform.parameters, m, w, chosen, *more)
-        doubt = doubt_of(platform, m, legs_turn=model != MASSLESS)
-    return Doubtful(forces, doubt + absolute(forces[0]) * TINY)
+        doubt = partial(doubt_of, platform, m, legs_turn=model != MASSLESS)
+    return Doubtful(forces, lambda: doubt() + absolute(forces[0]) * TINY)
 
 
 def doubt_of(platform: PlatformModel, m: PlatformMotion, *, legs_turn: bool = True) -> Scalar:
@@ -192,7 +193,7 @@ def forward_dynamics(
     else:
         base = moving(base_motion)
         a, alpha, doubt = closed_form.forward_dynamics_on_moving_base(lumped, whole, m, leg_forces, base, w)
-    return Doubtful([*a, *alpha], doubt + absolute(alpha.z) * TINY)
+    return Doubtful([*a, *alpha], lambda: doubt + absolute(alpha.z) * TINY)
 
 
 def mass_matrix(model: PlatformModel, pose: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
@@ -236,7 +237,7 @@ def joint_reactions(
     w = external(m.R, external_wrench, platform_axes)
     legs = joint_reactions_of.reactions(loaded(model, payload).parameters, m, w, moving(base_motion))
     wrenches = [[[*leg[joint].force, *leg[joint].moment] for leg in legs] for joint in range(3)]
-    return Doubtful(wrenches, doubt_of(model, m) + absolute(legs[0][0].force.x) * TINY)
+    return Doubtful(wrenches, lambda: doubt_of(model, m) + absolute(legs[0][0].force.x) * TINY)
 
 
 def energy(model: PlatformModel, pose: Scalars, twist: Scalars, payload: Scalars | None = None) -> list[Scalar]:
@@ -255,7 +256,7 @@ def inverse_dynamics_derivatives(
     """dF/dpose, dF/dtwist and dF/dacceleration."""
     lumped, m = loaded(model, payload).lumped, motion(pose, twist, acceleration)
     slopes, doubt = derivatives.inverse_dynamics_slopes(lumped, m, unit_turns(pose))
-    return Doubtful(list(slopes), doubt + absolute(slopes.pose[0][0]) * TINY)
+    return Doubtful(list(slopes), lambda: doubt + absolute(slopes.pose[0][0]) * TINY)
 
 
 def forward_dynamics_derivatives(
@@ -264,14 +265,14 @@ def forward_dynamics_derivatives(
     """da/dpose, da/dtwist and da/dF."""
     lumped, m = loaded(model, payload).lumped, motion(pose, twist)
     slopes, doubt = derivatives.forward_dynamics_slopes(lumped, m, leg_forces, unit_turns(pose))
-    return Doubtful(list(slopes), doubt + absolute(slopes.pose[0][0]) * TINY)
+    return Doubtful(list(slopes), lambda: doubt + absolute(slopes.pose[0][0]) * TINY)
 
 
 def twist_of(model: PlatformModel, pose: Scalars, rates: Scalars) -> Doubtful:
     """The doubt is how much faster than its legs the platform moves."""
     twist = forward_kinematics.twist(model.parameters, motion(pose), rates)
     fastest, slowest = (sum(absolute(x) for x in values) for values in (twist, rates))
-    return Doubtful(twist, fastest / (slowest + TINY))
+    return Doubtful(twist, lambda: fastest / (slowest + TINY))
 
 
 def acceleration_of(model: PlatformModel, pose: Scalars, twist: Scalars, accelerations: Scalars) -> list[Scalar]:

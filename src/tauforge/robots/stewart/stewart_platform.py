@@ -13,11 +13,11 @@ from tauforge.algebra.rotations import angle_rates
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
+from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.computed_once import computed_once
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.evaluate import as_argument, finite_rows
@@ -126,8 +126,7 @@ class StewartPlatform(PlatformDescription):
     def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         if function != "inverse_dynamics":
             return dict(options)
-        given = options.get("corrections", ())
-        names = self._checked_model(options.get("model", EXACT), given.split() if isinstance(given, str) else given)
+        names = self._checked_model(options.get("model", EXACT), options.get("corrections", ()))
         return {**options, "corrections": " ".join(sorted(set(names)))}
 
     def _wrench_axes(self, wrench_frame: str) -> bool:
@@ -373,12 +372,13 @@ class StewartPlatform(PlatformDescription):
             )
         known = MODELS[model].corrections if model in MODELS else ()
         iterable = isinstance(corrections, Iterable) and not isinstance(corrections, str)
-        names = tuple(corrections) if iterable else None
-        if names is None or not set(names) <= set(known):
+        names = tuple(corrections) if iterable else (corrections,)
+        unknown = [name for name in names if not iterable or name not in known]
+        if unknown:
             raise UnsupportedFeatureError(
-                f"{model} has no corrections {corrections if names is None else names!r}",
+                f"{model} has no correction {unknown[0]!r}",
                 field="corrections",
-                remedy=f"A sequence of names among {', '.join(known) or 'none: it is exact'}",
+                remedy=f"Give a sequence of names among {', '.join(known)}" if known else "Give none",
             )
         return names
 

@@ -182,7 +182,12 @@ def test_a_singular_row_stops_no_other(monkeypatch, kernels, law):
     """A point mass at the tip has no inertia along a stretched arm; the other row is that of `simulate`."""
     monkeypatch.setenv("TAUFORGE_KERNELS", kernels)
     arm = tf.SerialArm.from_dh(
-        **{"joints": "RR", "alpha": [0, 0], "a": [1.0, 1.0], "d": [0, 0], "theta": [0, 0], "mass": [0.0, 1.0]},
+        joints="RR",
+        alpha=[0, 0],
+        a=[1.0, 1.0],
+        d=[0, 0],
+        theta=[0, 0],
+        mass=[0.0, 1.0],
         com=np.zeros((2, 3)),
         inertia=np.zeros((2, 3)),
     )

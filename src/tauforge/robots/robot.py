@@ -20,6 +20,7 @@ from tauforge.robots import varying as families
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.evaluate import Evaluator, check_request, kernels_allowed, no_kernel
 from tauforge.robots.functions import FunctionTable, results_of
+from tauforge.robots.named_arguments import ON_SINGULAR, sorted_call
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
@@ -54,8 +55,9 @@ class Robot(ABC):
     4. **Drawing**: `drawing(position)`, the points, segments and frames that pictures show.
     5. **Dynamics**: `inverse_dynamics`, `forward_dynamics`, their derivatives and `energy`. External wrenches have the
        keyword `wrench_argument`; payload= and base_motion= where physics allows. `formulations` are the names by which
-       inverse dynamics can be computed, chosen by the keyword `formulation_argument`; `default_formulation` is the one
-       of a plain call, `formulations_taking(loads)` those that take these loads. `simplifications` are published models
+       inverse dynamics can be computed, chosen by the keyword `formulation_argument`, an option of the table's entry;
+       `default_formulation` is the one of a plain call, `formulations_taking(loads)` those that take these loads.
+       Guarded functions take on_singular="nan", which makes singular rows NaN. `simplifications` are published models
        with one thing wrong. `counted_formula` is what operation counts are about.
     6. **Positions**: `position_error(target, position)`, the short way round. `coordinate_rates` gives the time
        derivatives of the coordinates from velocities and accelerations, `from_coordinate_rates` undoes it.
@@ -154,7 +156,17 @@ class Robot(ABC):
 
     def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options of a function as its formula takes them; UnsupportedFeatureError for values it does not know."""
-        return dict(options)
+        chosen, argument = dict(options), self.formulation_argument
+        if argument in chosen and self.formulations:
+            name = chosen[argument]
+            if name is None:  # as in a plain call
+                del chosen[argument]
+            elif name not in self.formulations:
+                known = ", ".join(self.formulations)
+                raise UnsupportedFeatureError(
+                    f"unknown {argument} {name!r}", field=argument, remedy=f"Use one of {known}"
+                )
+        return chosen
 
     def kernel(
         self,
@@ -188,12 +200,18 @@ class Robot(ABC):
 
     @quick
     def inverse_dynamics(self, *state: Any, **loads: Any) -> Array:
-        """Actuator forces (..., m) from position, velocity and acceleration, (..., n) each; loads by keyword."""
+        """Actuator forces (..., m) from position, velocity and acceleration, (..., n) each.
+
+        Loads and options of the table's entry by keyword; on_singular="nan" where the entry has a guard.
+        """
         return self._by_position("inverse_dynamics", state, loads)[0]
 
     @quick
     def forward_dynamics(self, *state: Any, **loads: Any) -> Array:
-        """Accelerations (..., n) from position, velocity (..., n) and actuator forces (..., m); loads by keyword."""
+        """Accelerations (..., n) from position, velocity (..., n) and actuator forces (..., m).
+
+        Keywords as in `inverse_dynamics`.
+        """
         return self._by_position("forward_dynamics", state, loads)[0]
 
     @quick
@@ -214,19 +232,13 @@ class Robot(ABC):
         three = self._by_position("forward_dynamics_derivatives", state, loads)
         return three[0], three[1], three[2]
 
-    def _by_position(self, function: str, given: Sequence[Any], loads: Mapping[str, Any]) -> tuple[Array, ...]:
-        table = self.functions[function]
-        known = [argument.name for argument in table.optional]
-        if unknown := sorted(set(loads) - set(known)):
-            raise UnsupportedFeatureError(
-                f"{function} of {self.name} takes no {unknown[0]}=",
-                field=unknown[0],
-                remedy=f"Known: {', '.join(known) or 'none'}",
-            )
-        names = [argument.name for argument in table.arguments]
-        if len(given) != len(names):
-            raise TypeError(f"{function} takes {len(names)} arguments ({', '.join(names)}), got {len(given)}")
-        return self._evaluate(function, {**dict(zip(names, given, strict=True)), **loads})
+    def _by_position(self, function: str, given: Sequence[Any], named: Mapping[str, Any]) -> tuple[Array, ...]:
+        """The default of a method: the table's entry says what it takes by position and by keyword."""
+        if function not in self.functions:
+            raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
+        call = sorted_call(self.name, function, self.functions[function], given, named)
+        options = self.check_options(function, call.options)
+        return self._evaluate(function, call.arguments, call.on_singular, **options)
 
     def accelerations(self, position: Array, velocity: Array, force: Array, wrench: Array | None = None) -> Array:
         """forward_dynamics with an external wrench (..., 6), None for none."""
@@ -238,7 +250,9 @@ class Robot(ABC):
 
     def forces_without_raising(self, position: Array, velocity: Array, acceleration: Array) -> Array:
         """inverse_dynamics; in a batch a row without an answer is NaN and does not stop the others."""
-        return self.inverse_dynamics(position, velocity, acceleration)
+        guarded = self.functions["inverse_dynamics"].guard is not None
+        rows = {ON_SINGULAR: "nan"} if guarded and np.ndim(position) > 1 else {}
+        return self.inverse_dynamics(position, velocity, acceleration, **rows)
 
     @property
     def formulations(self) -> tuple[str, ...]:

@@ -303,6 +303,37 @@ def test_recordings(tmp_path):
     assert np.abs(again.error).max() < 1e-6  # a spline through rows 1 ms apart
 
 
+def test_random_states_within_one_limit():
+    """The missing end is a turn or 1 m beyond the given one."""
+    cart, rod = CartPendulum.coordinates
+    ends = {
+        (5.0, np.inf): ((5.0, 6.0), (5.0, 5.0 + 2 * np.pi)),
+        (-np.inf, -4.0): ((-5.0, -4.0), (-4.0 - 2 * np.pi, -4.0)),
+        (-np.inf, np.inf): ((-np.pi, np.pi), (-np.pi, np.pi)),
+        (2.0, 2.5): ((2.0, 2.5), (2.0, 2.5)),
+    }
+    for (lower, upper), expected in ends.items():
+
+        class Limited(CartPendulum):
+            coordinates = (cart._replace(lower=lower, upper=upper), rod._replace(lower=lower, upper=upper))
+
+        position = Limited().random_states(4000)[0]
+        low, high = np.transpose(expected)
+        assert ((low <= position) & (position <= high)).all()
+        assert (np.ptp(position, axis=0) > 0.99 * (high - low)).all()
+
+
+def test_words_for_it():
+    class Trolley(CartPendulum):
+        kind = "trolley"
+
+    class Arm(type(tf.load("planar-2r"))):
+        kind = "arm of mine"
+
+    assert (CART.noun, Trolley().noun) == ("cart", "trolley")
+    assert Arm(**tf.load("planar-2r").__getstate__()).noun == "arm"
+
+
 def test_it_is_drawn():
     drawing = CART.drawing([[0.2, 0.0], [0.2, np.pi / 2]])
     (rod,) = drawing.segments

@@ -8,11 +8,13 @@ import pytest
 import tauforge as tf
 from support import cart_pendulum
 from support.cart_pendulum import CartPendulum, pairs
-from support.command_line import parsed
+from support.command_line import error_of, parsed, saved
 from support.tolerances import FORMULATIONS, ROUNDING, error
 from tauforge.algebra.scalars import cos
 from tauforge.analysis.comparison import compare
 from tauforge.analysis.complexity import operation_count
+from tauforge.motion.columns import TIME, columns_of
+from tauforge.motion.csv_table import read_csv
 from tauforge.robots import loading
 from tauforge.robots.derivatives import with_derivatives
 from tauforge.robots.functions import Argument, Doubtful, Function, Guard, Verdict
@@ -187,10 +189,31 @@ def test_a_singular_row_under_a_law_stops_no_other(cart):
     assert np.abs(got.position[1] - one.position).max() < FORMULATIONS
 
 
-def test_on_the_command_line(tmp_path, monkeypatch):
+@pytest.fixture
+def choosing_file(tmp_path, monkeypatch):
     monkeypatch.setattr(loading, "FORMATS", dict(loading.FORMATS))
     loading.register_format("choosing-cart-1", lambda values: ChoosingCart())
-    (tmp_path / "cart.toml").write_text('format = "choosing-cart-1"\n')
-    found = parsed("compare", tmp_path / "cart.toml", "--states", "20")
+    path = tmp_path / "cart.toml"
+    path.write_text('format = "choosing-cart-1"\n')
+    return path
+
+
+def test_a_comparison_on_the_command_line(choosing_file):
+    found = parsed("compare", choosing_file, "--states", "20")
     assert tuple(found["disagreement"]) == ChoosingCart.formulations
     assert found["largest"] < FORMULATIONS
+
+
+def test_formulations_on_the_command_line(choosing_file):
+    """The option is one, whatever the kind calls its keyword."""
+    own, motion = columns_of(ChoosingCart()), choosing_file.with_name("motion.csv")
+    header = [TIME, *own.position, *own.velocity, *own.acceleration]
+    saved(motion, header, np.column_stack([np.arange(5.0), Q, QD, QDD]))
+    expected, out = PLAIN.inverse_dynamics(Q, QD, QDD), choosing_file.with_name("forces.csv")
+    for option in ("--formulation", "--model"):
+        found = parsed("inverse-dynamics", choosing_file, motion, "-o", out, option, BY_COLUMNS)
+        assert found["formulation"] == BY_COLUMNS
+        assert error(read_csv(out).take(own.force), expected) < FORMULATIONS
+        message = error_of("inverse-dynamics", choosing_file, motion, option, "newton")
+        assert "unknown method 'newton'\n  Use one of lagrange, by-columns" in message
+    assert parsed("inverse-dynamics", choosing_file, motion)["formulation"] == LAGRANGE

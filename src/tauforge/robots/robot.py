@@ -43,6 +43,9 @@ class Robot(ABC):
     A kind of robot is a subclass. It must give 1 to 4; the rest has defaults that fit a robot whose velocities are the
     rates of its coordinates and whose actuators act on them one by one. Batches lead: (..., n).
 
+    A robot does not change after it was made: its model, its kernels and the short ways to them are kept from the first
+    call on, and a later change of an attribute is not seen. `replace` makes another robot.
+
     1. **Names**: `name`, `coordinates` and `actuators`, with units, limits and columns. `n` is the number of
        coordinates, `gravity` (3,) the acceleration of free fall.
     2. **Functions**: `functions`, the table of formulas that are evaluated and compiled (`robots/functions.py`). It has
@@ -72,8 +75,8 @@ class Robot(ABC):
        whether the robot itself takes energy; `dampers` its friction; `check_integrable` refuses friction that jumps.
        `friction_jumps` tells whether it does, `with_smooth_friction(speed)` smooths it.
     10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`.
-    11. **Words**: `repr`, `summary()` for people, `data()` for machines, `worries()`; `kind` and the shorter `noun` say
-        what the robot is.
+    11. **Words**: `repr`, `summary()` for people, `data()` for machines, `worries()`; `kind` says what the robot
+        is, `noun` the same in one word; by default they are equal.
 
     Identities that tests check for every kind: forward_dynamics undoes inverse_dynamics; the energy changes by the
     power of actuators and friction; `kernel` equals the method; `varying` equals `replace`.
@@ -84,7 +87,6 @@ class Robot(ABC):
     known_exceptions: tuple[KnownException, ...] = ()
     sources: tuple[Source, ...] = ()
     kind: ClassVar[str] = "robot"
-    noun: ClassVar[str] = "robot"
     moved_body: ClassVar[str | None] = None
     pose_takes_guess: ClassVar[bool] = False
     wrench_argument: ClassVar[str | None] = None
@@ -332,10 +334,12 @@ class Robot(ABC):
         return np.zeros((self.n, self.n)), np.eye(self.n)
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
-        """Positions within the limits (or a turn), velocities and accelerations of order one: (count, n) each."""
+        """Positions within the limits, velocities and accelerations of order one: (count, n) each.
+
+        A coordinate without limits is between -pi and pi. One with a single limit is within a turn or 1 m of it.
+        """
         random = np.random.default_rng(seed)
-        low = [c.lower if np.isfinite(c.lower) else -np.pi for c in self.coordinates]
-        high = [c.upper if np.isfinite(c.upper) else np.pi for c in self.coordinates]
+        low, high = np.transpose([c.usual_range for c in self.coordinates])
         shape = (count, self.n)
         return random.uniform(low, high, shape), random.normal(size=shape), random.normal(size=shape)
 
@@ -446,6 +450,11 @@ class Robot(ABC):
         }
 
     # -------------------------------------------------------------------------------------------------------- words
+
+    @property
+    def noun(self) -> str:
+        """What sentences call the robot, such as "arm"; by default its kind."""
+        return self.kind
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.n} coordinates)"

@@ -9,7 +9,7 @@ import tauforge as tf
 from support import cart_pendulum
 from support.cart_pendulum import CartPendulum, pairs
 from support.command_line import error_of, parsed, saved
-from support.tolerances import FORMULATIONS, ROUNDING, error
+from support.tolerances import FORMULATIONS, ROUNDING, SAME_STEPS, error
 from tauforge.algebra.scalars import cos
 from tauforge.analysis.comparison import compare
 from tauforge.analysis.complexity import operation_count
@@ -186,7 +186,7 @@ def test_a_singular_row_under_a_law_stops_no_other(cart):
     got = tf.rollout(light, OwnLaw(light), move, initial=(starts, np.zeros(2)), **options)
     assert got.finite.tolist() == [False, True]
     one = tf.simulate(light, OwnLaw(light), move, initial=(starts[1], np.zeros(2)), **options)
-    assert np.abs(got.position[1] - one.position).max() < FORMULATIONS
+    assert np.abs(got.position[1] - one.position).max() < SAME_STEPS
 
 
 @pytest.fixture

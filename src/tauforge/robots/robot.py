@@ -68,7 +68,8 @@ class Robot(ABC):
        and velocities twists. `random_states` are states to try things on.
     7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their `sensors` measure;
        `poses_from_sensors`, where that puts the `moved_body`, with a guess if `pose_takes_guess`; `holding_forces` keep
-       the robot at rest.
+       the robot at rest. A robot with other than n actuators gives the first two itself, or takes no law that needs
+       them.
     8. **Limits**: `limited_quantities(position, velocity)`, with names for events and messages.
     9. **State**: `state_space`, the robot's state as one vector for the integrators. `singularity(position)` changes
        its sign where the actuators lose control of the robot; it is None if that cannot happen. `dissipates` tells

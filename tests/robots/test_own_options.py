@@ -10,7 +10,7 @@ from support import cart_pendulum
 from support.cart_pendulum import CartPendulum, pairs
 from support.command_line import error_of, parsed, saved
 from support.tolerances import FORMULATIONS, ROUNDING, SAME_STEPS, error
-from tauforge.algebra.scalars import cos
+from tauforge.algebra.scalars import absolute, cos
 from tauforge.analysis.comparison import compare
 from tauforge.analysis.complexity import operation_count
 from tauforge.motion.columns import TIME, columns_of
@@ -29,6 +29,11 @@ def determinant(p, q):
     return moment * moment * ((p["cart_mass"] + p["mass"]) / p["mass"] - cos(q[1]) * cos(q[1]))
 
 
+def doubt(p, q):
+    """Rounding may make a determinant of 0 a negative one, or -0, and a doubt is never negative."""
+    return 1.0 / absolute(determinant(p, q))
+
+
 def inverse_dynamics(p, q, qd, qdd, push=None, *, method):
     """The equations as in the textbook, or the mass matrix by its columns."""
     found = cart_pendulum.inverse_dynamics(p, q, qd, qdd)
@@ -38,11 +43,11 @@ def inverse_dynamics(p, q, qd, qdd, push=None, *, method):
         found = [
             rest[i] + sum(a * (column[i] - weight[i]) for a, column in zip(qdd, columns, strict=True)) for i in (0, 1)
         ]
-    return Doubtful(found if push is None else [found[0] - push[0], found[1]], lambda: 1.0 / determinant(p, q))
+    return Doubtful(found if push is None else [found[0] - push[0], found[1]], lambda: doubt(p, q))
 
 
 def forward_dynamics(p, q, qd, forces):
-    return Doubtful(cart_pendulum.forward_dynamics(p, q, qd, forces), lambda: 1.0 / determinant(p, q))
+    return Doubtful(cart_pendulum.forward_dynamics(p, q, qd, forces), lambda: doubt(p, q))
 
 
 def judge(robot, arguments, results, options):

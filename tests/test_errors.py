@@ -145,7 +145,7 @@ def test_a_row_can_have_another_name():
 
 
 def test_rows_of_files():
-    """Of a CSV file, counted as a spreadsheet does: the message says so, and names the column."""
+    """Rows of a CSV file are counted as a spreadsheet does, and the message names row and column."""
     error = tf.ModelError("expected a number", row=3, field="q1")
     assert str(error) == "row 3, column q1: expected a number"
     found = error.located("motion.csv")

@@ -168,7 +168,7 @@ def solved(law, plant, start, duration, step):
 
 
 def computed_torque(t, q, qd, kp=100.0, kv=20.0):
-    """Of the cart, by hand."""
+    """Computed torque for the cart, by hand."""
     wanted = MOVE.sample(t)
     asked = wanted.acceleration + kv * (wanted.velocity - qd) + kp * (wanted.position - q)
     return textbook_forces(CART.parameters, q, qd, asked)

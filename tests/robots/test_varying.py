@@ -1,4 +1,4 @@
-"""Kernels that take numbers of the robot as arguments equal those of the changed robots."""
+"""Kernels that take parameters of the robot as arguments equal those of the changed robots."""
 
 from __future__ import annotations
 

@@ -45,10 +45,10 @@ def inverse_dynamics(
     output: Output = None,
     formulation: Annotated[
         str | None,
-        typer.Option(help="Of an arm; default joint-frames, the cheapest.", autocompletion=complete_formulation),
+        typer.Option(help="For an arm. Default: joint-frames, the cheapest.", autocompletion=complete_formulation),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="Of a platform; default exact.", autocompletion=complete_model)
+        str | None, typer.Option(help="For a platform. Default: exact.", autocompletion=complete_model)
     ] = None,
     payload: PayloadOption = None,
     wrench: Wrench = None,
@@ -133,7 +133,7 @@ def forward_kinematics(
         str | None,
         typer.Option(
             metavar="X,Y,Z,THETA_X,THETA_Y,THETA_Z",
-            help="Of a platform: a pose near the first row; default level above the base.",
+            help="For a platform: a pose near the first row. Default: level above the base.",
         ),
     ] = None,
     tip: Tip = None,

@@ -45,7 +45,7 @@ class CsvTable:
     """Numbers of a file by the names of their columns, with their rows.
 
     units:    as written, None where there is none; unknown units matter only for columns that are taken
-    numbers:  (k, columns); NaN where a cell is not a number
+    numbers:  (k, columns); NaN where a cell holds something else
     faults:   for columns that hold more than numbers: the first fault and its row
     synonyms: other names that columns of the file may have, and ours; ours is used where a file has both
     """

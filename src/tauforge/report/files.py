@@ -19,13 +19,13 @@ LINK = re.compile(rf'href="((?:{DATA}|{FIGURES})/[^"/]+)"')
 
 
 def stem(study: Study, thing: Figure | Table) -> str:
-    """Of a figure's images or a table's CSV; also the thing's anchor in the page."""
+    """The name, without suffix, of a figure's images or a table's CSV. It is also the anchor in the page."""
     kind = "table-" if isinstance(thing, Table) and not thing.name.startswith("table-") else ""
     return f"{study.name}-{kind}{thing.name.removeprefix(f'{study.name}-')}"
 
 
 def panel_stems(study: Study, figure: Figure) -> list[str]:
-    """Of the CSV of each panel."""
+    """The name, without suffix, of each panel's CSV."""
     own = stem(study, figure)
     return [own] if len(figure.panels) == 1 else [f"{own}-panel-{k}" for k in range(1, len(figure.panels) + 1)]
 

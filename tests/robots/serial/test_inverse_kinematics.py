@@ -111,7 +111,7 @@ def test_one_joint_and_ten(letters):
 
 
 def operations(arm):
-    """Of one call, as it would be compiled."""
+    """Operations of one call, as it would be compiled."""
     sizes = {"target": 12, "q": arm.n, "asked": 6, "lower": arm.n, "upper": arm.n, "length": 1}
 
     def flat(*arguments):
@@ -186,7 +186,7 @@ def test_convergence_is_quadratic():
 
 
 def test_the_step_follows_the_exact_derivative():
-    """Of what is missing, also half a radian and more away, where the rotation vector does not turn like omega."""
+    """The derivative of the pose error, also half a radian away, where the rotation vector does not turn like omega."""
     rng = np.random.default_rng(7)
     arm = random_arm(rng, "RRPRRR")
     q, goal = rng.uniform(-1.5, 1.5, (2, 6))

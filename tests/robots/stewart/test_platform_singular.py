@@ -152,7 +152,7 @@ def test_such_a_leg_is_said_to_be_singular(platform):
 
 @stuck
 def test_forward_dynamics_of_such_a_leg(platform):
-    """An error of the package's own, or not a number; the other row is not touched."""
+    """A row without an answer raises an error of the package or is NaN; the other row is not touched."""
     pose, forces = np.stack([ASIDE, REST]), np.ones(6)
     try:
         got = platform.forward_dynamics(pose, REST, forces)

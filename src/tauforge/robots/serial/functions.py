@@ -305,7 +305,7 @@ LOADS = (TIP_WRENCH, PAYLOAD, BASE_MOTION)
 
 @cache
 def function_table(n: int) -> FunctionTable:
-    """Of an arm with n joints."""
+    """The functions of an arm with n joints."""
 
     def joints(*names: str) -> tuple[Argument, ...]:
         return tuple(Argument(name, (n,), f"{{name}} has {n} joints") for name in names)

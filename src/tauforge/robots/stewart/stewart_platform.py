@@ -229,7 +229,7 @@ class StewartPlatform(PlatformDescription):
         return self._evaluate("force_matrix", {"pose": pose})[0]
 
     def condition_number(self, pose: ArrayLike, characteristic_length: float | None = None) -> Array:
-        """Of H, (...): the ratio of its largest and smallest singular values (Dasgupta sec. 4.2).
+        """Condition number of H, (...): the ratio of its largest and smallest singular values (Dasgupta sec. 4.2).
 
         characteristic_length: m, divides the moments, so that all rows are forces; None leaves them as the paper does
         """

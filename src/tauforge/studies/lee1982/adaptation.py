@@ -68,7 +68,7 @@ def law(arm: SerialArm) -> Law:
 
 
 class Cycle(NamedTuple):
-    """Of one law: the largest error of any joint, rad, at every sampling instant, and in every move."""
+    """The largest error of any joint under one law, rad, at every sampling instant and in every move."""
 
     time: Array
     error: Array

@@ -126,9 +126,9 @@ def test_a_singular_pose_is_a_failed_check(tmp_path):
     rows[:, 0] = np.arange(6)
     flat = saved(tmp_path / "flat.csv", [TIME, *columns_of(tf.load("motion-rig")).position], rows)
     text = error_of("inverse-dynamics", "motion-rig", flat, code=1)
-    assert f"cannot hold the platform in row 2 of {flat}, t = 0 s (condition number" in text
-    assert f"in row 2 of {flat}, t = 0 s" in error_of("sizing", "motion-rig", flat, code=1)
-    assert f"in row 2 of {flat}, t = 0 s" in error_of("compare", "motion-rig", "--motion", flat, code=1)
+    assert f"cannot hold the platform (row 2 of {flat}, t = 0 s, condition number" in text
+    assert f"(row 2 of {flat}, t = 0 s, " in error_of("sizing", "motion-rig", flat, code=1)
+    assert f"(row 2 of {flat}, t = 0 s, " in error_of("compare", "motion-rig", "--motion", flat, code=1)
 
 
 def test_a_singular_pose_further_on_is_told_by_its_row_and_its_time(tmp_path):
@@ -139,7 +139,7 @@ def test_a_singular_pose_further_on_is_told_by_its_row_and_its_time(tmp_path):
     given = [TIME, *columns.position, *columns.velocity, *columns.acceleration]
     rows = np.hstack([rows, np.zeros((8, len(given) - rows.shape[1]))])
     text = error_of("inverse-dynamics", "motion-rig", saved(tmp_path / "dip.csv", given, rows), code=1)
-    assert f"cannot hold the platform in row 7 of {tmp_path / 'dip.csv'}, t = 1.25 s (condition number" in text
+    assert f"cannot hold the platform (row 7 of {tmp_path / 'dip.csv'}, t = 1.25 s, condition number" in text
 
 
 def test_forward_kinematics_of_an_arm(tmp_path, arm_csv):

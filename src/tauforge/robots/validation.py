@@ -68,8 +68,9 @@ def array(value: Any, shape: tuple[int, ...], field: str) -> NDArray[np.float64]
         raise ModelError(f"expected {describe(shape)}, got {shown(value)}", field=field)
     if result.shape != shape:
         raise ModelError(f"expected {describe(shape)}, got shape {result.shape}", field=field)
-    if not (np.abs(result) <= LARGEST).all():
-        raise ModelError(f"expected finite numbers of at most {LARGEST:g}, got {shown(value)}", field=field)
+    sound = np.abs(result) <= LARGEST
+    if not sound.all():
+        raise ModelError(f"expected finite numbers of at most {LARGEST:g}, got {result[~sound][0]}", field=field)
     return result
 
 

@@ -91,7 +91,7 @@ def test_what_cannot_vary_says_so():
         (arm, ("mass", "mass"), "named twice"),
         (general, ("alpha",), "not described by DH parameters.*from_dh"),
         (arm, ("alpha", "offset"), "theta or d of a DH arm"),
-        (arm, "mass", "expected names, got 'mass'"),
+        (arm, "mass", "expected a sequence of names, got 'mass'"),
     ):
         with pytest.raises(tf.UnsupportedFeatureError, match=match):
             wanted.kernel("inverse_dynamics", varying=fields)
@@ -150,5 +150,5 @@ def test_a_platform_says_what_cannot_vary():
     rig = tf.load("motion-rig")
     with pytest.raises(tf.UnsupportedFeatureError, match=r"'colour' cannot vary.*platform_mass"):
         rig.kernel("inverse_dynamics", varying=["colour"])
-    with pytest.raises(tf.UnsupportedFeatureError, match="expected names, got 'gravity'"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="expected a sequence of names, got 'gravity'"):
         rig.kernel("inverse_dynamics", varying="gravity")

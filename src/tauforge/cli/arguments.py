@@ -169,6 +169,6 @@ def parse_payload(text: str | None) -> Payload | None:
     return Payload(values[0], values[1:] or (0.0, 0.0, 0.0))
 
 
-def loaded(robot: Any, payload: Payload | None) -> Any:
+def robot_carrying(robot: Any, payload: Payload | None) -> Any:
     """The robot with the payload as part of it."""
     return robot if payload is None else robot.carrying(payload)

@@ -91,9 +91,9 @@ def _model(m: Measured) -> tuple[Claim, ...]:
             measured=f"largest error {newtons(published)}",
             reason="This is the vector form with eq. 25 corrected. Once the parallel-axis terms of eqs 32, 33 and 50 "
             f"are left out it agrees with the exact model {within(max(m.mended) / peak)} of the largest force, and "
-            f"{within(m.loaded)} on {TRIED_ON} and random external forces and moments.",
+            f"{within(m.under_load)} on {TRIED_ON} and random external forces and moments.",
             rule=MODEL,
-            evidence={"published": list(published), "mended": list(m.mended), "peak": peak, "loaded": m.loaded},
+            evidence={"published": list(published), "mended": list(m.mended), "peak": peak, "under_load": m.under_load},
         ),
         Claim(
             name="parallel-axes",

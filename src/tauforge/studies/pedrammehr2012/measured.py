@@ -156,7 +156,7 @@ class Measured:
         )
 
     @cached_property
-    def loaded(self) -> float:
+    def under_load(self) -> float:
         """Error of the vector form, every parallel axis once, beside the largest force, under external loads."""
         return error_under_load(pedrammehr2012, corrections=pedrammehr2012.Corrections(True, True))
 

@@ -221,7 +221,7 @@ def test_a_simulation_that_runs_away_says_when():
     )
     assert "recording" not in text
     assert "residual" not in text
-    assert "kp: increases some errors" in error_of(*move, "--kp=-1", "--kv=1")
+    assert "kp: the gain increases some errors" in error_of(*move, "--kp=-1", "--kv=1")
 
 
 def test_joints_that_jump_by_a_turn_are_told(tmp_path):
@@ -338,7 +338,7 @@ def test_limits_are_told_as_events():
             "pd needs this gain, and no default suits all robots",
         ),
         (["planar-2r", "--motion", "MOVE", "--controller", "none", "--kp", "1"], "--controller none takes no gains"),
-        (["planar-2r", "--motion", "MOVE", "--kp", "1,2,3"], "kp: expected a number, 2 numbers or an 2 x 2 matrix"),
+        (["planar-2r", "--motion", "MOVE", "--kp", "1,2,3"], "kp: expected a number, 2 numbers or a matrix (2, 2)"),
         (["planar-2r", "--motion", "MOVE", "--method", "euler"], "expected one of rk4, dormand-prince, symplectic"),
         (["planar-2r", "--motion", "MOVE", "--step", "0.3"], "duration: expected a whole number of steps of 0.3 s"),
         (["planar-2r", "--motion", "MOVE", "--step", "-1"], "step: expected a number > 0"),

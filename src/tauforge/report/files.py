@@ -45,6 +45,6 @@ def check_names(study: Study) -> None:
     for names in ([stem(study, figure) for figure in study.figures], data + [stem(study, one) for one in study.tables]):
         for name in names:
             if not NAME.fullmatch(name) or names.count(name) > 1:
-                problem = "would be written twice" if names.count(name) > 1 else "is no name for a file"
-                remedy = "Figures and tables have names of their own, lower-case letters and digits with dashes between"
+                problem = "would be written twice" if names.count(name) > 1 else "is not a valid file name"
+                remedy = "Give each figure and table its own name, of lower-case letters and digits with dashes between"
                 raise ModelError(f"study {study.name}: {name!r} {problem}", remedy=remedy)

@@ -128,7 +128,7 @@ def rotation(value: ArrayLike, field: str) -> NDArray[np.float64]:
     error = np.abs(R.T @ R - np.eye(3)).max()
     if error > ROTATION_TOLERANCE or np.linalg.det(R) < 0:
         raise ModelError(
-            f"not a rotation matrix: R'R differs from 1 by {error:.2g}, det = {np.linalg.det(R):.3g}",
+            f"R is not a rotation matrix: R'R differs from 1 by {error:.2g}, det = {np.linalg.det(R):.3g}",
             field=field,
             remedy="Give more digits, or roll, pitch and yaw",
         )

@@ -165,7 +165,7 @@ class Recording:
         try:
             import xarray
         except ImportError:
-            raise ModelError("to_xarray needs the package xarray", remedy="pip install xarray") from None
+            raise ModelError("to_xarray needs the package xarray", remedy="Run pip install xarray") from None
         data = {}
         for name in ARRAYS:
             axis, units = ("actuator", self.force_units) if name == "force" else ("coordinate", self.units)
@@ -193,7 +193,7 @@ class Recording:
         try:
             from matplotlib.figure import Figure
         except ImportError:
-            raise ModelError("plots need matplotlib", remedy="pip install tauforge[plots]") from None
+            raise ModelError("plots need matplotlib", remedy="Run pip install tauforge[plots]") from None
         known = ("error", *ARRAYS)
         if isinstance(quantities, str) or not quantities or not set(quantities) <= set(known):
             raise ModelError(

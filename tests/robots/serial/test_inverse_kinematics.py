@@ -429,9 +429,9 @@ MIRRORED = np.diag([1.0, 1, -1, 1])
     ("pose", "options", "message"),
     [
         (np.zeros((4, 4)), {}, "pose: the last row of a transform must be 0 0 0 1"),
-        (np.diag([2.0, 1, 1, 1]), {}, "pose: not a rotation matrix"),
-        (MIRRORED, {}, "pose: not a rotation matrix"),
-        (SHEARED, {}, "pose, row 2: not a rotation matrix"),
+        (np.diag([2.0, 1, 1, 1]), {}, "pose: R is not a rotation matrix"),
+        (MIRRORED, {}, "pose: R is not a rotation matrix"),
+        (SHEARED, {}, "pose, row 2: R is not a rotation matrix"),
         (ENDS, {}, "pose, row 1: the last row of a transform must be 0 0 0 1"),
         (np.eye(3), {}, r"pose: expected real numbers \(\.\.\., 4, 4\), world <- tool, got \(3, 3\)"),
         (np.zeros(4), {}, r"pose: expected real numbers \(\.\.\., 4, 4\), world <- tool, got \(4,\)"),

@@ -194,7 +194,7 @@ def test_load_refuses_what_is_no_robot(tmp_path: Path, monkeypatch: pytest.Monke
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", locked)
-    with pytest.raises(ModelError, match=r"arm\.toml: cannot be read: Permission denied"):
+    with pytest.raises(ModelError, match=r"arm\.toml: the file cannot be read: Permission denied"):
         load(path)
 
 

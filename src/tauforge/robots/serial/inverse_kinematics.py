@@ -33,7 +33,7 @@ TASK = 6  # directions
 class JointRanges(NamedTuple):
     """Where an arm's joints may be, and where it is sensible to look for them.
 
-    lower, upper: (n,) limits; those that are absent are as large as a number of a robot may be
+    lower, upper: (n,) limits; those that are absent are as large as a parameter of a robot may be
     middle, half: (n,) of where starts are taken from; half is NaN for prismatic joints without limits
     revolute:     (n,)
     origin:       (3,) of the base, world axes

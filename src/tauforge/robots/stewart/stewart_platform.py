@@ -375,10 +375,14 @@ class StewartPlatform(PlatformDescription):
         names = tuple(corrections) if iterable else (corrections,)
         unknown = [name for name in names if not iterable or name not in known]
         if unknown:
+            if not known:
+                raise UnsupportedFeatureError(
+                    f"the model {model} takes no corrections, got {unknown[0]!r}", field="corrections"
+                )
             raise UnsupportedFeatureError(
                 f"{model} has no correction {unknown[0]!r}",
                 field="corrections",
-                remedy=f"Give a sequence of names among {', '.join(known)}" if known else "Give none",
+                remedy=f"Give a sequence of names among {', '.join(known)}",
             )
         return names
 

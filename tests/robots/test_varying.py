@@ -90,7 +90,7 @@ def test_what_cannot_vary_says_so():
         (arm, ("colour",), r"'colour' cannot vary.*gravity, mass"),
         (arm, ("mass", "mass"), "named twice"),
         (general, ("alpha",), "not described by DH parameters.*from_dh"),
-        (arm, ("alpha", "offset"), "theta or d of a DH arm"),
+        (arm, ("alpha", "offset"), "'offset' cannot vary together with DH parameters"),
         (arm, "mass", "expected a sequence of names, got 'mass'"),
     ):
         with pytest.raises(tf.UnsupportedFeatureError, match=match):

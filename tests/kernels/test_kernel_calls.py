@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import gc
+import pickle
 import subprocess
 import sys
 import textwrap
@@ -390,3 +392,68 @@ def test_memory_does_not_grow_with_calls():
     grown = tracemalloc.get_traced_memory()[0] - before
     tracemalloc.stop()
     assert grown < 100_000  # 200 results are 22 MB
+
+
+# ------------------------------------------------------------------------------------------------- loads by keyword
+
+
+def test_the_short_way_checks_loads_as_the_first_call_does():
+    arm, platform = tf.load("puma560"), tf.load("box")
+    z, pose = np.zeros(6), np.array([0, 0, 1.0, 0, 0, 0])
+    bad = np.zeros(10)
+    bad[0] = -5
+
+    class Duck:
+        def numbers(self):
+            return np.zeros(6)
+
+    for robot, state, wrench in ((arm, (z, z, z), "tip_wrench"), (platform, (pose, z, z), "external_wrench")):
+        for _ in range(3):
+            robot.inverse_dynamics(*state, payload=tf.Payload(1.0))
+            robot.inverse_dynamics(*state, **{wrench: z})
+            with pytest.raises(tf.ShapeError, match=r"payload: expected a tauforge\.Payload"):
+                robot.inverse_dynamics(*state, payload=bad)
+            with pytest.raises(tf.ShapeError, match=rf"^{wrench}: expected"):
+                robot.inverse_dynamics(*state, **{wrench: Duck()})
+
+
+def test_the_order_of_loads_and_none_make_no_difference(monkeypatch):
+    arm = tf.load("puma560")
+    state = np.random.default_rng(3).normal(size=(3, 6))
+    loads = {"tip_wrench": np.arange(6.0), "payload": tf.Payload(2.0, com=(0, 0.1, 0))}
+    both = arm.inverse_dynamics(*state, **loads)
+    with_payload = arm.inverse_dynamics(*state, payload=loads["payload"])
+    assert error(with_payload, both) > 1e-3
+    monkeypatch.setattr(evaluate.Evaluator, "call", None)  # the long way is closed
+    assert np.array_equal(arm.inverse_dynamics(*state, **dict(reversed(loads.items()))), both)
+    assert np.array_equal(arm.inverse_dynamics(*state, **{**loads, "tip_wrench": None}), with_payload)
+
+
+def test_a_method_that_was_called_with_loads_pickles():
+    arm = tf.load("puma560")
+    q, payload = np.full(6, 0.3), tf.Payload(1.5)
+    expected = arm.gravity_forces(q, payload=payload)
+    for _ in range(2):  # without and with machine code in front
+        again = pickle.loads(pickle.dumps(arm.gravity_forces))
+        assert np.array_equal(again(q, payload=payload), expected)
+        arm.gravity_forces(q)
+
+
+def test_a_payload_does_not_change():
+    payload = tf.Payload(1.0)
+    with pytest.raises(AttributeError, match="a payload does not change: mass cannot be assigned"):
+        payload.mass = 5.0
+    with pytest.raises(ValueError, match="read-only"):
+        payload.com[0] = 1.0
+    assert np.array_equal(pickle.loads(pickle.dumps(payload)).numbers(), payload.numbers())
+    assert np.array_equal(copy.copy(payload).numbers(), payload.numbers())
+
+
+def test_methods_put_on_one_robot_are_used_by_its_functions():
+    arm = tf.load("planar-2r")
+    heavy = arm.replace(mass=[5.0, 6.0])
+    q = np.array([0.3, 0.4])
+    object.__setattr__(arm, "varied_model", heavy.varied_model)
+    for _ in range(2):
+        assert error(arm.gravity_forces(q), heavy.gravity_forces(q)) < ROUNDING
+    assert error(tf.load("planar-2r").gravity_forces(q), heavy.gravity_forces(q)) > 1e-3

@@ -13,7 +13,6 @@ ROOMS = ("motion", "control", "simulation", "analysis", "plots", "cli")
 # Modules that need a constant or a search of one kind of robot, and why.
 EXCEPTIONS = {
     ("motion/tool_motion.py", "tauforge.robots.serial"): "takes the same steps as the arm's inverse kinematics",
-    ("control/resolved_rate.py", "tauforge.robots.serial"): "measures the error of the tool as inverse kinematics do",
     ("analysis/singularity.py", "tauforge.robots.stewart"): "the condition number beyond which forces are refused",
 }
 

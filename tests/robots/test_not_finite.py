@@ -95,6 +95,16 @@ def test_every_function_of_an_arm(way, name, kind):
     spoils_its_row(getattr(arm, name), arguments)
 
 
+@pytest.mark.parametrize("name", [name for name in function_table(3) if name not in ARM_FUNCTIONS])
+def test_every_inner_function_of_an_arm(way, name):
+    """What serves derivatives in parts and inverse kinematics."""
+    arm = random_arm(np.random.default_rng(5), "RPR")
+    rng, function = np.random.default_rng(6), function_table(3)[name]
+    arguments = [rng.uniform(0.5, 1.0, (ROWS, *argument.core)) for argument in function.arguments]
+    names = [argument.name for argument in function.arguments]
+    spoils_its_row(lambda *given: arm._evaluate(name, dict(zip(names, given, strict=True))), arguments)
+
+
 @pytest.mark.parametrize("name", ARM_FUNCTIONS)
 def test_every_function_of_the_puma(kernels_on, name):
     spoils_its_row(getattr(tf.load("puma560"), name), arm_arguments(name, 6))

@@ -30,7 +30,7 @@ from tauforge.kernels.cpu.code_memory import executable_memory
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import quick_call
 from tauforge.robots.functions import Doubtful, Formula, Function, results_of
-from tauforge.robots.own_classes import method_is_as_written
+from tauforge.robots.own_classes import has_own_methods, method_is_as_written, own_methods
 from tauforge.robots.own_sources import formulas_are_ours
 from tauforge.robots.varying import without_choices
 from tauforge.tracing.graph import Graph, cheapest_trace
@@ -116,6 +116,7 @@ class Evaluator:
 
     def __init__(self, robot: Robot) -> None:
         self._robot: Robot = copy.copy(robot)
+        vars(self._robot).update(own_methods(robot))
         self.functions = robot.functions
         self._kernels: dict[Request, CpuKernel] = {}
         self._others: dict[tuple[Request, Backend, str], Kernel] = {}  # asked for by target and precision
@@ -134,7 +135,8 @@ class Evaluator:
         results = self(name, arguments, robot, on_singular, **options)
         if function.quick and all(function.options[key] == value for key, value in options.items()):
             loads = tuple(arguments)[len(function.arguments) :]
-            if not quick_call.is_installed(robot, name, loads) and method_is_as_written(type(robot), name):
+            wanted = not quick_call.is_installed(robot, name, loads) and method_is_as_written(type(robot), name)
+            if wanted and not has_own_methods(robot):
                 kernel = self.kernel(name, loads)
                 if kernel is not None:
                     taken = tuple(function.argument(load) for load in loads)

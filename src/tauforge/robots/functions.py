@@ -97,7 +97,7 @@ class Function(NamedTuple):
                kernel would be too large
     quick:     whether the method's arguments and results are the kernel's own, so that a plain call may go straight
                to it
-    public:    whether users may ask for its kernel; other functions serve in_parts and searches
+    public:    whether messages and pages offer it; the others serve in_parts and searches
     """
 
     formula: Formula

@@ -15,13 +15,14 @@ from tauforge.robots.quick_call import is_shortcut, remove
 
 UNWRITTEN = ("__annotations__", "__doc__")  # change without anybody's change: made when first asked for
 Class = TypeVar("Class", bound=type)
+Source = tuple[object, ...]
 
 
 class Contents(NamedTuple):
     """Attributes of a class by name, and what its functions do, because their code may be replaced, too."""
 
     attributes: dict[str, object]
-    texts: dict[str, tuple[object, ...]]
+    sources: dict[str, Source]
 
 
 _recorded: dict[type, Contents] = {}
@@ -30,8 +31,8 @@ _recorded: dict[type, Contents] = {}
 def recorded(cls: Class) -> Class:
     """A class decorator: remembers the class as our sources define it."""
     attributes = {name: value for name, value in vars(cls).items() if name not in UNWRITTEN}
-    texts = {name: _text(value) for name, value in attributes.items() if isinstance(value, FunctionType)}
-    _recorded[cls] = Contents(attributes, texts)
+    sources = {name: _source(value) for name, value in attributes.items() if isinstance(value, FunctionType)}
+    _recorded[cls] = Contents(attributes, sources)
     return cls
 
 
@@ -52,11 +53,19 @@ def method_is_as_written(cls: type, name: str) -> bool:
 
 def has_own_methods(x: object) -> bool:
     """Whether something in the object's __dict__ hides a method or property of its class, our shortcuts apart."""
-    return any(
-        _acts(hidden) and not isinstance(hidden, cached_property) and not is_shortcut(value, x, name)
+    return bool(own_methods(x))
+
+
+def own_methods(x: object) -> dict[str, object]:
+    """What in the object's __dict__ hides a method or property of its class, our shortcuts apart."""
+    return {
+        name: value
         for name, value in vars(x).items()
-        if (owner := _owner(type(x), name)) is not None and (hidden := vars(owner)[name]) is not None
-    )
+        if (owner := _owner(type(x), name)) is not None
+        and _acts(hidden := vars(owner)[name])
+        and not isinstance(hidden, cached_property)
+        and not is_shortcut(value, x, name)
+    }
 
 
 def honour_changes(robot: object) -> None:
@@ -81,14 +90,15 @@ def _unchanged(cls: type) -> bool:
 def _same(value: object, name: str, then: Contents) -> bool:
     if value is not then.attributes.get(name, then):
         return False
-    return not isinstance(value, FunctionType) or _text(value) == then.texts[name]
+    return not isinstance(value, FunctionType) or _source(value) == then.sources[name]
 
 
-def _text(function: FunctionType) -> tuple[object, ...]:
-    """What the function does, and the one that it wraps."""
-    wrapped = vars(function).get("__wrapped__")
-    inner = _text(wrapped) if isinstance(wrapped, FunctionType) else ()
-    return function.__code__, function.__defaults__, function.__kwdefaults__, *inner
+def _source(value: object) -> Source:
+    """What a function does, and the one that it wraps; nothing for anything else."""
+    if not isinstance(value, FunctionType):
+        return ()
+    wrapped = _source(vars(value).get("__wrapped__"))
+    return value.__code__, value.__defaults__, value.__kwdefaults__, *wrapped
 
 
 def _acts(value: object) -> bool:

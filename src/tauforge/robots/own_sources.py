@@ -6,11 +6,14 @@ of a robot that we do not know. The kernels of such robots are identified by the
 
 from __future__ import annotations
 
+import dataclasses
 import sys
+from collections.abc import Mapping
+from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
 
-from tauforge.robots.own_classes import method_is_as_written
+from tauforge.robots.own_classes import has_own_methods, method_is_as_written
 
 if TYPE_CHECKING:
     from tauforge.robots.functions import Formula
@@ -27,9 +30,15 @@ PACKAGES = (  # beginnings of the names of modules whose functions are traced, l
 )
 TOLD = ("functions", "varied_model", "model", "identity", "varying_fields")  # what the compiler asks of a robot
 
-# names in the namespaces of modules and classes, with the functions and classes that were there first
-_first: list[tuple[Any, str, object]] = []
-_seen: set[str] = set()
+# where functions of our modules may be written: here, or in Python's library, such as dataclasses
+FOLDERS = (str(Path(__file__).parents[1]), str(Path(dataclasses.__file__).parent))
+
+
+# as they were when their module was first looked at: names with their functions, classes or tuples, in the namespaces
+# of modules and classes and in tables; and what the functions do
+_named: list[tuple[Mapping[str, Any], str, object]] = []
+_functions: dict[FunctionType, tuple[object, object, object]] = {}
+_modules: set[str] = set()
 _foreign: set[str] = set()  # modules in which something was replaced before they were looked at
 
 
@@ -38,38 +47,57 @@ def formulas_are_ours(robot: Robot, formula: Formula) -> bool:
     if not (getattr(formula, "__module__", None) or "").startswith("tauforge."):  # None in a bare `exec`
         return False
     kind = type(robot)
-    return all(method_is_as_written(kind, name) for name in TOLD) and not anything_replaced()
+    if has_own_methods(robot) or not all(method_is_as_written(kind, name) for name in TOLD):
+        return False
+    return not anything_replaced()
 
 
 def anything_replaced() -> bool:
-    """Whether a function or a class of a module that formulas come from is another than the one first seen there."""
+    """Whether something of a module that formulas come from is another than the one first seen there."""
     _look_at_new_modules()
-    return bool(_foreign) or any(names.get(name) is not value for names, name, value in _first)
+    if _foreign or any(names.get(name) is not value for names, name, value in _named):
+        return True
+    return any(
+        function.__code__ is not code or function.__defaults__ is not defaults or function.__kwdefaults__ is not more
+        for function, (code, defaults, more) in _functions.items()
+    )
 
 
 def _look_at_new_modules() -> None:
     for name in list(sys.modules):
-        if name in _seen or not name.startswith(PACKAGES):
+        if name in _modules or not name.startswith(PACKAGES):
             continue
         module = sys.modules[name]
         if getattr(getattr(module, "__spec__", None), "_initializing", False):
             continue
-        _seen.add(name)
+        _modules.add(name)
         _look_at(vars(module), name)
-        for value in list(vars(module).values()):
+        for key, value in list(vars(module).items()):
             if isinstance(value, type) and value.__module__ == name:
                 _look_at(vars(value), name)
+            elif isinstance(value, Mapping) and key.isupper():  # a table of formulations, of models or of functions
+                _look_at(value, name)
 
 
-def _look_at(names: Any, module: str) -> None:
-    for name, value in names.items():
-        if isinstance(value, FunctionType | type):
-            _first.append((names, name, value))
-            if not _is_known(value):
+def _look_at(names: Mapping[str, Any], module: str) -> None:
+    for name, value in list(names.items()):
+        if isinstance(value, FunctionType | type | tuple):
+            _named.append((names, name, value))
+            made = name.startswith("__") and isinstance(value, FunctionType)  # by a dataclass, of a string
+            if not made and not _is_known(value):
                 _foreign.add(module)
+            while isinstance(value, FunctionType):
+                _functions[value] = value.__code__, value.__defaults__, value.__kwdefaults__
+                value = vars(value).get("__wrapped__")
 
 
-def _is_known(value: FunctionType | type) -> bool:
+def _is_known(value: object) -> bool:
     """Whether it comes from our package, from Python or from NumPy."""
+    if isinstance(value, FunctionType) and (value.__module__ or "").startswith("tauforge."):
+        return value.__code__.co_filename.startswith(FOLDERS)  # a wrapper copies the name of the module
+    if isinstance(value, tuple):
+        return all(map(_is_known, value))
+    if not isinstance(value, FunctionType | type):
+        return True
     root = (value.__module__ or "").partition(".")[0]
     return root in ("tauforge", "numpy", "builtins") or root in sys.stdlib_module_names

@@ -20,25 +20,28 @@ class Payload:
     mass:    (...,)      kg
     com:     (..., 3)    m, in the tool frame, or in the platform's
     inertia: (..., 3, 3) kg m^2, about its centre of mass, in the same axes; (3,) principal moments; default none
-    Leading dimensions are a payload per batch row.
+    Leading dimensions are a payload per batch row. A payload does not change after it was made.
     """
 
+    mass: Array
+    com: Array
+    inertia: Array
+
     def __init__(self, mass: ArrayLike, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None) -> None:
-        self.mass = real_array("payload mass", mass)
-        self.com = real_vectors("payload com", com)
+        masses, centres = real_array("payload mass", mass), real_vectors("payload com", com)
         tensor = real_array("payload inertia", np.zeros((3, 3)) if inertia is None else inertia)
         if tensor.shape == (3,):
             tensor = np.diag(tensor)
         if tensor.shape[-2:] != (3, 3):
             raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tensor.shape))
-        if (self.mass < 0).any():
-            raise ShapeError("payload mass", expected="numbers >= 0", got=f"{self.mass.min()}")
+        if (masses < 0).any():
+            raise ShapeError("payload mass", expected="numbers >= 0", got=f"{masses.min()}")
         other = np.swapaxes(tensor, -1, -2)
         if (np.abs(tensor - other).max() > SYMMETRY_TOLERANCE * np.abs(tensor).max()).any():
             raise ShapeError("payload inertia", expected="a symmetric tensor", got=f"{tensor.tolist()}")
-        self.inertia = (tensor + other) / 2
+        vars(self).update(mass=masses, com=centres, inertia=(tensor + other) / 2)
         for array in (self.mass, self.com, self.inertia):
-            array.flags.writeable = False  # `numbers` are computed once
+            array.flags.writeable = False
         broadcast_shape("payload", {"mass": self.mass, "com": self.com[..., 0], "inertia": self.inertia[..., 0, 0]})
         for row in self.inertia.reshape(-1, 3, 3):
             if np.isfinite(row).all():
@@ -54,6 +57,9 @@ class Payload:
         parts += [self.inertia[..., a, b][..., None] for a, b in SYMMETRIC]
         shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
         return np.concatenate([np.broadcast_to(part, shape + part.shape[-1:]) for part in parts], axis=-1)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a payload does not change: {name} cannot be assigned. Make another Payload")
 
     def __repr__(self) -> str:
         return f"Payload(mass={self.mass!r}, com={self.com!r}, inertia={self.inertia!r})"

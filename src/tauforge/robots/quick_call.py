@@ -180,7 +180,8 @@ def remove(robot: Any, method: str) -> None:
 
 def dispatcher_of(shortcut: Any) -> Dispatcher:
     """Behind a builtin, or the shortcut itself."""
-    found: Dispatcher = shortcut.__self__.call if isinstance(shortcut, BuiltinFunctionType) else shortcut
+    owner: Any = shortcut.__self__ if isinstance(shortcut, BuiltinFunctionType) else None
+    found: Dispatcher = shortcut if owner is None else owner.call
     return found
 
 

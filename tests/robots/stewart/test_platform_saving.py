@@ -33,7 +33,7 @@ def test_saved_platforms_load_equal(tmp_path_factory, rng, masses, limits, text)
         loaded = again(one, tmp_path_factory.getbasetemp())
         assert loaded == one
         assert loaded.sources == one.sources
-        assert repr(loaded) == repr(one)
+        assert repr(loaded.data()) == repr(one.data())
 
 
 @given(rng=seeds)
@@ -52,7 +52,7 @@ def test_odd_numbers_survive(tmp_path_factory, rng):
     platform = random_platform(rng, **changes, **dict.fromkeys(AXES, axes))
     loaded = again(platform, tmp_path_factory.getbasetemp())
     assert loaded == platform
-    assert repr(loaded) == repr(platform)  # == does not see the sign of a zero
+    assert repr(loaded.data()) == repr(platform.data())  # == does not see the sign of a zero
 
 
 def test_save_refuses_what_it_cannot_write(tmp_path):

@@ -321,6 +321,9 @@ class PlatformDescription(Robot):
             known_exceptions=self.known_exceptions,
         )
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.name!r}, 6 legs, {self.base_joint} base joints)"
+
     def save(self, path: str | Path) -> None:
         """Write the platform as TOML; `tauforge.load` reads it back equal."""
         from tauforge.robots.readers.platform_toml import write  # a reader imports this module

@@ -472,7 +472,7 @@ def test_a_folder_without_permission(made: dict[str, Made], tmp_path: Path, monk
 def test_names_that_are_no_files(made: dict[str, Made], tmp_path: Path) -> None:
     bad = Table("../../etc/passwd", "t", "c", ("a",), ((1,),))
     made["dasgupta1998"] = lambda progress: Study("dasgupta1998", "p", "s", (), (), (bad,), ())
-    with pytest.raises(ModelError, match=r"dasgupta1998-table-\.\./\.\./etc/passwd' is no name for a file"):
+    with pytest.raises(ModelError, match=r"dasgupta1998-table-\.\./\.\./etc/passwd' is not a valid file name"):
         reproduce(["dasgupta1998"], tmp_path / "report")
     made["dasgupta1998"] = lambda progress: Study("dasgupta1998", "p", "s", (), (bars_figure(), bars_figure()), (), ())
     with pytest.raises(ModelError, match="'dasgupta1998-counts' would be written twice"):

@@ -64,9 +64,9 @@ def test_inverse_dynamics_of_a_motion(cart_file, tmp_path):
     assert [row["actuator"] for row in found["forces"]] == [actuator.name for actuator in cart.actuators]
     assert found["formulation"] is None
     for option, value in (("--model", "exact"), ("--formulation", "newton-euler")):
-        assert "there is only one way" in error_of("inverse-dynamics", cart_file, motion, option, value)
+        assert "it has a single formulation" in error_of("inverse-dynamics", cart_file, motion, option, value)
     assert "takes no external wrench" in error_of("inverse-dynamics", cart_file, motion, "--wrench", "1,0,0,0,0,0")
-    assert "carries no payload" in error_of("inverse-dynamics", cart_file, motion, "--payload", "1")
+    assert "cannot carry a payload" in error_of("inverse-dynamics", cart_file, motion, "--payload", "1")
 
 
 def test_simulate(cart_file):
@@ -84,7 +84,7 @@ def test_costs_and_comparisons(cart_file):
     assert "inverse-dynamics" in run("complexity", cart_file).stdout
     assert "nothing to compare" in error_of("compare", cart_file)
     assert "needs a Stewart platform" in error_of("sizing", cart_file, cart_file)
-    assert "has no body whose pose is followed" in error_of("forward-kinematics", cart_file, positions(cart_file))
+    assert "has no forward kinematics" in error_of("forward-kinematics", cart_file, positions(cart_file))
 
 
 def positions(cart_file):
@@ -93,7 +93,7 @@ def positions(cart_file):
 
 
 def test_names_of_formats(cart_file):
-    with pytest.raises(tf.ModelError, match="is taken"):
+    with pytest.raises(tf.ModelError, match="is already registered"):
         loading.register_format(FORMAT, cart_of)
     with pytest.raises(tf.ModelError, match=r'"tauforge-arm-1", "tauforge-platform-1" and "cart-pendulum-1"'):
         tf.loads('format = "other-1"')

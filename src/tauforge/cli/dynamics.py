@@ -21,10 +21,10 @@ from tauforge.cli.arguments import (
     complete_model,
     kind_of,
     load_robot,
-    loaded,
     parse_payload,
     parse_wrench,
     quantities,
+    robot_carrying,
 )
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, rows_of, write_output
 from tauforge.cli.limits import warn_of_forces, warn_of_motion
@@ -45,10 +45,10 @@ def inverse_dynamics(
     output: Output = None,
     formulation: Annotated[
         str | None,
-        typer.Option(help="Of an arm; default joint-frames, the cheapest.", autocompletion=complete_formulation),
+        typer.Option(help="For an arm. Default: joint-frames, the cheapest.", autocompletion=complete_formulation),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(help="Of a platform; default exact.", autocompletion=complete_model)
+        str | None, typer.Option(help="For a platform. Default: exact.", autocompletion=complete_model)
     ] = None,
     payload: PayloadOption = None,
     wrench: Wrench = None,
@@ -65,7 +65,7 @@ def inverse_dynamics(
     from tauforge.motion.csv_table import write_csv
 
     check_output(output, [motion, robot], (".csv",), as_json)
-    mine = loaded(load_robot(robot, tip, lock), parse_payload(payload))
+    mine = robot_carrying(load_robot(robot, tip, lock), parse_payload(payload))
     loads = _choice(mine, formulation=formulation, model=model)
     if wrench is not None:
         if mine.wrench_argument is None:
@@ -115,7 +115,7 @@ def _choice(robot: AnyRobot, **given: str | None) -> dict[str, Any]:
     own = robot.formulation_argument
     for option, name in given.items():
         if name is not None and option != own:
-            remedy = "there is only one way" if own is None else f"give --{own}"
+            remedy = "it has a single formulation" if own is None else f"give --{own}"
             raise bad(f"--{option}", f"{robot.name} is {kind_of(robot)}; {remedy}")
     return {} if own is None or given.get(own) is None else {own: given[own]}
 
@@ -133,7 +133,7 @@ def forward_kinematics(
         str | None,
         typer.Option(
             metavar="X,Y,Z,THETA_X,THETA_Y,THETA_Z",
-            help="Of a platform: a pose near the first row; default level above the base.",
+            help="For a platform: a pose near the first row. Default: level above the base.",
         ),
     ] = None,
     tip: Tip = None,

@@ -18,10 +18,10 @@ from tauforge.cli.arguments import (
     Tip,
     bad,
     load_robot,
-    loaded,
     parse_payload,
     quantities,
     quantity,
+    robot_carrying,
 )
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
 from tauforge.cli.limits import warn_of_forces
@@ -118,7 +118,7 @@ def simulate(
             step=step,
             method=method,
             control_period=control_period,
-            plant=loaded(mine, parse_payload(payload)),
+            plant=robot_carrying(mine, parse_payload(payload)),
             force_limits=limits,
         )
     if plot is not None:

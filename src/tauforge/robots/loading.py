@@ -93,7 +93,7 @@ def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None
         data = text.encode()
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        raise ModelError("the text contains half a surrogate pair", file=TEXT, line=line) from None
+        raise ModelError("the text contains an unpaired surrogate", file=TEXT, line=line) from None
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
         from tauforge.robots.readers.urdf import arm_of
         from tauforge.robots.readers.xml_lines import parse_xml
@@ -143,9 +143,11 @@ def register_format(name: str, read: Callable[[dict[str, Any]], Robot]) -> None:
     For kinds of robot that the package does not know: `load`, `loads` and the command line read their files then.
     """
     if not isinstance(name, str) or not name:
-        raise ModelError(f"expected a text, got {shown(name)}", field="format")
+        raise ModelError(f"expected a string, got {shown(name)}", field="format")
     if name in FORMATS:
-        raise ModelError(f"{shown(name)} is taken", field="format", remedy="Choose another name")
+        raise ModelError(
+            f"the format {shown(name)} is already registered", field="format", remedy="Choose another name"
+        )
     FORMATS[name] = Format(read)
 
 

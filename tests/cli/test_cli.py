@@ -152,13 +152,13 @@ def test_robots_complete_in_the_shell():
 
 
 def test_options_complete():
-    from tauforge.cli.arguments import complete_formulation, complete_model, complete_platform
+    from tauforge.cli.arguments import complete_formulation, complete_platform
     from tauforge.cli.reproducing import complete_paper
     from tauforge.cli.simulating import complete_controller, complete_method
 
     assert complete_formulation("new") == ["newton-euler"]
     assert complete_platform("p") == ["pedrammehr2012"]  # and neither of the arms
-    assert complete_model("mass") == ["massless-legs"]
+    assert complete_formulation("mass") == ["massless-legs"]
     assert complete_paper("das") == ["dasgupta1998"]
     assert complete_controller("g") == ["gravity-pd"]
     assert complete_method("") == ["rk4", "dormand-prince", "symplectic"]

@@ -81,8 +81,8 @@ def test_dash_writes_to_stdout(arm_csv):
             ["puma560", "ARM", "--formulation", "hamilton"],
             "unknown formulation 'hamilton'\n  Use one of lagrange-euler",
         ),
-        (["puma560", "ARM", "--model", "exact"], "puma560 is an arm; give --formulation"),
-        (["motion-rig", "ARM", "--formulation", "newton-euler"], "motion-rig is a platform; give --model"),
+        (["puma560", "ARM", "--model", "exact"], "unknown formulation 'exact'\n  Use one of lagrange-euler"),
+        (["motion-rig", "ARM", "--formulation", "newton-euler"], "unknown model 'newton-euler'\n  Use one of exact"),
         (["motion-rig", "ARM"], "arm.csv: row 1: there is no column 'x [m]'"),
         (["puma560", "ARM", "--payload", "1,2"], "expected a mass, or a mass and three coordinates, got 2 numbers"),
         (
@@ -160,7 +160,7 @@ def test_forward_kinematics_of_a_platform_follows_the_legs(tmp_path, rig_csv):
     run("forward-kinematics", "motion-rig", legs, "-o", out, "--guess", "0,0,1000mm,0,0,0deg")
     assert np.abs(read_csv(out).take(columns_of(rig).position) - pose).max() < 1e-9
     assert "time" not in read_csv(out).names
-    assert "only platforms take a guess; puma560 is an arm" in error_of(
+    assert "puma560 is an arm; what its sensors measure needs no guess" in error_of(
         "forward-kinematics", "puma560", legs, "--guess", "0,0,0,0,0,0"
     )
 
@@ -320,8 +320,11 @@ def test_limits_are_told_as_events():
         (["planar-2r", "--motion", "joint-move:0,0:1,1"], "expected joint-move:FROM:TO:SECONDS[:PROFILE]"),
         (["planar-2r", "--motion", "joint-move:0:1:1"], "expected 2 numbers separated by commas, got 1"),
         (["planar-2r", "--motion", "joint-move:0,0:1,1:1:bumpy"], "profile: expected one of cubic, quintic"),
-        (["planar-2r", "--motion", "pose-move:0,0:1,1:1"], "pose-move is for a platform; planar-2r needs joint-move"),
-        (["motion-rig", "--motion", "joint-move:0,0:1,1:1"], "joint-move is for an arm; motion-rig needs pose-move"),
+        (["planar-2r", "--motion", "pose-move:0,0:1,1:1"], "pose-move gives poses; planar-2r needs joint-move"),
+        (
+            ["motion-rig", "--motion", "joint-move:0,0:1,1:1"],
+            "joint-move gives joint coordinates; motion-rig needs pose-move",
+        ),
         (
             ["planar-2r", "--motion", "MOVE", "--controller", "magic"],
             "expected one of computed-torque, pd, gravity-pd, none",
@@ -397,4 +400,4 @@ def test_at_rest_no_leg_is_marked_for_its_power(tmp_path):
 
 
 def test_sizing_is_for_platforms(arm_csv):
-    assert "sizing needs a Stewart platform; puma560 is a serial arm" in error_of("sizing", "puma560", arm_csv)
+    assert "sizing needs a robot with legs; puma560 is an arm" in error_of("sizing", "puma560", arm_csv)

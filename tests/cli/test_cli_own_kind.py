@@ -46,7 +46,7 @@ def test_show_and_check(cart_file):
     assert ["cart", "m", "-0.5", "0.5", "-"] in rows
     assert ["motor", "N", "50"] in rows
     found = parsed("show", cart_file)
-    assert found["kind"] == "robot"
+    assert found["kind"] == "cart"
     assert [c["name"] for c in found["coordinates"]] == [c.name for c in cart.coordinates]
     assert parsed("check", cart_file)["good"]
     cart_file.write_text(f'format = "{FORMAT}"\nmass = -1\n')
@@ -64,7 +64,9 @@ def test_inverse_dynamics_of_a_motion(cart_file, tmp_path):
     assert [row["actuator"] for row in found["forces"]] == [actuator.name for actuator in cart.actuators]
     assert found["formulation"] is None
     for option, value in (("--model", "exact"), ("--formulation", "newton-euler")):
-        assert "it has a single formulation" in error_of("inverse-dynamics", cart_file, motion, option, value)
+        assert "cart is a cart; it has a single formulation" in error_of(
+            "inverse-dynamics", cart_file, motion, option, value
+        )
     assert "takes no external wrench" in error_of("inverse-dynamics", cart_file, motion, "--wrench", "1,0,0,0,0,0")
     assert "cannot carry a payload" in error_of("inverse-dynamics", cart_file, motion, "--payload", "1")
 
@@ -83,7 +85,9 @@ def test_costs_and_comparisons(cart_file):
     assert 0 < cost["multiplications"] <= cost["as_written"]["multiplications"]
     assert "inverse-dynamics" in run("complexity", cart_file).stdout
     assert "nothing to compare" in error_of("compare", cart_file)
-    assert "needs a Stewart platform" in error_of("sizing", cart_file, cart_file)
+    assert "sizing needs a robot with legs; cart is a cart" in error_of("sizing", cart_file, cart_file)
+    guess = ("forward-kinematics", cart_file, positions(cart_file), "--guess", "0,0,0,0,0,0")
+    assert "cart is a cart; what its sensors measure needs no guess" in error_of(*guess)
     assert "has no forward kinematics" in error_of("forward-kinematics", cart_file, positions(cart_file))
 
 
@@ -95,5 +99,22 @@ def positions(cart_file):
 def test_names_of_formats(cart_file):
     with pytest.raises(tf.ModelError, match="is already registered"):
         loading.register_format(FORMAT, cart_of)
+    for none in (None, "cart_of", 5):
+        with pytest.raises(tf.ModelError, match="read: expected a function that reads a file's values, got"):
+            loading.register_format("cart-pendulum-2", none)
+    assert "cart-pendulum-2" not in loading.FORMATS
     with pytest.raises(tf.ModelError, match=r'"tauforge-arm-1", "tauforge-platform-1" and "cart-pendulum-1"'):
         tf.loads('format = "other-1"')
+
+
+@pytest.mark.parametrize("returned", [5, None, CartPendulum])
+def test_readers_that_return_no_robot(cart_file, returned):
+    loading.register_format("no-robot-1", lambda values: values.clear() or returned)
+    text = 'format = "no-robot-1"\n'
+    with pytest.raises(tf.ModelError, match=r"format: the function that reads 'no-robot-1' returned .*, not a Robot"):
+        tf.loads(text)
+    cart_file.write_text(text)
+    with pytest.raises(tf.ModelError, match=r"cart\.toml: format: the function that reads"):
+        tf.load(cart_file)
+    (problem,) = parsed("check", cart_file, code=1)["problems"]
+    assert "not a Robot" in problem

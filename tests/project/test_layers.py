@@ -9,12 +9,15 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "tauforge"
 KINDS = {"SerialArm", "StewartPlatform", "ArmDescription", "PlatformDescription"}
+LABELS = {"kind", "noun"}  # words of a robot for people; nothing may depend on them
 ROOMS = ("motion", "control", "simulation", "analysis", "plots", "cli")
 # Modules that need a constant or a search of one kind of robot, and why.
 EXCEPTIONS = {
     ("motion/tool_motion.py", "tauforge.robots.serial"): "takes the same steps as the arm's inverse kinematics",
     ("analysis/singularity.py", "tauforge.robots.stewart"): "the condition number beyond which forces are refused",
 }
+# Lines that ask for a `kind` which is not a robot's, and whose it is.
+OTHER_KINDS = {("studies/contents_table.py", "item.kind"): "an item of a paper: an equation, a claim"}
 
 
 def modules(*rooms):
@@ -46,6 +49,30 @@ def questions_about_kinds(tree):
             yield node.lineno if hasattr(node, "lineno") else node.cls.lineno
 
 
+def labels_in(node):
+    """Words such as robot.kind; the kind of a dtype is NumPy's."""
+    for n in ast.walk(node):
+        if isinstance(n, ast.Attribute) and n.attr in LABELS and "dtype" not in names_in(n.value):
+            yield n
+
+
+def questions_about_labels(tree):
+    """Labels that decide something: comparisons, match, keys, and methods such as startswith."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Compare():
+                asked = node
+            case ast.Match():
+                asked = node.subject
+            case ast.Subscript():
+                asked = node.slice
+            case ast.Call(func=ast.Attribute()):
+                asked = node if node.func.attr == "get" else node.func.value
+            case _:
+                continue
+        yield from labels_in(asked)
+
+
 def imports_at_run_time(tree):
     """Imported modules; what stands under `if TYPE_CHECKING:` is for types alone."""
     for node in ast.iter_child_nodes(tree):
@@ -75,6 +102,16 @@ def test_nobody_outside_robots_asks_what_kind_a_robot_is():
     assert found == []
 
 
+def test_nobody_outside_robots_decides_by_a_label():
+    paths = (path for path in SOURCE.rglob("*.py") if path.relative_to(SOURCE).parts[0] != "robots")
+    found = {
+        (path.relative_to(SOURCE).as_posix(), ast.unparse(label))
+        for path in paths
+        for label in questions_about_labels(parsed(path))
+    }
+    assert found == set(OTHER_KINDS)  # an exception that is no longer needed goes too
+
+
 def test_rooms_above_robots_import_no_kind_of_robot():
     found = {
         (path.relative_to(SOURCE).as_posix(), room) for path in modules(*ROOMS) for room in kind_rooms(parsed(path))
@@ -94,6 +131,32 @@ def test_rooms_above_robots_import_no_kind_of_robot():
 )
 def test_such_questions_are_found(source):
     assert len(list(questions_about_kinds(ast.parse(source)))) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "if robot.kind == 'serial arm': pass",
+        "x = 'platform' != self.robot.noun",
+        "y = robot.noun in ('arm', 'platform')",
+        "z = (a.kind, a.n) == (0, 1)",
+        "match robot.kind:\n    case 'cart': pass",
+        "law = LAWS[robot.kind]",
+        "if robot.kind.startswith('serial'): pass",
+        "law = LAWS.get(robot.noun)",
+        "article = 'an' if robot.noun[0] in 'aeiou' else 'a'",
+    ],
+)
+def test_decisions_by_labels_are_found(source):
+    assert len(list(questions_about_labels(ast.parse(source)))) == 1
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["text = f'{robot.kind} {robot.name}'", "x = array.dtype.kind in 'iuf'", "said(robot.noun)", "kind == robot.n"],
+)
+def test_words_for_people_are_no_decisions(source):
+    assert list(questions_about_labels(ast.parse(source))) == []
 
 
 def test_such_imports_are_found():

@@ -12,7 +12,7 @@ from scipy.integrate import solve_ivp
 import tauforge as tf
 from support import cart_pendulum
 from support.cart_pendulum import CartPendulum
-from support.tolerances import FORMULATIONS, ROUNDING, error
+from support.tolerances import FORMULATIONS, INTEGRATED, ROUNDING, SAME_STEPS, error
 from tauforge.algebra import scalars
 from tauforge.analysis.linearisation import linearise
 from tauforge.control import (
@@ -36,8 +36,6 @@ G = 9.81
 CART = CartPendulum()
 HEAVY = CART.replace(mass=1.1, length=0.5)
 MOVE = tf.motion.JointMove([0.0, 0.0], [0.3, 0.8], 0.4)
-INTEGRATED = 1e-9  # two adaptive integrators with relative tolerances of 1e-12, over less than a second
-SAME_STEPS = 1e-12  # the same Runge-Kutta steps by another order of operations
 COMPLEX = 1e-30  # the step of derivatives by complex numbers, which lose no digits
 
 
@@ -303,6 +301,37 @@ def test_recordings(tmp_path):
     assert np.abs(again.error).max() < 1e-6  # a spline through rows 1 ms apart
 
 
+def test_random_states_within_one_limit():
+    """The missing end is a turn or 1 m beyond the given one."""
+    cart, rod = CartPendulum.coordinates
+    ends = {
+        (5.0, np.inf): ((5.0, 6.0), (5.0, 5.0 + 2 * np.pi)),
+        (-np.inf, -4.0): ((-5.0, -4.0), (-4.0 - 2 * np.pi, -4.0)),
+        (-np.inf, np.inf): ((-np.pi, np.pi), (-np.pi, np.pi)),
+        (2.0, 2.5): ((2.0, 2.5), (2.0, 2.5)),
+    }
+    for (lower, upper), expected in ends.items():
+
+        class Limited(CartPendulum):
+            coordinates = (cart._replace(lower=lower, upper=upper), rod._replace(lower=lower, upper=upper))
+
+        position = Limited().random_states(4000)[0]
+        low, high = np.transpose(expected)
+        assert ((low <= position) & (position <= high)).all()
+        assert (np.ptp(position, axis=0) > 0.99 * (high - low)).all()
+
+
+def test_words_for_it():
+    class Trolley(CartPendulum):
+        kind = "trolley"
+
+    class Arm(type(tf.load("planar-2r"))):
+        kind = "arm of mine"
+
+    assert (CART.noun, Trolley().noun) == ("cart", "trolley")
+    assert Arm(**tf.load("planar-2r").__getstate__()).noun == "arm"
+
+
 def test_it_is_drawn():
     drawing = CART.drawing([[0.2, 0.0], [0.2, np.pi / 2]])
     (rod,) = drawing.segments
@@ -325,7 +354,10 @@ def test_what_it_does_not_have():
         tf.simulate(CART, disturbance=lambda t: np.zeros(6), **start)
     with pytest.raises(tf.UnsupportedFeatureError, match="cart cannot carry a payload"):
         tf.rollout(CART, ComputedTorque(CART), MOVE, control_period=0.01, payload=tf.Payload(1.0))
-    with pytest.raises(tf.ModelError, match="planar-2r is not a robot of the same kind as cart"):
+    with pytest.raises(
+        tf.ModelError,
+        match=r"planar-2r cannot move in place of cart: coordinate 1 of planar-2r is q1 \[rad\], that of cart is x",
+    ):
         tf.simulate(CART, ComputedTorque(CART), MOVE, plant=tf.load("planar-2r"))
     with pytest.raises(tf.ModelError, match="cart needs a motion of joint coordinates, not poses"):
         tf.simulate(CART, motion=tf.motion.PoseMotion(tf.motion.JointMove(np.zeros(6), np.ones(6), 1.0)), **start)

@@ -262,7 +262,7 @@ def test_resolved_rates_stay_bounded_out_of_reach():
         ({"force_limits": [1.0, 2.0]}, "force_limits: expected one number > 0, or 3"),
         ({"disturbance": 3.0}, "disturbance: expected a callable of the time"),
         ({"step": 1e-13}, "duration: expected at most 1,000,000,000 steps"),
-        ({"plant": RIG}, "plant: motion-rig is not a robot of the same kind"),
+        ({"plant": RIG}, "plant: motion-rig cannot move in place of"),
         ({"plant": "heavy"}, "plant: expected a robot such as a SerialArm or a StewartPlatform, got 'heavy'"),
         ({"method": "symplectic"}, "method: the symplectic method takes no controller and no disturbance"),
     ],

@@ -213,20 +213,33 @@ class Damped(tf.SerialArm):
         return super().forward_dynamics(q, qd, tau, **loads) - 20 * np.asarray(qd)
 
 
-def damped():
-    return Damped(**ARM.__getstate__())
+class Braked(tf.SerialArm):
+    """The same by the method of the contract that calls forward_dynamics."""
+
+    def accelerations(self, position, velocity, force, wrench=None):
+        return super().accelerations(position, velocity, force, wrench) - 20 * np.asarray(velocity)
 
 
-@pytest.mark.parametrize("law", [ComputedTorque(ARM), FeedforwardPD(ARM, 50.0, 5.0)], ids=["compiled", "proportional"])
-def test_an_arm_with_dynamics_of_its_own(law):
+def damped(kind=Damped):
+    return kind(**ARM.__getstate__())
+
+
+@pytest.mark.parametrize("kind", [Damped, Braked])
+@pytest.mark.parametrize(
+    "law",
+    [ComputedTorque(ARM), FeedforwardPD(ARM, 50.0, 5.0), Share(ARM, 0.5)],
+    ids=["compiled", "proportional", "own law"],
+)
+def test_an_arm_with_dynamics_of_its_own(law, kind):
     plain = rollout(law)
-    runs = [assert_is_simulated(law, damped()), assert_is_simulated(law, plant=damped())]
+    runs = [assert_is_simulated(law, damped(kind)), assert_is_simulated(law, plant=damped(kind))]
     assert np.array_equal(runs[0].position, runs[1].position)
     assert np.abs(runs[0].position - plain.position).max() > 1e-4
 
 
-def test_numbers_of_an_arm_with_dynamics_of_its_own_vary():
-    law, arm = ComputedTorque(ARM), damped()
+@pytest.mark.parametrize("kind", [Damped, Braked])
+def test_numbers_of_an_arm_with_dynamics_of_its_own_vary(kind):
+    law, arm = ComputedTorque(ARM), damped(kind)
     masses = np.array([[1.0, 2.0], [2.0, 1.0], [3.0, 3.0]])
     got = rollout(law, arm, varying={"mass": masses, "gravity": np.array([0, 0, -3.0])})
     for k in range(3):
@@ -248,10 +261,10 @@ def test_dynamics_put_over_one_arm():
         rollout(law, arm, varying={"mass": np.ones((3, 2))})
 
 
-@pytest.mark.parametrize("kind", ["builtin_function_or_method", "function"])
+@pytest.mark.parametrize("kind", ["builtin_function_or_method", "Dispatcher"])
 def test_dynamics_of_another_arm_put_over_one(monkeypatch, kind):
-    """They are machine code of ours, but not this arm's."""
-    if kind == "function":
+    """They are shortcuts of ours, but not this arm's."""
+    if kind == "Dispatcher":
         monkeypatch.setattr(direct_call, "supported", lambda: False)
     law, arm, heavy = ComputedTorque(ARM), ARM.replace(), ARM.replace(mass=[9.0, 9.0])
     heavy.forward_dynamics(*np.zeros((3, 2)))

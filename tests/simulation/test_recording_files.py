@@ -66,7 +66,9 @@ def test_files_of_older_versions(tmp_path):
 
 def test_columns_of_no_known_robot(tmp_path):
     (tmp_path / "run.csv").write_text("time [s],x [m],v [m/s],F [N]\n0,1,2,3\n1,1,2,3\n")
-    with pytest.raises(tf.ModelError, match="expected as many velocities and accelerations as positions, got 1, 1, 0"):
+    with pytest.raises(
+        tf.ModelError, match="expected as many velocities and accelerations as positions, in their units, got 1, 1, 0"
+    ):
         Recording.load(tmp_path / "run.csv")
 
 

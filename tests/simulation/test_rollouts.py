@@ -172,6 +172,35 @@ def test_a_row_that_runs_away_spoils_no_other():
     assert np.array_equal(quiet.position[0], alone.position[0])
 
 
+class OwnPD(PD):
+    """A law that is never compiled."""
+
+
+@pytest.mark.parametrize("law", [PD, OwnPD])
+@pytest.mark.parametrize("kernels", ["1", "0"])
+def test_a_singular_row_stops_no_other(monkeypatch, kernels, law):
+    """A point mass at the tip has no inertia along a stretched arm; the other row is that of `simulate`."""
+    monkeypatch.setenv("TAUFORGE_KERNELS", kernels)
+    arm = tf.SerialArm.from_dh(
+        joints="RR",
+        alpha=[0, 0],
+        a=[1.0, 1.0],
+        d=[0, 0],
+        theta=[0, 0],
+        mass=[0.0, 1.0],
+        com=np.zeros((2, 3)),
+        inertia=np.zeros((2, 3)),
+    )
+    move = tf.motion.JointMove([0.0, 1.0], [0.1, 1.2], 0.1)
+    starts = np.array([[0.0, 0.0], [0.0, 1.0]])
+    options = {"step": 0.01, "control_period": 0.01}
+    got = tf.rollout(arm, law(arm, 5.0, 1.0), move, initial=(starts, np.zeros(2)), **options)
+    assert got.finite.tolist() == [False, True]
+    assert np.isnan(got.position[0, 1:]).all()
+    one = tf.simulate(arm, law(arm, 5.0, 1.0), move, initial=(starts[1], np.zeros(2)), **options)
+    assert np.abs(got.position[1] - one.position).max() < SAME * np.abs(one.position).max()
+
+
 def test_without_kernels(monkeypatch):
     """The reference answers, for fields that vary and for payloads too."""
     law = ComputedTorque(ARM)

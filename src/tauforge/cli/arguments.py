@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot
 
 NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?")
+VOWELS = ("a", "e", "i", "o", "u")
 LEG_FUNCTIONS = ("leg_motion", "joint_reactions", "force_matrix")
 CATALOGUE = Path(__file__).parent.parent / "robots" / "catalogue"  # its names without loading what loads robots
 
@@ -31,15 +32,10 @@ def complete_platform(incomplete: str) -> list[str]:
 
 
 def complete_formulation(incomplete: str) -> list[str]:
-    from tauforge import FORMULATIONS
+    """Names for arms and for platforms: the shell does not tell which robot is meant."""
+    from tauforge import FORMULATIONS, STEWART_MODELS
 
-    return [name for name in FORMULATIONS if name.startswith(incomplete)]
-
-
-def complete_model(incomplete: str) -> list[str]:
-    from tauforge import STEWART_MODELS
-
-    return [name for name in STEWART_MODELS if name.startswith(incomplete)]
+    return [name for name in (*FORMULATIONS, *STEWART_MODELS) if name.startswith(incomplete)]
 
 
 Robot = Annotated[
@@ -115,7 +111,11 @@ def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None)
 
 def kind_of(robot: AnyRobot) -> str:
     """Such as "an arm"."""
-    return f"{'an' if robot.noun[0] in 'aeiou' else 'a'} {robot.noun}"
+    return with_article(robot.noun)
+
+
+def with_article(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in VOWELS else 'a'} {noun}"
 
 
 def load_with_legs(name: str, command: str) -> Any:
@@ -124,7 +124,7 @@ def load_with_legs(name: str, command: str) -> Any:
 
     robot = load_robot(name)
     if not has(robot, *LEG_FUNCTIONS):
-        raise bad("ROBOT", f"{command} needs a Stewart platform; {robot.name} is a {robot.kind}")
+        raise bad("ROBOT", f"{command} needs a robot with legs; {robot.name} is {kind_of(robot)}")
     return robot
 
 

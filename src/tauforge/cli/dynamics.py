@@ -18,7 +18,6 @@ from tauforge.cli.arguments import (
     Wrench,
     bad,
     complete_formulation,
-    complete_model,
     kind_of,
     load_robot,
     parse_payload,
@@ -45,10 +44,13 @@ def inverse_dynamics(
     output: Output = None,
     formulation: Annotated[
         str | None,
-        typer.Option(help="For an arm. Default: joint-frames, the cheapest.", autocompletion=complete_formulation),
-    ] = None,
-    model: Annotated[
-        str | None, typer.Option(help="For a platform. Default: exact.", autocompletion=complete_model)
+        typer.Option(
+            "--formulation",
+            "--model",
+            metavar="NAME",
+            help="The formulation, or the model of a platform; default that of a plain call.",
+            autocompletion=complete_formulation,
+        ),
     ] = None,
     payload: PayloadOption = None,
     wrench: Wrench = None,
@@ -66,7 +68,7 @@ def inverse_dynamics(
 
     check_output(output, [motion, robot], (".csv",), as_json)
     mine = robot_carrying(load_robot(robot, tip, lock), parse_payload(payload))
-    loads = _choice(mine, formulation=formulation, model=model)
+    loads = _choice(mine, formulation)
     if wrench is not None:
         if mine.wrench_argument is None:
             raise bad("--wrench", f"{mine.name} takes no external wrench")
@@ -105,19 +107,20 @@ def inverse_dynamics(
         yield table(f"{mine.name}: actuator forces, {span}", header, rows, texts=3)
         yield f"written to {output}" if output is not None else "-o FORCES.csv writes all of them."
 
-    used = formulation or model or mine.default_formulation
+    used = formulation or mine.default_formulation
     data = {"robot": mine.name, "formulation": used, "states": len(forces), "duration": moves.duration}
     result(as_json, {**data, "derived": moves.derived, "forces": rows_shown, "output": output}, shown)
 
 
-def _choice(robot: AnyRobot, **given: str | None) -> dict[str, Any]:
-    """The formulation as an argument of inverse dynamics, if one was given by the option that this robot has."""
+def _choice(robot: AnyRobot, formulation: str | None) -> dict[str, Any]:
+    """The formulation as an argument of inverse dynamics, by the name that this robot has for it."""
+    if formulation is None:
+        return {}
     own = robot.formulation_argument
-    for option, name in given.items():
-        if name is not None and option != own:
-            remedy = "it has a single formulation" if own is None else f"give --{own}"
-            raise bad(f"--{option}", f"{robot.name} is {kind_of(robot)}; {remedy}")
-    return {} if own is None or given.get(own) is None else {own: given[own]}
+    if own is None:
+        raise bad("--formulation", f"{robot.name} is {kind_of(robot)}; it has a single formulation")
+    robot.check_options("inverse_dynamics", {own: formulation})  # before files are read
+    return {own: formulation}
 
 
 def forward_kinematics(
@@ -133,7 +136,7 @@ def forward_kinematics(
         str | None,
         typer.Option(
             metavar="X,Y,Z,THETA_X,THETA_Y,THETA_Z",
-            help="For a platform: a pose near the first row. Default: level above the base.",
+            help="A pose near the first row, where several fit the same sensors; default level above the base.",
         ),
     ] = None,
     tip: Tip = None,
@@ -149,7 +152,7 @@ def forward_kinematics(
     check_output(output, [file, robot], (".csv",), as_json)
     mine = load_robot(robot, tip, lock)
     if guess is not None and not mine.pose_takes_guess:
-        raise bad("--guess", f"only platforms take a guess; {mine.name} is {kind_of(mine)}")
+        raise bad("--guess", f"{mine.name} is {kind_of(mine)}; what its sensors measure needs no guess")
     given = read_csv(file, joint_names(mine))
     times = given.take_times(TIME) if given.has([TIME]) else None
     start = None if guess is None else quantities("--guess", guess, [column.unit for column in POSE])

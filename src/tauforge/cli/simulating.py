@@ -35,7 +35,8 @@ if TYPE_CHECKING:
 
 CONTROLLERS = ("computed-torque", "pd", "gravity-pd", "none")
 METHODS = ("rk4", "dormand-prince", "symplectic")
-MOVES = {"joint-move": "an arm", "pose-move": "a platform"}
+Rows = list[dict[str, Any]]  # of a table
+MOVES = {"joint-move": "joint coordinates", "pose-move": "poses"}
 COULOMB_SPEED = 0.01  # rad/s or m/s, over which Coulomb friction is smoothed if the robot does not say
 EVENTS_SHOWN = 10
 
@@ -128,15 +129,15 @@ def simulate(
         return
     if output is not None:
         recording.save(output)
-    summary = _summary(recording)
-    warn_of_forces(mine, [entry["peak_force"] for entry in summary])
+    errors, forces = _errors(recording), _forces(recording)
+    warn_of_forces(mine, [entry["peak_force"] for entry in forces])
 
     def shown() -> Any:
         length = f"{seconds(recording.time[-1])} s in steps of {seconds(step)} s"
         if law is None:
             yield _ends(f"{recording.robot} without control: {length}", recording)
         else:
-            yield from _tables(f"{recording.robot} under {controller}: {length}", summary)
+            yield from _tables(f"{recording.robot} under {controller}: {length}", errors, forces)
         for event in recording.events[:EVENTS_SHOWN]:
             yield one_line(f"at {seconds(event.time)} s: {event.what}: {event.which}")
         if len(recording.events) > EVENTS_SHOWN:
@@ -144,7 +145,7 @@ def simulate(
         yield from (f"written to {file}" for file in (output, plot) if file is not None)
 
     data = {"robot": recording.robot, "controller": controller, "method": method, "step": step}
-    data |= {"duration": recording.time[-1], "coordinates": summary, "events": recording.events}
+    data |= {"duration": recording.time[-1], **_summary(errors, forces), "events": recording.events}
     result(as_json, {**data, "output": output, "plot": plot}, shown)
 
 
@@ -154,7 +155,7 @@ def _ends(title: str, recording: Recording) -> Any:
     return table(title, ("", "unit", "at the start", "at the end"), rows, texts=2)
 
 
-def _tables(title: str, summary: list[dict[str, Any]]) -> Iterable[Any]:
+def _tables(title: str, of_coordinates: Rows, of_actuators: Rows) -> Iterable[Any]:
     """Errors beside forces where every coordinate has its own actuator, else one after the other."""
     errors = [
         (
@@ -163,11 +164,11 @@ def _tables(title: str, summary: list[dict[str, Any]]) -> Iterable[Any]:
             seconds(r["time_of_largest_error"]),
             f"{number(r['final_error'])} {r['unit']}",
         )
-        for r in summary
+        for r in of_coordinates
     ]
     forces = [
         (r["actuator"], f"{number(r['peak_force'])} {r['force_unit']}", seconds(r["time_of_peak_force"]))
-        for r in summary
+        for r in of_actuators
     ]
     of_errors, of_forces = ("", "largest error", "at [s]", "error at the end"), ("", "peak force", "at [s]")
     if [row[0] for row in errors] == [row[0] for row in forces]:
@@ -232,7 +233,7 @@ def _motion(text: str, robot: AnyRobot, smooth: float | None) -> Any:
         raise bad("--smooth", f"only files are smoothed; a {kind} is smooth already")
     own = "pose-move" if robot.positions_are_poses else "joint-move"
     if kind != own:
-        raise bad("--motion", f"{kind} is for {MOVES[kind]}; {robot.name} needs {own}")
+        raise bad("--motion", f"{kind} gives {MOVES[kind]}; {robot.name} needs {own}")
     parts = rest.split(":")
     if len(parts) not in (3, 4):
         raise bad("--motion", f"expected {kind}:FROM:TO:SECONDS[:PROFILE], got {text!r}")
@@ -252,28 +253,48 @@ def _draw(recording: Recording, path: Path) -> None:
         figure.savefig(file, format=path.suffix[1:].lower(), dpi=150)
 
 
-def _summary(recording: Recording) -> list[dict[str, Any]]:
+def _summary(errors: Rows, forces: Rows) -> dict[str, Rows]:
+    """Forces beside the errors if there are as many actuators as coordinates, else under a name of their own."""
+    if len(errors) == len(forces):
+        return {"coordinates": [error | force for error, force in zip(errors, forces, strict=True)]}
+    return {"coordinates": errors, "actuators": forces}
+
+
+def _errors(recording: Recording) -> Rows:
+    """One row for each coordinate."""
     import numpy as np
 
     from tauforge.analysis.sizing import peak_of
 
     error = recording.error
-    worst, peak = peak_of(recording.time, error), peak_of(recording.time, recording.force)
+    worst = peak_of(recording.time, error)
     return [
         {
-            "name": recording.names[k],
+            "name": name,
             "unit": recording.units[k],
             "largest_error": float(worst.value[k]),
             "time_of_largest_error": float(worst.time[k]),
             "rms_error": float(np.sqrt((error[:, k] ** 2).mean())),
             "final_error": float(error[-1, k]),
             "final_position": float(recording.position[-1, k]),
-            "actuator": recording.force_names[k],
+        }
+        for k, name in enumerate(recording.names)
+    ]
+
+
+def _forces(recording: Recording) -> Rows:
+    """One row for each actuator."""
+    from tauforge.analysis.sizing import peak_of
+
+    peak = peak_of(recording.time, recording.force)
+    return [
+        {
+            "actuator": name,
             "force_unit": recording.force_units[k],
             "peak_force": float(peak.value[k]),
             "time_of_peak_force": float(peak.time[k]),
         }
-        for k in range(len(recording.names))
+        for k, name in enumerate(recording.force_names)
     ]
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, check_functions, check_pull, gain_matrix, times
+from tauforge.control.controller import Controller, check_actuated, check_functions, check_pull, gain_matrix, times
 from tauforge.motion.motion import MotionSample, positive
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class AdaptiveComputedTorque(Controller):
         period: float,
     ) -> None:
         check_functions(self, robot, regressor="a regressor")
+        check_actuated(self, robot)
         self.robot: SerialArm = robot
         self.rate = gain_matrix("rate", rate, robot.n)
         check_pull("rate", self.rate)

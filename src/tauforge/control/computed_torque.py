@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import SYMMETRIC, Controller, gain_matrix, times
+from tauforge.control.controller import SYMMETRIC, Controller, check_actuated, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.own_classes import recorded
@@ -20,7 +20,7 @@ from tauforge.robots.robot import Robot, check_robot
 
 @recorded
 class ComputedTorque(Controller):
-    """robot: the controller's own model, which may differ from the plant's.
+    """robot: the controller's own model, which may differ from the plant's; it has an actuator for every coordinate.
 
     kp, kv: a number, n numbers or an (n, n) matrix, 1/s^2 and 1/s
     check:  refuse gains that violate the paper's conditions of stability (after L4.3)
@@ -30,6 +30,7 @@ class ComputedTorque(Controller):
 
     def __init__(self, robot: Robot, kp: ArrayLike = 100.0, kv: ArrayLike = 20.0, *, check: bool = True) -> None:
         self.robot = check_robot("robot", robot)
+        check_actuated(self, robot)
         n = robot.n
         self.kp, self.kv = gain_matrix("kp", kp, n), gain_matrix("kv", kv, n)
         if check:

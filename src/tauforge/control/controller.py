@@ -49,6 +49,33 @@ def check_functions(law: object, robot: object, **functions: str) -> None:
             )
 
 
+def check_actuated(law: object, robot: Robot) -> None:
+    """ModelError where a law that asks for any acceleration has fewer actuators than coordinates."""
+    n, m = robot.n, len(robot.actuators)
+    if m < n:
+        raise ModelError(
+            f"{type(law).__name__} needs an actuator for every coordinate; {robot.name} has {m} for {n} coordinates",
+            field="robot",
+            remedy="Use a law of your own",
+        )
+
+
+def check_actuator_motion(law: object, robot: Robot) -> None:
+    """ModelError where a robot does not give the motion of every actuator."""
+    m = len(robot.actuators)
+    if m == robot.n:
+        return  # by default actuators move as the coordinates do; others are tried at a state
+    position, velocity, _ = (x[0] for x in robot.random_states(1))
+    given = [np.shape(x) for x in robot.actuator_motion(position, velocity)]
+    if given != [(m,), (m,)]:
+        raise ModelError(
+            f"{type(law).__name__} needs position and velocity of every actuator; actuator_motion of {robot.name} "
+            f"gives shapes {given[0]} and {given[1]} for {m} actuator{'s' * (m != 1)}",
+            field="robot",
+            remedy="Define actuator_motion and sensors for the actuators, or use a law of your own",
+        )
+
+
 def times(K: Array, errors: Array) -> Array:
     """K e for every row of errors (..., n)."""
     return np.asarray(errors @ K.T)

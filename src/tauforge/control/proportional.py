@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, check_pull, gain_matrix, times
+from tauforge.control.controller import Controller, check_actuator_motion, check_pull, gain_matrix, times
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.robot import Robot, check_robot
@@ -24,6 +24,7 @@ class PD(Controller):
 
     def __init__(self, robot: Robot, kp: ArrayLike, kv: ArrayLike) -> None:
         self.robot = check_robot("robot", robot)
+        check_actuator_motion(self, robot)
         m = len(robot.actuators)
         self.kp, self.kv = gain_matrix("kp", kp, m), gain_matrix("kv", kv, m)
         check_pull("kp", self.kp)

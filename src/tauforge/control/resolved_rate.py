@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, check_functions, check_pull, gain_matrix, times
+from tauforge.control.controller import Controller, check_actuated, check_functions, check_pull, gain_matrix, times
 from tauforge.motion.motion import MotionSample, positive
 from tauforge.robots.poses import pose_error, transforms
 
@@ -46,6 +46,7 @@ class ResolvedRate(Controller):
         fastest: float = 3.0,
     ) -> None:
         check_functions(self, robot, jacobian="a Jacobian", forward_kinematics="forward kinematics")
+        check_actuated(self, robot)
         self.robot: SerialArm = robot
         self.gain, self.damping = positive("gain", gain), positive("damping", damping)
         self.fastest = positive("fastest", fastest)

@@ -144,6 +144,8 @@ def register_format(name: str, read: Callable[[dict[str, Any]], Robot]) -> None:
     """
     if not isinstance(name, str) or not name:
         raise ModelError(f"expected a string, got {shown(name)}", field="format")
+    if not callable(read):
+        raise ModelError(f"expected a function that reads a file's values, got {shown(read)}", field="read")
     if name in FORMATS:
         raise ModelError(
             f"the format {shown(name)} is already registered", field="format", remedy="Choose another name"
@@ -182,7 +184,11 @@ def read_robot(path: Path) -> Robot:
 
 def robot_of(values: dict[str, Any]) -> Robot:
     """The robot of a TOML file's values, of the kind that its format names."""
-    return format_of(values).read(values)
+    name = values.get("format", ARM_FORMAT)  # before it is read: the values are the reader's
+    robot: object = format_of(values).read(values)
+    if not isinstance(robot, Robot):
+        raise ModelError(f"the function that reads {shown(name)} returned {shown(robot)}, not a Robot", field="format")
+    return robot
 
 
 def _catalogue_file(name: str) -> Path:

@@ -85,9 +85,10 @@ def _look_at(names: Mapping[str, Any], module: str) -> None:
         made = name.startswith("__") and isinstance(value, FunctionType)  # by a dataclass, of a string
         if not made and not _is_known(value):
             _foreign.add(module)
-        while isinstance(value, FunctionType):
-            _functions[value] = _written(value)
-            value = vars(value).get("__wrapped__")
+        inner: object = value
+        while isinstance(inner, FunctionType):
+            _functions[inner] = _written(inner)
+            inner = vars(inner).get("__wrapped__")
 
 
 def _is_known(value: object) -> bool:

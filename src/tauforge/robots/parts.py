@@ -41,6 +41,14 @@ class Coordinate(NamedTuple):
         """Whether it is an angle."""
         return self.unit == "rad"
 
+    @property
+    def usual_range(self) -> tuple[float, float]:
+        """Its limits; one that is missing is a turn or 1 m beyond the other, -pi to pi stand for both."""
+        bounded, reach = np.isfinite([self.lower, self.upper]), 2 * np.pi if self.turns else 1.0
+        if not bounded.any():
+            return -np.pi, np.pi
+        return (self.lower if bounded[0] else self.upper - reach), (self.upper if bounded[1] else self.lower + reach)
+
 
 @with_field_docs
 class Actuator(NamedTuple):

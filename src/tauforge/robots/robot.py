@@ -20,6 +20,7 @@ from tauforge.robots import varying as families
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.evaluate import Evaluator, check_request, kernels_allowed, no_kernel
 from tauforge.robots.functions import FunctionTable, results_of
+from tauforge.robots.named_arguments import ON_SINGULAR, sorted_call
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
@@ -42,6 +43,9 @@ class Robot(ABC):
     A kind of robot is a subclass. It must give 1 to 4; the rest has defaults that fit a robot whose velocities are the
     rates of its coordinates and whose actuators act on them one by one. Batches lead: (..., n).
 
+    A robot does not change after it was made: its model, its kernels and the short ways to them are kept from the first
+    call on, and a later change of an attribute is not seen. `replace` makes another robot.
+
     1. **Names**: `name`, `coordinates` and `actuators`, with units, limits and columns. `n` is the number of
        coordinates, `gravity` (3,) the acceleration of free fall.
     2. **Functions**: `functions`, the table of formulas that are evaluated and compiled (`robots/functions.py`). It has
@@ -54,8 +58,9 @@ class Robot(ABC):
     4. **Drawing**: `drawing(position)`, the points, segments and frames that pictures show.
     5. **Dynamics**: `inverse_dynamics`, `forward_dynamics`, their derivatives and `energy`. External wrenches have the
        keyword `wrench_argument`; payload= and base_motion= where physics allows. `formulations` are the names by which
-       inverse dynamics can be computed, chosen by the keyword `formulation_argument`; `default_formulation` is the one
-       of a plain call, `formulations_taking(loads)` those that take these loads. `simplifications` are published models
+       inverse dynamics can be computed, chosen by the keyword `formulation_argument`, an option of the table's entry;
+       `default_formulation` is the one of a plain call, `formulations_taking(loads)` those that take these loads.
+       Guarded functions take on_singular="nan", which makes singular rows NaN. `simplifications` are published models
        with one thing wrong. `counted_formula` is what operation counts are about.
     6. **Positions**: `position_error(target, position)`, the short way round. `coordinate_rates` gives the time
        derivatives of the coordinates from velocities and accelerations, `from_coordinate_rates` undoes it.
@@ -63,15 +68,16 @@ class Robot(ABC):
        and velocities twists. `random_states` are states to try things on.
     7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their `sensors` measure;
        `poses_from_sensors`, where that puts the `moved_body`, with a guess if `pose_takes_guess`; `holding_forces` keep
-       the robot at rest.
+       the robot at rest. A robot with other than n actuators gives the first two itself, or takes no law that needs
+       them.
     8. **Limits**: `limited_quantities(position, velocity)`, with names for events and messages.
     9. **State**: `state_space`, the robot's state as one vector for the integrators. `singularity(position)` changes
        its sign where the actuators lose control of the robot; it is None if that cannot happen. `dissipates` tells
        whether the robot itself takes energy; `dampers` its friction; `check_integrable` refuses friction that jumps.
        `friction_jumps` tells whether it does, `with_smooth_friction(speed)` smooths it.
     10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`.
-    11. **Words**: `repr`, `summary()` for people, `data()` for machines, `worries()`; `kind` and the shorter `noun` say
-        what the robot is.
+    11. **Words**: `repr`, `summary()` for people, `data()` for machines, `worries()`; `kind` says what the robot
+        is, `noun` the same in one word; by default they are equal.
 
     Identities that tests check for every kind: forward_dynamics undoes inverse_dynamics; the energy changes by the
     power of actuators and friction; `kernel` equals the method; `varying` equals `replace`.
@@ -82,7 +88,6 @@ class Robot(ABC):
     known_exceptions: tuple[KnownException, ...] = ()
     sources: tuple[Source, ...] = ()
     kind: ClassVar[str] = "robot"
-    noun: ClassVar[str] = "robot"
     moved_body: ClassVar[str | None] = None
     pose_takes_guess: ClassVar[bool] = False
     wrench_argument: ClassVar[str | None] = None
@@ -154,7 +159,17 @@ class Robot(ABC):
 
     def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options of a function as its formula takes them; UnsupportedFeatureError for values it does not know."""
-        return dict(options)
+        chosen, argument = dict(options), self.formulation_argument
+        if argument in chosen and self.formulations:
+            name = chosen[argument]
+            if name is None:  # as in a plain call
+                del chosen[argument]
+            elif name not in self.formulations:
+                known = ", ".join(self.formulations)
+                raise UnsupportedFeatureError(
+                    f"unknown {argument} {name!r}", field=argument, remedy=f"Use one of {known}"
+                )
+        return chosen
 
     def kernel(
         self,
@@ -188,12 +203,18 @@ class Robot(ABC):
 
     @quick
     def inverse_dynamics(self, *state: Any, **loads: Any) -> Array:
-        """Actuator forces (..., m) from position, velocity and acceleration, (..., n) each; loads by keyword."""
+        """Actuator forces (..., m) from position, velocity and acceleration, (..., n) each.
+
+        Loads and options of the table's entry by keyword; on_singular="nan" where the entry has a guard.
+        """
         return self._by_position("inverse_dynamics", state, loads)[0]
 
     @quick
     def forward_dynamics(self, *state: Any, **loads: Any) -> Array:
-        """Accelerations (..., n) from position, velocity (..., n) and actuator forces (..., m); loads by keyword."""
+        """Accelerations (..., n) from position, velocity (..., n) and actuator forces (..., m).
+
+        Keywords as in `inverse_dynamics`.
+        """
         return self._by_position("forward_dynamics", state, loads)[0]
 
     @quick
@@ -214,19 +235,13 @@ class Robot(ABC):
         three = self._by_position("forward_dynamics_derivatives", state, loads)
         return three[0], three[1], three[2]
 
-    def _by_position(self, function: str, given: Sequence[Any], loads: Mapping[str, Any]) -> tuple[Array, ...]:
-        table = self.functions[function]
-        known = [argument.name for argument in table.optional]
-        if unknown := sorted(set(loads) - set(known)):
-            raise UnsupportedFeatureError(
-                f"{function} of {self.name} takes no {unknown[0]}=",
-                field=unknown[0],
-                remedy=f"Known: {', '.join(known) or 'none'}",
-            )
-        names = [argument.name for argument in table.arguments]
-        if len(given) != len(names):
-            raise TypeError(f"{function} takes {len(names)} arguments ({', '.join(names)}), got {len(given)}")
-        return self._evaluate(function, {**dict(zip(names, given, strict=True)), **loads})
+    def _by_position(self, function: str, given: Sequence[Any], named: Mapping[str, Any]) -> tuple[Array, ...]:
+        """The default of a method: the table's entry says what it takes by position and by keyword."""
+        if function not in self.functions:
+            raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
+        call = sorted_call(self.name, function, self.functions[function], given, named)
+        options = self.check_options(function, call.options)
+        return self._evaluate(function, call.arguments, call.on_singular, **options)
 
     def accelerations(self, position: Array, velocity: Array, force: Array, wrench: Array | None = None) -> Array:
         """forward_dynamics with an external wrench (..., 6), None for none."""
@@ -238,7 +253,9 @@ class Robot(ABC):
 
     def forces_without_raising(self, position: Array, velocity: Array, acceleration: Array) -> Array:
         """inverse_dynamics; in a batch a row without an answer is NaN and does not stop the others."""
-        return self.inverse_dynamics(position, velocity, acceleration)
+        guarded = self.functions["inverse_dynamics"].guard is not None
+        rows = {ON_SINGULAR: "nan"} if guarded and np.ndim(position) > 1 else {}
+        return self.inverse_dynamics(position, velocity, acceleration, **rows)
 
     @property
     def formulations(self) -> tuple[str, ...]:
@@ -318,10 +335,12 @@ class Robot(ABC):
         return np.zeros((self.n, self.n)), np.eye(self.n)
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
-        """Positions within the limits (or a turn), velocities and accelerations of order one: (count, n) each."""
+        """Positions within the limits, velocities and accelerations of order one: (count, n) each.
+
+        A coordinate without limits is between -pi and pi. One with a single limit is within a turn or 1 m of it.
+        """
         random = np.random.default_rng(seed)
-        low = [c.lower if np.isfinite(c.lower) else -np.pi for c in self.coordinates]
-        high = [c.upper if np.isfinite(c.upper) else np.pi for c in self.coordinates]
+        low, high = np.transpose([c.usual_range for c in self.coordinates])
         shape = (count, self.n)
         return random.uniform(low, high, shape), random.normal(size=shape), random.normal(size=shape)
 
@@ -432,6 +451,11 @@ class Robot(ABC):
         }
 
     # -------------------------------------------------------------------------------------------------------- words
+
+    @property
+    def noun(self) -> str:
+        """What sentences call the robot, such as "arm"; by default its kind."""
+        return self.kind
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.n} coordinates)"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.control.controller import Controller
 from tauforge.errors import ModelError, ShapeError
+from tauforge.motion.columns import columns_of
 from tauforge.motion.motion import Motion, positive
 from tauforge.robots.own_classes import honour_changes
 from tauforge.robots.robot import Robot
@@ -30,17 +31,35 @@ def check_robot(name: str, robot: object) -> None:
     honour_changes(check_kind(name, robot))
 
 
-def alike(a: Robot, b: Robot) -> bool:
-    """Whether they are of one kind, with as many coordinates and actuators."""
-    return (a.kind, a.n, len(a.actuators)) == (b.kind, b.n, len(b.actuators))
+def difference(a: Robot, b: Robot) -> str | None:
+    """Why states and forces of one robot mean nothing to the other; None where they mean the same.
+
+    They do if coordinates and actuators have the same columns and units. What people call a joint does not matter: a
+    model and the real robot may come from different files.
+    """
+    mine, theirs = columns_of(a), columns_of(b)
+    for what, one, other in (("coordinate", mine.position, theirs.position), ("actuator", mine.force, theirs.force)):
+        if len(one) != len(other):
+            return f"{a.name} has {counted(one, what)}, {b.name} has {counted(other, what)}"
+        for k, (x, y) in enumerate(zip(one, other, strict=True), 1):
+            if x != y:
+                return f"{what} {k} of {a.name} is {x}, that of {b.name} is {y}"
+    if a.positions_are_poses != b.positions_are_poses:
+        return f"positions of {a.name if a.positions_are_poses else b.name} are poses, those of the other are not"
+    return None
+
+
+def counted(parts: Sequence[object], what: str) -> str:
+    return f"{len(parts)} {what}{'s' * (len(parts) != 1)}"
 
 
 def check_plant(robot: Robot, plant: Robot) -> None:
-    """The robot that really moves: of the same kind, with friction that an integrator gets past."""
+    """The robot that really moves: with the same coordinates, and friction that an integrator gets past."""
     check_robot("robot", robot)
     check_robot("plant", plant)
-    if not alike(plant, robot):
-        raise ModelError(f"{plant.name} is not a robot of the same kind as {robot.name}", field="plant")
+    differing = difference(plant, robot)
+    if differing is not None:
+        raise ModelError(f"{plant.name} cannot move in place of {robot.name}: {differing}", field="plant")
     plant.check_integrable({})
 
 
@@ -71,8 +90,9 @@ def _check_controller(
 ) -> None:
     own = controller.robot
     check_robot("controller", own)
-    if not alike(own, real):
-        raise ModelError(f"the controller is made for {own.name}, not for {real.name}", field="controller")
+    differing = difference(own, real)
+    if differing is not None:
+        raise ModelError(f"the controller is made for {own.name}, not for {real.name}: {differing}", field="controller")
     if motion is None:
         raise ModelError("a controller needs a motion to follow", field="motion")
     if controller.period is not None and not (

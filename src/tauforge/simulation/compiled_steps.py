@@ -36,12 +36,13 @@ Fields = Mapping[str, Array]
 Formula = Callable[..., list[Scalar]]
 STATE, TARGET = ("q", "qd"), ("target", "target_rate", "target_acceleration")
 EVALUATING = ("_by_position", "_evaluate", "kernel")  # the way from a method of dynamics to its formula
+ACCELERATING = ("accelerations", "forward_dynamics")  # the methods by which `simulate` asks a plant
 NO_TIME = math.nan  # laws that are compiled do not look at the time
 
 
-def kernel_stands_for(robot: Robot, method: str) -> bool:
-    """Whether the robot's method does what the formula of the same name in its table says."""
-    written = all(method_is_as_written(type(robot), name) for name in (method, *EVALUATING))
+def kernel_stands_for(robot: Robot, *methods: str) -> bool:
+    """Whether these methods of the robot do what the formula in its table says."""
+    written = all(method_is_as_written(type(robot), name) for name in (*methods, *EVALUATING))
     return written and not has_own_methods(robot)
 
 
@@ -54,7 +55,7 @@ def can_compile(controller: Controller, plant: Robot) -> bool:
         return False
     if not all(_is_plain(robot) for robot in (controller.robot, plant)):
         return False
-    return kernel_stands_for(plant, "forward_dynamics") and kernel_stands_for(controller.robot, "inverse_dynamics")
+    return kernel_stands_for(plant, *ACCELERATING) and kernel_stands_for(controller.robot, "inverse_dynamics")
 
 
 def _is_plain(robot: Robot) -> bool:

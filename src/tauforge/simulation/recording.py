@@ -15,10 +15,10 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.files import written_whole
 from tauforge.motion.columns import PLATFORM, TIME, Columns, arm_columns
-from tauforge.motion.csv_table import HEADER_ROW, Column, CsvTable, read_csv, write_csv
+from tauforge.motion.csv_table import Column, CsvTable, read_csv, write_csv
 from tauforge.simulation.events import Event
 from tauforge.simulation.npz_file import Header, open_plain, read_npz
-from tauforge.units import UNITS
+from tauforge.simulation.recorded_columns import columns_in
 
 POSE_NAMES = tuple(column.name for column in PLATFORM.position)
 ANGLES = POSE_NAMES[3:]
@@ -138,9 +138,7 @@ class Recording:
 
     @classmethod
     def _of_table(cls, table: CsvTable) -> Recording:
-        sure = (PLATFORM.position, PLATFORM.velocity)  # a name such as x may be a column of other robots
-        platform = any({column.name for column in group} <= set(table.names) for group in sure)
-        columns = PLATFORM if platform else _columns_of(table)
+        columns = columns_in(table)
         time = table.take_times(TIME)
         arrays: dict[str, Any] = {
             name: table.take(getattr(columns, name)) for name in ("position", "velocity", "acceleration", "force")
@@ -157,7 +155,7 @@ class Recording:
             units=tuple(column.unit for column in columns.position),
             force_units=tuple(column.unit for column in columns.force),
             columns=tuple(column.name for group in columns for column in group),
-            wrapped=ANGLES if platform else (),
+            wrapped=ANGLES if columns is PLATFORM else (),
         )
 
     def to_xarray(self) -> Any:
@@ -228,29 +226,6 @@ class Recording:
             label = quantity.replace("_", " ") + (f", {unit}{RATES.get(quantity, '')}" if unit else "")
             panels.append((label, [names[k] for k in own], {k: values[:, k] for k in own}))
         return panels
-
-
-def _columns_of(table: CsvTable) -> Columns:
-    """The columns of the table: by their names for an arm and a platform, by their units for any other robot."""
-    count = 0
-    while f"q{count + 1}" in table.names:
-        count += 1
-    units = [UNITS[unit][0] if unit in UNITS else None for unit in table.units]
-    if count or not {"rad", "m"} & set(units):
-        own = [units[table.names.index(f"q{i}")] for i in range(1, count + 1)]
-        return arm_columns([unit if unit in ("rad", "m") else "rad" for unit in own])
-    given = [
-        Column(name, unit)
-        for name, unit in zip(table.names, units, strict=True)
-        if unit is not None and name != TIME.name and not name.startswith("target_")
-    ]
-    groups = (("rad", "m"), ("rad/s", "m/s"), ("rad/s^2", "m/s^2"), ("N m", "N"))
-    found = Columns(*(tuple(column for column in given if column.unit in group) for group in groups))
-    if not len(found.position) == len(found.velocity) == len(found.acceleration):
-        counts = ", ".join(str(len(group)) for group in found[:3])
-        problem = f"expected as many velocities and accelerations as positions, got {counts}"
-        table.fail(problem, HEADER_ROW, None, "Give the units of all columns")
-    return found
 
 
 def _check_headers(headers: Mapping[str, Header]) -> None:

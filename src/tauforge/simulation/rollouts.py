@@ -3,7 +3,7 @@
 A law that is arithmetic on the robot's dynamics (computed torque and the proportional ones), the dynamics and the
 integrator's step are traced together into one kernel (`compiled_steps`) where the state is position and velocity.
 Otherwise the law, and then the kernel of the dynamics, are called for all rows at once between steps of the same
-Runge-Kutta. A robot with a method forward_dynamics of its own is called row by row.
+Runge-Kutta. A robot with a method accelerations or forward_dynamics of its own is called row by row.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import StateSpace
 from tauforge.robots.varying import check_values, in_rows, leading_shapes
 from tauforge.simulation.checks import check_law, check_plant, numbers, pair_of, whole_number, whole_steps
-from tauforge.simulation.compiled_steps import CompiledSteps, can_compile, kernel_stands_for
+from tauforge.simulation.compiled_steps import ACCELERATING, CompiledSteps, can_compile, kernel_stands_for
 from tauforge.simulation.integrators import FAR, LOST, ran_away, rk4
 from tauforge.simulation.stiffness import warn_of_stiffness
 
@@ -101,7 +101,7 @@ def rollout(
     progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1
 
     Our own laws run compiled with robots whose state is position and velocity. Controllers of other classes, and robots
-    with a method forward_dynamics of their own, are asked by their own methods.
+    with a method accelerations or forward_dynamics of their own, are asked by their own methods.
     StiffFrictionWarning as in `simulate`.
     Identity: every row equals `simulate` with method="rk4" and the same control period.
     """
@@ -188,14 +188,27 @@ class BatchSteps:
 
 def accelerations(plant: Robot, fields: Fields, rows: int) -> Acceleration:
     """Forward dynamics of all rows. A row without an answer is NaN and does not stop the others."""
-    if not kernel_stands_for(plant, "forward_dynamics"):
+    if not kernel_stands_for(plant, *ACCELERATING):
         return _row_by_row(plant, fields, rows)
     try:
         kernel = plant.kernel("forward_dynamics", varying=tuple(fields))
     except UnsupportedFeatureError:  # switched off, too large, no memory for code
-        return _row_by_row(plant, fields, rows) if fields else plant.forward_dynamics
+        return _row_by_row(plant, fields, rows) if fields else _all_at_once(plant, rows)
     values = tuple(fields.values())
     return lambda q, qd, force: np.asarray(kernel(q, qd, force, *values))
+
+
+def _all_at_once(plant: Robot, rows: int) -> Acceleration:
+    """By the plant's method for batches; row by row where a row without an answer stops the others."""
+    one_by_one = _row_by_row(plant, {}, rows)
+
+    def acceleration(q: Array, qd: Array, force: Array) -> Array:
+        try:
+            return plant.accelerations(q, qd, force)
+        except LOST:
+            return one_by_one(q, qd, force)
+
+    return acceleration
 
 
 def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
@@ -216,7 +229,7 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
         for k, robot in enumerate(plants):
             if all(np.isfinite(x[k]).all() for x in (q, qd, force)):
                 with suppress(*LOST):
-                    result[k] = robot.forward_dynamics(q[k], qd[k], force[k])
+                    result[k] = robot.accelerations(q[k], qd[k], force[k])
         return result
 
     return acceleration

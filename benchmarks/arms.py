@@ -125,7 +125,7 @@ def mujoco_model(arm: tf.SerialArm) -> Any:
 
 
 def toolbox_robot(arm: tf.SerialArm) -> Any:
-    """Of roboticstoolbox-python 1.5: an arm given by standard Denavit-Hartenberg parameters."""
+    """The arm as a roboticstoolbox-python 1.5 robot, given by standard Denavit-Hartenberg parameters."""
     import roboticstoolbox as rtb
 
     links = []

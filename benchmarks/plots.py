@@ -60,7 +60,7 @@ def draw(report: dict[str, Any], folder: Path) -> None:
 
 
 def series(rows: list[dict[str, Any]], key: str) -> dict[str, tuple[list[int], list[float]]]:
-    """Of every candidate the points (row[key], fastest)."""
+    """The points (row[key], fastest) of every candidate."""
     found: dict[str, tuple[list[int], list[float]]] = {}
     for row in rows:
         for name, ns in row["ns"].items():

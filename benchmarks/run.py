@@ -77,7 +77,7 @@ def arguments() -> argparse.Namespace:
 def main() -> None:
     given = arguments()
     seconds = given.seconds or (1.0 if given.quick else 6.0)
-    os.environ["TAUFORGE_CACHE"] = "off"  # every kernel is made from the text as it is now
+    os.environ["TAUFORGE_CACHE"] = "off"  # every kernel is made from the source as it is now
     cores = sorted(os.sched_getaffinity(0))
     arm = tf.load("puma560").without_friction()
     report: dict[str, Any] = {"environment": environment(), "seconds_per_case": seconds}

@@ -1,6 +1,6 @@
 """What every test can count on: an environment of its own, and counts of the property tests.
 
-Of the caller's environment only what `tools/matrix.py` varies reaches the tests: vector width, threads, kernels on or
+Only what `tools/matrix.py` varies reaches the tests from the caller's environment: vector width, threads, kernels on or
 off, locale and time zone. Settings of Python, Matplotlib and terminals do not, nor the folder of the user's cache.
 Counts are small by default, TAUFORGE_SOAK times as many for a soak.
 """

@@ -100,7 +100,7 @@ def test_the_message_is_made_from_the_attributes():
         "planar joints. Use a revolute one",
         "q: expected (..., 6), got (5,). Six joints",
         "TAUFORGE_KERNELS='off': expected 0 or 1. Change the environment variable, or unset it",
-        "no answer in row 2, 3 (condition number 1e+17 at [0. 0. 0. 0. 0. 0.])",
+        "no answer (row 2, 3, condition number 1e+17 at [0. 0. 0. 0. 0. 0.])",
         "no pose in row 7 (residual 0.001 after 50 iterations). Try another guess",
         "it ran away after t = 0.5 s, at [0. 0.]; `recording` holds the rows up to there",
     ]
@@ -114,38 +114,46 @@ def test_the_message_is_made_from_the_attributes():
     [
         (None, None, ""),
         ((), None, ""),
-        (3, 3, " in row 3"),
-        (np.int64(3), 3, " in row 3"),
-        (np.argwhere([False, True])[0], 1, " in row 1"),
+        (3, 3, "row 3"),
+        (np.int64(3), 3, "row 3"),
+        (np.argwhere([False, True])[0], 1, "row 1"),
         (np.argwhere(np.array(True))[0], None, ""),  # a single state
-        (np.array([1, 0]), (1, 0), " in row 1, 0"),
+        (np.array([1, 0]), (1, 0), "row 1, 0"),
     ],
     ids=str,
 )
 def test_rows_of_batches(given, row, words):
     """Whatever index NumPy gives, it becomes plain integers."""
-    for error in (
-        tf.TauforgeError("bad", row=given),
-        tf.ShapeError("q", expected="a", got="b", row=given),
-        tf.SingularityError("bad", pose=[], condition_number=1.0, row=given),
-        tf.ConvergenceError("bad", residual=1.0, iterations=1, row=given),
-        tf.SingularityWarning("bad", row=given),
+    within = f" in {words}" if words else ""
+    for error, message in (
+        (tf.TauforgeError("bad", row=given), f"bad{within}"),
+        (tf.ShapeError("q", expected="a", got="b", row=given), f"q: expected a, got b{within}"),
+        (
+            tf.SingularityError("bad; worse", pose=[], condition_number=1.0, row=given),
+            f"bad; worse ({words}{', ' if words else ''}condition number 1 at [])",
+        ),
+        (
+            tf.ConvergenceError("bad", residual=1.0, iterations=1, row=given),
+            f"bad{within} (residual 1 after 1 iterations)",
+        ),
+        (tf.SingularityWarning("bad", row=given), f"bad{within}"),
+        (tf.ModelError("bad", field="pose").in_batch(given), f"pose{', ' if words else ''}{words}: bad"),
     ):
         assert error.row == row
         assert type(error.row) is type(row)
-        assert f"{error} (".partition(" (")[0].endswith(words)
-        assert ("row" in str(error)) == bool(words)
+        assert str(error) == message == error.args[0]
+        assert str(pickle.loads(pickle.dumps(error))) == message
 
 
 def test_a_row_can_have_another_name():
     error = tf.SingularityError("no answer", pose=[0], condition_number=1e17, row=15)
     error.row_name = "row 17 of motion.csv, t = 0.17 s"
-    assert str(error) == "no answer in row 17 of motion.csv, t = 0.17 s (condition number 1e+17 at [0])"
+    assert str(error) == "no answer (row 17 of motion.csv, t = 0.17 s, condition number 1e+17 at [0])"
     assert str(pickle.loads(pickle.dumps(error))) == str(error)
 
 
 def test_rows_of_files():
-    """Of a CSV file, counted as a spreadsheet does: the message says so, and names the column."""
+    """Rows of a CSV file are counted as a spreadsheet does, and the message names row and column."""
     error = tf.ModelError("expected a number", row=3, field="q1")
     assert str(error) == "row 3, column q1: expected a number"
     found = error.located("motion.csv")

@@ -77,7 +77,7 @@ def test_links_are_written_through_and_modes_kept(tmp_path):
 def test_places_where_no_file_can_be(tmp_path):
     for path, message in (
         (tmp_path / "none" / "a", "its folder does not exist. Make .*none first"),
-        (tmp_path, "it is a folder"),
+        (tmp_path, "the path is a folder"),
         (tmp_path / ("x" * 300), "File name too long"),
     ):
         with pytest.raises(ModelError, match=f"cannot be written: {message}"), written_whole(path):

@@ -79,7 +79,7 @@ CONFIGURATIONS = {
 
 
 def combined(names: str) -> Configuration:
-    """All of these at once: width-128+shuffled. KeyError for a name that there is none of."""
+    """All of these at once: width-128+shuffled. KeyError for an unknown name."""
     parts = [CONFIGURATIONS[name] for name in names.split("+")]
     limited = [part.kept for part in parts if part.kept is not None]
     return Configuration(

@@ -73,7 +73,7 @@ def contents_rows(header: Sequence[str], rows: Iterable[Sequence[object]]) -> st
 
 
 def _as_code(kind: object, places: object) -> str:
-    """Of equations and algorithms the places in our source; of figures and tables the title of ours, as it is."""
+    """For equations and algorithms the places in our source; for figures and tables the title of ours, as it is."""
     text = str(places)
     if not text or kind not in CODED:
         return text

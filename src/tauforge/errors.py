@@ -90,8 +90,10 @@ class ModelError(TauforgeError, ValueError):
     line:    the line of a text file, the first is 1; or None
     field:   the key, argument or column at fault, or None
     key:     the key that is unknown in the table `field`, as the file has it; None for other faults
-    row:     the row of a CSV file, the header is 1; or None
+    row:     the row of a CSV file, the header is 1; of an array argument the index in the batch; or None
     """
+
+    _row_of_batch = False
 
     def __init__(
         self,
@@ -113,12 +115,20 @@ class ModelError(TauforgeError, ValueError):
 
     @property
     def statement(self) -> str:
-        place = [] if self.file is None else [str(self.file) if self.line is None else f"{self.file}:{self.line}"]
-        if self.row is not None:
-            place.append(self._row_words() + ("" if self.field is None else f", column {self.field}"))
-        elif self.field is not None:
-            place.append(self.field)
-        return ": ".join([*place, self.reason])
+        file = self.file if self.file is None or self.line is None else f"{self.file}:{self.line}"
+        place = self.field
+        if self.row is not None and self._row_of_batch:
+            place = self._row_words() if self.field is None else f"{self.field}, {self._row_words()}"
+        elif self.row is not None:
+            place = self._row_words() if self.field is None else f"{self._row_words()}, column {self.field}"
+        return ": ".join(str(part) for part in (file, place, self.reason) if part is not None)
+
+    def in_batch(self, row: SupportsIndex | Iterable[SupportsIndex] | None) -> Self:
+        """The same error with the index of the row in the batch, for checks that see one row at a time."""
+        found = copy.copy(self)
+        found.row, found._row_of_batch = _row(row), True
+        found.args = (str(found),)
+        return found
 
     def located(self, file: str | Path) -> Self:
         """The same error with the file it came from, for readers that find faults after parsing."""
@@ -202,7 +212,8 @@ class SingularityError(TauforgeError, ArithmeticError):
 
     @property
     def statement(self) -> str:
-        return f"{self.reason}{self._in_row()} (condition number {self.condition_number:.3g} at {self.pose})"
+        row = "" if self.row is None else f"{self._row_words()}, "
+        return f"{self.reason} ({row}condition number {self.condition_number:.3g} at {self.pose})"
 
 
 class ConvergenceError(TauforgeError, ArithmeticError):

@@ -25,13 +25,17 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     try:
         if not target.parent.is_dir():
             raise ModelError(
-                "cannot be written: its folder does not exist", file=Path(path), remedy=f"Make {target.parent} first"
+                "the file cannot be written: its folder does not exist",
+                file=Path(path),
+                remedy=f"Make {target.parent} first",
             )
         if target.is_dir():
-            raise ModelError("cannot be written: it is a folder", file=Path(path))
+            raise ModelError("the file cannot be written: the path is a folder", file=Path(path))
         if target.exists() and not target.is_file():  # a pipe, or /dev/null behind a link: a file would replace it
             raise ModelError(
-                "cannot be written: it is not a regular file", file=Path(path), remedy="Give the name of a file"
+                "the file cannot be written: the path is not a regular file",
+                file=Path(path),
+                remedy="Give the name of a file",
             )
         mode = 0o600 if target.exists() else 0o666  # less the umask
         with open(temporary, "xb", opener=lambda name, flags: os.open(name, flags, mode)) as file:
@@ -42,7 +46,7 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
             temporary.chmod(stat.S_IMODE(target.stat().st_mode))
         os.replace(temporary, target)
     except OSError as error:
-        raise ModelError(f"cannot be written: {error.strerror or error}", file=Path(path)) from None
+        raise ModelError(f"the file cannot be written: {error.strerror or error}", file=Path(path)) from None
     finally:
         with suppress(OSError):  # a name too long for any file
             temporary.unlink(missing_ok=True)

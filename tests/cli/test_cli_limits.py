@@ -13,7 +13,7 @@ T = np.linspace(0, 1, 101)
 
 
 def warnings_of(robot, folder, positions, *options):
-    """Of a motion, by a file of positions at T with rates and accelerations."""
+    """Warnings about a motion, given as a file of positions at T with rates and accelerations."""
     robot.save(folder / "robot.toml")
     own = columns_of(robot)
     moves = saved(folder / "motion.csv", [TIME, *own.position], np.column_stack([T, positions]))

@@ -64,9 +64,11 @@ def test_inverse_dynamics_of_a_motion(cart_file, tmp_path):
     assert [row["actuator"] for row in found["forces"]] == [actuator.name for actuator in cart.actuators]
     assert found["formulation"] is None
     for option, value in (("--model", "exact"), ("--formulation", "newton-euler")):
-        assert "cart is a cart; there is only one way" in error_of("inverse-dynamics", cart_file, motion, option, value)
+        assert "cart is a cart; it has a single formulation" in error_of(
+            "inverse-dynamics", cart_file, motion, option, value
+        )
     assert "takes no external wrench" in error_of("inverse-dynamics", cart_file, motion, "--wrench", "1,0,0,0,0,0")
-    assert "carries no payload" in error_of("inverse-dynamics", cart_file, motion, "--payload", "1")
+    assert "cannot carry a payload" in error_of("inverse-dynamics", cart_file, motion, "--payload", "1")
 
 
 def test_simulate(cart_file):
@@ -86,7 +88,7 @@ def test_costs_and_comparisons(cart_file):
     assert "sizing needs a robot with legs; cart is a cart" in error_of("sizing", cart_file, cart_file)
     guess = ("forward-kinematics", cart_file, positions(cart_file), "--guess", "0,0,0,0,0,0")
     assert "cart is a cart; what its sensors measure needs no guess" in error_of(*guess)
-    assert "has no body whose pose is followed" in error_of("forward-kinematics", cart_file, positions(cart_file))
+    assert "has no forward kinematics" in error_of("forward-kinematics", cart_file, positions(cart_file))
 
 
 def positions(cart_file):
@@ -95,7 +97,7 @@ def positions(cart_file):
 
 
 def test_names_of_formats(cart_file):
-    with pytest.raises(tf.ModelError, match="is taken"):
+    with pytest.raises(tf.ModelError, match="is already registered"):
         loading.register_format(FORMAT, cart_of)
     for none in (None, "cart_of", 5):
         with pytest.raises(tf.ModelError, match="read: expected a function that reads a file's values, got"):

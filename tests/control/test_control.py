@@ -187,7 +187,7 @@ def test_forward_kinematics_in_the_loop():
         (np.eye(6) + np.eye(6, k=1), 20.0, "kp: condition of stability: the gain matrix must be symmetric"),
         (100.0, [20, 20, 20, 20, 20, 0], r"kv: condition \(c\)"),
         (0.0, 20.0, r"condition \(b\)"),
-        ([1.0, 2.0], 20.0, "kp: expected a number, 6 numbers or an 6 x 6 matrix"),
+        ([1.0, 2.0], 20.0, r"kp: expected a number, 6 numbers or a matrix \(6, 6\)"),
         (np.nan, 20.0, "kp: expected a number"),
         ("high", 20.0, "kp: expected a number"),
     ],
@@ -209,7 +209,7 @@ def test_gains_that_are_refused(kp, kv, match):
     ],
 )
 def test_gains_that_drive_an_error_away_are_refused(law, field):
-    with pytest.raises(tf.ModelError, match=f"^{field}: increases some errors: e' K e must not be negative"):
+    with pytest.raises(tf.ModelError, match=f"^{field}: the gain increases some errors: e' K e must not be negative"):
         law()
 
 

@@ -40,7 +40,7 @@ def example(rng, kind):
 
 
 def by_duals(platform, state):
-    """Of the vector equations, (6, 18)."""
+    """Derivatives of the vector equations, (6, 18)."""
     parameters = platform.parameters
     model = PlatformModel(parameters, lumped(parameters))
     pose, twist, acceleration = (seeded(x.tolist(), 6 * k) for k, x in enumerate(state))

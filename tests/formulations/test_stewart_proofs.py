@@ -139,7 +139,7 @@ def pinocchio_tree(platform: tf.StewartPlatform) -> tuple[Any, list[Any]]:
 
 
 def first_axes(platform: tf.StewartPlatform, i: int) -> Array:
-    """Of a leg's first joint, which turns about z: the fixed axis, and any two across it."""
+    """Axes of a leg's first joint, which turns about z: the fixed axis, and any two across it."""
     k = np.array(platform.universal_axes[i])
     x = unit(np.cross(k, np.eye(3)[np.abs(k).argmin()]))
     return np.stack([x, np.cross(k, x), k], axis=-1)
@@ -229,7 +229,7 @@ class Powers(NamedTuple):
 def powers(
     platform: tf.StewartPlatform, pose: Array, twist: Array, acceleration: Array, wrench: Array, forces: Array
 ) -> Powers:
-    """Of the 13 bodies; the kinetic energy's rate is the sum of m a.v and W . (I A + W x I W), exactly."""
+    """Powers of the 13 bodies. The kinetic energy's rate is the sum of m a.v and W . (I A + W x I W), exactly."""
     p, m = numbers(platform), motion(platform, pose, twist, acceleration)
     v, Ldot = m.rate.centres, m.rate.lengths
     c_u, c_p, c_s = platform.friction

@@ -162,10 +162,10 @@ def test_uneven_steps_and_unknown_columns_are_told(tmp_path):
     ("text", "message"),
     [
         ("time [s],q1 [rad],q2 [rad],qd1 [rad/s]\n0,1,1,1\n", "no column 'qd2 [rad/s]' beside qd1. Give all of qd1"),
-        (f"time [s],{RATES}\n0,1,1,1,1,1,1\n", "1 row is too few. Give at least 2"),
+        (f"time [s],{RATES}\n0,1,1,1,1,1,1\n", "the file has only 1 row. Give at least 2"),
         (
             "time [s],q1 [rad],q2 [rad]\n0,1,1\n1,1,1\n",
-            "2 rows are too few. Give at least 6, or velocity and acceler",
+            "the file has only 2 rows. Give at least 6, or velocity and acceler",
         ),
         ("q1 [rad],q2 [rad]\n1,1\n", "no column 'time [s]'"),
     ],

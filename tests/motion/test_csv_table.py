@@ -56,7 +56,7 @@ def test_what_spreadsheets_write_is_read(tmp_path, text):
         ("", "is empty. The first row names the columns, as in: time [s], q1 [rad]"),
         ("  \n \n", "is empty"),
         ("\ntime [s],q [rad]\n0,1\n", "row 1: the header is blank. The first row names the columns"),
-        ("time [s],q [rad]\n", "row 2: there are no numbers. Write a row of numbers"),
+        ("time [s],q [rad]\n", "row 2: the file has no rows below the header. Write a row of numbers"),
         ("time [s],q [rad]\n0,1\n1,x\n", "row 3, column q: expected a number, got 'x'"),
         ("time [s],q [rad]\n0,1\n1,\n", "row 3, column q: expected a number, got nothing"),
         ("time [s],q [rad]\n0,1\n1,1_0\n", "row 3, column q: expected a number, got '1_0'"),
@@ -79,7 +79,7 @@ def test_what_spreadsheets_write_is_read(tmp_path, text):
         ("time [s],q [furlong]\n0,1\n", "row 1, column q: unknown unit [furlong]. Known: rad, mrad"),
         ("time [s],q [rad\n0,1\n", "row 1, column 2: expected a name and a unit, got 'q [rad'"),
         ("time [s],\n0,1\n", "row 1, column 2: expected a name and a unit, got ''"),
-        ("time [s],q [rad]\n,\n0,1\n", "row 2: the row has no numbers. Delete the row"),
+        ("time [s],q [rad]\n,\n0,1\n", "row 2: the row is blank. Delete the row"),
     ],
 )
 def test_files_that_are_refused(tmp_path, text, message):
@@ -131,7 +131,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         read_csv(tmp_path)
     with pytest.raises(ModelError, match=r"the file is encoded in UTF-16\. Save it as UTF-8"):
         table(tmp_path, "time [s]\n0\n", "utf-16")
-    with pytest.raises(ModelError, match="row 2: not UTF-8: byte 0xe9"):
+    with pytest.raises(ModelError, match="row 2: the text is not UTF-8: byte 0xe9"):
         table(tmp_path, "time [s]\né\n", "latin-1")
     monkeypatch.setattr(csv_table, "MAX_BYTES", 10)
     with pytest.raises(ModelError, match=r"the file has more than .* MiB, the most a file may have\. Split it"):

@@ -69,7 +69,7 @@ def test_extras_are_for_what_exists():
 
 
 def test_whatever_the_package_imports_is_declared():
-    """Of the package itself or of an extra; what only hands results over, and asks for it by name, is in the tests."""
+    """Every import is a dependency of the package or of an extra."""
     declared = {r.name.replace("-", "_") for r in requirements(PROJECT["dependencies"], *EXTRAS.values())}
     imported = set()
     for path in sorted((ROOT / "src").rglob("*.py")):

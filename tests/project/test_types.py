@@ -10,6 +10,8 @@ from typing import get_args, get_overloads, get_type_hints
 import tauforge as tf
 from tauforge.robots import loading
 
+KINDS = (tf.SerialArm, tf.StewartPlatform)
+
 PROGRAM = """
 from pathlib import Path
 import tauforge as tf
@@ -29,7 +31,7 @@ arm.assembly_modes([1.0] * 6)
 def test_the_names_that_type_checkers_know_are_the_catalogue() -> None:
     found = {}
     for overload in get_overloads(tf.load):
-        hints = get_type_hints(overload, vars(loading))
+        hints = get_type_hints(overload, {**vars(loading), **{kind.__name__: kind for kind in KINDS}})
         found |= {name: hints["return"] for name in get_args(hints["name_or_path"]) if isinstance(name, str)}
     assert found == {name: type(tf.load(name)) for name in tf.catalogue()}
 

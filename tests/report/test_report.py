@@ -407,7 +407,7 @@ def test_a_full_disk_leaves_the_old_report(old: Old, tmp_path: Path, monkeypatch
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr("tauforge.report.writing.page", full)
-    with pytest.raises(ModelError, match=r"report: cannot be written: No space left on device\. Make room"):
+    with pytest.raises(ModelError, match=r"report: the folder cannot be written: No space left on device\. Make room"):
         reproduce(["dasgupta1998"], out)
     assert everything(out) == before
     assert os.listdir(tmp_path) == ["report"]
@@ -437,7 +437,7 @@ def test_what_is_no_report_is_never_replaced(made: dict[str, Made], tmp_path: Pa
     mine.mkdir()
     (mine / "thesis.txt").write_text("years of work")
     with pytest.raises(
-        ModelError, match=r"mine: holds thesis.txt and is not replaced\. Name a new folder, or empty it"
+        ModelError, match=r"mine: the folder holds thesis.txt and is not replaced\. Name a new folder, or empty it"
     ):
         reproduce(None, mine)
     (mine / "thesis.txt").rename(mine / "index.html")
@@ -449,12 +449,12 @@ def test_what_is_no_report_is_never_replaced(made: dict[str, Made], tmp_path: Pa
 def test_targets_that_cannot_be(made: dict[str, Made], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "file"
     file.write_text("")
-    with pytest.raises(ModelError, match=r"file: is not a folder\. Name a folder"):
+    with pytest.raises(ModelError, match=r"file: the path is not a folder\. Name a folder"):
         reproduce(None, file)
-    with pytest.raises(ModelError, match=r"file: cannot be written: Not a directory\. .* Name a folder"):
+    with pytest.raises(ModelError, match=r"file: the folder cannot be written: Not a directory\. .* Name a folder"):
         reproduce(None, file / "below")
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(ModelError, match="is the folder you are in"):
+    with pytest.raises(ModelError, match="the folder is the current one"):
         reproduce(None, Path("."))
 
 
@@ -472,7 +472,7 @@ def test_a_folder_without_permission(made: dict[str, Made], tmp_path: Path, monk
 def test_names_that_are_no_files(made: dict[str, Made], tmp_path: Path) -> None:
     bad = Table("../../etc/passwd", "t", "c", ("a",), ((1,),))
     made["dasgupta1998"] = lambda progress: Study("dasgupta1998", "p", "s", (), (), (bad,), ())
-    with pytest.raises(ModelError, match=r"dasgupta1998-table-\.\./\.\./etc/passwd' is no name for a file"):
+    with pytest.raises(ModelError, match=r"dasgupta1998-table-\.\./\.\./etc/passwd' is not a valid file name"):
         reproduce(["dasgupta1998"], tmp_path / "report")
     made["dasgupta1998"] = lambda progress: Study("dasgupta1998", "p", "s", (), (bars_figure(), bars_figure()), (), ())
     with pytest.raises(ModelError, match="'dasgupta1998-counts' would be written twice"):

@@ -89,7 +89,7 @@ def test_no_verdict_is_cut_off(browser: Any, address: str, viewport: dict[str, i
 
 
 def contrast(page: Any, badge: Any) -> float:
-    """Of the text with its background, by the WCAG's luminances."""
+    """Contrast of the text with its background, by the WCAG's luminances."""
     colours = badge.evaluate("one => [getComputedStyle(one).color, getComputedStyle(one).backgroundColor]")
     light = []
     for colour in colours:

@@ -130,7 +130,7 @@ def test_a_folder_beside_which_nothing_can_be_made(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(Path, "mkdir", refused)
     with pytest.raises(ModelError) as caught:
         replace(tmp_path)
-    assert str(caught.value).startswith(f"{tmp_path.parent}: cannot be written: Permission denied")
+    assert str(caught.value).startswith(f"{tmp_path.parent}: the folder cannot be written: Permission denied")
     assert "The new report is made beside the old one" in str(caught.value)
 
 
@@ -148,7 +148,7 @@ def test_files_are_copied_where_there_are_no_links(report: Path, monkeypatch: py
 def test_a_name_that_the_user_has_taken_is_refused(report: Path, name: str) -> None:
     write(report, {name: "mine"})
     before = texts(report)
-    taken = r"report: holds figures/new\.svg, which is not of the earlier report, .*\. Move it away, or name a new"
+    taken = r"report: the folder holds figures/new\.svg, which no earlier report wrote .*\. Move it away, or name a new"
     with pytest.raises(ModelError, match=taken):
         replace(report)
     assert texts(report) == before
@@ -173,7 +173,7 @@ def test_a_swap_that_fails_leaves_the_old_report(report: Path, monkeypatch: pyte
         raise OSError(errno.EACCES, "Permission denied")
 
     monkeypatch.setattr(module, "_swapped", refused)
-    with pytest.raises(ModelError, match="report: cannot be written: Permission denied"):
+    with pytest.raises(ModelError, match="report: the folder cannot be written: Permission denied"):
         replace(report)
     assert texts(report) == OURS["old"] | THEIRS
     assert os.listdir(report.parent) == ["report"]

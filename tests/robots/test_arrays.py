@@ -139,7 +139,7 @@ def test_payload_tensors():
     """A turned sphere is symmetric up to rounding; an impossible body warns."""
     R = random_transform(np.random.default_rng(3))[:3, :3]
     tf.Payload(1.0, inertia=R @ np.diag([0.1, 0.1, 0.1]) @ R.T)
-    with pytest.warns(tf.UnphysicalInertiaWarning, match="payload: body: negative principal moment"):
+    with pytest.warns(tf.UnphysicalInertiaWarning, match="payload: body: a principal moment of inertia is negative"):
         tf.Payload(1.0, inertia=(-1, 1, 1))
 
 

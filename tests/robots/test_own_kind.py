@@ -166,7 +166,7 @@ def solved(law, plant, start, duration, step):
 
 
 def computed_torque(t, q, qd, kp=100.0, kv=20.0):
-    """Of the cart, by hand."""
+    """Computed torque for the cart, by hand."""
     wanted = MOVE.sample(t)
     asked = wanted.acceleration + kv * (wanted.velocity - qd) + kp * (wanted.position - q)
     return textbook_forces(CART.parameters, q, qd, asked)
@@ -352,7 +352,7 @@ def test_what_it_does_not_have():
         tf.simulate(CART, method="symplectic", **start)
     with pytest.raises(tf.UnsupportedFeatureError, match="cart takes no external wrench"):
         tf.simulate(CART, disturbance=lambda t: np.zeros(6), **start)
-    with pytest.raises(tf.UnsupportedFeatureError, match="cart carries no payload"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="cart cannot carry a payload"):
         tf.rollout(CART, ComputedTorque(CART), MOVE, control_period=0.01, payload=tf.Payload(1.0))
     with pytest.raises(
         tf.ModelError,

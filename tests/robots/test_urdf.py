@@ -388,7 +388,7 @@ def test_a_text_is_read_as_its_file(written: Any) -> None:
     ("text", "message"),
     [
         (changed('"2.5"', '"nan"'), "<text>:7: mass value: expected a finite number, got 'nan'"),
-        (VALID + "\udc80", "<text>:32: the text contains half a surrogate pair"),
+        (VALID + "\udc80", "<text>:32: the text contains an unpaired surrogate"),
         ("<robot " + "x" * (4 << 20) + "/>", "<text>: the file is larger than 4 MiB"),
         ("puma560", "loads: expected the text of a model file, got 'puma560'. tauforge.load(name_or_path) reads files"),
         ("", "<text>: the file is empty"),

@@ -144,7 +144,7 @@ def test_robot_without_links_or_joints(written: Any) -> None:
 
 
 def test_file_that_cannot_be_read(tmp_path: Path) -> None:
-    with pytest.raises(ModelError, match=r"nowhere\.urdf: cannot be read: No such file"):
+    with pytest.raises(ModelError, match=r"nowhere\.urdf: the file cannot be read: No such file"):
         read_urdf(tmp_path / "nowhere.urdf")
     with pytest.raises(ModelError, match="expected a regular file"):
         read_urdf(tmp_path)

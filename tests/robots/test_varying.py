@@ -1,4 +1,4 @@
-"""Kernels that take numbers of the robot as arguments equal those of the changed robots."""
+"""Kernels that take parameters of the robot as arguments equal those of the changed robots."""
 
 from __future__ import annotations
 
@@ -90,8 +90,8 @@ def test_what_cannot_vary_says_so():
         (arm, ("colour",), r"'colour' cannot vary.*gravity, mass"),
         (arm, ("mass", "mass"), "named twice"),
         (general, ("alpha",), "not described by DH parameters.*from_dh"),
-        (arm, ("alpha", "offset"), "theta or d of a DH arm"),
-        (arm, "mass", "expected names, got 'mass'"),
+        (arm, ("alpha", "offset"), "'offset' cannot vary together with DH parameters"),
+        (arm, "mass", "expected a sequence of names, got 'mass'"),
     ):
         with pytest.raises(tf.UnsupportedFeatureError, match=match):
             wanted.kernel("inverse_dynamics", varying=fields)
@@ -150,5 +150,5 @@ def test_a_platform_says_what_cannot_vary():
     rig = tf.load("motion-rig")
     with pytest.raises(tf.UnsupportedFeatureError, match=r"'colour' cannot vary.*platform_mass"):
         rig.kernel("inverse_dynamics", varying=["colour"])
-    with pytest.raises(tf.UnsupportedFeatureError, match="expected names, got 'gravity'"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="expected a sequence of names, got 'gravity'"):
         rig.kernel("inverse_dynamics", varying="gravity")

@@ -73,7 +73,7 @@ def test_the_controller_sees_what_the_sensors_say():
 
 
 def test_a_push_changes_with_time_and_has_its_frame():
-    """Of a platform in base axes; the recorded accelerations hold it."""
+    """The push on a platform is in base axes. The recorded accelerations include it."""
     hold = RIG.inverse_dynamics(HOME, np.zeros(6), np.zeros(6))
     wrench = np.array([300.0, -200, 100, 20, 30, -10])
     run = tf.simulate(

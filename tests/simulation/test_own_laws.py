@@ -276,7 +276,7 @@ def test_dynamics_of_another_arm_put_over_one(monkeypatch, kind):
 
 
 def test_dynamics_replaced_on_the_class(monkeypatch):
-    """Of an arm whose method was called before, and so has a shortcut past the class."""
+    """The arm's method was called before, and so has a shortcut past the class."""
     law, arm = ComputedTorque(ARM), ARM.replace()
     arm.forward_dynamics(*np.zeros((3, 2)))
     plain, own = rollout(law, arm), tf.SerialArm.forward_dynamics

@@ -38,7 +38,7 @@ def figure(drawings, paper, name):
 
 
 def seen(points, azimuth, elevation):
-    """Of points (..., 3), as one sees them who stands in this direction: by a frame of unit vectors."""
+    """Points (..., 3) as seen from this direction, by a frame of unit vectors."""
     a, e = np.radians([azimuth, elevation])
     towards = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
     right = np.cross([0.0, 0.0, 1.0], towards)
@@ -274,7 +274,7 @@ def centre(arm, link, q):
 
 
 def acceleration(arm, link, q, qd, qdd):
-    """Of a mass centre, by a second difference along the motion."""
+    """Acceleration of a mass centre, by a second difference along the motion."""
     q, qd, qdd = (np.array(x) for x in (q, qd, qdd))
     there = [centre(arm, link, q + t * qd + t * t / 2 * qdd) for t in (-DIFFERENCE, 0.0, DIFFERENCE)]
     return (there[0] - 2 * there[1] + there[2]) / DIFFERENCE**2

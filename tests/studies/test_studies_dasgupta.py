@@ -548,7 +548,7 @@ def test_a_heavy_platform_is_not_a_light_one():
 
 
 def test_fractions_break_at_their_poles(dasgupta):
-    """Of path II: one leg of the paper's model goes through zero, two leap over it and one comes near it."""
+    """On path II one leg of the paper's model goes through zero, two leap over it and one comes near it."""
     drawn = figure(dasgupta, "fig-8")
     gaps = [[leg + 1 for leg, panel in enumerate(drawn.panels) if np.isnan(panel.lines[k].y).any()] for k in (0, 1)]
     assert gaps == [[5], [4, 5]]

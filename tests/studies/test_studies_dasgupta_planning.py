@@ -28,7 +28,7 @@ def signs(poses):
 
 
 def mean_force(motion):
-    """Of the largest leg force, by Newton's and Euler's equations of all bodies."""
+    """Mean of the largest leg force, by Newton's and Euler's equations of all bodies."""
     states = zip(*motion.sample(np.linspace(0.0, motion.duration, 31)), strict=True)
     return np.mean([np.abs(newton_euler(ROBOT, *state, np.zeros(6)).actuators).max() for state in states])
 

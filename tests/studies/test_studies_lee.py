@@ -282,7 +282,7 @@ def test_a_load_that_comes_and_goes(study):
     """Fixed and adaptive gains on Pinocchio's arm, with and without the load."""
     made = {row[:3:2]: row[3:] for row in table(study, "varying-load").rows}
     for name, rotors, load in (("the paper's arm", False, 0.1), ("with rotors", True, 2.0)):
-        empty, loaded = witness.Arm(rotors), witness.Arm(rotors, load=load)
+        empty, carrying = witness.Arm(rotors), witness.Arm(rotors, load=load)
         for law, bounds in (("fixed gains", (10.0, 10.0)), ("gains that adapt", (10.0, 50.0))):
             rate = np.full(6, 10.0)
 
@@ -301,7 +301,7 @@ def test_a_load_that_comes_and_goes(study):
                     lambda t, ends=ends: witness.quintic(t, 3.0, *ends),
                     3.0,
                     empty,
-                    loaded if k % 2 else empty,
+                    carrying if k % 2 else empty,
                     law=force,
                     state=state,
                     steps=2,
@@ -337,7 +337,7 @@ def test_an_unknown_load_on_the_fastest_move(study):
     found = near_minimum_time.plan()
     motion = near_minimum_time.motion_of(found)
     arm = witness.Arm()
-    for key, load in (("without", None), ("loaded", 0.1)):
+    for key, load in (("without", None), ("under_load", 0.1)):
         errors, _ = witness.tracked(
             motion.sample, motion.duration, arm, witness.Arm(load=load), period=1e-3, steps=1, limits=witness.LIMITS
         )

@@ -161,7 +161,7 @@ def test_formulations_are_a_recursion_in_world_axes_and_pinocchios():
 
 
 def test_the_derivation_ends_with_lagranges_torques():
-    """Of energies alone, differentiated by JAX."""
+    """The torques come from energies alone, differentiated by JAX."""
     arm = derivation.Arm(4)
     expected = lagrange(arm, arm.qd[1:], arm.qdd[1:], derivation.G)
     assert derivation.different(derivation.Recursion(arm).tau, expected) < ROUNDING

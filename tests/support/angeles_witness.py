@@ -222,7 +222,7 @@ def counts(kinds: str, printed: tuple[str, ...] = ()) -> dict[str, tuple[int, in
 
 
 class World(NamedTuple):
-    """Of every link in world axes, (n, 3) each; wrenches: (n, 6), force and moment on link i, at its joint's origin."""
+    """Motion of every link, (n, 3) each, world axes; wrenches: (n, 6), force and moment on link i, at its joint."""
 
     omega: Array
     alpha: Array

@@ -57,7 +57,7 @@ LARGE, NONE = 1.0, 0.0  # errors
 OTHERS = {
     "spherical-legs": {"holds": {"published": [NONE, NONE]}, "does not hold": {"mended": [LARGE, LARGE]}},
     "planning-avoids": {"mixed": {"mean_ratio": [2.0, *[0.5] * 4]}, "does not hold": {"mean_ratio": [2.0] * 5}},
-    "all-effects": {"holds": {"published": [NONE, NONE]}, "does not hold": {"loaded": LARGE}},
+    "all-effects": {"holds": {"published": [NONE, NONE]}, "does not hold": {"under_load": LARGE}},
     "general": {"holds": {"published": NONE}, "does not hold": {"mended": LARGE}},
     "leg-lengths": {"does not hold": {"errors": [NONE, NONE, NONE, 1e-5]}},
     "leg-centres": {"does not hold": {"errors": [1e-5]}},

@@ -180,7 +180,7 @@ def forces(name, times, *, still=False, **options):
 
 
 def matlab_flops():
-    """Of one leg, of the platform and of the final system, by MATLAB's rule, friction left out."""
+    """Flops of one leg, of the platform and of the final system, by MATLAB's rule, friction left out."""
     state = motion(*along("I", 1.3))
     for_legs, for_platform, for_system = (Matlab() for _ in range(3))
     legs = [leg(for_legs, i, state, friction=False) for i in range(6)]

@@ -59,7 +59,7 @@ OTHERS = {
     },
     "no-spin-no-difference": {"does not hold": {"differences": [1e-3]}},
     "vector-equations": {"does not hold": WRONG},
-    "all-effects": {"holds": {"published": [0.0]}, "does not hold": {"loaded": 1e-9}},
+    "all-effects": {"holds": {"published": [0.0]}, "does not hold": {"under_load": 1e-9}},
     "parallel-axes": {"holds": RIGHT},
     "previous-models": {
         "holds": {"parallel_axes": 0.0},

@@ -141,7 +141,7 @@ def carried(base: Any, t: Any, at: Places) -> Places:
 
 
 class Motion(NamedTuple):
-    """Of 13 bodies and six legs: places, their first and second time derivatives, angular velocities, accelerations."""
+    """Places of 13 bodies and six legs, their first and second rates, angular velocities and accelerations."""
 
     now: Places
     rate: Places

@@ -29,7 +29,7 @@ def random_transform(rng: np.random.Generator, size: float = 0.5) -> Array:
 
 
 def random_inertia(rng: np.random.Generator, size: float = 0.1) -> Array:
-    """Of a real body: the second moments are positive definite, so the triangle inequality holds."""
+    """Inertia of a real body: the second moments are positive definite, so the triangle inequality holds."""
     A = rng.normal(size=(3, 3))
     J = size * (A @ A.T + 0.1 * np.eye(3))
     return np.trace(J) * np.eye(3) - J

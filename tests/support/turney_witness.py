@@ -33,7 +33,7 @@ def frames(arm: tf.SerialArm, q: Array) -> list[Array]:
 
 
 def torques(arm: tf.SerialArm, q: Array, qd: Array, qdd: Array, deleted: tuple[str, int] = ("", 0)) -> Array:
-    """Of the rigid bodies, in world axes. deleted: a term and the link, from 1, where it is left out."""
+    """Torques of the rigid bodies, in world axes. deleted: a term and the link, from 1, where it is left out."""
     F = frames(arm, q)
     omega, alpha, a = np.zeros(3), np.zeros(3), -np.array(arm.gravity)
     links = []

@@ -69,7 +69,7 @@ def operation_count(robot: Robot, formulation: str | None = None, **options: Any
     """
     if not isinstance(robot, Robot):
         raise UnsupportedFeatureError(
-            f"expected a SerialArm or a StewartPlatform, got {robot!r}", field="robot", remedy="Use tauforge.load"
+            f"expected a robot such as a SerialArm, got {robot!r}", field="robot", remedy="Use tauforge.load"
         )
     formula, sizes = robot.counted_formula(formulation, **options)
     graph = trace(lambda *state: flat(formula(*state)), sizes)

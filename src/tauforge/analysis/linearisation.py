@@ -36,7 +36,7 @@ class Linearisation(NamedTuple):
         try:
             import control
         except ImportError:
-            raise ModelError("state_space needs the package python-control", remedy="pip install control") from None
+            raise ModelError("state_space needs the package python-control", remedy="Run pip install control") from None
         n = len(self.A)
         return control.ss(self.A, self.B, np.eye(n), np.zeros((n, self.B.shape[1])))
 

@@ -115,7 +115,8 @@ def size_actuators(
     t = np.asarray(time, float)
     state = [np.asarray(x, float) for x in (pose, twist, acceleration)]
     if t.ndim != 1 or len(t) < 2 or not (np.diff(t) > 0).all():
-        raise ShapeError("time", expected="(k,) at least two times, strictly increasing", got=f"shape {t.shape}")
+        got = str(t.shape) if t.ndim != 1 or len(t) < 2 else f"{np.diff(t).min():g} s as the smallest step"
+        raise ShapeError("time", expected="(k,) at least two times, strictly increasing", got=got)
     for name, x in zip(("pose", "twist", "acceleration"), state, strict=True):
         if x.shape != (len(t), LEGS):
             raise ShapeError(name, expected=f"({len(t)}, 6), one row for each time", got=str(x.shape))

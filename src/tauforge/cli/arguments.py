@@ -32,7 +32,7 @@ def complete_platform(incomplete: str) -> list[str]:
 
 
 def complete_formulation(incomplete: str) -> list[str]:
-    """Of arms and of platforms: the shell does not tell which robot is meant."""
+    """Names for arms and for platforms: the shell does not tell which robot is meant."""
     from tauforge import FORMULATIONS, STEWART_MODELS
 
     return [name for name in (*FORMULATIONS, *STEWART_MODELS) if name.startswith(incomplete)]
@@ -52,12 +52,12 @@ Platform = Annotated[
 ]
 Tip = Annotated[
     str | None,
-    typer.Option(metavar="LINK", help="Of a URDF: the link whose frame is the tool's. Default: the last of the chain."),
+    typer.Option(metavar="LINK", help="The link of a URDF whose frame is the tool's. Default: the last of the chain."),
 ]
 Lock = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="JOINT=VALUE", help="Of a URDF: hold a joint and its mimics at a coordinate, rad or m. May be repeated."
+        metavar="JOINT=VALUE", help="Hold a joint of a URDF and its mimics at a coordinate, rad or m. May be repeated."
     ),
 ]
 Json = Annotated[bool, typer.Option("--json", help="The result as JSON, and nothing else on stdout.")]
@@ -169,6 +169,6 @@ def parse_payload(text: str | None) -> Payload | None:
     return Payload(values[0], values[1:] or (0.0, 0.0, 0.0))
 
 
-def loaded(robot: Any, payload: Payload | None) -> Any:
+def robot_carrying(robot: Any, payload: Payload | None) -> Any:
     """The robot with the payload as part of it."""
     return robot if payload is None else robot.carrying(payload)

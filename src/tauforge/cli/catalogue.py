@@ -69,9 +69,9 @@ def show(robot: Robot, tip: Tip = None, lock: Lock = None, as_json: Json = False
 
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        loaded = load_robot(robot, tip, lock)
+        mine = load_robot(robot, tip, lock)
     texts = [str(warning.message) for warning in caught]
-    result(as_json, describing.data(loaded, texts), lambda: describing.shown(loaded, texts))
+    result(as_json, describing.data(mine, texts), lambda: describing.shown(mine, texts))
 
 
 def check(

@@ -52,7 +52,7 @@ def _text(error: ModelError) -> str:
 
 def _others(path: Path, first: ModelError) -> list[str]:
     """Faults behind the first."""
-    from tauforge.robots.loading import format_of
+    from tauforge.robots.loading import format_of, good_values
     from tauforge.robots.readers.toml_guard import read_toml
 
     try:
@@ -62,7 +62,7 @@ def _others(path: Path, first: ModelError) -> list[str]:
     if first.field == "format":
         return []  # nobody knows what the rest should be
     own = format_of(values)
-    good = own.good_values()
+    good = good_values(own)
     found: list[str] = []
     error, before = first, set[tuple[str | None, str]]()
     while len(found) < MOST and (error.field, error.reason) not in before:

@@ -19,7 +19,7 @@ def compare(
         Path | None, typer.Option(metavar="FILE.csv", help="Compare along this motion instead of at random states.")
     ] = None,
     states: Annotated[int, typer.Option(min=1, help="How many random states.")] = 1000,
-    seed: Annotated[int, typer.Option(min=0, help="Of the random states.")] = 0,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random states.")] = 0,
     smooth: Smooth = None,
     tip: Tip = None,
     lock: Lock = None,
@@ -93,7 +93,7 @@ def complexity(
     lock: Lock = None,
     as_json: Json = False,
 ) -> None:
-    """What one inverse dynamics costs in each formulation, counted from the texts that run."""
+    """What one inverse dynamics costs in each formulation, counted from the source that runs."""
     from tauforge.cli import complexity_tables as tables
 
     mine = load_robot(robot, tip, lock)
@@ -101,7 +101,7 @@ def complexity(
         costs = tables.counts(mine)
 
     def shown() -> Any:
-        counting = "Traced, each common term once; as written, every operation of the text. Negations are free."
+        counting = "Traced, each common term once; as written, every operation of the source. Negations are free."
         if mine.general_arm_size is not None:
             yield from (tables.arm_table(mine.name, mine.general_arm_size, costs), counting, "", tables.size_table())
         else:

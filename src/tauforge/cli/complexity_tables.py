@@ -79,7 +79,7 @@ def papers_tables(n: int = 6) -> Iterable[Any]:
     path = pair(steps.critical_path)
     rows.append((last, "Turney Table 5, steps", "modified-newton-euler", pair(steps.printed), "", path))
     lines.append(f"{last}. {steps.why}")
-    header = ("", "printed in", "our text", "printed", "as written", "traced")
+    header = ("", "printed in", "our source", "printed", "as written", "traced")
     yield table(f"Beside the papers, n = {n}: multiplications / additions", header, rows, texts=3)
     yield from lines
     yield ""

@@ -47,7 +47,7 @@ def read_motion(path: Path, robot: Any, smooth: float | None = None) -> CsvMotio
 
 @contextmanager
 def rows_of(path: Path, rows: Any, times: Any = None) -> Iterator[None]:
-    """Errors and warnings about a row of an array name that of the file. A ModelError names a row of a file already.
+    """Errors and warnings about a row of an array name that of the file. A ModelError names its row itself.
 
     rows: (k,) of the file, for each row of the arrays; times: (k,) s, named too where there are any
     """

@@ -20,10 +20,10 @@ from tauforge.cli.arguments import (
     complete_formulation,
     kind_of,
     load_robot,
-    loaded,
     parse_payload,
     parse_wrench,
     quantities,
+    robot_carrying,
 )
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, rows_of, write_output
 from tauforge.cli.limits import warn_of_forces, warn_of_motion
@@ -67,7 +67,7 @@ def inverse_dynamics(
     from tauforge.motion.csv_table import write_csv
 
     check_output(output, [motion, robot], (".csv",), as_json)
-    mine = loaded(load_robot(robot, tip, lock), parse_payload(payload))
+    mine = robot_carrying(load_robot(robot, tip, lock), parse_payload(payload))
     loads = _choice(mine, formulation)
     if wrench is not None:
         if mine.wrench_argument is None:
@@ -118,7 +118,7 @@ def _choice(robot: AnyRobot, formulation: str | None) -> dict[str, Any]:
         return {}
     own = robot.formulation_argument
     if own is None:
-        raise bad("--formulation", f"{robot.name} is {kind_of(robot)}; there is only one way")
+        raise bad("--formulation", f"{robot.name} is {kind_of(robot)}; it has a single formulation")
     robot.check_options("inverse_dynamics", {own: formulation})  # before files are read
     return {own: formulation}
 

@@ -80,7 +80,7 @@ def result(as_json: bool, data: dict[str, Any], shown: Callable[[], Iterable[Ren
 
 
 def plain(value: Any) -> Any:
-    """Of numbers, texts, lists and dicts alone; what is not a finite number is None."""
+    """The value as numbers, strings, lists and dicts. Numbers that are not finite become None."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
     if isinstance(value, dict):

@@ -18,10 +18,10 @@ from tauforge.cli.arguments import (
     Tip,
     bad,
     load_robot,
-    loaded,
     parse_payload,
     quantities,
     quantity,
+    robot_carrying,
 )
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
 from tauforge.cli.limits import warn_of_forces
@@ -119,7 +119,7 @@ def simulate(
             step=step,
             method=method,
             control_period=control_period,
-            plant=loaded(mine, parse_payload(payload)),
+            plant=robot_carrying(mine, parse_payload(payload)),
             force_limits=limits,
         )
     if plot is not None:
@@ -261,7 +261,7 @@ def _summary(errors: Rows, forces: Rows) -> dict[str, Rows]:
 
 
 def _errors(recording: Recording) -> Rows:
-    """Of each coordinate."""
+    """One row for each coordinate."""
     import numpy as np
 
     from tauforge.analysis.sizing import peak_of
@@ -283,7 +283,7 @@ def _errors(recording: Recording) -> Rows:
 
 
 def _forces(recording: Recording) -> Rows:
-    """Of each actuator."""
+    """One row for each actuator."""
     from tauforge.analysis.sizing import peak_of
 
     peak = peak_of(recording.time, recording.force)

@@ -13,9 +13,9 @@ from tauforge.cli.arguments import (
     Smooth,
     Wrench,
     load_with_legs,
-    loaded,
     parse_payload,
     parse_wrench,
+    robot_carrying,
 )
 from tauforge.cli.csv_files import read_motion, rows_of
 from tauforge.cli.dynamics import Motion
@@ -40,7 +40,7 @@ def sizing(
     """Peak and RMS forces, speeds, powers, strokes and joint loads of a platform over a motion, and margins."""
     from tauforge.analysis.sizing import size_actuators
 
-    mine = loaded(load_with_legs(platform, "sizing"), parse_payload(payload))
+    mine = robot_carrying(load_with_legs(platform, "sizing"), parse_payload(payload))
     moves = read_motion(motion, mine, smooth)
     with rows_of(motion, moves.rows, moves.times):
         found = size_actuators(mine, moves.times, *moves.samples, external_wrench=parse_wrench(wrench))

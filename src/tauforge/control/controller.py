@@ -92,7 +92,7 @@ def gain_matrix(name: str, gain: ArrayLike, n: int) -> Array:
     elif K.shape == (n,):
         K = np.diag(K)
     if K.shape != (n, n) or not np.isfinite(K).all():
-        raise ModelError(f"expected a number, {n} numbers or an {n} x {n} matrix, got {gain!r}", field=name)
+        raise ModelError(f"expected a number, {n} numbers or a matrix ({n}, {n}), got {gain!r}", field=name)
     return K
 
 
@@ -101,7 +101,7 @@ def check_pull(name: str, K: Array) -> None:
     smallest = np.linalg.eigvalsh(K + K.T).min() / 2
     if smallest < -SYMMETRIC * np.abs(K).max(initial=0.0):
         raise ModelError(
-            f"increases some errors: e' K e must not be negative, and is {smallest:.4g} for an e of length 1",
+            f"the gain increases some errors: e' K e must not be negative, and is {smallest:.4g} for an e of length 1",
             field=name,
             remedy="Reverse its sign",
         )

@@ -56,7 +56,7 @@ def backend_of(target: str) -> Backend:
     found = _BACKENDS.get(target)
     if found is None:
         raise UnsupportedFeatureError(
-            f"target {target!r} is unknown", field="target", remedy=f"Use one of {', '.join(_BACKENDS)}"
+            f"unknown target {target!r}", field="target", remedy=f"Use one of {', '.join(_BACKENDS)}"
         )
     if isinstance(found, str):
         with LOCK:  # the module leads to the compiler

@@ -64,10 +64,10 @@ class CsvMotion(Motion):
                 "smooth", expected="None, because the file gives velocity and acceleration", got=repr(smooth)
             )
         if len(self.times) < (FEWEST if self.derived else 2):
-            several = "rows are" if len(self.times) > 1 else "row is"
+            several = "rows" if len(self.times) > 1 else "row"
             others = f", or {' and '.join(self.derived)} too" if self.derived else ""
             remedy = f"Give at least {FEWEST if self.derived else 2}{others}"
-            raise ModelError(f"{len(self.times)} {several} too few", file=table.path, remedy=remedy)
+            raise ModelError(f"the file has only {len(self.times)} {several}", file=table.path, remedy=remedy)
         angles = [k for k, column in enumerate(columns.position) if column.unit == "rad"]
         rates_of_angles = None if self.of_poses or found["velocity"] is None else found["velocity"][:, angles]
         turns = _turns(self.times, position[:, angles], rates_of_angles)

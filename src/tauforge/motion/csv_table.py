@@ -45,7 +45,7 @@ class CsvTable:
     """Numbers of a file by the names of their columns, with their rows.
 
     units:    as written, None where there is none; unknown units matter only for columns that are taken
-    numbers:  (k, columns); NaN where a cell is not a number
+    numbers:  (k, columns); NaN where a cell holds something else
     faults:   for columns that hold more than numbers: the first fault and its row
     synonyms: other names that columns of the file may have, and ours; ours is used where a file has both
     """
@@ -197,7 +197,7 @@ def _text(path: Path) -> str:
                 remedy=remedy,
             )
     except OSError as error:
-        raise ModelError(f"cannot be read: {error.strerror}", file=path) from None
+        raise ModelError(f"the file cannot be read: {error.strerror}", file=path) from None
     for mark, encoding in ((b"\xff\xfe", "utf-16"), (b"\xfe\xff", "utf-16")):
         if data.startswith(mark):
             raise ModelError(f"the file is encoded in {encoding.upper()}", file=path, remedy="Save it as UTF-8")
@@ -205,7 +205,7 @@ def _text(path: Path) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         row = data.count(b"\n", 0, error.start) + 1
-        problem = f"not UTF-8: byte {data[error.start]:#04x}"
+        problem = f"the text is not UTF-8: byte {data[error.start]:#04x}"
         raise ModelError(problem, file=path, row=row, remedy="Save it as UTF-8") from None
     if not text.strip():
         raise ModelError("the file is empty", file=path, remedy=NAMES_FIRST)
@@ -262,7 +262,7 @@ def _numbers(text: str, names: list[str], start: int) -> tuple[Array, Array, dic
     """(k, columns), the row of each, and the faults of columns. NumPy reads the numbers, or `_cells` where it fails."""
     if not re.compile(r"\S").search(text, start):
         remedy = "Write a row of numbers for each time below the header"
-        raise ModelError("there are no numbers", row=HEADER_ROW + 1, remedy=remedy)
+        raise ModelError("the file has no rows below the header", row=HEADER_ROW + 1, remedy=remedy)
     try:
         numbers = np.loadtxt(_lines(text, start), delimiter=",", ndmin=2, comments=None, quotechar='"')
     except ValueError:
@@ -311,7 +311,7 @@ def _rows(text: str, start: int) -> Iterator[tuple[int, list[str]]]:
         if cells and any(cell.strip() for cell in cells):
             yield row, cells
         elif len(cells) > 1:
-            raise ModelError("the row has no numbers", row=row, remedy="Delete the row")
+            raise ModelError("the row is blank", row=row, remedy="Delete the row")
 
 
 def _fault(cell: str, row: int, column: str) -> ModelError:

@@ -43,11 +43,14 @@ class Motion(ABC):
     def sample(self, t: ArrayLike) -> MotionSample:
         """At times (...): position, velocity, acceleration, each (..., n)."""
         time = _times(t)
-        inside = np.clip(time, 0.0, self.duration)  # NaN stays NaN
+        inside = np.minimum(np.maximum(time, 0.0), self.duration)  # NaN stays NaN; quicker than np.clip for one time
         position, velocity, acceleration = self._within(inside)
         rounding = ROUNDING * self.duration  # steps that add up to the duration may miss it by their rounding
-        outside = ((time < -rounding) | (time > self.duration + rounding))[..., None]
-        return MotionSample(position, np.where(outside, 0.0, velocity), np.where(outside, 0.0, acceleration))
+        outside = (time < -rounding) | (time > self.duration + rounding)
+        if outside.any():
+            rest = outside[..., None]
+            velocity, acceleration = np.where(rest, 0.0, velocity), np.where(rest, 0.0, acceleration)
+        return MotionSample(position, velocity, acceleration)
 
 
 class PoseMotion(Motion):

@@ -99,7 +99,7 @@ class _Blend(NamedTuple):
                 expected=f"a value above {least:.6g}, the mean, and at most {most:.6g}, which leaves no time between"
                 f" the blends, for {length:.6g} in {duration:.6g} s",
                 got=f"{speed:.6g}",
-                hint=f"Or take at least {length / speed:.6g} s and at most {2 * length / speed:.6g} s",
+                hint=f"Or choose a duration from {length / speed:.6g} s to {2 * length / speed:.6g} s",
             )
         return cls(way, min(duration - length / speed, duration / 2), speed / length)
 

@@ -39,7 +39,9 @@ class ToolMotion(Motion):
 
     def __init__(self, arm: SerialArm, motion: Motion, guess: ArrayLike | None = None, *, knots: float = 0.01) -> None:
         if not has(check_robot("arm", arm), "forward_kinematics", "jacobian"):
-            raise UnsupportedFeatureError("a tool motion needs an arm", field="arm", remedy="Platforms follow poses")
+            raise UnsupportedFeatureError(
+                "a tool motion needs an arm", field="arm", remedy="Give the motion of poses to the platform itself"
+            )
         if arm.n > 6:
             raise UnsupportedFeatureError(
                 f"the pose of the tool does not determine the {arm.n} joints of {arm.name}",

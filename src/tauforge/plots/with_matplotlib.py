@@ -68,7 +68,7 @@ def drawn(figure: Figure) -> Any:
         from matplotlib.figure import Figure as Canvas
         from matplotlib.layout_engine import ConstrainedLayoutEngine
     except ImportError:
-        raise ModelError("plots need matplotlib", remedy="pip install tauforge[plots]") from None
+        raise ModelError("plots need matplotlib", remedy="Run pip install tauforge[plots]") from None
     rows = math.ceil(len(figure.panels) / figure.columns)
     shared = has_one_legend(figure)
     everywhere = range(len(figure.panels))

@@ -65,7 +65,7 @@ def write_claims(studies: Sequence[Study], path: Path) -> None:
 
 
 def _points(panel: Panel) -> list[tuple[Cell, ...]]:
-    """Of a sketch: part, number of the piece, style, x, y."""
+    """The rows of a sketch: part, number of the piece, style, x, y."""
     rows: list[tuple[Cell, ...]] = []
     for k, line in enumerate(panel.lines, 1):
         rows += [(line.label, k, line.style, x, y) for x, y in zip(_values(line.x), _values(line.y), strict=True)]

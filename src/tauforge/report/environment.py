@@ -33,7 +33,7 @@ def _processor() -> str:
 
 
 def _commit() -> str | None:
-    """Of the checkout this file belongs to; None where it is installed, be it inside somebody else's checkout."""
+    """The commit of the checkout that holds this file; None if the package is installed, even in another checkout."""
     here = Path(__file__).resolve()
 
     def git(*arguments: str) -> str:

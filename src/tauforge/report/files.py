@@ -19,13 +19,13 @@ LINK = re.compile(rf'href="((?:{DATA}|{FIGURES})/[^"/]+)"')
 
 
 def stem(study: Study, thing: Figure | Table) -> str:
-    """Of a figure's images or a table's CSV; also the thing's anchor in the page."""
+    """The name, without suffix, of a figure's images or a table's CSV. It is also the anchor in the page."""
     kind = "table-" if isinstance(thing, Table) and not thing.name.startswith("table-") else ""
     return f"{study.name}-{kind}{thing.name.removeprefix(f'{study.name}-')}"
 
 
 def panel_stems(study: Study, figure: Figure) -> list[str]:
-    """Of the CSV of each panel."""
+    """The name, without suffix, of each panel's CSV."""
     own = stem(study, figure)
     return [own] if len(figure.panels) == 1 else [f"{own}-panel-{k}" for k in range(1, len(figure.panels) + 1)]
 
@@ -45,6 +45,6 @@ def check_names(study: Study) -> None:
     for names in ([stem(study, figure) for figure in study.figures], data + [stem(study, one) for one in study.tables]):
         for name in names:
             if not NAME.fullmatch(name) or names.count(name) > 1:
-                problem = "would be written twice" if names.count(name) > 1 else "is no name for a file"
-                remedy = "Figures and tables have names of their own, lower-case letters and digits with dashes between"
+                problem = "would be written twice" if names.count(name) > 1 else "is not a valid file name"
+                remedy = "Give each figure and table its own name, of lower-case letters and digits with dashes between"
                 raise ModelError(f"study {study.name}: {name!r} {problem}", remedy=remedy)

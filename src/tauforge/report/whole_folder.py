@@ -59,7 +59,7 @@ def whole_folder(path: Path, *, mark: tuple[str, str], own: Callable[[Path], Col
 
 def not_writable(path: Path, error: OSError, why: str = "") -> ModelError:
     """A refusal of the system, as ours."""
-    problem = f"cannot be written: {error.strerror or error}"
+    problem = f"the folder cannot be written: {error.strerror or error}"
     full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     remedy = "Make room, or name a folder on another disk" if full else "Name a folder that you may write to"
     return ModelError(problem, file=path, remedy=why + remedy)
@@ -98,7 +98,7 @@ class _Replacement:
             elif is_folder and there.is_dir() and not there.is_symlink():
                 shutil.copymode(here, there)
             elif is_folder or (name not in self._removable and os.path.lexists(there)):
-                problem = f"holds {name}, which is not of the earlier report, and the new one has a file of that name"
+                problem = f"the folder holds {name}, which no earlier report wrote and the new one would overwrite"
                 raise ModelError(problem, file=self.target, remedy="Move it away, or name a new folder")
             elif name not in self._removable:
                 _link_or_copy(here, there)
@@ -205,13 +205,15 @@ def _check(target: Path, mark: tuple[str, str]) -> None:
         if not target.exists() and not target.is_symlink():
             return
         if not target.is_dir():
-            raise ModelError("is not a folder", file=target, remedy="Name a folder: a new one, or an earlier report")
+            raise ModelError(
+                "the path is not a folder", file=target, remedy="Name a folder: a new one, or an earlier report"
+            )
         if os.path.ismount(target.resolve()):
             raise ModelError(
-                "is a mount point, which cannot be replaced", file=target, remedy="Name a folder inside it"
+                "the folder is a mount point, which cannot be replaced", file=target, remedy="Name a folder inside it"
             )
         if Path.cwd().resolve().is_relative_to(target.resolve()):
-            raise ModelError("is the folder you are in, or one around it", file=target, remedy="Name one inside it")
+            raise ModelError("the folder is the current one, or contains it", file=target, remedy="Name one inside it")
         entries = sorted(entry.name for entry in target.iterdir())
         page = target / mark[0]
         marked = page.is_file() and mark[1] in page.read_text(encoding="utf-8", errors="replace")[:2000]
@@ -219,4 +221,6 @@ def _check(target: Path, mark: tuple[str, str]) -> None:
         raise not_writable(target, error) from None
     if entries and not marked:
         found = next((name for name in entries if name != mark[0]), "files that are not ours")
-        raise ModelError(f"holds {found} and is not replaced", file=target, remedy="Name a new folder, or empty it")
+        raise ModelError(
+            f"the folder holds {found} and is not replaced", file=target, remedy="Name a new folder, or empty it"
+        )

@@ -336,7 +336,9 @@ def check_request(function: str, functions: Mapping[str, Function], options: Map
     try:
         return str(np.dtype(dtype).name)
     except TypeError:
-        raise UnsupportedFeatureError(f"dtype {dtype!r}", field="kernel", remedy="Use float64 or float32") from None
+        raise UnsupportedFeatureError(
+            f"dtype {dtype!r} is not supported", field="kernel", remedy="Use float64 or float32"
+        ) from None
 
 
 def no_kernel(function: str) -> UnsupportedFeatureError:
@@ -344,13 +346,13 @@ def no_kernel(function: str) -> UnsupportedFeatureError:
     if not settings.kernels():
         why = f"{settings.shown(settings.KERNELS)} switches kernels off"
     elif not executable_memory():
-        why = "no executable memory left"
+        why = "there is no executable memory left"
     else:
         from tauforge.kernels.cpu.kernel import MAX_NODES
 
-        why = f"more than {MAX_NODES} operations, or no executable memory left"
+        why = f"it has more than {MAX_NODES} operations, or there is no executable memory left"
     return UnsupportedFeatureError(
-        f"{function} has no kernel: {why}", field="kernel", remedy="The method itself answers by the NumPy reference"
+        f"{function} has no kernel: {why}", field="kernel", remedy="Call the method, which uses the NumPy reference"
     )
 
 

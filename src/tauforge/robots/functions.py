@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.kernels.specification import Shape
+from tauforge.robots.base_motion import BaseMotion
+from tauforge.robots.payload import Payload
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
@@ -36,6 +38,11 @@ class Argument(NamedTuple):
     def numbers(self) -> int:
         """Numbers of one state."""
         return math.prod(self.core)
+
+
+# of every robot that can carry something and may stand on a moving base
+PAYLOAD = Argument("payload", (10,), "mass, com and inertia", Payload)
+BASE_MOTION = Argument("base_motion", (9,), "angular velocity and acceleration, linear acceleration", BaseMotion)
 
 
 class Doubtful(NamedTuple):

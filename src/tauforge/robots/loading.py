@@ -5,24 +5,25 @@ from __future__ import annotations
 import difflib
 import os
 from collections.abc import Callable, Mapping
+from importlib import import_module
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tauforge.errors import ModelError
-from tauforge.robots.readers import arm_toml, platform_toml
+from tauforge.robots.readers.toml_format import Format
 from tauforge.robots.readers.toml_guard import decoded, parse, read_toml
-from tauforge.robots.readers.urdf import arm_of, read_urdf
-from tauforge.robots.readers.xml_lines import parse_xml
 from tauforge.robots.robot import Robot
-from tauforge.robots.serial.serial_arm import SerialArm
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.robots.validation import shown
+
+if TYPE_CHECKING:
+    from tauforge.robots.serial.serial_arm import SerialArm
+    from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 CATALOGUE = Path(__file__).with_name("catalogue")
 # Names of the catalogue by what they are, so that type checkers know what `load` gives.
 ArmName = Literal["panda", "planar-2r", "puma560", "puma560-armstrong", "scara", "stanford"]
 PlatformName = Literal["box", "dasgupta1998", "dietmaier", "mathworks-hexapod", "motion-rig", "pedrammehr2012"]
+ARM_FORMAT = "tauforge-arm-1"  # that of files which name none
 TEXT = "<text>"  # what messages call a text that comes from no file
 
 
@@ -60,6 +61,8 @@ def load(
     path = Path(name_or_path)
     suffix = path.suffix.lower()
     if suffix == ".urdf":
+        from tauforge.robots.readers.urdf import read_urdf  # slow to import, and few robots need it
+
         return read_urdf(path, tip=tip, lock=lock)
     _refuse_urdf_options(repr(str(name_or_path)), tip, lock)
     if suffix == ".toml":
@@ -90,8 +93,11 @@ def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None
         data = text.encode()
     except UnicodeEncodeError as error:
         line = text.count("\n", 0, error.start) + 1
-        raise ModelError("the text contains half a surrogate pair", file=TEXT, line=line) from None
+        raise ModelError("the text contains an unpaired surrogate", file=TEXT, line=line) from None
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
+        from tauforge.robots.readers.urdf import arm_of
+        from tauforge.robots.readers.xml_lines import parse_xml
+
         return arm_of(parse_xml(data.lstrip(), TEXT), tip=tip, lock=lock)  # nothing may stand before <?xml
     if text.strip() and not _is_text(text) and "=" not in text:
         raise ModelError(
@@ -121,26 +127,10 @@ def _refuse_urdf_options(what: str, tip: str | None, lock: Mapping[str, float] |
             )
 
 
-class Format(NamedTuple):
-    """How the TOML files of a kind of robot are read.
-
-    read:     the robot of a file's values; ModelError names the field that is wrong
-    example:  a robot of the catalogue whose file has good values, which `tauforge check` puts in place of bad ones
-    suitable: values that are good where those of the example are not, beside other values of a file
-    """
-
-    read: Callable[[dict[str, Any]], Robot]
-    example: str | None = None
-    suitable: Mapping[str, Any] = MappingProxyType({})
-
-    def good_values(self) -> dict[str, Any]:
-        """Values that are good, by key."""
-        return {**({} if self.example is None else read_toml(_catalogue_file(self.example))), **self.suitable}
-
-
-FORMATS = {
-    arm_toml.FORMAT: Format(arm_toml.arm_of, "puma560"),
-    platform_toml.FORMAT: Format(platform_toml.platform_of, "motion-rig", platform_toml.SYMMETRIC),
+# formats of TOML files by name, or the module that has one called `READER`: robots of other kinds are not imported
+FORMATS: dict[str, Format | str] = {
+    ARM_FORMAT: "tauforge.robots.readers.arm_toml",
+    "tauforge-platform-1": "tauforge.robots.readers.platform_toml",
 }
 
 
@@ -153,25 +143,35 @@ def register_format(name: str, read: Callable[[dict[str, Any]], Robot]) -> None:
     For kinds of robot that the package does not know: `load`, `loads` and the command line read their files then.
     """
     if not isinstance(name, str) or not name:
-        raise ModelError(f"expected a text, got {shown(name)}", field="format")
+        raise ModelError(f"expected a string, got {shown(name)}", field="format")
     if not callable(read):
         raise ModelError(f"expected a function that reads a file's values, got {shown(read)}", field="read")
     if name in FORMATS:
-        raise ModelError(f"{shown(name)} is taken", field="format", remedy="Choose another name")
+        raise ModelError(
+            f"the format {shown(name)} is already registered", field="format", remedy="Choose another name"
+        )
     FORMATS[name] = Format(read)
 
 
 def format_of(values: Mapping[str, Any]) -> Format:
     """The format of a TOML file's values."""
-    found = values.get("format", arm_toml.FORMAT)
-    if not isinstance(found, str) or found not in FORMATS:
-        *most, last = (f'"{name}"' for name in FORMATS)
+    name = values.get("format", ARM_FORMAT)
+    if not isinstance(name, str) or name not in FORMATS:
+        *most, last = (f'"{known}"' for known in FORMATS)
         raise ModelError(
-            f"unknown format {shown(found)}",
+            f"unknown format {shown(name)}",
             field="format",
             remedy=f"This version reads {', '.join(most)} and {last}",
         )
-    return FORMATS[found]
+    found = FORMATS[name]
+    if isinstance(found, str):
+        found = FORMATS[name] = import_module(found).READER
+    return found
+
+
+def good_values(form: Format) -> dict[str, Any]:
+    """Values that are good in files of this format, by key."""
+    return {**({} if form.example is None else read_toml(_catalogue_file(form.example))), **form.suitable}
 
 
 def read_robot(path: Path) -> Robot:
@@ -184,7 +184,7 @@ def read_robot(path: Path) -> Robot:
 
 def robot_of(values: dict[str, Any]) -> Robot:
     """The robot of a TOML file's values, of the kind that its format names."""
-    name = values.get("format", arm_toml.FORMAT)  # before it is read: the values are the reader's
+    name = values.get("format", ARM_FORMAT)  # before it is read: the values are the reader's
     robot: object = format_of(values).read(values)
     if not isinstance(robot, Robot):
         raise ModelError(f"the function that reads {shown(name)} returned {shown(robot)}, not a Robot", field="format")

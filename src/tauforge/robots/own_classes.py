@@ -1,7 +1,7 @@
 """Whether an object does what our sources say: its class is exactly ours, and nothing was put over its methods.
 
-A kernel stands for the text of our classes. It does not see a subclass, a method that was replaced on a class or on one
-object, or a class that was loaded again after an edit. Such objects are asked through their own methods instead.
+A kernel stands for the source of our classes. It does not see a subclass, a method that was replaced on a class or on
+one object, or a class that was loaded again after an edit. Such objects are asked through their own methods instead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Source = tuple[object, ...]
 
 
 class Contents(NamedTuple):
-    """Of a class, by name: its attributes, and what its functions do, which may be exchanged, too."""
+    """Attributes of a class by name, and what its functions do, because their code may be replaced, too."""
 
     attributes: dict[str, object]
     sources: dict[str, Source]

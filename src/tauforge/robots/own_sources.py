@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import sys
 from collections.abc import Mapping
+from operator import attrgetter, eq, is_
 from pathlib import Path
 from types import FunctionType
 from typing import TYPE_CHECKING, Any
@@ -36,8 +37,9 @@ FOLDERS = (str(Path(__file__).parents[1]), str(Path(dataclasses.__file__).parent
 
 # as they were when their module was first looked at: names with their functions, classes or tuples, in the namespaces
 # of modules and classes and in tables; and what the functions do
-_named: list[tuple[Mapping[str, Any], str, object]] = []
+_named: list[tuple[Mapping[str, Any], tuple[str, ...], tuple[object, ...]]] = []
 _functions: dict[FunctionType, tuple[object, object, object]] = {}
+_written = attrgetter("__code__", "__defaults__", "__kwdefaults__")
 _modules: set[str] = set()
 _foreign: set[str] = set()  # modules in which something was replaced before they were looked at
 
@@ -55,12 +57,9 @@ def formulas_are_ours(robot: Robot, formula: Formula) -> bool:
 def anything_replaced() -> bool:
     """Whether something of a module that formulas come from is another than the one first seen there."""
     _look_at_new_modules()
-    if _foreign or any(names.get(name) is not value for names, name, value in _named):
+    if _foreign or not all(all(map(is_, map(names.get, keys), values)) for names, keys, values in _named):
         return True
-    return any(
-        function.__code__ is not code or function.__defaults__ is not defaults or function.__kwdefaults__ is not more
-        for function, (code, defaults, more) in _functions.items()
-    )
+    return not all(map(eq, map(_written, _functions), _functions.values()))
 
 
 def _look_at_new_modules() -> None:
@@ -80,15 +79,16 @@ def _look_at_new_modules() -> None:
 
 
 def _look_at(names: Mapping[str, Any], module: str) -> None:
-    for name, value in list(names.items()):
-        if isinstance(value, FunctionType | type | tuple):
-            _named.append((names, name, value))
-            made = name.startswith("__") and isinstance(value, FunctionType)  # by a dataclass, of a string
-            if not made and not _is_known(value):
-                _foreign.add(module)
-            while isinstance(value, FunctionType):
-                _functions[value] = value.__code__, value.__defaults__, value.__kwdefaults__
-                value = vars(value).get("__wrapped__")
+    found = {name: value for name, value in names.items() if isinstance(value, FunctionType | type | tuple)}
+    _named.append((names, tuple(found), tuple(found.values())))
+    for name, value in found.items():
+        made = name.startswith("__") and isinstance(value, FunctionType)  # by a dataclass, of a string
+        if not made and not _is_known(value):
+            _foreign.add(module)
+        inner: object = value
+        while isinstance(inner, FunctionType):
+            _functions[inner] = _written(inner)
+            inner = vars(inner).get("__wrapped__")
 
 
 def _is_known(value: object) -> bool:

@@ -13,7 +13,7 @@ from tauforge.field_docs import with_field_docs
 
 @with_field_docs
 class Coordinate(NamedTuple):
-    """One number of a robot's position, and the names of its columns in files.
+    """One entry of a robot's position, and the names of its columns in files.
 
     name:                what people call it, such as a joint's name
     unit:                "rad" or "m"

@@ -20,9 +20,9 @@ def inertia_fault(inertia: Rows) -> str | None:
     slack = TOLERANCE * np.abs(moments).max()
     text = ", ".join(f"{moment:.4g}" for moment in moments)
     if moments[0] < -slack:
-        return f"negative principal moment of inertia ({text})"
+        return f"a principal moment of inertia is negative ({text})"
     if moments[0] + moments[1] < moments[2] - slack:
-        return f"principal moments ({text}) violate the triangle inequality"
+        return f"the principal moments of inertia ({text}) violate the triangle inequality"
     return None
 
 

@@ -286,7 +286,7 @@ class Robot(ABC):
         function, argument = self.functions["inverse_dynamics"], self.formulation_argument
         if formulation is not None:
             if argument is None:
-                raise UnsupportedFeatureError(f"{self.name} has one formulation, without a name", field="formulation")
+                raise UnsupportedFeatureError(f"{self.name} has a single, unnamed formulation", field="formulation")
             options[argument] = formulation
         chosen = {**function.options, **self.check_options("inverse_dynamics", options)}
         names = [argument.name for argument in function.arguments]
@@ -360,7 +360,7 @@ class Robot(ABC):
 
         guess: (6,) a pose near the first, where what is measured does not determine it
         """
-        raise UnsupportedFeatureError(f"{self.name} has no body whose pose is followed", field="forward_kinematics")
+        raise UnsupportedFeatureError(f"{self.name} has no forward kinematics", field="forward_kinematics")
 
     def holding_forces(self, position: Array) -> Array:
         """Actuator forces (..., m) that hold the robot at rest."""
@@ -425,11 +425,11 @@ class Robot(ABC):
 
     def carrying(self, payload: Payload) -> Self:
         """The same robot with one payload fixed to it."""
-        raise UnsupportedFeatureError(f"{self.name} carries no payload", field="payload")
+        raise UnsupportedFeatureError(f"{self.name} cannot carry a payload", field="payload")
 
     def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
         """The fields that a payload changes, (N, ...) each. Identity: those of `carrying`, row by row."""
-        raise UnsupportedFeatureError(f"{self.name} carries no payload", field="payload")
+        raise UnsupportedFeatureError(f"{self.name} cannot carry a payload", field="payload")
 
     def replace(self, **changes: Any) -> Self:
         """A changed copy."""

@@ -68,8 +68,9 @@ def array(value: Any, shape: tuple[int, ...], field: str) -> NDArray[np.float64]
         raise ModelError(f"expected {describe(shape)}, got {shown(value)}", field=field)
     if result.shape != shape:
         raise ModelError(f"expected {describe(shape)}, got shape {result.shape}", field=field)
-    if not (np.abs(result) <= LARGEST).all():
-        raise ModelError(f"expected finite numbers of at most {LARGEST:g}, got {shown(value)}", field=field)
+    sound = np.abs(result) <= LARGEST
+    if not sound.all():
+        raise ModelError(f"expected finite numbers of at most {LARGEST:g}, got {result[~sound][0]}", field=field)
     return result
 
 
@@ -127,7 +128,7 @@ def rotation(value: ArrayLike, field: str) -> NDArray[np.float64]:
     error = np.abs(R.T @ R - np.eye(3)).max()
     if error > ROTATION_TOLERANCE or np.linalg.det(R) < 0:
         raise ModelError(
-            f"not a rotation matrix: R'R differs from 1 by {error:.2g}, det = {np.linalg.det(R):.3g}",
+            f"R is not a rotation matrix: R'R differs from 1 by {error:.2g}, det = {np.linalg.det(R):.3g}",
             field=field,
             remedy="Give more digits, or roll, pitch and yaw",
         )

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.formulations.bodies import BodyParameters
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
@@ -24,13 +26,12 @@ NEVER_ZERO = {"universal_axes": "axes other than zero", "gear_ratio": "numbers o
 def check_names(robot: Robot, varying: Sequence[str]) -> tuple[str, ...]:
     """The names as a tuple, if these fields of the robot may vary, each once."""
     if isinstance(varying, str):
-        raise UnsupportedFeatureError(f"expected names, got {varying!r}", field="varying", remedy="Use a sequence")
+        raise UnsupportedFeatureError(f"expected a sequence of names, got {varying!r}", field="varying")
     fields, known = tuple(varying), robot.varying_fields
     for field in fields:
         if field not in known:
-            raise UnsupportedFeatureError(
-                f"{field!r} cannot vary", field="varying", remedy=f"Use one of {', '.join(known) or 'none'}"
-            )
+            remedy = f"Use one of {', '.join(known)}" if known else f"No field of {robot.name} can vary"
+            raise UnsupportedFeatureError(f"{field!r} cannot vary", field="varying", remedy=remedy)
     if len(set(fields)) < len(fields):
         raise UnsupportedFeatureError("a field is named twice", field="varying")
     robot.check_varying(fields)
@@ -71,6 +72,12 @@ def in_rows(robot: Robot, fields: Mapping[str, Array], rows: int) -> dict[str, A
 def leading_shapes(robot: Robot, fields: Mapping[str, Array]) -> list[tuple[int, ...]]:
     """The leading dimensions of each field."""
     return [x.shape[: x.ndim - len(robot.varying_fields[name])] for name, x in fields.items()]
+
+
+def body_of_arrays(mass: Array, com: Array, inertia: Array) -> BodyParameters:
+    """A body whose scalars are arrays (...). mass: (...,), com: (..., 3), inertia: (..., 3, 3)."""
+    rows = [[inertia[..., i, j] for j in range(3)] for i in range(3)]
+    return BodyParameters(mass, Vector(*np.moveaxis(com, -1, 0)), Matrix.of(rows))
 
 
 def without_choices(options: Mapping[str, object]) -> dict[str, object]:

@@ -146,7 +146,7 @@ def pair_of(initial: Any) -> State:
 
 
 def numbers(value: ArrayLike) -> Array:
-    """An array of floats; what cannot be one has no numbers in it."""
+    """The value as an array of floats; NaN if it cannot be converted."""
     try:
         return np.array(value, float)
     except (TypeError, ValueError):

@@ -51,7 +51,7 @@ class ClosedLoop:
             raise ModelError(f"expected a callable of the time, got {disturbance!r}", field="disturbance")
 
     def asked(self, t: float, y: Array) -> tuple[Force, Stop | None]:
-        """The forces at a row of the recording; no numbers where the law has none, and why."""
+        """The forces at a row of the recording. Where the law fails they are NaN, and the second result says why."""
         try:
             return self.force(t, y), None
         except LOST as error:
@@ -59,7 +59,7 @@ class ClosedLoop:
             return Force(none, np.zeros(self.actuators, bool)), Stop(error.reason, error)
 
     def force(self, t: float, y: Array) -> Force:
-        """Asked again about the same state, the law is not: it may remember, and time must not stand still for it."""
+        """The forces at a state. A law may keep state between calls, so it is called only once for each time."""
         if self._last is not None and self._last[0] == t and np.array_equal(self._last[1], y):
             return self._last[2]
         wanted = self._wanted(t, y)

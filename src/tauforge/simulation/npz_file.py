@@ -51,7 +51,7 @@ def open_plain(path: Path) -> BinaryIO:
     except FileNotFoundError:
         raise ModelError("no such file", file=path) from None
     except OSError as error:
-        raise ModelError(f"cannot be read: {error.strerror}", file=path) from None
+        raise ModelError(f"the file cannot be read: {error.strerror}", file=path) from None
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
         os.close(descriptor)
@@ -140,7 +140,7 @@ def _header(member: IO[bytes], name: str) -> Header:
     version = npy.read_magic(member)
     readers = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
     if version not in readers:
-        raise ModelError(f"not a valid recording: version {version} of its array", field=name)
+        raise ModelError(f"not a valid recording: version {version} of the array format is unknown", field=name)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of headers that Python 2 wrote
         header = Header(*readers[version](member, max_header_size=MAX_HEADER))

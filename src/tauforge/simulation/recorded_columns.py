@@ -34,7 +34,7 @@ def columns_in(table: CsvTable) -> Columns:
 
 
 def _by_names(units: dict[str, str | None]) -> Columns | None:
-    """Of an arm or a platform; None where only the units can tell."""
+    """The columns of an arm or a platform; None where only the units can tell."""
     sure = (PLATFORM.position, PLATFORM.velocity)  # a name such as x may be a column of other robots
     if any({column.name for column in group} <= units.keys() for group in sure):
         return PLATFORM

@@ -112,7 +112,7 @@ class Recording:
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, max_bytes: int = MAX_BYTES) -> Recording:
-        """Of a file that `save` wrote.
+        """The recording in a file that `save` wrote.
 
         max_bytes: that the arrays of an .npz file may take; 1 GiB, an hour of six joints at 1 kHz, unless you say more
 
@@ -163,7 +163,7 @@ class Recording:
         try:
             import xarray
         except ImportError:
-            raise ModelError("to_xarray needs the package xarray", remedy="pip install xarray") from None
+            raise ModelError("to_xarray needs the package xarray", remedy="Run pip install xarray") from None
         data = {}
         for name in ARRAYS:
             axis, units = ("actuator", self.force_units) if name == "force" else ("coordinate", self.units)
@@ -191,7 +191,7 @@ class Recording:
         try:
             from matplotlib.figure import Figure
         except ImportError:
-            raise ModelError("plots need matplotlib", remedy="pip install tauforge[plots]") from None
+            raise ModelError("plots need matplotlib", remedy="Run pip install tauforge[plots]") from None
         known = ("error", *ARRAYS)
         if isinstance(quantities, str) or not quantities or not set(quantities) <= set(known):
             raise ModelError(
@@ -258,7 +258,7 @@ def _floats(values: Array) -> Array:
 
 
 def _check_numbers(arrays: Mapping[str, Array]) -> None:
-    """Of targets there may be none at all."""
+    """ModelError where a number is not finite. Targets may be NaN throughout."""
     for name in ("time", "event_time", *ARRAYS):
         values = arrays[name]
         if not np.isfinite(values).all() and not (name.startswith("target_") and np.isnan(values).all()):

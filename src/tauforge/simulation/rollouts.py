@@ -148,7 +148,7 @@ def rollout(
 
 
 def _without_lost(position: Array, velocity: Array, force: Array) -> None:
-    """Rows (N, k, n) are no numbers from the instant on at which they have run away."""
+    """Sets rows (N, k, n) to NaN from the instant at which they have run away."""
     if all(x.min() >= -FAR and x.max() <= FAR for x in (position, velocity)):
         return  # most often, and this is quicker
     lost = np.logical_or.accumulate(ran_away(position) | ran_away(velocity), axis=1)
@@ -187,7 +187,7 @@ class BatchSteps:
 
 
 def accelerations(plant: Robot, fields: Fields, rows: int) -> Acceleration:
-    """Forward dynamics of all rows. A row without an answer is no number and does not stop the others."""
+    """Forward dynamics of all rows. A row without an answer is NaN and does not stop the others."""
     if not kernel_stands_for(plant, *ACCELERATING):
         return _row_by_row(plant, fields, rows)
     try:

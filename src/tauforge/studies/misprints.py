@@ -1,7 +1,7 @@
-"""What a misprint costs: a formulation's own text with the line put back as it is printed, on random arms.
+"""What a misprint costs: a formulation's own source with the line put back as it is printed, on random arms.
 
-No second text of a recursion is kept for this: the source of the formulation is read, one line of it exchanged, and the
-result run beside the original.
+No second implementation of a recursion is kept for this: the source of the formulation is read, one line of it
+exchanged, and the result run beside the original.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def formulas_on_random_arms(
 
 
 def as_printed(module: ModuleType, *changes: tuple[str, str]) -> dict[str, Any]:
-    """The names of a formulation's module with pieces of its text exchanged, each (ours, printed) and found once."""
+    """The names of a formulation's module with pieces of its source exchanged, each (ours, printed) and found once."""
     source = inspect.getsource(module)
     for ours, printed in changes:
         if source.count(ours) != 1:

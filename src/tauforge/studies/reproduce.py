@@ -57,4 +57,4 @@ def _need_drawing() -> None:
         import matplotlib  # noqa: F401
         import plotly  # noqa: F401
     except ImportError as error:
-        raise ModelError(f"reports need {error.name}", remedy="pip install tauforge[plots]") from None
+        raise ModelError(f"reports need {error.name}", remedy="Run pip install tauforge[plots]") from None

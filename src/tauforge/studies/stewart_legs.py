@@ -19,7 +19,7 @@ DIFFERENCES = 1e-6  # beside the largest value: what the differences may leave
 
 
 def legs(platform: StewartPlatform, states: MotionSample, *, spin: bool = True) -> list[LegMotion]:
-    """Of every leg over columns (k,). spin: whether a leg may turn about itself."""
+    """Motion of every leg over columns (k,). spin: whether a leg may turn about itself."""
     moving = motion(*([x[:, k] for k in range(6)] for x in states))
     return [leg_motion(leg, moving, spin=spin) for leg in platform.parameters.legs]
 

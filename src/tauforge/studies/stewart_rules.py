@@ -21,13 +21,13 @@ EQUATION = true_or_not(
     holds=lambda errors, peak: exact(errors, peak),
 )
 
-# published, mended: errors of the forces, N, of the whole model; peak: the largest exact force, N; loaded: error of the
-# mended model beside the largest force, with external forces and moments
+# published, mended: errors of the forces, N, of the whole model; peak: the largest exact force, N; under_load: error of
+# the mended model beside the largest force, with external forces and moments
 MODEL = true_or_mended(
     "It holds if the leg forces of the whole model, its misprints mended, are those of the exact model within "
     f"{ROUNDING:g} of the largest force, on both paths; with a correction if they are so once the named equations are "
     "corrected. Since no external force acts on the paths, the corrected model must also be exact for random platforms "
     "under random external forces and moments.",
-    holds=lambda published, mended, peak, loaded: exact(published, peak) and loaded < ROUNDING,
-    corrected=lambda published, mended, peak, loaded: exact(mended, peak) and loaded < ROUNDING,
+    holds=lambda published, mended, peak, under_load: exact(published, peak) and under_load < ROUNDING,
+    corrected=lambda published, mended, peak, under_load: exact(mended, peak) and under_load < ROUNDING,
 )

@@ -111,7 +111,7 @@ def test_one_joint_and_ten(letters):
 
 
 def operations(arm):
-    """Of one call, as it would be compiled."""
+    """Operations of one call, as it would be compiled."""
     sizes = {"target": 12, "q": arm.n, "asked": 6, "lower": arm.n, "upper": arm.n, "length": 1}
 
     def flat(*arguments):
@@ -186,7 +186,7 @@ def test_convergence_is_quadratic():
 
 
 def test_the_step_follows_the_exact_derivative():
-    """Of what is missing, also half a radian and more away, where the rotation vector does not turn like omega."""
+    """The derivative of the pose error, also half a radian away, where the rotation vector does not turn like omega."""
     rng = np.random.default_rng(7)
     arm = random_arm(rng, "RRPRRR")
     q, goal = rng.uniform(-1.5, 1.5, (2, 6))
@@ -429,14 +429,14 @@ MIRRORED = np.diag([1.0, 1, -1, 1])
     ("pose", "options", "message"),
     [
         (np.zeros((4, 4)), {}, "pose: the last row of a transform must be 0 0 0 1"),
-        (np.diag([2.0, 1, 1, 1]), {}, "pose: not a rotation matrix"),
-        (MIRRORED, {}, "pose: not a rotation matrix"),
-        (SHEARED, {}, "pose in row 2: not a rotation matrix"),
-        (ENDS, {}, "pose in row 1: the last row of a transform must be 0 0 0 1"),
+        (np.diag([2.0, 1, 1, 1]), {}, "pose: R is not a rotation matrix"),
+        (MIRRORED, {}, "pose: R is not a rotation matrix"),
+        (SHEARED, {}, "pose, row 2: R is not a rotation matrix"),
+        (ENDS, {}, "pose, row 1: the last row of a transform must be 0 0 0 1"),
         (np.eye(3), {}, r"pose: expected real numbers \(\.\.\., 4, 4\), world <- tool, got \(3, 3\)"),
         (np.zeros(4), {}, r"pose: expected real numbers \(\.\.\., 4, 4\), world <- tool, got \(4,\)"),
         (None, {}, r"pose: expected real numbers \(\.\.\., 4, 4\), world <- tool, got object values"),
-        (np.eye(4) * 1e200, {}, "pose: expected finite numbers of at most 1e\\+100"),
+        (np.eye(4) * 1e200, {}, r"pose: expected finite numbers of at most 1e\+100, got 1e\+200$"),
         (np.eye(4), {"guess": np.zeros(5)}, r"guess: expected \(\.\.\., 6\): puma560 has 6 joints, got \(5,\)"),
         (POSES, {"guess": np.zeros((2, 6))}, r"guess: expected a leading shape that broadcasts with that of pose"),
         (np.eye(4), {"mask": [1, 1, 1]}, r"mask: expected six of True and False, .* got \[1, 1, 1\]"),
@@ -452,3 +452,21 @@ MIRRORED = np.diag([1.0, 1, -1, 1])
 def test_bad_arguments(pose, options, message):
     with pytest.raises((tf.ModelError, tf.ShapeError), match=message):
         PUMA.inverse_kinematics(pose, **options)
+
+
+def test_the_row_of_a_bad_pose():
+    for poses, row in ((SHEARED[2], None), (SHEARED, 2), (SHEARED.reshape(3, 1, 4, 4), (2, 0))):
+        with pytest.raises(tf.ModelError, match="not a rotation matrix") as caught:
+            PUMA.inverse_kinematics(poses)
+        assert (caught.value.field, caught.value.row) == ("pose", row)
+
+
+def test_a_tolerance_below_rounding():
+    poses, q = reachable(PUMA, 3)
+    with pytest.raises(tf.ConvergenceError, match="puma560: rounding alone exceeds the tolerance of 1e-30") as caught:
+        PUMA.inverse_kinematics(poses, q + 0.01, tolerance=1e-30)
+    assert caught.value.remedy == "Give a larger tolerance; the default is 1e-10"
+    poses[0, 0, 3] = 10.0  # out of reach: no tolerance helps
+    with pytest.raises(tf.ConvergenceError, match="no joint coordinates within the limits reach the pose") as caught:
+        PUMA.inverse_kinematics(poses, tolerance=1e-30)
+    assert "guess" in caught.value.remedy

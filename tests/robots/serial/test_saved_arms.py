@@ -122,7 +122,7 @@ def test_save_replaces_the_file_whole_and_leaves_nothing_else(tmp_path: Path, mo
 
     with monkeypatch.context() as patch:
         patch.setattr(os, "replace", full)
-        with pytest.raises(ModelError, match=r"arm\.toml: cannot be written: No space left"):
+        with pytest.raises(ModelError, match=r"arm\.toml: the file cannot be written: No space left"):
             other.save(path)
     assert path.read_bytes() == before
     other.save(path)
@@ -194,7 +194,7 @@ def test_load_refuses_what_is_no_robot(tmp_path: Path, monkeypatch: pytest.Monke
         raise PermissionError(13, "Permission denied")
 
     monkeypatch.setattr(Path, "open", locked)
-    with pytest.raises(ModelError, match=r"arm\.toml: cannot be read: Permission denied"):
+    with pytest.raises(ModelError, match=r"arm\.toml: the file cannot be read: Permission denied"):
         load(path)
 
 

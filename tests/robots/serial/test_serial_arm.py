@@ -132,7 +132,7 @@ def test_inertial_parameters_and_limits():
         ({"gravity": (0, 0)}, "gravity: expected 3 numbers"),
         ({"gravity": (0, 0, np.inf)}, "gravity: expected finite numbers"),
         ({"tool": np.eye(3)}, "tool: expected 4 x 4 numbers"),
-        ({"base": np.diag([1.0, 1, -1, 1])}, "base: not a rotation matrix.*det = -1"),
+        ({"base": np.diag([1.0, 1, -1, 1])}, "base: R is not a rotation matrix.*det = -1"),
         ({"coulomb_speed": -1}, "coulomb_speed: expected a number >= 0"),
         ({"name": 3}, "name: expected a string, got 3"),
         ({"coulomb_speed": 1e-300}, "coulomb_speed: expected 0 or at least 1e-09"),
@@ -158,14 +158,14 @@ def test_bad_joint_lists_are_refused():
 
 def test_unphysical_inertias_warn_by_name_and_compute():
     with pytest.warns(
-        tf.UnphysicalInertiaWarning, match="arm: link of joint2: principal moments .* triangle inequality"
+        tf.UnphysicalInertiaWarning, match="arm: link of joint2: the principal moments .* triangle inequality"
     ):
         arm = tf.SerialArm.from_dh(**TWO, mass=[1, 1], inertia=[(1, 1, 1), (1, 1, 3)])
     assert np.isfinite(arm.inverse_dynamics([0, 0], [1, 1], [1, 1])).all()
     with pytest.warns(tf.UnphysicalInertiaWarning) as caught:
         arm.replace(gravity=(0, 0, 0))
     assert caught[0].filename == __file__
-    with pytest.warns(tf.UnphysicalInertiaWarning, match="negative principal moment"):
+    with pytest.warns(tf.UnphysicalInertiaWarning, match="a principal moment of inertia is negative"):
         tf.SerialArm.from_dh(**TWO, inertia=[(1, 1, 1), (-1, 1, 1)])
 
 

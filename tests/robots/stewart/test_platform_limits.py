@@ -267,7 +267,7 @@ def test_the_nearest_two_legs(rng):
 @pytest.mark.parametrize("kernels", ["0", "1"])
 @pytest.mark.parametrize("length", [None, 0.5, 20.0])
 def test_condition_number(monkeypatch, tmp_path_factory, kernels, length):
-    """Of a few poses and of many, for which there is a kernel."""
+    """A few poses, and many, for which there is a kernel."""
     monkeypatch.setenv("TAUFORGE_KERNELS", kernels)
     monkeypatch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
     platform = random_platform(np.random.default_rng(4), masses=False)

@@ -124,7 +124,7 @@ def test_singular_poses():
     """Where H has no inverse there are no forces, and no slopes of them; accelerations have slopes."""
     rig = tf.load("motion-rig")
     poses = np.array([[0.0, 0.0, 1.0, 0.0, 0.0, 0.0], quarter_turned()])
-    with pytest.raises(tf.SingularityError, match="the legs cannot hold the platform in row 1"):
+    with pytest.raises(tf.SingularityError, match=r"the legs cannot hold the platform \(row 1, "):
         rig.inverse_dynamics_derivatives(poses, REST, REST)
     for x in rig.inverse_dynamics_derivatives(poses, REST, REST, on_singular="nan"):
         assert np.isfinite(x[0]).all()

@@ -24,7 +24,7 @@ HIGH = np.array([0.0, 0.0, 1.0, 0.0, 0.0, 0.0])
 
 
 def pose_error(a, b):
-    """Of places and rotations: angles of one rotation may differ by a turn."""
+    """Error of places and rotation matrices, because angles of one rotation may differ by a turn."""
     return max(np.abs(a[..., :3] - b[..., :3]).max(), np.abs(rotation(a) - rotation(b)).max())
 
 
@@ -112,7 +112,7 @@ def test_negative_lengths_are_refused():
 
 
 def test_one_bad_row():
-    """Out of reach it is named; not finite it is not a number; the others are as if alone."""
+    """A row out of reach is named, a row that is not finite gives NaN, and the others are as if alone."""
     pose = random_motion(np.random.default_rng(2), (5,), [0, 0, 1, 0, 0, 0])[0]
     lengths = RIG.inverse_kinematics(pose)
     expected = RIG.forward_kinematics(lengths, pose + 0.01)
@@ -188,7 +188,7 @@ def test_track_says_where_the_branch_is_lost():
 
 
 def test_track_of_a_row_that_is_not_finite():
-    """That row is not a number, those before and after are as they were; nothing is warned of."""
+    """That row is NaN, those before and after are as they were, and there is no warning."""
     poses = circle(9)
     lengths = RIG.inverse_kinematics(poses)
     lengths[4, 2] = np.nan
@@ -277,7 +277,7 @@ def slope(f):
 
 
 def omega(angles, rates):
-    """Of R = Rz Ry Rx."""
+    """Angular velocity of R = Rz Ry Rx."""
     (_, cy, cz), (_, sy, sz) = np.cos(angles), np.sin(angles)
     return np.array([[cz * cy, -sz, 0], [sz * cy, cz, 0], [-sy, 0, 1]]) @ rates
 

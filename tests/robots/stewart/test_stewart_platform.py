@@ -185,7 +185,7 @@ def test_unknown_options():
     with pytest.raises(tf.UnsupportedFeatureError, match=r"model: unknown model 'newton'\. Use one of exact, dasgupta"):
         ask(*state, model="newton")
     with pytest.raises(
-        tf.UnsupportedFeatureError, match=r"^corrections: exact has no correction 'leg_spin'\. Give none$"
+        tf.UnsupportedFeatureError, match=r"^corrections: the model exact takes no corrections, got 'leg_spin'$"
     ):
         ask(*state, corrections=("leg_spin",))
     with pytest.raises(

@@ -147,7 +147,7 @@ def moved_rates(t: Tip, w: Rates) -> Rates:
 
 
 def moved_components(t: Tip, x: Components) -> Components:
-    """Of a vector that stays as the leg's axes turn about k and v."""
+    """Components of a vector that stays as the leg's axes turn about k and v, with their derivatives."""
     return Components(
         Dual(x.s, {BY_K: x.v * t.rho, BY_V: -x.z}),
         Dual(x.v, {BY_K: t.sigma * x.z - t.rho * x.s}),
@@ -163,7 +163,7 @@ def moved_turns(t: Tip, omega: Vector) -> AxisTurns:
 
 
 def free_slopes(p: LumpedPlatform, t: FreeTip, S_dot: Vector, a: Vector, actuator: Scalar) -> LegSlopes:
-    """Of a leg between two spherical joints, in base axes."""
+    """Derivatives of the force of a leg between two spherical joints, in base axes."""
     moved = free_tip(t.leg, t.q, Vector(*seeded(t.S)))
     K, along = free_tip_force(moved, Vector(*seeded(S_dot, BY_RATE)), a, p.up, p.g, p.friction)
     whole = K + moved.S * ((along - actuator) * moved.L_inverse)
@@ -186,7 +186,7 @@ def slopes_of_legs(
 
 
 class Slopes(NamedTuple):
-    """Of a force or a moment by the platform's motion, 3 x 3 each, base axes."""
+    """Derivatives of a force or a moment by the platform's motion, 3 x 3 each, base axes."""
 
     place: Matrix
     turn: Matrix
@@ -197,7 +197,7 @@ class Slopes(NamedTuple):
 
 
 class MissingSlopes(NamedTuple):
-    """Of the missing wrench about the moved origin."""
+    """Derivatives of the missing wrench about the moved origin."""
 
     force: Slopes
     moment: Slopes
@@ -260,7 +260,7 @@ def whole_slopes(x: Turned, by_own_omega: Matrix, by_a: Matrix, by_alpha: Matrix
 
 
 def remainder_slopes(p: LumpedPlatform, m: PlatformMotion, U: Matrix, q1: Vector) -> tuple[Turned, Turned]:
-    """Of what moves the rest of the platform (`universal_coordinates.remainder_wrench`)."""
+    """Derivatives of the wrench that moves the rest of the platform (`universal_coordinates.remainder_wrench`)."""
     h, a = m.R @ p.first_moment, m.a + p.up * p.g
     first = h + q1 * p.mass
     velocity = cross(m.omega, q1)
@@ -294,7 +294,7 @@ class StateSlopes(NamedTuple):
 
 
 def inverse_dynamics_slopes(p: LumpedPlatform, m: PlatformMotion, turns: Matrix) -> tuple[StateSlopes, Scalar]:
-    """Of the actuators' forces, by pose, twist and acceleration; and a doubt of them, as of the forces.
+    """Derivatives of the actuators' forces by pose, twist and acceleration, and their doubt, as for the forces.
 
     turns: whose columns are the turns by the three angles of the pose, each at unit rate
     Identity: the last is H^-1 M.
@@ -321,7 +321,7 @@ def force_slopes(
 def forward_dynamics_slopes(
     p: LumpedPlatform, m: PlatformMotion, actuators: Sequence[Scalar], turns: Matrix
 ) -> tuple[StateSlopes, Scalar]:
-    """Of the acceleration, by pose, twist and the actuators' forces; and a doubt of them, as of the accelerations.
+    """Derivatives of the acceleration by pose, twist and the actuators' forces, and their doubt, as for it.
 
     m: its accelerations are not used
     Identity: the last is M^-1 H; the others are - (dF/d(a, alpha))^-1 times those of `inverse_dynamics_slopes`.

@@ -41,12 +41,12 @@ class Turning(NamedTuple):
 
 
 def absolute_turning(base: MovingBase, W: Vector, A: Vector) -> Turning:
-    """Of a body from its turning relative to the base."""
+    """The turning of a body in the inertial frame, from its turning relative to the base."""
     return Turning(W + base.omega, A + base.alpha + cross(base.omega, W))
 
 
 def without_spin(base: MovingBase, s: Vector, W: Vector, A: Vector) -> Turning:
-    """Of a symmetric body between two spherical joints, to which nothing gives a spin: W.s = 0 in the inertial frame.
+    """The turning of a symmetric body between two spherical joints, which nothing spins: W.s = 0 in the inertial frame.
 
     s: unit vector along it; W, A: across s, of its turning relative to the base
     With the base its frame would turn by omega_0 + W, and spin by omega_0.s; s'' is the same for both.

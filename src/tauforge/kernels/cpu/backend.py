@@ -26,7 +26,9 @@ class CpuBackend:
     def compile(self, specification: Specification, dtype: str = "float64") -> CpuKernel:
         """The kernel, with its machine code in this precision loaded."""
         if dtype not in BITS:
-            raise UnsupportedFeatureError(f"dtype {dtype!r}", field="kernel", remedy="Use float64 or float32")
+            raise UnsupportedFeatureError(
+                f"dtype {dtype!r} is not supported", field="kernel", remedy="Use float64 or float32"
+            )
         kernel = self.kernel_of(specification)
         kernel.loaded(BITS[dtype])
         return kernel

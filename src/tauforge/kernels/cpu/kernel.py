@@ -84,7 +84,7 @@ class CpuKernel:
             graph = specification.graph if specification.origin is None else specification.make_graph()
             traced = time.perf_counter()
             if len(graph.nodes) > MAX_NODES:
-                raise TooLargeError(f"{self.name}: {len(graph.nodes)} operations, at most {MAX_NODES} are compiled")
+                raise TooLargeError(f"{self.name} has {len(graph.nodes)} operations; at most {MAX_NODES} are compiled")
             code = engine.compile_text(emit_module(graph, specification, machine, bits), machine)
             self.seconds |= {"trace": traced - start, f"compile{bits}": time.perf_counter() - traced}
             cache.save(name, code)

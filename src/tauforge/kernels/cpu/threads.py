@@ -25,7 +25,7 @@ def set_threads(count: int | None) -> None:
     """Set how many threads a large batch uses, the calling one included; None: one per core (or TAUFORGE_THREADS)."""
     global _count
     if count is not None and (isinstance(count, bool) or not isinstance(count, int) or count < 1):
-        raise ValueError(f"expected a whole number >= 1 or None, got {count!r}")
+        raise ValueError(f"count: expected a whole number >= 1 or None, got {count!r}")
     _count = count
     _forget_pool()
 

@@ -10,6 +10,7 @@ from typing import Any
 from tauforge.algebra.vectors import Matrix, Transform, Vector
 from tauforge.errors import ModelError
 from tauforge.robots import validation
+from tauforge.robots.readers.toml_format import Format
 from tauforge.robots.readers.toml_table import Table
 from tauforge.robots.readers.toml_text import (
     exceptions_of,
@@ -169,6 +170,9 @@ def _inertia(table: Table) -> Floats | Rows:
     value = table.value("inertia")
     is_matrix = isinstance(value, list) and any(isinstance(row, list) for row in value)
     return table.matrix("inertia") if is_matrix else table.numbers("inertia", 3)
+
+
+READER = Format(arm_of, example="puma560")
 
 
 # ------------------------------------------------------------------------------------------------------- writing

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from tauforge.errors import ModelError
+from tauforge.robots.readers.toml_format import Format
 from tauforge.robots.readers.toml_table import Table
 from tauforge.robots.readers.toml_text import (
     exceptions_of,
@@ -79,6 +80,9 @@ def platform_of(values: dict[str, Any]) -> StewartPlatform:
         if error.remedy is None and error.field in PLATFORM:
             raise type(error)(error.problem, field=error.field, remedy=top.hint(error.field)) from None
         raise
+
+
+READER = Format(platform_of, example="motion-rig", suitable=SYMMETRIC)
 
 
 def write(platform: StewartPlatform, path: Path) -> None:

@@ -58,7 +58,7 @@ def _read_bytes(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise ModelError(f"cannot be read: {error.strerror}") from None
+        raise ModelError(f"the file cannot be read: {error.strerror}") from None
 
 
 def decoded(data: bytes) -> str:
@@ -67,7 +67,7 @@ def decoded(data: bytes) -> str:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise ModelError(
-            f"not UTF-8: byte {data[error.start]:#04x}",
+            f"the text is not UTF-8: byte {data[error.start]:#04x}",
             line=data.count(b"\n", 0, error.start) + 1,
             remedy="Save the file as UTF-8",
         ) from None

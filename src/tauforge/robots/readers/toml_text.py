@@ -78,7 +78,7 @@ def text(value: str, field: str) -> str:
         value.encode()
     except UnicodeEncodeError:
         raise ModelError(
-            f"{shown(value)} contains half a surrogate pair, which no file can hold", field=field
+            f"{shown(value)} contains an unpaired surrogate, which no file can hold", field=field
         ) from None
     escaped = value.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + "".join(f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else c for c in escaped) + '"'

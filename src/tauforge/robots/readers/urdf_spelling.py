@@ -28,7 +28,7 @@ CHILDREN = {
     "inertial": ("origin", "mass", "inertia"),
     "joint": ("origin", "parent", "child", "axis", "limit", "dynamics", "mimic"),
 }
-OTHER_CHILDREN = ("visual", "collision", "calibration", "safety_controller")  # of URDF too, but no numbers of ours
+OTHER_CHILDREN = ("visual", "collision", "calibration", "safety_controller")  # known to URDF, but not used here
 MOST = 5  # that one warning names
 
 

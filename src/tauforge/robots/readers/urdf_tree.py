@@ -249,7 +249,7 @@ def _rooted(robot: Element, links: dict[str, Element], bodies: dict[str, Body], 
     roots = [name for name in links if name not in held_by]
     if len(roots) > 1:
         raise links[roots[1]].fault(
-            f"several root links, which no joint holds: {listed(roots)}",
+            f"the robot has several root links: {listed(roots)}",
             field="link",
             remedy="Join all links into one tree",
         )

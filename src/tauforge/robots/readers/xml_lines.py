@@ -146,9 +146,9 @@ def _read_bytes(path: Path) -> bytes:
         with path.open("rb") as file:
             return file.read(MAX_BYTES + 1)
     except OSError as error:
-        raise ModelError(f"cannot be read: {error.strerror}", file=path) from error
+        raise ModelError(f"the file cannot be read: {error.strerror}", file=path) from error
     except ValueError as error:  # a null character in the name
-        raise ModelError(f"cannot be read: {error}", file=path) from None
+        raise ModelError(f"the file cannot be read: {error}", file=path) from None
 
 
 def _decoded(data: bytes, file: str | Path) -> str:

@@ -63,8 +63,9 @@ class ArmDescription(Robot):
             put("joints", tuple(self.joints))
         except TypeError:
             raise ModelError(f"expected a sequence of Joint, got {self.joints!r}", field="joints") from None
-        if not all(isinstance(joint, Joint) for joint in self.joints):
-            raise ModelError("expected a sequence of Joint", field="joints")
+        for joint in self.joints:
+            if not isinstance(joint, Joint):
+                raise ModelError(f"expected a sequence of Joint, got {validation.shown(joint)} in it", field="joints")
         if not self.joints:
             raise ModelError("an arm needs at least one joint", field="joints")
         if self.convention not in (*CONVENTIONS, "general"):

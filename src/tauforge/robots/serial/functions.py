@@ -42,9 +42,7 @@ from tauforge.formulations.serial.parameters import (
     with_payload,
 )
 from tauforge.formulations.serial.regrouping import Chain, in_joint_frames
-from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.functions import Argument, Doubtful, Function, FunctionTable, Guard, Verdict
-from tauforge.robots.payload import Payload
+from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Doubtful, Function, FunctionTable, Guard, Verdict
 from tauforge.robots.serial import large_arms
 from tauforge.robots.serial.model import ArmModel
 from tauforge.tracing.differentiation import jacobian as jacobian_of
@@ -59,8 +57,11 @@ SUSPICIOUS = 1e10  # accelerations (or slopes of them) that large have the mass 
 SINGULAR = 1e15  # condition number of a mass matrix without an inverse in double precision
 
 
-def loaded(arm: ArmParameters, payload: Scalars | None) -> ArmParameters:
-    """payload: mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz in the tool frame."""
+def arm_carrying(arm: ArmParameters, payload: Scalars | None) -> ArmParameters:
+    """The arm with the payload fixed to its tool.
+
+    payload: mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz in the tool frame
+    """
     if payload is None:
         return arm
     return with_payload(arm, body_of(payload))
@@ -91,7 +92,7 @@ def rigid_inverse_dynamics(
     tool_axes: bool = False,
 ) -> list[Scalar]:
     """Without friction and rotors. The default formulation runs in the cheapest frames, the others in the arm's own."""
-    arm = loaded(model.parameters, payload)
+    arm = arm_carrying(model.parameters, payload)
     at_tip, base = tip(arm, q, tip_wrench, tool_axes), base_state(arm, base_motion)
     if formulation == DEFAULT_FORMULATION:
         return inverse_dynamics_of(chain_of(model, payload), q, qd, qdd, at_tip, base)
@@ -120,13 +121,13 @@ def friction_forces(model: ArmModel, qd: Scalars) -> list[Scalar]:
 
 
 def chain_of(model: ArmModel, payload: Scalars | None) -> Chain:
-    return model.chain if payload is None else cheapest_chain(loaded(model.parameters, payload))
+    return model.chain if payload is None else cheapest_chain(arm_carrying(model.parameters, payload))
 
 
 def mass_matrix(model: ArmModel, q: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
     chain = model.mass_chain
     if payload is not None:
-        chain = placed_for_mass_matrix(base_chain(loaded(model.parameters, payload)))
+        chain = placed_for_mass_matrix(base_chain(arm_carrying(model.parameters, payload)))
     M = composite_inertia.mass_matrix(chain.frames, q)
     for i, drive in enumerate(model.drives):
         M[i][i] = M[i][i] + reflected_inertia(drive)
@@ -156,7 +157,7 @@ def joint_wrenches(
     model: ArmModel, q: Scalars, qd: Scalars, qdd: Scalars, payload: Scalars | None = None, **loads: Any
 ) -> list[list[Scalar]]:
     """Six components across every joint, link frame i-1 axes."""
-    arm = loaded(model.parameters, payload)
+    arm = arm_carrying(model.parameters, payload)
     tool_axes = loads.pop("tool_axes", False)
     at_tip = tip(arm, q, loads.pop("tip_wrench", None), tool_axes)
     base = base_state(arm, loads.pop("base_motion", None))
@@ -291,21 +292,19 @@ def inverse_kinematics_steps(
 
 def energy(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = None) -> list[Scalar]:
     """Kinetic, potential."""
-    arm = loaded(model.parameters, payload)
+    arm = arm_carrying(model.parameters, payload)
     return [energies.kinetic_energy(arm, model.drives, q, qd), energies.potential_energy(arm, q)]
 
 
 FORWARD_OR_REVERSE = {"reverse": (False, True)}  # whichever is cheaper for the arm
-LOADED = {"tool_axes": False}
+AXES = {"tool_axes": False}
 TIP_WRENCH = Argument("tip_wrench", (6,), "force and moment at the tool origin")
-PAYLOAD = Argument("payload", (10,), "mass, com and inertia", Payload)
-BASE_MOTION = Argument("base_motion", (9,), "angular velocity and acceleration, linear acceleration", BaseMotion)
 LOADS = (TIP_WRENCH, PAYLOAD, BASE_MOTION)
 
 
 @cache
 def function_table(n: int) -> FunctionTable:
-    """Of an arm with n joints."""
+    """The functions of an arm with n joints."""
 
     def joints(*names: str) -> tuple[Argument, ...]:
         return tuple(Argument(name, (n,), f"{{name}} has {n} joints") for name in names)
@@ -315,15 +314,15 @@ def function_table(n: int) -> FunctionTable:
     carried = (PAYLOAD,)
     return {
         "inverse_dynamics": Function(
-            inverse_dynamics, acceleration, ((n,),), LOADS, {"formulation": DEFAULT_FORMULATION, **LOADED}
+            inverse_dynamics, acceleration, ((n,),), LOADS, {"formulation": DEFAULT_FORMULATION, **AXES}
         ),
-        "forward_dynamics": Function(forward_dynamics, force, ((n,),), LOADS, LOADED, Guard(SUSPICIOUS, judge)),
+        "forward_dynamics": Function(forward_dynamics, force, ((n,),), LOADS, AXES, Guard(SUSPICIOUS, judge)),
         "mass_matrix": Function(mass_matrix, q, (square,), carried),
         "coriolis_matrix": Function(coriolis_matrix, state, (square,), carried),
         "gravity_forces": Function(gravity_forces, q, ((n,),), carried),
         "bias_forces": Function(bias_forces, state, ((n,),), carried),
         "friction_forces": Function(friction_forces, joints("qd"), ((n,),)),
-        "joint_wrenches": Function(joint_wrenches, acceleration, ((n, 6),), LOADS, LOADED),
+        "joint_wrenches": Function(joint_wrenches, acceleration, ((n, 6),), LOADS, AXES),
         "inverse_dynamics_derivatives": Function(
             inverse_dynamics_derivatives,
             acceleration,

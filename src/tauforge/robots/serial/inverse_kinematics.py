@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.errors import ConvergenceError, ShapeError
+from tauforge.errors import ConvergenceError, ModelError, ShapeError
 from tauforge.robots import validation
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.serial.functions import INVERSE_KINEMATICS_STEPS
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
 
 TOLERANCE = 1e-10  # of the pose error, m and rad together
+ROUNDING = 1e-12  # of that error, for lengths of a metre: what double precision may leave
 ROUNDS = 10  # calls before a start is given up: 30 steps, where one that arrives at all takes 10 to 20
 STARTS = (8, 32, 128)  # random starts of the first, second and third attempt
 AT_ONCE = 32_768  # rows of one call: bounds the memory
@@ -32,7 +33,7 @@ TASK = 6  # directions
 class JointRanges(NamedTuple):
     """Where an arm's joints may be, and where it is sensible to look for them.
 
-    lower, upper: (n,) limits; those that are absent are as large as a number of a robot may be
+    lower, upper: (n,) limits; those that are absent are as large as a parameter of a robot may be
     middle, half: (n,) of where starts are taken from; half is NaN for prismatic joints without limits
     revolute:     (n,)
     origin:       (3,) of the base, world axes
@@ -123,12 +124,17 @@ def solve(
     if failed.any():
         if on_failure == "raise":
             first = int(np.argmax(failed))
+            reason = "no joint coordinates within the limits reach the pose"
+            remedy = "Give a guess near the answer, or say by mask= which directions count"
+            if residuals[first] <= ROUNDING * max(1.0, task.length[first, 0]):
+                reason = f"rounding alone exceeds the tolerance of {enough:.3g}"
+                remedy = f"Give a larger tolerance; the default is {TOLERANCE:g}"
             raise ConvergenceError(
-                f"{arm.name}: no joint coordinates within the limits reach the pose",
+                f"{arm.name}: {reason}",
                 residual=float(residuals[first]),
                 iterations=steps,
                 row=np.unravel_index(first, batch),
-                remedy="Give a guess near the answer, or say by mask= which directions count",
+                remedy=remedy,
             )
         found[failed] = np.nan
     return found.reshape(*batch, arm.n)
@@ -236,8 +242,10 @@ def checked_poses(pose: ArrayLike) -> Array:
     if sound.all():
         return poses
     for row in np.flatnonzero(~sound & np.isfinite(flat).all(axis=(-1, -2))):  # few digits, or wrong: that says which
-        where = f" in row {', '.join(map(str, np.unravel_index(row, poses.shape[:-2])))}" if poses.ndim > 2 else ""
-        flat[row] = validation.transform(flat[row], f"pose{where}")
+        try:
+            flat[row] = validation.transform(flat[row], "pose")
+        except ModelError as error:
+            raise error.in_batch(np.unravel_index(row, poses.shape[:-2])) from None
     return flat.reshape(poses.shape)
 
 

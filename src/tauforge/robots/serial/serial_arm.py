@@ -142,7 +142,7 @@ class SerialArm(ArmDescription):
     def poses_from_sensors(self, measured: Array, guess: ArrayLike | None = None) -> Array:
         if guess is not None:
             raise UnsupportedFeatureError(
-                f"the joints of {self.name} determine the pose of its tool", field="guess", remedy="Leave it out"
+                f"{self.name} needs no guess: its joints determine the pose of its tool", field="guess"
             )
         return pose_of(self.forward_kinematics(measured))
 
@@ -229,8 +229,9 @@ class SerialArm(ArmDescription):
         name = formulation or DEFAULT_FORMULATION
         self.check_options("inverse_dynamics", {"formulation": name})
         if base_motion is not None and name in FIXED_BASE_ONLY:
+            others = ", ".join(other for other in FORMULATIONS if other not in FIXED_BASE_ONLY)
             raise UnsupportedFeatureError(
-                f"{name} does not take a moving base", field="base_motion", remedy="Use a recursive formulation"
+                f"{name} does not take a moving base", field="base_motion", remedy=f"Use one of {others}"
             )
         loads, tool_axes = self._loads(tip_wrench, payload, base_motion, wrench_frame)
         arguments = {"q": q, "qd": qd, "qdd": qdd, **loads}

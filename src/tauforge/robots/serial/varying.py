@@ -11,9 +11,10 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.formulations.bodies import BodyParameters, heavier
+from tauforge.formulations.bodies import heavier
 from tauforge.robots.serial.model import ArmModel, DHRow, JointNumbers, arm_model, dh_displacements
 from tauforge.robots.validation import to_transform
+from tauforge.robots.varying import body_of_arrays
 
 if TYPE_CHECKING:
     from tauforge.robots.payload import Payload
@@ -47,7 +48,11 @@ def check(arm: ArmDescription, fields: Sequence[str]) -> None:
             f"{arm.name} is not described by DH parameters", field="varying", remedy="Build it with from_dh"
         )
     if geometry and "offset" in fields:
-        raise UnsupportedFeatureError("the offset is theta or d of a DH arm", field="varying", remedy="Name those")
+        raise UnsupportedFeatureError(
+            "'offset' cannot vary together with DH parameters, because it is one of them",
+            field="varying",
+            remedy="Vary theta of revolute and d of prismatic joints instead",
+        )
 
 
 def carrying(arm: ArmDescription, payload: Payload, given: Mapping[str, Array]) -> dict[str, Array]:
@@ -58,7 +63,8 @@ def carrying(arm: ArmDescription, payload: Payload, given: Mapping[str, Array]) 
     own = {field: np.array([getattr(joint, field) for joint in arm.joints]) for field in ("mass", "com", "inertia")}
     fields = {field: given.get(field, value) for field, value in own.items()}
     last = {field: np.take(value, -1, axis=-1 - len(SHARES[field])) for field, value in fields.items()}
-    both = heavier(_body(**last), _body(payload.mass, payload.com, payload.inertia), to_transform(arm.tool))
+    held = body_of_arrays(payload.mass, payload.com, payload.inertia)
+    both = heavier(body_of_arrays(**last), held, to_transform(arm.tool))
     merged = {"mass": both.mass, "com": list(both.com), "inertia": [list(row) for row in both.inertia.rows]}
     shape = np.broadcast_shapes(*(np.shape(x) for x in (both.mass, *both.com)), np.shape(both.inertia[0, 0]))
     result = {}
@@ -72,12 +78,6 @@ def carrying(arm: ArmDescription, payload: Payload, given: Mapping[str, Array]) 
                 component = component[k]
             result[field][(..., arm.n - 1, *index)] = component
     return result
-
-
-def _body(mass: Array, com: Array, inertia: Array) -> BodyParameters:
-    """Of arrays (...,), (..., 3), (..., 3, 3), as columns."""
-    rows = [[inertia[..., i, j] for j in range(3)] for i in range(3)]
-    return BodyParameters(mass, Vector(*np.moveaxis(com, -1, 0)), Matrix.of(rows))
 
 
 def varied_model(arm: ArmDescription, values: Mapping[str, Scalars]) -> ArmModel:

@@ -36,9 +36,7 @@ from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase
 from tauforge.formulations.stewart.parameters import LEGS, PlatformMotion, PlatformParameters, with_payload
 from tauforge.formulations.stewart.platform_equations import force_matrix as matrix_of
 from tauforge.formulations.stewart.platform_equations import leg_vectors
-from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.functions import Argument, Doubtful, Function, Guard
-from tauforge.robots.payload import Payload
+from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Doubtful, Function, Guard
 from tauforge.robots.stewart import guards
 
 Scalars = Sequence[Scalar]
@@ -69,8 +67,11 @@ def external(R: Matrix, wrench: Scalars | None, platform_axes: bool) -> Wrench:
     return Wrench(R @ force, R @ moment) if platform_axes else Wrench(force, moment)
 
 
-def loaded(model: PlatformModel, payload: Scalars | None) -> PlatformModel:
-    """payload: mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz in the platform's frame."""
+def model_carrying(model: PlatformModel, payload: Scalars | None) -> PlatformModel:
+    """The model with the payload fixed to the platform.
+
+    payload: mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz in the platform's frame
+    """
     if payload is None:
         return model
     body = body_of(payload)
@@ -152,7 +153,7 @@ def inverse_dynamics(
 
     On a base that moves the exact model is evaluated in its vector form.
     """
-    platform, m = loaded(platform, payload), motion(pose, twist, acceleration)
+    platform, m = model_carrying(platform, payload), motion(pose, twist, acceleration)
     w = external(m.R, external_wrench, platform_axes)
     if model == EXACT and base_motion is None:
         forces, doubt = universal_coordinates.inverse_dynamics_and_doubt(platform.lumped, m, w)
@@ -186,7 +187,7 @@ def forward_dynamics(
     base_motion: Scalars | None = None,
     platform_axes: bool = False,
 ) -> Doubtful:
-    (whole, lumped), m = loaded(model, payload), motion(pose, twist)
+    (whole, lumped), m = model_carrying(model, payload), motion(pose, twist)
     w = external(m.R, external_wrench, platform_axes)
     if base_motion is None:
         a, alpha, doubt = closed_form.forward_dynamics(lumped, m, leg_forces, w)
@@ -198,11 +199,11 @@ def forward_dynamics(
 
 def mass_matrix(model: PlatformModel, pose: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
     m = motion(pose)
-    return closed_form.mass_matrix(loaded(model, payload).lumped, m.X, m.R)
+    return closed_form.mass_matrix(model_carrying(model, payload).lumped, m.X, m.R)
 
 
 def bias_wrench(model: PlatformModel, pose: Scalars, twist: Scalars, payload: Scalars | None = None) -> list[Scalar]:
-    return closed_form.bias_wrench(loaded(model, payload).lumped, motion(pose, twist))
+    return closed_form.bias_wrench(model_carrying(model, payload).lumped, motion(pose, twist))
 
 
 def force_matrix(model: PlatformModel, pose: Scalars) -> list[list[Scalar]]:
@@ -235,14 +236,14 @@ def joint_reactions(
     """Wrenches of the base, prismatic and platform joints of every leg."""
     m = motion(pose, twist, acceleration)
     w = external(m.R, external_wrench, platform_axes)
-    legs = joint_reactions_of.reactions(loaded(model, payload).parameters, m, w, moving(base_motion))
+    legs = joint_reactions_of.reactions(model_carrying(model, payload).parameters, m, w, moving(base_motion))
     wrenches = [[[*leg[joint].force, *leg[joint].moment] for leg in legs] for joint in range(3)]
     return Doubtful(wrenches, lambda: doubt_of(model, m) + absolute(legs[0][0].force.x) * TINY)
 
 
 def energy(model: PlatformModel, pose: Scalars, twist: Scalars, payload: Scalars | None = None) -> list[Scalar]:
     """Kinetic, potential."""
-    return list(energies.energies(loaded(model, payload).parameters, motion(pose, twist)))
+    return list(energies.energies(model_carrying(model, payload).parameters, motion(pose, twist)))
 
 
 def unit_turns(pose: Scalars) -> Matrix:
@@ -254,7 +255,7 @@ def inverse_dynamics_derivatives(
     model: PlatformModel, pose: Scalars, twist: Scalars, acceleration: Scalars, payload: Scalars | None = None
 ) -> Doubtful:
     """dF/dpose, dF/dtwist and dF/dacceleration."""
-    lumped, m = loaded(model, payload).lumped, motion(pose, twist, acceleration)
+    lumped, m = model_carrying(model, payload).lumped, motion(pose, twist, acceleration)
     slopes, doubt = derivatives.inverse_dynamics_slopes(lumped, m, unit_turns(pose))
     return Doubtful(list(slopes), lambda: doubt + absolute(slopes.pose[0][0]) * TINY)
 
@@ -263,7 +264,7 @@ def forward_dynamics_derivatives(
     model: PlatformModel, pose: Scalars, twist: Scalars, leg_forces: Scalars, payload: Scalars | None = None
 ) -> Doubtful:
     """da/dpose, da/dtwist and da/dF."""
-    lumped, m = loaded(model, payload).lumped, motion(pose, twist)
+    lumped, m = model_carrying(model, payload).lumped, motion(pose, twist)
     slopes, doubt = derivatives.forward_dynamics_slopes(lumped, m, leg_forces, unit_turns(pose))
     return Doubtful(list(slopes), lambda: doubt + absolute(slopes.pose[0][0]) * TINY)
 
@@ -315,8 +316,6 @@ MEANINGS = {
     "external_wrench": "force and moment at the platform's origin",
 }
 POSE, MOVING, ACCELERATED = six("pose"), six("pose", "twist"), six("pose", "twist", "acceleration")
-PAYLOAD = Argument("payload", (10,), "mass, com and inertia", Payload)
-BASE_MOTION = Argument("base_motion", (9,), "angular velocity and acceleration, linear acceleration", BaseMotion)
 HELD, LOADS, AXES = (PAYLOAD,), (*six("external_wrench"), PAYLOAD, BASE_MOTION), {"platform_axes": False}
 FORCED = six("pose", "twist", "leg_forces")
 SQUARE = (6, 6)

@@ -113,7 +113,7 @@ def limited_quantities(platform: StewartPlatform, pose: Array) -> list[LimitedQu
 
 
 def angles_between(a: Array, b: Array) -> Array:
-    """Of unit vectors; exact for small angles, which the arc cosine is not."""
+    """Angles between unit vectors. Small angles keep their digits, which the arc cosine loses."""
     return np.asarray(2 * np.arctan2(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)))
 
 

@@ -49,7 +49,7 @@ def default_guess(platform: StewartPlatform, lengths: ArrayLike) -> Array:
 
 
 def tolerance(platform: StewartPlatform, lengths: Array) -> float:
-    """Of the lengths, relative to them; what rounding of far-off points leaves, if that is more."""
+    """Tolerance of the lengths, relative to them. Rounding of far-off points makes it larger."""
     far = max(np.abs(platform.base_points).max(), np.abs(platform.platform_points).max())
     size = float(np.nanmax(np.abs(lengths), initial=0.0)) or 1.0
     return float(min(max(TOLERANCE, 8 * np.finfo(float).eps * far / size), LOOSEST))
@@ -232,7 +232,7 @@ def refined(platform: StewartPlatform, lengths: Array, state: Array, enough: flo
 
 
 def distinct(states: Array, scale: float) -> tuple[Array, Array]:
-    """Of states in the order they were met: where each different one was first met, and how often it was.
+    """Where each different state first occurs, and how often it occurs, in order of first occurrence.
 
     scale: m, of what a difference of places is measured against
     """

@@ -229,7 +229,7 @@ class StewartPlatform(PlatformDescription):
         return self._evaluate("force_matrix", {"pose": pose})[0]
 
     def condition_number(self, pose: ArrayLike, characteristic_length: float | None = None) -> Array:
-        """Of H, (...): the ratio of its largest and smallest singular values (Dasgupta sec. 4.2).
+        """Condition number of H, (...): the ratio of its largest and smallest singular values (Dasgupta sec. 4.2).
 
         characteristic_length: m, divides the moments, so that all rows are forces; None leaves them as the paper does
         """
@@ -375,10 +375,14 @@ class StewartPlatform(PlatformDescription):
         names = tuple(corrections) if iterable else (corrections,)
         unknown = [name for name in names if not iterable or name not in known]
         if unknown:
+            if not known:
+                raise UnsupportedFeatureError(
+                    f"the model {model} takes no corrections, got {unknown[0]!r}", field="corrections"
+                )
             raise UnsupportedFeatureError(
                 f"{model} has no correction {unknown[0]!r}",
                 field="corrections",
-                remedy=f"Give a sequence of names among {', '.join(known)}" if known else "Give none",
+                remedy=f"Give a sequence of names among {', '.join(known)}",
             )
         return names
 

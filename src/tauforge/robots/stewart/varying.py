@@ -23,6 +23,7 @@ from tauforge.formulations.stewart.parameters import (
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.functions import PlatformModel
 from tauforge.robots.stewart.spherical_legs import UNIVERSAL, off_axis
+from tauforge.robots.varying import body_of_arrays
 
 if TYPE_CHECKING:
     from tauforge.robots.payload import Payload
@@ -74,7 +75,8 @@ def carrying(platform: PlatformDescription, payload: Payload, given: Mapping[str
     """
     fields = [f"platform_{field}" for field in BODY]
     own = [given.get(field, np.array(getattr(platform, field))) for field in fields]
-    both = heavier(_columns(*own), _columns(payload.mass, payload.com, payload.inertia), NO_DISPLACEMENT)
+    held = body_of_arrays(payload.mass, payload.com, payload.inertia)
+    both = heavier(body_of_arrays(*own), held, NO_DISPLACEMENT)
     shape = np.broadcast_shapes(*(np.shape(x) for x in (both.mass, *both.com, *both.inertia.rows[0])))
 
     def stacked(scalars: Iterable[Scalar]) -> Array:
@@ -83,12 +85,6 @@ def carrying(platform: PlatformDescription, payload: Payload, given: Mapping[str
     tensor = stacked(x for row in both.inertia.rows for x in row).reshape(*shape, 3, 3)
     values = (np.array(np.broadcast_to(both.mass, shape)), stacked(both.com), tensor)
     return dict(zip(fields, values, strict=True))
-
-
-def _columns(mass: Array, com: Array, inertia: Array) -> BodyParameters:
-    """A body of arrays (...), one for each component."""
-    rows = [[inertia[..., i, j] for j in range(3)] for i in range(3)]
-    return BodyParameters(mass, Vector(*np.moveaxis(com, -1, 0)), Matrix.of(rows))
 
 
 def varied_model(own: PlatformParameters, values: Mapping[str, Scalars], *, axes_follow: bool) -> PlatformModel:

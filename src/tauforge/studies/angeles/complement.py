@@ -33,7 +33,7 @@ WHERE = f"{ARMS} random arms with revolute and prismatic joints, {POSES} states 
 
 
 class Measured(NamedTuple):
-    """Of one arm, the largest of its states."""
+    """Measures of one arm, each the largest over its states."""
 
     arm: SerialArm
     residual: float  # of K T, over the largest entries of both

@@ -186,7 +186,7 @@ def inward_count() -> Claim:
         printed=f"{pair(total)}; {total.multiplications(SIX)} and {total.additions(SIX)} for n = {SIX}",
         measured=f"{pair(ours)}; {ours.multiplications(SIX)} and {ours.additions(SIX)} for n = {SIX}",
         reason=f"The algorithm as printed takes {pair(as_printed)}, but gives wrong torques. Mended, f_i and "
-        "n_i are turned after adding, those of joint 1 too. Of them tau_1 needs one component, which takes "
+        "n_i are turned after adding, those of joint 1 too. For tau_1 one of their components is needed, which takes "
         f"{pair(third_component())}; for the other joints eqs 7.39 and 7.40 need no further operations.",
         rule=COUNT,
         evidence=beyond(ours, total),

@@ -97,15 +97,15 @@ def _free_body(arm: SerialArm, place: ArmScene) -> Figure:
 def _end_effector(arm: SerialArm, place: ArmScene) -> Figure:
     O, C = place.origins[-2], place.centres[-1]
     wrench = (*FORCE, *(np.array(MOMENT) + np.cross(C - place.origins[-1], FORCE)))  # moved to the tool's origin
-    loaded = arm_scene(arm, POSE, RATES, ACCELERATIONS, wrench)
+    under_load = arm_scene(arm, POSE, RATES, ACCELERATIONS, wrench)
     sketch = Sketch(VIEW)
     sketch.line("link", O, C, style="thick")
     sketch.note("ρ_n", 0.5 * (O + C), (6.0, 0.0))
     sketch.points(CENTRES, C)
     sketch.points(POINTS, O)
     weight = arm.joints[-1].mass * np.array(arm.gravity)
-    forces = Arrows("forces", "N", (loaded.forces[-1], np.array(FORCE), weight), 0.3)
-    moments = Arrows("moments", "N m", (loaded.moments[-1], np.array(MOMENT)), 0.2)
+    forces = Arrows("forces", "N", (under_load.forces[-1], np.array(FORCE), weight), 0.3)
+    moments = Arrows("moments", "N m", (under_load.moments[-1], np.array(MOMENT)), 0.2)
     forces.draw(sketch, 0, O, "f_n^P")
     forces.draw(sketch, 1, C, "f")
     forces.draw(sketch, 2, C, "m_n g")

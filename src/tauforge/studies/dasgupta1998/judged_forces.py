@@ -304,8 +304,8 @@ def _fast(m: Measured) -> tuple[Claim, ...]:
             reason="A blend of the position or of the angles ends or begins there. The planned acceleration steps, "
             "and with it the accelerations of the leg lengths, by "
             + ", ".join(f"{x:.1f}" for x in steps.accelerations)
-            + f" m/s². Of the largest step, {steps.forces[k]:.0f} N, the platform's own inertia makes "
-            f"{steps.massless[k]:.0f} N and the legs the rest.",
+            + f" m/s². The largest step is {steps.forces[k]:.0f} N: the platform's own inertia makes "
+            f"{steps.massless[k]:.0f} N of it and the legs the rest.",
             rule=STEEP,
             evidence={
                 "forces": steps.forces,

@@ -84,10 +84,10 @@ def _equations(m: Measured) -> tuple[Claim, ...]:
             measured=f"largest error {newtons(published)}",
             reason=f"Peak forces are {newtons(m.costs.peaks)}. With the leg's spin, the direction of the universal "
             "joint's moment and the inertia of the upper part corrected (the three claims below) the model agrees with "
-            f"the exact one {within(max(m.mended) / peak)} of the peak, and {within(m.loaded)} of it on {TRIED_ON} and "
-            "random external forces and moments.",
+            f"the exact one {within(max(m.mended) / peak)} of the peak, and {within(m.under_load)} of it on {TRIED_ON} "
+            "and random external forces and moments.",
             rule=WHOLE_MODEL,
-            evidence={"published": published, "mended": m.mended, "peak": peak, "loaded": m.loaded},
+            evidence={"published": published, "mended": m.mended, "peak": peak, "under_load": m.under_load},
         ),
         Claim(
             name="general",

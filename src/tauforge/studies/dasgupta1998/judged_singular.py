@@ -168,7 +168,7 @@ def _conditions(m: Measured) -> tuple[Claim, ...]:
                 "10^3.5 N"
                 for name, force in high.items()
             ),
-            reason="The paper reports no numbers of the trajectories it means. It is true near path III and "
+            reason="The paper gives no data of the trajectories it means. It is true near path III and "
             "false near path I: H is ill-conditioned for some loads, and the weight need not be one of them.",
             rule=NEAR,
             evidence={"shares": list(shares.values())},

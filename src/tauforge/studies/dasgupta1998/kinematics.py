@@ -41,7 +41,7 @@ class Along:
         return vectors([leg.S for leg in legs(self.platform, self.line.sample(t))])
 
     def axes(self, t: Array) -> Array:
-        """Of the legs, (k, 6, 3, 3)."""
+        """Axes of the legs, (k, 6, 3, 3)."""
         return matrices([leg.T for leg in legs(self.platform, self.line.sample(t))])
 
     def lengths(self, t: Array) -> Array:
@@ -78,7 +78,7 @@ def leg_errors(along: Along) -> LegErrors:
 
 
 class ConstraintErrors(NamedTuple):
-    """Of eqs 25-29, everything else right: largest errors beside the largest value."""
+    """Largest errors of eqs 25-29 beside the largest value, with everything else right."""
 
     forces: float  # at the universal joints, eqs 25-27: their sum against the rate of the whole momentum
     across: float  # at the prismatic joints, eq. 28: what is left along the leg

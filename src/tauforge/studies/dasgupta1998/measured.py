@@ -219,7 +219,7 @@ class Measured:
         ]
 
     @cached_property
-    def loaded(self) -> float:
+    def under_load(self) -> float:
         """Error of the model with the three corrections beside the largest force, under external forces and moments."""
         return error_under_load(dasgupta1998, corrections=dasgupta1998.Corrections(True, True, True))
 

@@ -1,7 +1,7 @@
 """Operations of the paper's method part by part, of the joint reactions, and of planning in the lengths of the legs.
 
 Counted from our code of the paper's equations for the paper's robot, friction left out as the paper leaves it out.
-Numbers of the robot are known, so that products with its zeros cost nothing; sines and cosines are counted apart.
+Parameters of the robot are known, so that products with its zeros cost nothing; sines and cosines are counted apart.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class Part(NamedTuple):
 
 
 def cost(formula: Callable[[Scalars], Any], inputs: int) -> Cost:
-    """Of formula(x), nested sequences of scalars; results that are plain numbers cost nothing."""
+    """Cost of formula(x), nested sequences of scalars. Results that are plain numbers cost nothing."""
 
     def results(x: Scalars) -> list[Scalar]:
         return [scalar for scalar in flat(formula(x)) if not isinstance(scalar, float)]
@@ -65,7 +65,7 @@ def parts(p: PlatformParameters) -> tuple[Part, Part, Part]:
 
 
 def leg_costs(p: PlatformParameters) -> list[Cost]:
-    """Of every leg; they differ by the zeros of their axes and points."""
+    """Cost of every leg. Legs differ by the zeros of their axes and points."""
     return [cost(_leg(p, i), 27) for i in range(len(p.legs))]
 
 
@@ -102,7 +102,7 @@ class Extra(NamedTuple):
 
 
 def reactions_extra(p: PlatformParameters) -> Extra:
-    """Of all joint reactions beyond the actuator forces, in the exact model's vector equations."""
+    """Cost of all joint reactions beyond the actuator forces, in the exact model's vector equations."""
     return Extra(
         cost(lambda x: exact.inverse_dynamics(p, _state(x)), 18),
         cost(lambda x: [[*wrench] for leg in reactions(p, _state(x)) for wrench in leg], 18),

@@ -140,7 +140,7 @@ def _claim(platform: StewartPlatform, cases: tuple[Case, ...], other: Array, apa
         f"means of {' and '.join(_kilonewtons(case.planned.mean()) for case in drawn)} between {len(drawn)} random "
         "pairs of poses whose straight lines pass singularities",
         reason=f"No path can replace path III: det H is {before:.1e} at its start and {after:.1e} at its end, so "
-        f"every path between them passes a singular pose. Of {DRAWN} random pairs of poses {apart} have det H of "
+        f"every path between them passes a singular pose. Among {DRAWN} random pairs of poses, {apart} have det H of "
         "opposite signs too. The two ends that we chose instead are on the side of the start; the pose with the leg "
         f"lengths of the printed end is {away:.2f} m from it. On both paths the peak is the force at an end pose, "
         f"{_kilonewtons(turned.planned.max())} and {_kilonewtons(legs.planned.max())}, which no path between the "

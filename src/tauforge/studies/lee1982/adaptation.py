@@ -68,7 +68,7 @@ def law(arm: SerialArm) -> Law:
 
 
 class Cycle(NamedTuple):
-    """Of one law: the largest error of any joint, rad, at every sampling instant, and in every move."""
+    """The largest error of any joint under one law, rad, at every sampling instant and in every move."""
 
     time: Array
     error: Array
@@ -76,7 +76,7 @@ class Cycle(NamedTuple):
 
 
 def cycle(arm: SerialArm, load: Payload) -> dict[str, Cycle]:
-    """Loaded on the way back; the laws go on learning from move to move."""
+    """The arm carries the load on the way back; the laws go on learning from move to move."""
     plants, force = (arm, arm.carrying(load)), law(arm)
     state = (np.tile(START, (len(LAWS), 1)), np.zeros((len(LAWS), 6)))
     times, errors = [], []

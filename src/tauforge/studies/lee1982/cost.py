@@ -51,7 +51,7 @@ REAL_TIME = true_in_parts(
 
 
 class Cost(NamedTuple):
-    """Of one torque of one controller."""
+    """Cost of one torque of one controller."""
 
     name: str
     multiplications: int

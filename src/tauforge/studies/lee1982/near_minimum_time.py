@@ -32,7 +32,7 @@ MUCH = 10  # times
 NEGLECTS = true_or_not(
     f'It holds if an unknown load in the hand makes the largest error {MUCH} times larger or more ("it neglects the '
     'effect of unknown external loads").',
-    lambda without, loaded: loaded >= MUCH * without,
+    lambda without, under_load: under_load >= MUCH * without,
 )
 
 
@@ -123,7 +123,7 @@ def error_with(load: Payload | None, rotors: bool) -> float:
 def claims() -> list[Claim]:
     times = {rotors: plan(rotors).time[-1] for rotors in LOADS}
     errors = {rotors: (error_with(None, rotors), error_with(load, rotors)) for rotors, load in LOADS.items()}
-    without, loaded = errors[False]
+    without, under_load = errors[False]
     return [
         Claim(
             name="near-minimum-time-complexity",
@@ -141,13 +141,13 @@ def claims() -> list[Claim]:
             where="section 4",
             claim="Near-minimum-time control neglects the effect of unknown external loads",
             printed="no number",
-            measured=f"{loaded:.2f} rad with {LOADS[False].mass:g} kg in the hand, {without:.4f} rad without; "
+            measured=f"{under_load:.2f} rad with {LOADS[False].mass:g} kg in the hand, {without:.4f} rad without; "
             f"with rotors {errors[True][1]:.2f} rad with {LOADS[True].mass:g} kg, {errors[True][0]:.4f} rad without",
             reason="Computed torque along the fastest move, sampled every millisecond, with the same limits. The plan "
             "and the law are ours, not those of the report that the paper cites. Computed torque neglects unknown "
             "loads in slower moves as well.",
             rule=NEGLECTS,
-            evidence={"without": without, "loaded": loaded},
+            evidence={"without": without, "under_load": under_load},
         ),
     ]
 

@@ -31,7 +31,7 @@ def inverse_operations(n: int = SIX) -> tuple[int, int]:
 
 
 def operations() -> tuple[int, int]:
-    """Of J of the general arm and of x from J x = v: multiplications, additions."""
+    """Multiplications and additions for J of the general arm and for x from J x = v."""
     cost = general_cost_of(lambda arm, q, qd, qdd: [[*v, *w] for v, w in kinematics.jacobian(arm, q)])
     multiply, add = inverse_operations()
     return cost.multiplications + multiply, cost.additions + add

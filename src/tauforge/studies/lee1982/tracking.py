@@ -113,7 +113,7 @@ def within_a_bit(runs: Runs, found: Curve) -> Claim:
 
 
 def sign_changes(errors: Array) -> list[float]:
-    """Of each column, where it is large enough to be seen."""
+    """Changes of sign of each column, where it is large enough to be seen."""
     seen = [column[np.abs(column) > SEEN * np.abs(column).max()] for column in errors.T]
     return [float(np.count_nonzero(np.diff(np.sign(column)))) for column in seen]
 

@@ -91,9 +91,9 @@ def _model(m: Measured) -> tuple[Claim, ...]:
             measured=f"largest error {newtons(published)}",
             reason="This is the vector form with eq. 25 corrected. Once the parallel-axis terms of eqs 32, 33 and 50 "
             f"are left out it agrees with the exact model {within(max(m.mended) / peak)} of the largest force, and "
-            f"{within(m.loaded)} on {TRIED_ON} and random external forces and moments.",
+            f"{within(m.under_load)} on {TRIED_ON} and random external forces and moments.",
             rule=MODEL,
-            evidence={"published": list(published), "mended": list(m.mended), "peak": peak, "loaded": m.loaded},
+            evidence={"published": list(published), "mended": list(m.mended), "peak": peak, "under_load": m.under_load},
         ),
         Claim(
             name="parallel-axes",
@@ -116,7 +116,7 @@ def _model(m: Measured) -> tuple[Claim, ...]:
             printed="neglected; along the pod; not considered",
             measured=f"first: costs {newtons(before[0])}; second: {newtons(before[1])}; third: eq. 16 of Dasgupta 1998 "
             f"does consider it, which costs {newtons(considered)}",
-            reason="Of the two papers that are named, refs 19 and 20, the one on inverse dynamics is judged. Its eq. "
+            reason="Two papers are named, refs 19 and 20; the one on inverse dynamics is judged. Its eq. "
             "16 adds m_u L² diag(0, 1, 1) to the upper part's inertia and so counts the term twice as well.",
             rule=PREVIOUS,
             evidence={
@@ -133,7 +133,7 @@ def _model(m: Measured) -> tuple[Claim, ...]:
             printed="completely different",
             measured=f"as printed forces are {newtons(m.apart)} apart; {within(max(m.mended_apart) / peak)} of the "
             "largest force once rotation, moment and tensors are right in both papers",
-            reason="Of the equations introduced before, those of Dasgupta 1998 are judged. The papers differ in these "
+            reason="The equations of Dasgupta 1998 are judged as those introduced before. The papers differ in these "
             "three, which sec. 9 lists as the improvements. Everything else is the same in other letters: eqs 26, 27, "
             "29-31, 35, 36, 39, 45-47 and 49 are eqs 11-14, 19, 20, 24 and 30-34 of Dasgupta 1998, with M_u along c.",
             rule=DIFFERENT,

@@ -36,7 +36,7 @@ SPIN_RATE = Line(kinematics, "omega_u * omega_v / sc  # P25 mended", "-omega_u *
 
 
 class Size(NamedTuple):
-    """Of errors along a path, in their unit: three ways of being accurate."""
+    """Three measures of the errors along a path, in their unit."""
 
     largest: float
     rms: float
@@ -156,7 +156,7 @@ class Measured:
         )
 
     @cached_property
-    def loaded(self) -> float:
+    def under_load(self) -> float:
         """Error of the vector form, every parallel axis once, beside the largest force, under external loads."""
         return error_under_load(pedrammehr2012, corrections=pedrammehr2012.Corrections(True, True))
 
@@ -189,7 +189,7 @@ class Measured:
 
     @cached_property
     def flops(self) -> dict[str, int]:
-        """Of one inverse dynamics, by model, and of the simplified one with the spin added."""
+        """Flops of one inverse dynamics by model, and of the simplified model with the spin added."""
         counted = {model: operation_count(self.platform, model).flops for model in (SIMPLIFIED, IMPROVED, EXACT)}
         with_spin = operation_count(self.platform, SIMPLIFIED, corrections=("leg_spin",))
         return {**counted, "with spin": with_spin.flops}
@@ -231,7 +231,7 @@ class Measured:
 
     @cached_property
     def seconds(self) -> float:
-        """Of the improved model at all states of the three paths."""
+        """Time that the improved model takes at all states of the three paths."""
         chosen = [self.paths[name] for name in ("1", "2", "3")]
         chosen[0].forces(self.platform, IMPROVED)  # what is made ready at the first call is no part of it
         start = time.perf_counter()

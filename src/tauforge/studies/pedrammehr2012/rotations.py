@@ -37,7 +37,7 @@ class Rotation(NamedTuple):
 
     @property
     def apart(self) -> Array:
-        """Of each pod (6,), the largest difference beside the largest magnitude."""
+        """(6,) the largest difference of each pod beside the largest magnitude."""
         return self.beside(self.difference)
 
     @property
@@ -46,7 +46,7 @@ class Rotation(NamedTuple):
         return self.beside(self.full - self.across)
 
     def beside(self, x: Array) -> Array:
-        """Of each pod (6,), the largest magnitude of x beside that of the full vector."""
+        """(6,) the largest magnitude of x for each pod beside that of the full vector."""
         return np.asarray(np.abs(x).max(axis=0) / self.full.max(axis=0))
 
 
@@ -120,7 +120,7 @@ def printed_spin_rate(leg: LegMotion) -> Scalar:
 
 
 class Errors(NamedTuple):
-    """Of the pods' rates along a path: the largest error of any pod, and the largest true value."""
+    """The largest error of any pod's rates along a path, and the largest true value."""
 
     length_rate: tuple[float, float]  # eq. 8, m/s
     length_acceleration: tuple[float, float]  # eq. 9, m/s^2

@@ -63,7 +63,7 @@ def kinetic_terms() -> Printed:
 
 
 def totals(second: Polynomial) -> tuple[Polynomial, Polynomial]:
-    """Of all parts of the appendix. second: additions of the second derivatives, on which table and appendix differ."""
+    """Totals of the appendix. second: additions of the second derivatives, on which table and appendix differ."""
     rows = published.TURNEY_2.rows
     one = kinetic_term().parts
     others = [row for k, row in enumerate(rows) if k not in (KINETIC, SECOND)]

@@ -163,7 +163,7 @@ def steps_of(formula: Formula, n: int) -> Steps:
 
 @cache
 def steps() -> dict[str, list[Steps]]:
-    """Of each set, for every n in SIZES.
+    """Steps of each set, for every n in SIZES.
 
     The modified set has the force of eq. 5.1 as it is printed, m_i A_i (r-bar_i + r_i) + m_i R a_{i-1}; our own code
     adds to a_i, which is one step longer from left to right.

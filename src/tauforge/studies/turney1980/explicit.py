@@ -21,7 +21,7 @@ from tauforge.studies.count_tables import COLUMNS, SIX, our_row
 from tauforge.studies.rules import not_judged, true_in_parts, true_or_mended, true_or_not
 from tauforge.tracing.counting import operations
 
-TEXT = modified_newton_euler.inverse_dynamics
+MODIFIED = modified_newton_euler.inverse_dynamics
 SIZES = range(4, 10)
 Function = Callable[[ArmParameters, Any, Any, Any], Any]  # of arm, q, qd, qdd
 
@@ -34,7 +34,7 @@ def lagrange_explicit(arm: ArmParameters, q: Any, qd: Any, qdd: Any) -> Any:
 
 def strobed_for_simulation(arm: ArmParameters, q: Any, qd: Any, qdd: Any) -> Any:
     """M by strobing, and C + G in one run without acceleration."""
-    return [strobing.mass_matrix(TEXT, arm, q), TEXT(arm, q, qd, [0.0] * arm.n)]
+    return [strobing.mass_matrix(MODIFIED, arm, q), MODIFIED(arm, q, qd, [0.0] * arm.n)]
 
 
 def lagrange_for_simulation(arm: ArmParameters, q: Any, qd: Any, qdd: Any) -> Any:
@@ -43,8 +43,8 @@ def lagrange_for_simulation(arm: ArmParameters, q: Any, qd: Any, qdd: Any) -> An
 
 
 STROBED: dict[str, Function] = {
-    "M": lambda arm, q, qd, qdd: strobing.mass_matrix(TEXT, arm, q),
-    "M, C and G": lambda arm, q, qd, qdd: strobing.explicit_model(TEXT, arm, q),
+    "M": lambda arm, q, qd, qdd: strobing.mass_matrix(MODIFIED, arm, q),
+    "M, C and G": lambda arm, q, qd, qdd: strobing.explicit_model(MODIFIED, arm, q),
     "M and C + G": strobed_for_simulation,
 }
 LAGRANGE: dict[str, Function] = {
@@ -71,7 +71,7 @@ def strobed_velocities(arm: ArmParameters, q: Any) -> None:
     weightless = arm._replace(gravity=ZERO)
     for j in range(arm.n):
         for k in range(j + 1):
-            TEXT(weightless, q, strobing.unit(arm.n, j, k), [0.0] * arm.n)
+            MODIFIED(weightless, q, strobing.unit(arm.n, j, k), [0.0] * arm.n)
 
 
 def pass_counts(function: Callable[[ArmParameters, Any], Any], n: int) -> tuple[int, int]:
@@ -147,7 +147,7 @@ def effort(name: str, where: str, what: str, text: str) -> Claim:
 
 def forms() -> list[Claim]:
     """The formulas of section 6 for M and C^i, and that of section 7 for a simulation."""
-    mass = passes(lambda arm, q: strobing.mass_matrix(TEXT, arm, q))
+    mass = passes(lambda arm, q: strobing.mass_matrix(MODIFIED, arm, q))
     velocity = passes(strobed_velocities)
     simulation = cost(STROBED["M and C + G"])
     return [

@@ -56,9 +56,9 @@ def balance(rotors: bool) -> float:
     arm = puma(rotors)
     state = random_states(arm, STATES)
     w = np.random.default_rng(11).normal(size=(STATES, 6)) * WRENCH
-    loaded = arm.inverse_dynamics(*state, tip_wrench=w, formulation=FORMULATION)
+    under_load = arm.inverse_dynamics(*state, tip_wrench=w, formulation=FORMULATION)
     work = np.einsum("kji,kj->ki", arm.jacobian(state[0]), w)
-    return relative_error(loaded, arm.inverse_dynamics(*state, formulation=FORMULATION) - work)
+    return relative_error(under_load, arm.inverse_dynamics(*state, formulation=FORMULATION) - work)
 
 
 def wrist_forces() -> tuple[Claim, Table]:

@@ -81,13 +81,13 @@ def savings() -> dict[str, str]:
     """Multiplications / additions that leaving a group out of the modified Newton-Euler set saves, general arm."""
 
     def without(group: str) -> Any:
-        def text(arm: Any, q: Any, qd: Any, qdd: Any) -> Any:
+        def formula(arm: Any, q: Any, qd: Any, qdd: Any) -> Any:
             still = [0.0] * arm.n
             if group == GRAVITY:
                 return modified_newton_euler.inverse_dynamics(arm._replace(gravity=ZERO), q, qd, qdd)
             return modified_newton_euler.inverse_dynamics(arm, q, still, qdd)
 
-        return general_cost_of(text)
+        return general_cost_of(formula)
 
     whole = general_operation_count(SIX, FORMULATION)
     result = {}

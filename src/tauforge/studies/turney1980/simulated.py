@@ -24,7 +24,7 @@ DIGITS_LOST = 100.0  # times the error of elimination with pivoting: two digits
 
 
 class Poses(NamedTuple):
-    """Of random states of one arm. least, condition: of M; plain, pivoted: residuals of M x = tau over |tau|."""
+    """Random states of one arm. least, condition: of M; plain, pivoted: residuals of M x = tau over |tau|."""
 
     acceleration: float
     least: float

@@ -76,7 +76,7 @@ class Simulations(NamedTuple):
 
 
 def largest(difference: Array) -> Array:
-    """Of the six angles in every row; never zero, which no logarithm shows."""
+    """The largest of the six angles in every row. It is never zero, because a logarithmic axis has no zero."""
     return np.asarray(np.maximum(np.abs(difference[:, :6]).max(axis=1), ROUNDED_AWAY))
 
 

@@ -81,7 +81,7 @@ def equivalence() -> tuple[Claim, Table]:
         arm = random_arm(random, random_kinds(random))
         joints += arm.n
         state = random_states(arm, STATES, seed)
-        forces = {name: reference(text, arm.model.parameters, *state) for name, text in FORMULATIONS.items()}
+        forces = {name: reference(formula, arm.model.parameters, *state) for name, formula in FORMULATIONS.items()}
         for name, own in forces.items():
             worst[name] = max(worst[name], *(relative_error(own, other) for other in forces.values()))
     arm = puma()

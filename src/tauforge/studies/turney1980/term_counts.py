@@ -1,6 +1,6 @@
 """What the terms of Turney's Tables 3 and 4 take for an inner link, counted as the paper writes them.
 
-Every rotation is a full 3 x 3 matrix; masses, inertias and vectors of the link are numbers of the robot.
+Every rotation is a full 3 x 3 matrix; masses, inertias and vectors of the link are parameters of the robot.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Count = tuple[int, int]  # multiplications, additions
 
 
 class Link:
-    """Scalars that count: `vector()` and `matrix()` of the motion, `constant()` numbers of the robot."""
+    """Scalars that count: `vector()` and `matrix()` of the motion, `constant()` parameters of the robot."""
 
     def __init__(self) -> None:
         self.tally: Counter[str] = Counter()

@@ -40,7 +40,7 @@ def terms(arm: SerialArm, q: Array, qd: Array, qdd: Array) -> dict[str, Array]:
 
 
 class Importance(NamedTuple):
-    """Of one group along the move of one duration."""
+    """Importance of one group along the move of one duration."""
 
     largest: Array  # (6,) N m, of each joint
     shares: Array  # (6,) of each joint's largest torque

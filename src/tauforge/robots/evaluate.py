@@ -175,13 +175,13 @@ class Evaluator:
                 if guard is None or kernel.doubts() == before:
                     return outs, None
                 (doubts,) = self._outcome(request._replace(doubt_alone=True), arguments)[0]
-                return outs, ~(doubts < guard.limit)
+                return outs, ~(np.abs(doubts) < guard.limit)
         formula = partial(self._formula(request), self._robot.model, **choices(dict(request.options))[0])
         if request.doubt_alone:
             return evaluate(formula, arguments, [()]), None
         results = self.functions[request.name].results
         outs = evaluate(formula, arguments, results if guard is None else (*results, ()))
-        return outs[: len(results)], None if guard is None else ~(outs[-1] < guard.limit)
+        return outs[: len(results)], None if guard is None else ~(np.abs(outs[-1]) < guard.limit)
 
     def _guarded(
         self,

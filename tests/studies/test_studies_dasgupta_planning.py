@@ -54,7 +54,7 @@ def test_random_pairs_are_what_they_are_said_to_be(made):
         side = signs(start + np.linspace(0.0, 1.0, 301)[:, None] * (end - start))
         assert side[0] == side[-1]
         assert (side != side[0]).any()
-    assert f"random pairs of poses {apart} have det H of " in claim.reason
+    assert f"random pairs of poses, {apart} have det H of " in claim.reason
 
 
 @pytest.mark.parametrize("case", [1, 2])

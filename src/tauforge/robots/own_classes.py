@@ -60,7 +60,7 @@ def own_methods(x: object) -> dict[str, object]:
     """What in the object's __dict__ hides a method or property of its class, our shortcuts apart."""
     return {
         name: value
-        for name, value in vars(x).items()
+        for name, value in list(vars(x).items())  # another thread may install a shortcut
         if (owner := _owner(type(x), name)) is not None
         and _acts(hidden := vars(owner)[name])
         and not isinstance(hidden, cached_property)

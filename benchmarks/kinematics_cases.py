@@ -10,7 +10,8 @@ from arms import ur5
 from measure import Task, nanoseconds, take_turns, timed
 
 import tauforge as tf
-from tauforge.robots.serial.inverse_kinematics import TOLERANCE, pose_error
+from tauforge.robots.poses import pose_error
+from tauforge.robots.serial.inverse_kinematics import TOLERANCE
 
 POSES = 1_000
 ALONE = 50  # poses that are asked for one after another in one turn

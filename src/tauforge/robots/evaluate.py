@@ -29,6 +29,7 @@ from tauforge.kernels.backends import NoKernelError, TooLargeError, backend_of
 from tauforge.kernels.cpu.code_memory import executable_memory
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import quick_call
+from tauforge.robots.array_libraries import library_of
 from tauforge.robots.functions import Doubtful, Formula, Function, results_of
 from tauforge.robots.own_classes import has_own_methods, method_is_as_written, own_methods
 from tauforge.robots.own_sources import formulas_are_ours
@@ -130,6 +131,10 @@ class Evaluator:
         on_singular: "raise" the error of the function's guard, or "nan" for the rows that it refuses
         After the first plain call, one with the table's own options, the next ones find a shorter way.
         """
+        library = library_of(given.values())
+        if library is not None:
+            found: tuple[Array, ...] = library.call(self, robot, name, given, on_singular, **options)
+            return found
         function = self.functions[name]
         arguments = checked(robot.name, function, given)
         results = self(name, arguments, robot, on_singular, **options)

@@ -14,11 +14,11 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from tauforge.kernels.cpu import llvm_functions as functions
 from tauforge.kernels.cpu.llvm_rows import Rows, store_pieces
 from tauforge.kernels.cpu.llvm_sines import NO_EARLY_SINES, early_sines, sines_function
 from tauforge.kernels.cpu.llvm_text import Code, Vectors
-from tauforge.tracing.graph import FREE, Graph, Node
+from tauforge.kernels.node_code import NodeCode
+from tauforge.tracing.graph import FREE, Graph
 from tauforge.tracing.ordering import is_crowded, least_crowded
 from tauforge.tracing.witnesses import witnesses
 
@@ -160,17 +160,16 @@ class Plan:
         return slots, count
 
 
-class PartEmitter:
+class PartEmitter(NodeCode):
     """Writes one part: values are loaded, computed or constant, each on first use."""
 
     def __init__(self, plan: Plan, code: Code, vectors: Vectors, doubt_limit: float | None) -> None:
-        self.plan, self.graph, self.code, self.v, self.doubt_limit = plan, plan.graph, code, vectors, doubt_limit
+        super().__init__(plan.graph, vectors)
+        self.plan, self.code, self.v, self.doubt_limit = plan, code, vectors, doubt_limit
         self.rows = {o.number: Rows(vectors, "%table", o.number, o.length) for o in (*plan.ins, *plan.outs)}
         self.names: dict[int, str] = {}
         self.loaded: dict[tuple[int, int], str] = {}  # elements of arguments
         self.finished: dict[tuple[int, bool], str] = {}  # results as they are stored
-        self.pairs: dict[int, tuple[str, str]] = {}  # sine and cosine of a node
-        self.reciprocals: dict[int, str] = {}
         self.part = 0
 
     def emit(self, part: int) -> str:
@@ -251,41 +250,3 @@ class PartEmitter:
         if (node, negative) not in self.finished:
             self.finished[node, negative] = self.v.negated(self.value(node)) if negative else self.value(node)
         return self.finished[node, negative]
-
-    def computed(self, node: Node) -> str:
-        a = node.args[0]
-        match node.op:
-            case "add" | "sub" | "mul":
-                return self.v.operation(node.op, self.value(a), self.value(node.args[1]))
-            case "div":
-                return self.quotient(a, node.args[1])
-            case "sin" | "cos":
-                if a not in self.pairs:
-                    self.pairs[a] = functions.sine_and_cosine(self.v, self.value(a))
-                return self.pairs[a][node.op == "cos"]
-            case "sqrt":
-                return self.v.intrinsic("sqrt", self.value(a))
-            case "sign":
-                return functions.sign(self.v, self.value(a))
-            case "tanh":
-                return functions.hyperbolic_tangent(self.v, self.value(a))
-            case "atan2":
-                return functions.arctangent(self.v, self.value(a), self.value(node.args[1]))
-            case "abs":
-                return self.v.intrinsic("fabs", self.value(a))
-            case "select":
-                u, v, x, y = (self.value(k) for k in node.args)
-                return self.v.select(self.v.compare("olt", u, v), x, y)
-        raise NotImplementedError(node.op)
-
-    def quotient(self, a: int, b: int) -> str:
-        if b not in self.reciprocals:
-            denominator = self.graph.nodes[b]
-            if denominator.op == "sqrt":
-                self.reciprocals[b] = self.v.reciprocal_root(self.value(denominator.args[0]))
-            else:
-                self.reciprocals[b] = self.v.reciprocal(self.value(b))
-        numerator = self.graph.nodes[a]
-        if numerator.op == "constant" and numerator.value == 1.0:
-            return self.reciprocals[b]
-        return self.v.operation("mul", self.value(a), self.reciprocals[b])

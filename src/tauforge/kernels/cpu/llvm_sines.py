@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from tauforge.kernels.cpu.llvm_functions import sine_and_cosine
 from tauforge.kernels.cpu.llvm_text import Vectors
 from tauforge.kernels.cpu.llvm_writer import Writer
+from tauforge.kernels.elementary_functions import sine_and_cosine
 from tauforge.tracing.graph import FREE, Graph
 
 EARLY = ("input", "add", "sub", "mul")  # operations that an angle may be the result of

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 import struct
 from collections.abc import Sequence
+
+from tauforge.kernels.arithmetic import to_single
 
 FLAGS = "contract"  # a multiplication and an addition may fuse; nothing else may be reordered
 
@@ -35,7 +36,9 @@ class Code:
 
 
 class Vectors:
-    """Operations on `lanes` numbers of 32 or 64 bits."""
+    """Operations on `lanes` numbers of 32 or 64 bits (`kernels.arithmetic.Arithmetic`)."""
+
+    fused = True
 
     def __init__(self, code: Code, bits: int, lanes: int, *, avx512: bool) -> None:
         self.code, self.bits, self.lanes, self.avx512 = code, bits, lanes, avx512
@@ -110,6 +113,10 @@ class Vectors:
     def integer_operation(self, op: str, a: str, b: str) -> str:
         return self.code.emit(f"{op} {self.integers} {a}, {b}")
 
+    def is_odd(self, integer: str) -> str:
+        one = self.integer_operation("and", integer, self.integer_constant(1))
+        return self.code.emit(f"icmp ne {self.integers} {one}, zeroinitializer")
+
     def as_integers(self, a: str) -> str:
         return self.code.emit(f"bitcast {self.type} {a} to {self.integers}")
 
@@ -146,14 +153,6 @@ class Vectors:
 def shuffle(code: Code, kind: str, a: str, b: str, picks: Sequence[int]) -> str:
     indices = ", ".join(f"i32 {k}" for k in picks)
     return code.emit(f"shufflevector {kind} {a}, {kind} {b}, <{len(picks)} x i32> <{indices}>")
-
-
-def to_single(x: float) -> float:
-    """Rounded to float32; infinite beyond its range."""
-    try:
-        return float(struct.unpack("<f", struct.pack("<f", x))[0])
-    except OverflowError:
-        return math.copysign(math.inf, x)
 
 
 def literal(value: float, bits: int) -> str:

@@ -1,11 +1,11 @@
-"""Sine, cosine, arc tangent, hyperbolic tangent and sign over vectors, without branches."""
+"""Sine, cosine, arc tangent, hyperbolic tangent and sign without branches, written for any target."""
 
 from __future__ import annotations
 
 import math
 import struct
 
-from tauforge.kernels.cpu.llvm_text import Vectors, to_single
+from tauforge.kernels.arithmetic import Arithmetic, to_single
 
 # Minimax polynomials on [-pi/4, pi/4] (the fdlibm and Cephes coefficients): sin r = r + r^3 S(r^2), and
 # cos r = 1 - r^2/2 + r^4 C(r^2).
@@ -49,21 +49,37 @@ ARCTANGENT = {
     32: (3.33329491539e-1, -1.99777106478e-1, 1.38776856032e-1, -8.05374449538e-2),
 }
 LARGEST_ANGLE = {64: 1e9, 32: 1e6}
+UNFUSED_LARGEST_ANGLE = {64: 1e9, 32: 6e3}
 ROUNDER = {64: 6755399441055744.0, 32: 12582912.0}  # 1.5 times 2^52 and 2^23: adding it rounds to an integer
 EXPONENT_BITS = {64: (52, 1023), 32: (23, 127)}
 TANH_IS_ONE = {64: 20.0, 32: 10.0}  # beyond, tanh rounds to 1
 
 
-def half_pi_parts(bits: int) -> tuple[float, float, float]:
-    """pi/2 as a sum of three floats of this precision, largest first (Cody & Waite)."""
-    if bits == 64:
+def largest_angle(v: Arithmetic) -> float:
+    """Radians up to which sines and cosines are accurate; they are NaN beyond."""
+    return (LARGEST_ANGLE if v.fused else UNFUSED_LARGEST_ANGLE)[v.bits]
+
+
+def half_pi_parts(v: Arithmetic) -> tuple[float, ...]:
+    """pi/2 as a sum of floats, largest first (Cody & Waite).
+
+    Without fused steps the products of a quarter turn's count and the parts must be exact, so all but the last part are
+    short: 22 of 53 bits, or 12 of 24.
+    """
+    if not v.fused:
+        return (
+            (1.5707964897155762, -1.6292068494294654e-07, 5.390302529957765e-15, 3.2820035428735005e-22)
+            if v.bits == 64
+            else (1.57080078125, -4.453584551811218e-06, -8.705515752716053e-10)
+        )
+    if v.bits == 64:
         return 1.5707963267948966, 6.123233995736766e-17, -1.4973849048591833e-33
     first = to_single(math.pi / 2)
     second = to_single(math.pi / 2 - first)
     return first, second, to_single(math.pi / 2 - first - second)
 
 
-def horner(v: Vectors, coefficients: tuple[float, ...], z: str) -> str:
+def horner(v: Arithmetic, coefficients: tuple[float, ...], z: str) -> str:
     """c0 + z (c1 + z (c2 + ...))."""
     value = v.constant(coefficients[-1])
     for coefficient in reversed(coefficients[:-1]):
@@ -71,39 +87,38 @@ def horner(v: Vectors, coefficients: tuple[float, ...], z: str) -> str:
     return value
 
 
-def sine_and_cosine(v: Vectors, x: str) -> tuple[str, str]:
+def sine_and_cosine(v: Arithmetic, x: str) -> tuple[str, str]:
     """Both at once: x less the nearest multiple of pi/2, by three fused steps, then polynomials and a quadrant.
 
-    The error is 1.5 units in the last place for |x| up to 1e9 (64 bits) and 1e6 (32 bits). Beyond, and for infinities,
-    the result is NaN: too few digits of x are left for the angle within a turn.
+    The error is 1.5 units in the last place for |x| up to 1e9 (64 bits) and 1e6 (32 bits; 6e3 without fused steps).
+    Beyond, and for infinities, the result is NaN: too few digits of x are left for the angle within a turn.
     """
-    beyond = v.compare("ugt", v.intrinsic("fabs", x), v.constant(LARGEST_ANGLE[v.bits]))
+    beyond = v.compare("ugt", v.intrinsic("fabs", x), v.constant(largest_angle(v)))
     x = v.select(beyond, v.constant(math.nan), x)
     rounder = v.constant(ROUNDER[v.bits])
     shifted = v.fma(x, v.constant(2 / math.pi), rounder)
     multiple = v.exactly("sub", shifted, rounder)
     quadrant = v.as_integers(shifted)  # its lowest bits count quarter turns
     r = x
-    for part in half_pi_parts(v.bits):
+    for part in half_pi_parts(v):
         r = v.fma(multiple, v.constant(-part), r)
     z = v.exactly("mul", r, r)
     sine = v.fma(horner(v, SINE[v.bits], z), v.exactly("mul", r, z), r)
     cosine = v.fma(horner(v, COSINE[v.bits], z), v.exactly("mul", z, z), v.fma(z, v.constant(-0.5), v.constant(1.0)))
-    one = v.integer_constant(1)
-    odd = v.code.emit(f"icmp ne {v.integers} {v.integer_operation('and', quadrant, one)}, zeroinitializer")
+    odd = v.is_odd(quadrant)
     first = signed(v, v.select(odd, cosine, sine), quadrant)
-    second = signed(v, v.select(odd, sine, cosine), v.integer_operation("add", quadrant, one))
+    second = signed(v, v.select(odd, sine, cosine), v.integer_operation("add", quadrant, v.integer_constant(1)))
     return first, second
 
 
-def signed(v: Vectors, value: str, quadrant: str) -> str:
+def signed(v: Arithmetic, value: str, quadrant: str) -> str:
     """value, negated where the second bit of the quadrant is set."""
     top = v.integer_operation("shl", quadrant, v.integer_constant(v.bits - 2))
     sign = v.integer_operation("and", top, v.integer_constant(-(1 << (v.bits - 1))))
     return v.as_numbers(v.integer_operation("xor", v.as_integers(value), sign))
 
 
-def arctangent(v: Vectors, y: str, x: str) -> str:
+def arctangent(v: Arithmetic, y: str, x: str) -> str:
     """The angle of (x, y): that of the smaller magnitude over the larger one, less an eighth of a turn if the ratio is
     above tan(pi/8), then moved into its octant. It is 0 for the origin.
     """
@@ -124,14 +139,14 @@ def arctangent(v: Vectors, y: str, x: str) -> str:
     return v.intrinsic("copysign", angle, y)
 
 
-def sign(v: Vectors, x: str) -> str:
+def sign(v: Arithmetic, x: str) -> str:
     """-1, 0 or 1, and NaN for NaN."""
     zero = v.constant(0.0)
     negative = v.select(v.compare("olt", x, zero), v.constant(-1.0), x)
     return v.select(v.compare("ogt", x, zero), v.constant(1.0), negative)
 
 
-def hyperbolic_tangent(v: Vectors, x: str) -> str:
+def hyperbolic_tangent(v: Arithmetic, x: str) -> str:
     """tanh |x| = -e / (e + 2) with e = exp(-2 |x|) - 1, which is accurate for small x, with the sign of x."""
     magnitude = v.intrinsic("fabs", x)
     limit = v.constant(TANH_IS_ONE[v.bits])
@@ -141,7 +156,7 @@ def hyperbolic_tangent(v: Vectors, x: str) -> str:
     return v.intrinsic("copysign", quotient, x)
 
 
-def exponential_minus_one(v: Vectors, y: str) -> str:
+def exponential_minus_one(v: Arithmetic, y: str) -> str:
     """exp(y) - 1 = 2^k (exp(r) - 1) + (2^k - 1), y = k log 2 + r; for -100 < y <= 0."""
     rounder = v.constant(ROUNDER[v.bits])
     shifted = v.fma(y, v.constant(1 / math.log(2)), rounder)

@@ -38,12 +38,19 @@ class NoKernelError(RuntimeError):
     """No kernel is available; the NumPy reference is used instead."""
 
 
+class NoCompilerError(NoKernelError):
+    """What the target compiles with is not installed; the NumPy reference is used instead."""
+
+
 class TooLargeError(NoKernelError):
     """The graph has more operations than the target compiles; the NumPy reference is used instead."""
 
 
 # targets by name: a backend, or the module that has one called `BACKEND`, which is slow to import
-_BACKENDS: dict[str, Backend | str] = {"cpu": "tauforge.kernels.cpu.backend"}
+_BACKENDS: dict[str, Backend | str] = {
+    "cpu": "tauforge.kernels.cpu.backend",
+    "cuda": "tauforge.kernels.cuda.backend",
+}
 
 
 def register(target: str, backend: Backend) -> None:
@@ -59,7 +66,10 @@ def backend_of(target: str) -> Backend:
             f"unknown target {target!r}", field="target", remedy=f"Use one of {', '.join(_BACKENDS)}"
         )
     if isinstance(found, str):
-        with LOCK:  # the module leads to the compiler
-            module = import_module(found)
+        try:
+            with LOCK:  # the module leads to the compiler
+                module = import_module(found)
+        except ModuleNotFoundError as error:
+            raise NoCompilerError(f"{error.name} is not installed") from None
         found = _BACKENDS[target] = module.BACKEND
     return found

@@ -24,7 +24,7 @@ class ArrayLibrary(Protocol):
 
 
 # by the first part of the module that defines the class of an array
-LIBRARIES: dict[str, str] = {}
+LIBRARIES: dict[str, str] = {"cupy": "tauforge.robots.cupy_arrays"}
 
 
 def library_of(values: Iterable[Any]) -> Any | None:

@@ -25,7 +25,7 @@ from tauforge import settings
 from tauforge.algebra.scalars import Column, FoldingScalar, Scalar
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError, SingularityError, UnsupportedFeatureError
-from tauforge.kernels.backends import NoKernelError, TooLargeError, backend_of
+from tauforge.kernels.backends import NoCompilerError, NoKernelError, TooLargeError, backend_of
 from tauforge.kernels.cpu.code_memory import executable_memory
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import quick_call
@@ -158,7 +158,7 @@ class Evaluator:
     ) -> tuple[Array, ...]:
         """The function's results for checked arguments; they are not guarded where no robot is given."""
         function = self.functions[name]
-        request = self._request(name, tuple(arguments)[len(function.arguments) :], options)
+        request = self.request(name, tuple(arguments)[len(function.arguments) :], options)
         if function.in_parts is not None and self.is_too_large(request):
             values = np.result_type(*arguments.values())  # a part that takes few of them has the precision of all
             outs = function.in_parts(self, {key: x.astype(values, copy=False) for key, x in arguments.items()})
@@ -201,34 +201,51 @@ class Evaluator:
 
         Rows with an argument that is not finite are NaN for that reason, and are not looked at.
         """
-        guard = self.functions[request.name].guard
-        assert guard is not None
         batch = batch_shape(arguments)
         rows = np.broadcast_to(doubtful, batch) & np.broadcast_to(finite_rows(arguments), batch)
         if not rows.any():
             return outs
         again = {name: np.broadcast_to(x, (*batch, x.shape[-1]))[rows] for name, x in arguments.items()}
-        verdict = guard.judge(robot, again, tuple(out[rows] for out in outs), dict(request.options))
-        if not verdict.refused.any():
+        found = tuple(out[rows] for out in outs)
+        verdict = self.refused(robot, request, again, found, np.argwhere(rows), on_singular)
+        if not verdict.any():
             return outs
-        if on_singular == "raise":
-            first = int(np.argmax(verdict.refused))
-            raise SingularityError(
-                f"{robot.name}: {verdict.reasons[first]}",
-                pose=verdict.position[first].tolist(),
-                condition_number=float(verdict.condition[first]),
-                row=tuple(int(k) for k in np.argwhere(rows)[first]),
-            )
         refused = np.array(rows)  # also of a single state, where it has no dimensions
-        refused[rows] = verdict.refused
+        refused[rows] = verdict
         outs = tuple(np.array(out) for out in outs)
         for out in outs:
             out[refused] = np.nan
         return outs
 
+    def refused(
+        self,
+        robot: Robot,
+        request: Request,
+        arguments: Mapping[str, Array],
+        outs: tuple[Array, ...],
+        places: Array,
+        on_singular: str,
+    ) -> Array:
+        """(k,) which of k doubtful rows the guard refuses; SingularityError of the first if it is to raise.
+
+        arguments, outs: (k, ...) each; places: (k, d) the indices of the rows in the batch
+        """
+        guard = self.functions[request.name].guard
+        assert guard is not None
+        verdict = guard.judge(robot, arguments, outs, dict(request.options))
+        if on_singular == "raise" and verdict.refused.any():
+            first = int(np.argmax(verdict.refused))
+            raise SingularityError(
+                f"{robot.name}: {verdict.reasons[first]}",
+                pose=verdict.position[first].tolist(),
+                condition_number=float(verdict.condition[first]),
+                row=tuple(int(k) for k in places[first]),
+            )
+        return verdict.refused
+
     # ------------------------------------------------------------------------------------------------------- kernels
 
-    def _request(
+    def request(
         self, name: str, optional: tuple[str, ...], options: Mapping[str, Any], varying: tuple[str, ...] = ()
     ) -> Request:
         chosen = {**self.functions[name].options, **options}
@@ -240,13 +257,17 @@ class Evaluator:
         self, name: str, optional: tuple[str, ...] = (), varying: tuple[str, ...] = (), **options: Any
     ) -> CpuKernel | None:
         """The kernel on this processor, made on first use; None where the reference must do."""
-        return self._kernel(self._request(name, optional, options, varying))
+        return self._kernel(self.request(name, optional, options, varying))
 
     def compiled(self, name: str, target: str, dtype: str, varying: tuple[str, ...], **options: Any) -> Kernel:
         """The function on any target; NoKernelError where there can be no kernel."""
-        key = self._request(name, (), options, varying), backend_of(target), dtype
+        return self.compiled_for(self.request(name, (), options, varying), target, dtype)
+
+    def compiled_for(self, request: Request, target: str, dtype: str) -> Kernel:
+        """The kernel of a request on any target; NoKernelError where there can be none."""
+        key = request, backend_of(target), dtype
         found = self._others.get(key)
-        return found or self._others.setdefault(key, key[1].compile(self._specification(key[0]), dtype))
+        return found or self._others.setdefault(key, key[1].compile(self._specification(request), dtype))
 
     def is_too_large(self, request: Request) -> bool:
         """Whether the function has more operations than are compiled."""
@@ -346,9 +367,11 @@ def check_request(function: str, functions: Mapping[str, Function], options: Map
         ) from None
 
 
-def no_kernel(function: str) -> UnsupportedFeatureError:
-    """Why a function has no kernel on this processor."""
-    if not settings.kernels():
+def no_kernel(function: str, error: NoKernelError | None = None) -> UnsupportedFeatureError:
+    """Why a function has no kernel."""
+    if isinstance(error, NoCompilerError):
+        why = str(error)
+    elif not settings.kernels():
         why = f"{settings.shown(settings.KERNELS)} switches kernels off"
     elif not executable_memory():
         why = "there is no executable memory left"

@@ -196,8 +196,8 @@ class Robot(ABC):
             raise no_kernel(function)
         try:
             return self._evaluator.compiled(function, target, name, fields, **chosen)
-        except NoKernelError:
-            raise no_kernel(function) from None
+        except NoKernelError as error:
+            raise no_kernel(function, error) from None
 
     # ----------------------------------------------------------------------------------------------------- dynamics
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from tauforge.kernels import elementary_functions as elementary
 from tauforge.kernels.c_source.numbers import CNumbers, Dialect, literal, number_type
@@ -15,19 +15,35 @@ class Statements(NodeCode):
 
     inputs: an expression for each input, by its name in the graph
     prefix: of the functions that the statements call (`functions`)
+    store:  store(k, expression) is the statement that stores output k; it stands where the output is complete. Without
+            it nothing is stored, and `outputs` gives the expressions
     """
 
-    def __init__(self, graph: Graph, inputs: Mapping[str, str], dialect: Dialect, bits: int, prefix: str) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        inputs: Mapping[str, str],
+        dialect: Dialect,
+        bits: int,
+        prefix: str,
+        store: Callable[[int, str], str] | None = None,
+    ) -> None:
         self.code = CNumbers(dialect, bits)
         super().__init__(graph, self.code)
         self.inputs, self.prefix = inputs, prefix
         self.called: set[str] = set()
         self.names: dict[int, str] = {}
+        waiting: dict[int, list[int]] = {}
+        for place, (node_index, _) in enumerate(graph.outputs):
+            waiting.setdefault(node_index, []).append(place)
         for k, node in enumerate(graph.nodes):
             if node.op == "input":
                 self.names[k] = self.code.emit(inputs[node.name])
             elif node.op != "constant":
                 self.names[k] = self.computed(node)
+            if store is not None:
+                for output in waiting.get(k, ()):
+                    self.code.do(store(output, self.output(output)))
 
     @property
     def lines(self) -> list[str]:
@@ -39,7 +55,11 @@ class Statements(NodeCode):
 
     def outputs(self) -> list[str]:
         """An expression for each output."""
-        return [f"-{self.value(k)}" if negative else self.value(k) for k, negative in self.graph.outputs]
+        return [self.output(k) for k in range(len(self.graph.outputs))]
+
+    def output(self, k: int) -> str:
+        node, negative = self.graph.outputs[k]
+        return f"-{self.value(node)}" if negative else self.value(node)
 
     def sine_and_cosine(self, x: str) -> tuple[str, str]:
         self.called.add("sincos")

@@ -1,0 +1,94 @@
+"""Arrays on a GPU: what a kernel takes, without a copy to or from the host, and how it walks through them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.kernels.specification import Shape
+
+
+def cupy() -> Any:
+    """CuPy; UnsupportedFeatureError where it or a GPU is missing."""
+    try:
+        import cupy as found
+    except ImportError:
+        raise UnsupportedFeatureError(
+            "CuPy is not installed", field="cuda", remedy="pip install cupy-cuda13x, or cupy-cuda12x for CUDA 12"
+        ) from None
+    try:
+        count = found.cuda.runtime.getDeviceCount()
+    except found.cuda.runtime.CUDARuntimeError as error:
+        raise UnsupportedFeatureError(f"CUDA cannot be used: {error}", field="cuda") from None
+    if not count:
+        raise UnsupportedFeatureError("there is no GPU", field="cuda")
+    return found
+
+
+def on_device(name: str, array: Any) -> Any:
+    """The array as CuPy's, which shares its memory."""
+    if hasattr(array, "__cuda_array_interface__"):
+        return cupy().asarray(array)
+    raise ShapeError(
+        name,
+        expected="an array on the GPU",
+        got=f"{type(array).__module__}.{type(array).__qualname__}",
+        hint="Copy it there first, for example by cupy.asarray",
+    )
+
+
+class Walk(NamedTuple):
+    """How the threads go through an array.
+
+    array: keeps the memory alive
+    row:   elements from one state to the next, 0 where all states share it
+    step:  elements from one number of a state to the next
+    rows:  whether the states are contiguous rows of several numbers
+    """
+
+    array: Any
+    row: int
+    step: int
+    rows: bool
+
+
+def walk(array: Any, batch: Shape, core: Shape) -> Walk:
+    """Over an array (..., *core) that broadcasts to the batch. What one stride cannot express is copied on the GPU."""
+    count, length = math.prod(batch), math.prod(core)
+    whole = cupy().broadcast_to(array, (*batch, *core))
+    row, step = (_stride(whole.shape[part], whole.strides[part]) for part in _parts(len(batch)))
+    if row is None or step is None:
+        whole = cupy().ascontiguousarray(whole)
+        row, step = length * whole.itemsize, whole.itemsize
+    row, step = row // whole.itemsize, step // whole.itemsize
+    return Walk(whole, row, step, rows=length > 1 and count > 1 and (row, step) == (length, 1))
+
+
+def _parts(dimensions: int) -> tuple[slice, slice]:
+    return slice(None, dimensions), slice(dimensions, None)
+
+
+def _stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:
+    """The one stride, in bytes, by which these dimensions are walked through in order; None if there is none."""
+    pairs = [(size, stride) for size, stride in zip(shape, strides, strict=True) if size != 1]
+    if not pairs:
+        return 0
+    found = pairs[-1][1]
+    expected = found
+    for size, stride in reversed(pairs):
+        if stride != expected:
+            return None
+        expected = stride * size
+    return int(found)
+
+
+def empty_like_first(walks: Sequence[Walk], batch: Shape, core: Shape, dtype: Any) -> Any:
+    """A new array (*batch, *core): columns if the arguments are columns, else rows."""
+    count = math.prod(batch)
+    columns = any(w.row == 1 and w.step >= count > 1 for w in walks) and not any(w.rows for w in walks)
+    if not columns or not core:
+        return cupy().empty((*batch, *core), dtype)
+    made = cupy().empty((*core, *batch), dtype)
+    return made.transpose(*range(len(core), made.ndim), *range(len(core)))

@@ -1,0 +1,121 @@
+"""A kernel on a GPU: its source, its compiled variants, and how to call them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tauforge.computed_once import computed_once
+from tauforge.errors import ShapeError
+from tauforge.kernels.backends import TooLargeError
+from tauforge.kernels.cuda import arrays, compiling
+from tauforge.kernels.cuda.source import kernel_source
+from tauforge.kernels.specification import Shape, Specification
+from tauforge.tracing.graph import Graph, without_dead_code
+
+MAX_NODES = 16_000  # more take minutes to compile
+BLOCK = 64  # threads: as fast as more, and rows of more numbers fit into shared memory
+
+
+class CudaKernel:
+    """One function in one precision, for arrays on the GPU; compiled on first use for each layout of its arguments.
+
+    Calls are put on CuPy's current stream and return at once.
+
+    with_doubt: whether the last result is the doubt of the function's guard
+    """
+
+    def __init__(self, specification: Specification, dtype: str, *, with_doubt: bool = False) -> None:
+        self.specification, self.dtype = specification, np.dtype(dtype)
+        self.arguments = specification.arguments
+        self.results: tuple[Shape, ...] = (*specification.results, *(((),) if with_doubt else ()))
+        self._functions: dict[tuple[Any, ...], Any] = {}
+
+    @computed_once
+    def graph(self) -> Graph:
+        """The graph of the results alone."""
+        whole = self.specification.graph
+        graph = without_dead_code(whole.nodes, whole.outputs[: sum(map(math.prod, self.results))])
+        if len(graph.nodes) > MAX_NODES:
+            name = self.specification.name
+            raise TooLargeError(f"{name}: {len(graph.nodes)} operations, at most {MAX_NODES} are compiled")
+        return graph
+
+    @computed_once
+    def with_doubt(self) -> CudaKernel:
+        """The same kernel, whose last result is the doubt."""
+        return CudaKernel(self.specification, self.dtype.name, with_doubt=True)
+
+    def source(self, *, rows: bool | tuple[bool, ...] = True) -> str:
+        """CUDA C. rows: whether states are contiguous rows, or for each argument and result; needs no GPU."""
+        each = rows if isinstance(rows, tuple) else (rows,) * (len(self.arguments) + len(self.results))
+        return kernel_source(self.graph, self.arguments, self.results, 8 * self.dtype.itemsize, each, BLOCK)
+
+    def __call__(self, *arguments: Any, out: Any = None) -> Any:
+        """Arrays (..., *core) on one GPU; they broadcast as NumPy's do.
+
+        out: an array, or a tuple of them, for the results
+        """
+        if len(arguments) != len(self.arguments):
+            names = ", ".join(name for name, _ in self.arguments)
+            raise TypeError(
+                f"{self.specification.name} takes {len(self.arguments)} arguments ({names}), got {len(arguments)}"
+            )
+        given = [self._checked(name, core, a) for (name, core), a in zip(self.arguments, arguments, strict=True)]
+        device = given[0].device
+        for (name, _), array in zip(self.arguments, given, strict=True):
+            if array.device != device:
+                raise ShapeError(name, expected=f"an array on GPU {device.id}", got=f"one on GPU {array.device.id}")
+        with device:
+            return self._launched(given, out)
+
+    def _checked(self, name: str, core: Shape, array: Any) -> Any:
+        found = arrays.on_device(name, array)
+        if found.dtype != self.dtype:
+            raise ShapeError(name, expected=f"{self.dtype} numbers", got=str(found.dtype))
+        if found.shape[found.ndim - len(core) :] != core or found.ndim < len(core):
+            shape = ", ".join(("...", *map(str, core)))
+            raise ShapeError(name, expected=f"({shape})", got=str(found.shape))
+        return found
+
+    def _launched(self, given: list[Any], out: Any) -> Any:
+        batches = [a.shape[: a.ndim - len(core)] for a, (_, core) in zip(given, self.arguments, strict=True)]
+        try:
+            batch = np.broadcast_shapes(*batches)
+        except ValueError:
+            raise ShapeError("arguments", expected="batches that broadcast", got=", ".join(map(str, batches))) from None
+        walks = [arrays.walk(a, batch, core) for a, (_, core) in zip(given, self.arguments, strict=True)]
+        results = self._results(out, walks, batch)
+        count = math.prod(batch)
+        if count:
+            ways = [*walks, *(arrays.walk(r, batch, core) for r, core in zip(results, self.results, strict=True))]
+            numbers = [np.int64(count)]
+            for way in ways:
+                numbers += [way.array, np.int64(way.row), np.int64(way.step)]
+            self._function(tuple(way.rows for way in ways))((-(-count // BLOCK),), (BLOCK,), tuple(numbers))
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _results(self, out: Any, walks: list[arrays.Walk], batch: Shape) -> list[Any]:
+        if out is None:
+            return [arrays.empty_like_first(walks, batch, core, self.dtype) for core in self.results]
+        found = list(out) if isinstance(out, tuple | list) else [out]
+        shapes = [(*batch, *core) for core in self.results]
+        if [getattr(o, "shape", None) for o in found] != shapes:
+            raise ShapeError(
+                "out", expected=", ".join(map(str, shapes)), got=", ".join(str(np.shape(o)) for o in found)
+            )
+        made = [arrays.on_device("out", o) for o in found]
+        for array, core in zip(made, self.results, strict=True):
+            if array.dtype != self.dtype:
+                raise ShapeError("out", expected=f"{self.dtype} numbers", got=str(array.dtype))
+            if math.prod(batch) and arrays.walk(array, batch, core).array.data.ptr != array.data.ptr:
+                raise ShapeError("out", expected="an array with one stride between states", got=str(array.strides))
+        return made
+
+    def _function(self, rows: tuple[bool, ...]) -> Any:
+        key = (rows, arrays.cupy().cuda.Device().id)
+        if key not in self._functions:
+            self._functions[key] = compiling.function(self.source(rows=rows), "kernel")
+        return self._functions[key]

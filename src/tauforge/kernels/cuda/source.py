@@ -1,0 +1,186 @@
+"""A graph as a CUDA kernel: one thread computes one state.
+
+Arrays come in two layouts. Where neighbouring threads read neighbouring numbers (columns), they are read and written
+directly, by any strides. Where each state is a contiguous row, a block of threads copies its rows through shared
+memory, so that the copies between memory and the chip are of neighbouring numbers again. The rows there are padded to
+an odd length: threads then read different banks.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from tauforge.kernels.c_source.numbers import Dialect, number_type
+from tauforge.kernels.c_source.statements import Statements, functions
+from tauforge.kernels.specification import Shape
+from tauforge.tracing.graph import Graph
+from tauforge.tracing.ordering import is_crowded, least_crowded
+from tauforge.tracing.witnesses import witnesses
+
+DIALECT = Dialect(
+    function="static __device__ __forceinline__",
+    fused=True,
+    calls={
+        64: {
+            "fma": "fma",
+            "sqrt": "sqrt",
+            "rsqrt": "rsqrt",
+            "fabs": "fabs",
+            "copysign": "copysign",
+            "bits": "__double_as_longlong",
+            "number": "__longlong_as_double",
+        },
+        32: {
+            "fma": "fmaf",
+            "sqrt": "sqrtf",
+            "rsqrt": "rsqrtf",
+            "fabs": "fabsf",
+            "copysign": "copysignf",
+            "bits": "__float_as_uint",
+            "number": "__uint_as_float",
+        },
+    },
+    nan={64: "__longlong_as_double(0x7ff8000000000000LL)", 32: "__uint_as_float(0x7fc00000u)"},
+    integer={64: "unsigned long long", 32: "unsigned int"},
+)
+INFINITY = {64: "__longlong_as_double(0x7ff0000000000000LL)", 32: "__uint_as_float(0x7f800000u)"}
+PREFIX = "tauforge_"
+SHARED_BYTES = 40 * 1024  # of a block, for rows; what does not fit is written directly
+
+
+class Operand(NamedTuple):
+    """An argument or a result of the kernel.
+
+    name:   of the pointer; the strides in elements are name_row and name_step
+    length: numbers of one state
+    staged: whether its rows go through shared memory
+    """
+
+    name: str
+    length: int
+    staged: bool
+
+    @property
+    def pitch(self) -> int:
+        """Numbers between two rows in shared memory."""
+        return self.length | 1
+
+
+def operands(
+    arguments: tuple[tuple[str, Shape], ...], results: tuple[Shape, ...], rows: tuple[bool, ...]
+) -> list[Operand]:
+    """rows: which arguments and results are contiguous rows."""
+    cores = [*(core for _, core in arguments), *results]
+    names = [*(f"in{k}" for k in range(len(arguments))), *(f"out{k}" for k in range(len(results)))]
+    return [Operand(name, math.prod(core), row) for name, core, row in zip(names, cores, rows, strict=True)]
+
+
+def fitting(found: list[Operand], bits: int, block: int) -> list[Operand]:
+    """The operands, of which the longest are not staged if all together would need too much shared memory."""
+    left, kept = SHARED_BYTES, set()
+    for operand in sorted((o for o in found if o.staged), key=lambda o: o.length):
+        left -= operand.pitch * block * bits // 8
+        if left >= 0:
+            kept.add(operand.name)
+    return [operand._replace(staged=operand.name in kept) for operand in found]
+
+
+def kernel_source(
+    graph: Graph,
+    arguments: tuple[tuple[str, Shape], ...],
+    results: tuple[Shape, ...],
+    bits: int,
+    rows: tuple[bool, ...],
+    block: int,
+) -> str:
+    """The source of `extern "C" __global__ kernel(count, in0, in0_row, in0_step, ..., out0, ...)`.
+
+    Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order.
+    """
+    if is_crowded(graph):
+        graph = least_crowded(graph)
+    number = number_type(bits)
+    every = fitting(operands(arguments, results, rows), bits, block)
+    ins, outs = every[: len(arguments)], every[len(arguments) :]
+    inputs = {
+        f"{name}{k}": _element(operand, k)
+        for (name, _), operand in zip(arguments, ins, strict=True)
+        for k in range(operand.length)
+    }
+    places = [(operand, k) for operand in outs for k in range(operand.length)]
+
+    def store(k: int, expression: str) -> str:
+        operand, place = places[k]
+        left = _element(operand, place)
+        return f"{left} = {expression};" if operand.staged else f"if (inside) {left} = {expression};"
+
+    body = Statements(graph, inputs, DIALECT, bits, PREFIX, store)
+    parameters = ["const long long count"]
+    for operand in every:
+        const = "const " if operand in ins else ""
+        parameters.append(f"{const}{number} *__restrict__ {operand.name}")
+        parameters += [f"const long long {operand.name}_row", f"const long long {operand.name}_step"]
+    lines = [
+        f"const long long first = (long long)blockIdx.x * {block};",
+        "const int rows = (int)(count - first < BLOCK ? count - first : BLOCK);".replace("BLOCK", str(block)),
+        "const int thread = threadIdx.x;",
+        "const bool inside = thread < rows;",
+        "const int own = inside ? thread : rows - 1;",
+        "const long long state = first + own;",
+    ]
+    for operand in every:
+        if operand.staged:
+            lines.append(f"__shared__ {number} {operand.name}_rows[{block * operand.pitch}];")
+    lines += [line for operand in ins if operand.staged for line in _copied(operand, block, out=False)]
+    if any(operand.staged for operand in ins):
+        lines.append("__syncthreads();")
+    lines += [*body.lines, *_spoilt(body, arguments, ins, places, bits)]
+    if any(operand.staged for operand in outs):
+        lines.append("__syncthreads();")
+    lines += [line for operand in outs if operand.staged for line in _copied(operand, block, out=True)]
+    head = f'extern "C" __global__ void __launch_bounds__({block}) kernel({", ".join(parameters)})'
+    return (
+        functions(body.called, DIALECT, bits, PREFIX) + f"\n{head}\n{{\n" + "".join(f"    {x}\n" for x in lines) + "}\n"
+    )
+
+
+def _element(operand: Operand, k: int) -> str:
+    """Number k of this thread's state."""
+    if operand.staged:
+        return f"{operand.name}_rows[own * {operand.pitch} + {k}]"
+    return f"{operand.name}[state * {operand.name}_row + {k} * {operand.name}_step]"
+
+
+def _copied(operand: Operand, block: int, *, out: bool) -> list[str]:
+    """The rows of the block, between memory and shared memory."""
+    shared = f"{operand.name}_rows[k / {operand.length} * {operand.pitch} + k % {operand.length}]"
+    memory = f"{operand.name}[first * {operand.length} + k]"
+    copy = f"{memory} = {shared};" if out else f"{shared} = {memory};"
+    return [f"for (int k = thread; k < rows * {operand.length}; k += {block}) {copy}"]
+
+
+def _spoilt(
+    body: Statements,
+    arguments: tuple[tuple[str, Shape], ...],
+    ins: list[Operand],
+    places: list[tuple[Operand, int]],
+    bits: int,
+) -> list[str]:
+    """NaN in all results of a state with an input that is not finite.
+
+    A sum tells whether there may be one (`tracing.witnesses`); it overflows in other states too, so the inputs are then
+    looked at one by one.
+    """
+    names = [f"{name}{k}" for (name, _), operand in zip(arguments, ins, strict=True) for k in range(operand.length)]
+    told = witnesses(body.graph, names)
+    absolute, infinity = DIALECT.calls[bits]["fabs"], INFINITY[bits]
+    terms = [*(body.inputs[name] for name in told.inputs), *(body.output(k) for k in told.outputs)]
+    lines = [
+        f"if (!({absolute}({' + '.join(f'({term})' for term in terms)}) < {infinity})) {{",
+        "    bool finite = true;",
+    ]
+    lines += [f"    finite = finite && {absolute}({body.inputs[name]}) < {infinity};" for name in names]
+    lines.append("    if (!finite && inside) {")
+    lines += [f"        {_element(operand, k)} = {DIALECT.nan[bits]};" for operand, k in places]
+    return [*lines, "    }", "}"]

@@ -1,0 +1,102 @@
+"""Functions of robots on CuPy's arrays: CUDA kernels, results on the same GPU, nothing copied to the host.
+
+Payloads and base motions are objects, not arrays: their few numbers are copied to the GPU. A guarded function looks at
+its doubts, which waits for the GPU, and judges doubtful rows on the host; `robot.kernel` does neither.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.kernels.backends import TooLargeError
+from tauforge.kernels.cuda import arrays
+from tauforge.robots.functions import Argument, Function
+
+if TYPE_CHECKING:
+    from tauforge.robots.evaluate import Evaluator, Request
+    from tauforge.robots.robot import Robot
+
+
+def call(
+    evaluator: Evaluator, robot: Robot, name: str, given: Mapping[str, Any], on_singular: str, **options: Any
+) -> tuple[Any, ...]:
+    """The function's results for CuPy's arrays, (..., *core) each, on the same GPU."""
+    function = evaluator.functions[name]
+    arguments = checked(robot.name, function, given)
+    request = evaluator.request(name, tuple(arguments)[len(function.arguments) :], options)
+    first = arguments[function.arguments[0].name]
+    dtype = str(first.dtype)
+    if dtype not in ("float64", "float32"):
+        raise ShapeError(function.arguments[0].name, expected="float64 or float32 numbers", got=dtype)
+    guard = function.guard
+    kernel: Any = evaluator.compiled_for(request, "cuda", dtype)
+    if guard is not None:
+        kernel = kernel.with_doubt
+    try:
+        outs = kernel(*arguments.values())
+    except TooLargeError as error:
+        raise UnsupportedFeatureError(f"{error}", field="cuda", remedy="Copy the arrays to the host") from None
+    outs = outs if isinstance(outs, tuple) else (outs,)
+    if guard is None:
+        return outs
+    return _guarded(evaluator, robot, request, arguments, outs[:-1], ~(abs(outs[-1]) < guard.limit), on_singular)
+
+
+def checked(robot: str, function: Function, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The arguments as arrays on the GPU, in the order of the table; absent optional ones are left out."""
+    found: dict[str, Any] = {}
+    for argument in (*function.arguments, *function.optional):
+        value = given.get(argument.name)
+        if value is None and argument in function.optional:
+            continue
+        found[argument.name] = (
+            _numbers(argument, value, found) if argument.kind else arrays.on_device(argument.name, value)
+        )
+        if found[argument.name].shape[-1:] != (argument.numbers,):
+            raise ShapeError(
+                argument.name,
+                expected=f"(..., {argument.numbers}): {argument.meaning.format(name=robot)}",
+                got=str(found[argument.name].shape),
+            )
+    return found
+
+
+def _numbers(argument: Argument, value: Any, found: Mapping[str, Any]) -> Any:
+    """A payload's numbers, on the GPU and in the precision of the arrays before it."""
+    assert argument.kind is not None
+    if not isinstance(value, argument.kind):
+        expected = f"a tauforge.{argument.kind.__name__}"
+        raise ShapeError(argument.name, expected=expected, got=type(value).__name__)
+    state = next(iter(found.values()))
+    with state.device:
+        return arrays.cupy().asarray(value.numbers(), dtype=state.dtype)  # type: ignore[attr-defined]
+
+
+def _guarded(
+    evaluator: Evaluator,
+    robot: Robot,
+    request: Request,
+    arguments: Mapping[str, Any],
+    outs: tuple[Any, ...],
+    doubtful: Any,
+    on_singular: str,
+) -> tuple[Any, ...]:
+    """The guard's closer look at the doubtful rows, on the host; rows with an argument that is not finite are NaN."""
+    library = arrays.cupy()
+    batch = doubtful.shape
+    rows = doubtful
+    for value in arguments.values():
+        rows = rows & library.isfinite(value).all(axis=-1)
+    if not bool(rows.any()):
+        return outs
+    again = {name: library.broadcast_to(x, (*batch, x.shape[-1]))[rows].get() for name, x in arguments.items()}
+    places = np.argwhere(rows.get())
+    refused = evaluator.refused(robot, request, again, tuple(out[rows].get() for out in outs), places, on_singular)
+    for place in places[refused]:
+        for out in outs:
+            out[tuple(place)] = np.nan
+    return outs

@@ -45,25 +45,30 @@ class Walk(NamedTuple):
     array: keeps the memory alive
     row:   elements from one state to the next, 0 where all states share it
     step:  elements from one number of a state to the next
-    rows:  whether the states are contiguous rows of several numbers
     """
 
     array: Any
     row: int
     step: int
-    rows: bool
+    length: int
+
+    @property
+    def layout(self) -> str:
+        """How the kernel's source calls it."""
+        if self.row == 1:
+            return "columns"
+        return "rows" if self.length > 1 and (self.row, self.step) == (self.length, 1) else "strided"
 
 
 def walk(array: Any, batch: Shape, core: Shape) -> Walk:
     """Over an array (..., *core) that broadcasts to the batch. What one stride cannot express is copied on the GPU."""
-    count, length = math.prod(batch), math.prod(core)
+    length = math.prod(core)
     whole = cupy().broadcast_to(array, (*batch, *core))
     row, step = (_stride(whole.shape[part], whole.strides[part]) for part in _parts(len(batch)))
     if row is None or step is None:
         whole = cupy().ascontiguousarray(whole)
         row, step = length * whole.itemsize, whole.itemsize
-    row, step = row // whole.itemsize, step // whole.itemsize
-    return Walk(whole, row, step, rows=length > 1 and count > 1 and (row, step) == (length, 1))
+    return Walk(whole, row // whole.itemsize, step // whole.itemsize, length)
 
 
 def _parts(dimensions: int) -> tuple[slice, slice]:
@@ -87,7 +92,8 @@ def _stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:
 def empty_like_first(walks: Sequence[Walk], batch: Shape, core: Shape, dtype: Any) -> Any:
     """A new array (*batch, *core): columns if the arguments are columns, else rows."""
     count = math.prod(batch)
-    columns = any(w.row == 1 and w.step >= count > 1 for w in walks) and not any(w.rows for w in walks)
+    layouts = {w.layout for w in walks if w.length > 1 and count > 1}
+    columns = "columns" in layouts and "rows" not in layouts
     if not columns or not core:
         return cupy().empty((*batch, *core), dtype)
     made = cupy().empty((*core, *batch), dtype)

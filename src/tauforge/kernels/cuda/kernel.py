@@ -48,9 +48,12 @@ class CudaKernel:
         """The same kernel, whose last result is the doubt."""
         return CudaKernel(self.specification, self.dtype.name, with_doubt=True)
 
-    def source(self, *, rows: bool | tuple[bool, ...] = True) -> str:
-        """CUDA C. rows: whether states are contiguous rows, or for each argument and result; needs no GPU."""
-        each = rows if isinstance(rows, tuple) else (rows,) * (len(self.arguments) + len(self.results))
+    def source(self, layouts: str | tuple[str, ...] = "rows") -> str:
+        """CUDA C; it needs no GPU.
+
+        layouts: "rows", "columns" or "strided" of all arguments and results, or of each
+        """
+        each = layouts if isinstance(layouts, tuple) else (layouts,) * (len(self.arguments) + len(self.results))
         return kernel_source(self.graph, self.arguments, self.results, 8 * self.dtype.itemsize, each, BLOCK)
 
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
@@ -94,7 +97,7 @@ class CudaKernel:
             numbers = [np.int64(count)]
             for way in ways:
                 numbers += [way.array, np.int64(way.row), np.int64(way.step)]
-            self._function(tuple(way.rows for way in ways))((-(-count // BLOCK),), (BLOCK,), tuple(numbers))
+            self._function(tuple(way.layout for way in ways))((-(-count // BLOCK),), (BLOCK,), tuple(numbers))
         return results[0] if len(results) == 1 else tuple(results)
 
     def _results(self, out: Any, walks: list[arrays.Walk], batch: Shape) -> list[Any]:
@@ -114,8 +117,8 @@ class CudaKernel:
                 raise ShapeError("out", expected="an array with one stride between states", got=str(array.strides))
         return made
 
-    def _function(self, rows: tuple[bool, ...]) -> Any:
-        key = (rows, arrays.cupy().cuda.Device().id)
+    def _function(self, layouts: tuple[str, ...]) -> Any:
+        key = (layouts, arrays.cupy().cuda.Device().id)
         if key not in self._functions:
-            self._functions[key] = compiling.function(self.source(rows=rows), "kernel")
+            self._functions[key] = compiling.function(self.source(layouts), "kernel")
         return self._functions[key]

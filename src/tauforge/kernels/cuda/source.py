@@ -1,9 +1,9 @@
 """A graph as a CUDA kernel: one thread computes one state.
 
-Arrays come in two layouts. Where neighbouring threads read neighbouring numbers (columns), they are read and written
-directly, by any strides. Where each state is a contiguous row, a block of threads copies its rows through shared
-memory, so that the copies between memory and the chip are of neighbouring numbers again. The rows there are padded to
-an odd length: threads then read different banks.
+Arrays come in three layouts. Where neighbouring threads read neighbouring numbers ("columns"), and where nothing is
+known about the strides ("strided"), they are read and written directly. Where each state is a contiguous row ("rows"),
+a block of threads copies its rows through shared memory, so that the copies between memory and the chip are of
+neighbouring numbers again. Rows there are padded where too many threads would read the same bank.
 """
 
 from __future__ import annotations
@@ -46,6 +46,7 @@ DIALECT = Dialect(
 )
 INFINITY = {64: "__longlong_as_double(0x7ff0000000000000LL)", 32: "__uint_as_float(0x7f800000u)"}
 PREFIX = "tauforge_"
+BANKS = 32  # of shared memory
 SHARED_BYTES = 40 * 1024  # of a block, for rows; what does not fit is written directly
 
 
@@ -54,36 +55,39 @@ class Operand(NamedTuple):
 
     name:   of the pointer; the strides in elements are name_row and name_step
     length: numbers of one state
-    staged: whether its rows go through shared memory
+    layout: "columns", "strided" or "rows"; these go through shared memory
     """
 
     name: str
     length: int
-    staged: bool
+    layout: str
+
+    @property
+    def staged(self) -> bool:
+        return self.layout == "rows"
 
     @property
     def pitch(self) -> int:
         """Numbers between two rows in shared memory."""
-        return self.length | 1
+        return self.length if math.gcd(self.length, BANKS) <= 2 else self.length | 1
 
 
 def operands(
-    arguments: tuple[tuple[str, Shape], ...], results: tuple[Shape, ...], rows: tuple[bool, ...]
+    arguments: tuple[tuple[str, Shape], ...], results: tuple[Shape, ...], layouts: tuple[str, ...]
 ) -> list[Operand]:
-    """rows: which arguments and results are contiguous rows."""
     cores = [*(core for _, core in arguments), *results]
     names = [*(f"in{k}" for k in range(len(arguments))), *(f"out{k}" for k in range(len(results)))]
-    return [Operand(name, math.prod(core), row) for name, core, row in zip(names, cores, rows, strict=True)]
+    return [Operand(name, math.prod(core), layout) for name, core, layout in zip(names, cores, layouts, strict=True)]
 
 
 def fitting(found: list[Operand], bits: int, block: int) -> list[Operand]:
     """The operands, of which the longest are not staged if all together would need too much shared memory."""
-    left, kept = SHARED_BYTES, set()
+    left, crowded = SHARED_BYTES, set()
     for operand in sorted((o for o in found if o.staged), key=lambda o: o.length):
         left -= operand.pitch * block * bits // 8
-        if left >= 0:
-            kept.add(operand.name)
-    return [operand._replace(staged=operand.name in kept) for operand in found]
+        if left < 0:
+            crowded.add(operand.name)
+    return [operand._replace(layout="strided") if operand.name in crowded else operand for operand in found]
 
 
 def kernel_source(
@@ -91,7 +95,7 @@ def kernel_source(
     arguments: tuple[tuple[str, Shape], ...],
     results: tuple[Shape, ...],
     bits: int,
-    rows: tuple[bool, ...],
+    layouts: tuple[str, ...],
     block: int,
 ) -> str:
     """The source of `extern "C" __global__ kernel(count, in0, in0_row, in0_step, ..., out0, ...)`.
@@ -101,7 +105,7 @@ def kernel_source(
     if is_crowded(graph):
         graph = least_crowded(graph)
     number = number_type(bits)
-    every = fitting(operands(arguments, results, rows), bits, block)
+    every = fitting(operands(arguments, results, layouts), bits, block)
     ins, outs = every[: len(arguments)], every[len(arguments) :]
     inputs = {
         f"{name}{k}": _element(operand, k)
@@ -147,17 +151,25 @@ def kernel_source(
 
 def _element(operand: Operand, k: int) -> str:
     """Number k of this thread's state."""
-    if operand.staged:
+    if operand.layout == "rows":
         return f"{operand.name}_rows[own * {operand.pitch} + {k}]"
-    return f"{operand.name}[state * {operand.name}_row + {k} * {operand.name}_step]"
+    row = "state" if operand.layout == "columns" else f"state * {operand.name}_row"
+    return f"{operand.name}[{row} + {k} * {operand.name}_step]"
 
 
 def _copied(operand: Operand, block: int, *, out: bool) -> list[str]:
-    """The rows of the block, between memory and shared memory."""
-    shared = f"{operand.name}_rows[k / {operand.length} * {operand.pitch} + k % {operand.length}]"
-    memory = f"{operand.name}[first * {operand.length} + k]"
+    """The rows of the block, between memory and shared memory. All copies are under way at the same time."""
+    length, pitch = operand.length, operand.pitch
+    place = "k" if pitch == length else f"k / {length} * {pitch} + k % {length}"
+    shared, memory = f"{operand.name}_rows[{place}]", f"{operand.name}[first * {length} + k]"
     copy = f"{memory} = {shared};" if out else f"{shared} = {memory};"
-    return [f"for (int k = thread; k < rows * {operand.length}; k += {block}) {copy}"]
+    return [
+        "#pragma unroll",
+        f"for (int j = 0; j < {length}; ++j) {{",
+        f"    const int k = thread + j * {block};",
+        f"    if (k < rows * {length}) {copy}",
+        "}",
+    ]
 
 
 def _spoilt(
@@ -170,7 +182,7 @@ def _spoilt(
     """NaN in all results of a state with an input that is not finite.
 
     A sum tells whether there may be one (`tracing.witnesses`); it overflows in other states too, so the inputs are then
-    looked at one by one.
+    looked at one by one. They are read again (volatile): kept until then, they would take registers from all states.
     """
     names = [f"{name}{k}" for (name, _), operand in zip(arguments, ins, strict=True) for k in range(operand.length)]
     told = witnesses(body.graph, names)
@@ -180,7 +192,12 @@ def _spoilt(
         f"if (!({absolute}({' + '.join(f'({term})' for term in terms)}) < {infinity})) {{",
         "    bool finite = true;",
     ]
-    lines += [f"    finite = finite && {absolute}({body.inputs[name]}) < {infinity};" for name in names]
+    number = number_type(bits)
+    for operand in ins:
+        array = f"{operand.name}_rows" if operand.staged else operand.name
+        for k in range(operand.length):
+            again = _element(operand, k).replace(f"{array}[", f"((const volatile {number} *){array})[", 1)
+            lines.append(f"    finite = finite && {absolute}({again}) < {infinity};")
     lines.append("    if (!finite && inside) {")
     lines += [f"        {_element(operand, k)} = {DIALECT.nan[bits]};" for operand, k in places]
     return [*lines, "    }", "}"]

@@ -118,7 +118,7 @@ def case(robot_name: str, name: str, dtype: str, layout: str, count: int) -> dic
     seconds = fastest(partial(kernel, *arrays, out=outs))
     moved = sum(a.nbytes for a in (*arrays, *outs))
     copied = copy_seconds(moved)
-    function = next(iter(kernel._functions.values()))
+    function, _ = next(iter(kernel._functions.values()))
     row = {
         "robot": robot_name,
         "function": name,

@@ -16,7 +16,6 @@ from tauforge.kernels.specification import Shape, Specification
 from tauforge.tracing.graph import Graph, without_dead_code
 
 MAX_NODES = 16_000  # more take minutes to compile
-BLOCK = 64  # threads: as fast as more, and rows of more numbers fit into shared memory
 
 
 class CudaKernel:
@@ -31,7 +30,7 @@ class CudaKernel:
         self.specification, self.dtype = specification, np.dtype(dtype)
         self.arguments = specification.arguments
         self.results: tuple[Shape, ...] = (*specification.results, *(((),) if with_doubt else ()))
-        self._functions: dict[tuple[Any, ...], Any] = {}
+        self._functions: dict[tuple[Any, ...], tuple[Any, int]] = {}
 
     @computed_once
     def graph(self) -> Graph:
@@ -54,7 +53,10 @@ class CudaKernel:
         layouts: "rows", "columns" or "strided" of all arguments and results, or of each
         """
         each = layouts if isinstance(layouts, tuple) else (layouts,) * (len(self.arguments) + len(self.results))
-        return kernel_source(self.graph, self.arguments, self.results, 8 * self.dtype.itemsize, each, BLOCK)
+        return self._written(each)[0]
+
+    def _written(self, layouts: tuple[str, ...]) -> tuple[str, int]:
+        return kernel_source(self.graph, self.arguments, self.results, 8 * self.dtype.itemsize, layouts)
 
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
         """Arrays (..., *core) on one GPU; they broadcast as NumPy's do.
@@ -97,7 +99,8 @@ class CudaKernel:
             numbers = [np.int64(count)]
             for way in ways:
                 numbers += [way.array, np.int64(way.row), np.int64(way.step)]
-            self._function(tuple(way.layout for way in ways))((-(-count // BLOCK),), (BLOCK,), tuple(numbers))
+            function, block = self._function(tuple(way.layout for way in ways))
+            function((-(-count // block),), (block,), tuple(numbers))
         return results[0] if len(results) == 1 else tuple(results)
 
     def _results(self, out: Any, walks: list[arrays.Walk], batch: Shape) -> list[Any]:
@@ -117,8 +120,9 @@ class CudaKernel:
                 raise ShapeError("out", expected="an array with one stride between states", got=str(array.strides))
         return made
 
-    def _function(self, layouts: tuple[str, ...]) -> Any:
+    def _function(self, layouts: tuple[str, ...]) -> tuple[Any, int]:
         key = (layouts, arrays.cupy().cuda.Device().id)
         if key not in self._functions:
-            self._functions[key] = compiling.function(self.source(layouts), "kernel")
+            source, block = self._written(layouts)
+            self._functions[key] = compiling.function(source, "kernel"), block
         return self._functions[key]

@@ -9,14 +9,14 @@ neighbouring numbers again. Rows there are padded where too many threads would r
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import NamedTuple
 
-from tauforge.kernels.c_source.numbers import Dialect, number_type
+from tauforge.kernels.c_source.numbers import Dialect, literal, number_type
 from tauforge.kernels.c_source.statements import Statements, functions
 from tauforge.kernels.specification import Shape
 from tauforge.tracing.graph import Graph
 from tauforge.tracing.ordering import is_crowded, least_crowded
-from tauforge.tracing.witnesses import witnesses
 
 DIALECT = Dialect(
     function="static __device__ __forceinline__",
@@ -44,9 +44,9 @@ DIALECT = Dialect(
     nan={64: "__longlong_as_double(0x7ff8000000000000LL)", 32: "__uint_as_float(0x7fc00000u)"},
     integer={64: "unsigned long long", 32: "unsigned int"},
 )
-INFINITY = {64: "__longlong_as_double(0x7ff0000000000000LL)", 32: "__uint_as_float(0x7f800000u)"}
 PREFIX = "tauforge_"
 BANKS = 32  # of shared memory
+WARP, BLOCK = 32, 64  # threads; more in a block are not faster
 SHARED_BYTES = 40 * 1024  # of a block, for rows; what does not fit is written directly
 
 
@@ -90,22 +90,29 @@ def fitting(found: list[Operand], bits: int, block: int) -> list[Operand]:
     return [operand._replace(layout="strided") if operand.name in crowded else operand for operand in found]
 
 
+def block_size(found: list[Operand], bits: int) -> int:
+    """Threads of a block: few enough for the rows to fit into shared memory, where that can be."""
+    numbers = sum(operand.pitch for operand in found if operand.staged)
+    return BLOCK if numbers * BLOCK * bits // 8 <= SHARED_BYTES else WARP
+
+
 def kernel_source(
     graph: Graph,
     arguments: tuple[tuple[str, Shape], ...],
     results: tuple[Shape, ...],
     bits: int,
     layouts: tuple[str, ...],
-    block: int,
-) -> str:
-    """The source of `extern "C" __global__ kernel(count, in0, in0_row, in0_step, ..., out0, ...)`.
+) -> tuple[str, int]:
+    """The source of `extern "C" __global__ kernel(count, in0, in0_row, in0_step, ..., out0, ...)`, and its block size.
 
     Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order.
     """
     if is_crowded(graph):
         graph = least_crowded(graph)
     number = number_type(bits)
-    every = fitting(operands(arguments, results, layouts), bits, block)
+    wanted = operands(arguments, results, layouts)
+    block = block_size(wanted, bits)
+    every = fitting(wanted, bits, block)
     ins, outs = every[: len(arguments)], every[len(arguments) :]
     inputs = {
         f"{name}{k}": _element(operand, k)
@@ -116,8 +123,8 @@ def kernel_source(
 
     def store(k: int, expression: str) -> str:
         operand, place = places[k]
-        left = _element(operand, place)
-        return f"{left} = {expression};" if operand.staged else f"if (inside) {left} = {expression};"
+        statement = f"{_element(operand, place)} = {expression} + taint;"
+        return statement if operand.staged else f"if (inside) {statement}"
 
     body = Statements(graph, inputs, DIALECT, bits, PREFIX, store)
     parameters = ["const long long count"]
@@ -139,14 +146,13 @@ def kernel_source(
     lines += [line for operand in ins if operand.staged for line in _copied(operand, block, out=False)]
     if any(operand.staged for operand in ins):
         lines.append("__syncthreads();")
-    lines += [*body.lines, *_spoilt(body, arguments, ins, places, bits)]
+    lines += [*_taint(inputs, bits), *body.lines]
     if any(operand.staged for operand in outs):
         lines.append("__syncthreads();")
     lines += [line for operand in outs if operand.staged for line in _copied(operand, block, out=True)]
     head = f'extern "C" __global__ void __launch_bounds__({block}) kernel({", ".join(parameters)})'
-    return (
-        functions(body.called, DIALECT, bits, PREFIX) + f"\n{head}\n{{\n" + "".join(f"    {x}\n" for x in lines) + "}\n"
-    )
+    text = f"\n{head}\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
+    return functions(body.called, DIALECT, bits, PREFIX) + text, block
 
 
 def _element(operand: Operand, k: int) -> str:
@@ -172,32 +178,9 @@ def _copied(operand: Operand, block: int, *, out: bool) -> list[str]:
     ]
 
 
-def _spoilt(
-    body: Statements,
-    arguments: tuple[tuple[str, Shape], ...],
-    ins: list[Operand],
-    places: list[tuple[Operand, int]],
-    bits: int,
-) -> list[str]:
-    """NaN in all results of a state with an input that is not finite.
-
-    A sum tells whether there may be one (`tracing.witnesses`); it overflows in other states too, so the inputs are then
-    looked at one by one. They are read again (volatile): kept until then, they would take registers from all states.
-    """
-    names = [f"{name}{k}" for (name, _), operand in zip(arguments, ins, strict=True) for k in range(operand.length)]
-    told = witnesses(body.graph, names)
-    absolute, infinity = DIALECT.calls[bits]["fabs"], INFINITY[bits]
-    terms = [*(body.inputs[name] for name in told.inputs), *(body.output(k) for k in told.outputs)]
-    lines = [
-        f"if (!({absolute}({' + '.join(f'({term})' for term in terms)}) < {infinity})) {{",
-        "    bool finite = true;",
-    ]
-    number = number_type(bits)
-    for operand in ins:
-        array = f"{operand.name}_rows" if operand.staged else operand.name
-        for k in range(operand.length):
-            again = _element(operand, k).replace(f"{array}[", f"((const volatile {number} *){array})[", 1)
-            lines.append(f"    finite = finite && {absolute}({again}) < {infinity};")
-    lines.append("    if (!finite && inside) {")
-    lines += [f"        {_element(operand, k)} = {DIALECT.nan[bits]};" for operand, k in places]
-    return [*lines, "    }", "}"]
+def _taint(inputs: Mapping[str, str], bits: int) -> list[str]:
+    """A number that is 0, or NaN if an input is not finite: added to every result, it needs no branch."""
+    taint = literal(0.0, bits)
+    for expression in inputs.values():
+        taint = f"{DIALECT.calls[bits]['fma']}({expression}, {literal(0.0, bits)}, {taint})"
+    return [f"const {number_type(bits)} taint = {taint};"]

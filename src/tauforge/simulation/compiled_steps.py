@@ -19,7 +19,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
-from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
+from tauforge.kernels.backends import NoKernelError, backend_of
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.evaluate import choices, flat
@@ -105,19 +105,9 @@ class CompiledSteps:
 
     def __init__(self, controller: Controller, plant: Robot, fields: Fields, h: float) -> None:
         self.values = tuple(fields.values())
-        names, own, plant = tuple(fields), controller.robot, copy.copy(plant)  # kernels must not keep a robot alive
-        n, m = plant.n, len(plant.actuators)
-        origin = _origin(plant, "forward_dynamics", f"{h!r}")
-        gains = {name: np.array(value) for name, value in vars(controller).items() if name != "robot"}
-        listed = {name: value.tolist() for name, value in gains.items()}
-        law = f"{type(controller).__module__}.{type(controller).__qualname__} {listed}"
-        known = _origin(own, "inverse_dynamics", law)
-        both = None if origin is None or known is None else f"{origin} {known}"
-        first = _controlled_step(controller, gains, plant, names, h)
-        targets = dict.fromkeys(TARGET, (n,))
-        self._first = _kernel("controlled_step", first, plant, names, targets, ((n,), (n,), (m,)), both)
-        later = _held_step(plant, names, h)
-        self._later = _kernel("held_step", later, plant, names, {"force": (m,)}, ((n,), (n,)), origin)
+        first, later = step_specifications(controller, plant, tuple(fields), h)
+        compile_ = backend_of("cpu").compile
+        self._first, self._later = compile_(first, "float64"), compile_(later, "float64")
 
     def controlled(self, t: float, q: Array, qd: Array, target: MotionSample) -> tuple[Array, Array, Array]:
         q, qd, force = self._first(q, qd, *map(np.ascontiguousarray, target), *self.values)
@@ -128,6 +118,27 @@ class CompiledSteps:
         return q, qd
 
 
+def step_specifications(
+    controller: Controller, plant: Robot, fields: tuple[str, ...], h: float
+) -> tuple[Specification, Specification]:
+    """The step that asks the law (state, target, fields -> state, force) and the one that holds its forces."""
+    own, plant = controller.robot, copy.copy(plant)  # kernels must not keep a robot alive
+    n, m = plant.n, len(plant.actuators)
+    origin = _origin(plant, "forward_dynamics", f"{h!r}")
+    gains = {name: np.array(value) for name, value in vars(controller).items() if name != "robot"}
+    listed = {name: value.tolist() for name, value in gains.items()}
+    law = f"{type(controller).__module__}.{type(controller).__qualname__} {listed}"
+    known = _origin(own, "inverse_dynamics", law)
+    both = None if origin is None or known is None else f"{origin} {known}"
+    first = _controlled_step(controller, gains, plant, fields, h)
+    targets = dict.fromkeys(TARGET, (n,))
+    later = _held_step(plant, fields, h)
+    return (
+        _specification("controlled_step", first, plant, fields, targets, ((n,), (n,), (m,)), both),
+        _specification("held_step", later, plant, fields, {"force": (m,)}, ((n,), (n,)), origin),
+    )
+
+
 def _origin(robot: Robot, function: str, more: str) -> str | None:
     """A text that determines what is traced of this robot; None where our sources do not tell all of it."""
     ours = is_as_written(robot) and formulas_are_ours(robot, robot.functions[function].formula)
@@ -135,7 +146,7 @@ def _origin(robot: Robot, function: str, more: str) -> str | None:
     return None if identity is None else f"{type(robot).__qualname__} {more} {identity}"
 
 
-def _kernel(
+def _specification(
     name: str,
     formula: Formula,
     plant: Robot,
@@ -143,15 +154,14 @@ def _kernel(
     more: Mapping[str, Shape],
     results: tuple[Shape, ...],
     origin: str | None,
-) -> Kernel:
+) -> Specification:
     shapes = {**dict.fromkeys(STATE, (plant.n,)), **more, **{field: plant.varying_fields[field] for field in fields}}
 
     def graph() -> Graph:
         counts = {argument: math.prod(core) for argument, core in shapes.items()}
         return trace(lambda *columns: formula(**dict(zip(shapes, columns, strict=True))), counts)
 
-    made = Specification(name, f"{name} of a rollout", graph, tuple(shapes.items()), results, origin)
-    return backend_of("cpu").compile(made, "float64")
+    return Specification(name, f"{name} of a rollout", graph, tuple(shapes.items()), results, origin)
 
 
 def _model(robot: Robot, values: dict[str, Scalars]) -> Any:

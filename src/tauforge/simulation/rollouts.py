@@ -29,6 +29,7 @@ from tauforge.robots.state_space import StateSpace
 from tauforge.robots.varying import check_values, in_rows, leading_shapes
 from tauforge.simulation.checks import check_law, check_plant, numbers, pair_of, whole_number, whole_steps
 from tauforge.simulation.compiled_steps import ACCELERATING, CompiledSteps, can_compile, kernel_stands_for
+from tauforge.simulation.gpu_rollouts import Schedule, gpu_rollout, is_on_gpu
 from tauforge.simulation.integrators import FAR, LOST, ran_away, rk4
 from tauforge.simulation.stiffness import warn_of_stiffness
 
@@ -102,6 +103,8 @@ def rollout(
 
     Our own laws run compiled with robots whose state is position and velocity. Controllers of other classes, and robots
     with a method accelerations or forward_dynamics of their own, are asked by their own methods.
+    Where `initial` are CuPy's arrays, all rows run on their GPU in their precision, and the rows of the result are
+    CuPy's arrays: for our own laws only.
     StiffFrictionWarning as in `simulate`.
     Identity: every row equals `simulate` with method="rk4" and the same control period.
     """
@@ -116,6 +119,10 @@ def rollout(
     periods = whole_steps("duration", span, control_period)
     every = whole_number("record_every", record_every)
     fields = _fields(real, varying, payload)
+    if is_on_gpu(initial):
+        controller.reset()
+        schedule = Schedule(h, control_period, substeps, periods, every)
+        return Rollout(*gpu_rollout(controller, real, fields, initial, motion, schedule))
     start = motion.sample(0.0)
     q, qd = _batch((start.position, start.velocity) if initial is None else initial, fields, real)
     controller.reset()

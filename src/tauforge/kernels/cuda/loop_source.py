@@ -38,7 +38,7 @@ class Loop(NamedTuple):
 
 
 def loop_source(loop: Loop, bits: int, far: float) -> str:
-    """The source of `extern "C" __global__ loop(count, steps, every, substeps, prescribed, fixed, records, state0, ...)`.
+    """The source of `extern "C" __global__ loop(count, steps, every, substeps, prescribed, fixed, records, ...)`.
 
     What is prescribed is (steps + 1, numbers), what is fixed (numbers, count), records are (kept, numbers, count); the
     arguments that are the state have a stride between threads and one between numbers. The state is recorded before

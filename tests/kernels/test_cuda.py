@@ -1,0 +1,172 @@
+"""CUDA without a GPU: the sources of all functions, and kernels that run on the CPU thread by thread."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from support.cuda_on_cpu import argument, compiled, needs_compiler
+from support.tolerances import FORMULATIONS, ROUNDING, SINGLE, error
+from tauforge.kernels.cuda.loop_source import BLOCK, loop_source
+from tauforge.kernels.cuda.source import SHARED_BYTES, block_size, fitting, operands
+from tauforge.simulation.gpu_rollouts import loop_of
+from tauforge.simulation.integrators import FAR
+
+ROWS = 70  # two blocks, of which the second is not full
+HOME = np.array([0.1, 0.0, 1.0, 0.1, 0.2, 0.1])
+no_cupy = pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
+
+
+def states(kernel, rows, dtype, seed=0):
+    rng = np.random.default_rng(seed)
+    found = []
+    for name, core in kernel.arguments:
+        values = rng.uniform(-1.0, 1.0, (rows, *core))
+        found.append((HOME + 0.05 * values if name == "pose" else values).astype(dtype))
+    return found
+
+
+def run(kernel, arrays, layout, folder):
+    """What the kernel writes over NaN, for arguments and results in this layout."""
+    source, block = kernel._written((layout,) * (len(kernel.arguments) + len(kernel.results)))
+    library = compiled(source, "kernel", folder)
+    count = len(arrays[0])
+    outs = [np.full((count, int(np.prod(core))), np.nan, kernel.dtype) for core in kernel.results]
+    kept, numbers = [], [np.int64(count)]
+    for array in [*(a.reshape(count, -1) for a in arrays), *outs]:
+        laid = np.asfortranarray(array) if layout == "columns" else np.ascontiguousarray(array)
+        kept.append(laid)
+        row, step = (stride // laid.itemsize for stride in laid.strides)
+        numbers += [laid, np.int64(row), np.int64(step)]
+    library.launch(-(-count // block), block, *map(argument, numbers))
+    return kept[len(arrays) :]
+
+
+@needs_compiler
+@pytest.mark.parametrize("layout", ["rows", "columns", "strided"])
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [("puma560", "inverse_dynamics"), ("stanford", "forward_dynamics"), ("dasgupta1998", "inverse_dynamics")],
+)
+def test_kernels_thread_by_thread(name, function, dtype, layout, tmp_path):
+    robot = tf.load(name)
+    kernel = robot.kernel(function, target="cuda", dtype=dtype)
+    arrays = states(kernel, ROWS, dtype)
+    (got,) = run(kernel, arrays, layout, tmp_path)
+    expected = getattr(robot, function)(*(a.astype(float) for a in arrays))
+    assert error(got, expected) < (100 * FORMULATIONS if dtype == "float64" else 100 * SINGLE)
+
+
+@needs_compiler
+def test_an_input_that_is_not_finite_spoils_its_row(tmp_path):
+    arm = tf.load("puma560")
+    kernel = arm.kernel("inverse_dynamics", target="cuda")
+    arrays = states(kernel, ROWS, "float64")
+    arrays[0][3, 0], arrays[1][40, 5], arrays[2][69, 2] = np.nan, np.inf, -np.inf  # q0: nothing depends on it
+    (got,) = run(kernel, arrays, "rows", tmp_path)
+    bad = np.zeros(ROWS, bool)
+    bad[[3, 40, 69]] = True
+    assert np.isnan(got[bad]).all()
+    assert np.isfinite(got[~bad]).all()
+
+
+@needs_compiler
+def test_varying_fields_and_the_doubt(tmp_path):
+    arm = tf.load("planar-2r")
+    kernel = arm.kernel("forward_dynamics", target="cuda", varying=["mass"]).with_doubt
+    arrays = states(kernel, ROWS, "float64")
+    arrays[-1] = 1 + arrays[-1] ** 2
+    got, doubts = run(kernel, arrays, "columns", tmp_path)
+    k = 17
+    expected = arm.replace(mass=arrays[-1][k]).forward_dynamics(*(a[k] for a in arrays[:-1]))
+    assert error(got[k], expected) < 100 * FORMULATIONS
+    assert error(doubts[k], np.abs(expected).sum()[None]) < 100 * FORMULATIONS
+
+
+@needs_compiler
+@pytest.mark.parametrize(("name", "fields"), [("stanford", ()), ("planar-2r", ("mass",))])
+def test_rollouts_thread_by_thread(name, fields, tmp_path):
+    """The kernel's records equal those of the CPU, also where the law is asked every third step."""
+    arm = tf.load(name).without_friction()
+    n = arm.n
+    law = tf.control.ComputedTorque(arm)
+    h, substeps, periods, every, rows = 1e-3, 3, 7, 2, 66
+    move = tf.motion.JointMove(np.zeros(n), np.full(n, 0.1), h * substeps * periods)
+    rng = np.random.default_rng(1)
+    q, qd = 0.05 * rng.normal(size=(2, rows, n))
+    q[5] = 2 * FAR  # it has run away from the start
+    mass = np.array([joint.mass for joint in arm.joints]) * rng.uniform(0.8, 1.2, (rows, n))
+    varying = {"mass": mass} if fields else {}
+    library = compiled(loop_source(loop_of(law, arm, fields, h), 64, FAR), "loop", tmp_path)
+    prescribed = np.concatenate(move.sample(h * substeps * np.arange(periods + 1)), axis=1)
+    kept = [*range(0, periods, every), periods]
+    records = np.zeros((len(kept), 3 * n, rows))
+    fixed = np.ascontiguousarray(mass.T) if fields else np.empty(1)
+    numbers = [np.int64(rows), np.int32(periods), np.int32(every), np.int32(substeps), prescribed, fixed, records]
+    for array in (q, qd):
+        numbers += [array, np.int64(n), np.int64(1)]
+    library.launch(-(-rows // BLOCK), BLOCK, *map(argument, numbers))
+    expected = tf.rollout(
+        arm, law, move, initial=(q, qd), step=h, control_period=h * substeps, varying=varying, record_every=every
+    )
+    got = records.transpose(2, 0, 1)
+    assert np.isnan(got[5]).all()
+    for part, right in ((got[..., :n], expected.position), (got[..., n : 2 * n], expected.velocity)):
+        assert np.array_equal(np.isnan(part), np.isnan(right))
+        assert np.nanmax(np.abs(part - right)) < 1000 * ROUNDING * np.nanmax(np.abs(right))
+
+
+@pytest.mark.parametrize("name", tf.catalogue())
+def test_every_function_has_a_source(name):
+    """Their graphs are those of the CPU's kernels; what is too large for a GPU says so."""
+    robot = tf.load(name)
+    for function, entry in robot.functions.items():
+        if not entry.public or (function.endswith("derivatives") and robot.positions_are_poses):
+            continue  # the largest graphs: minutes of writing would show nothing more
+        try:
+            kernel = robot.kernel(function, target="cuda", dtype="float32")
+        except tf.ModelError:  # a robot without masses
+            continue
+        for layout in ("rows", "columns"):
+            source = kernel.source(layout)
+            assert source.count("{") == source.count("}")
+            assert source.count(" + taint;") == sum(int(np.prod(core)) for core in kernel.results)
+            assert "double" not in source.replace("__double_as_longlong", "").replace("__longlong_as_double", "")
+
+
+def test_rows_that_do_not_fit_are_written_directly():
+    found = operands((("q", (6,)),), ((6, 6), (60, 60)), ("rows",) * 3)
+    block = block_size(found, 64)
+    kept = fitting(found, 64, block)
+    assert [operand.layout for operand in kept] == ["rows", "rows", "strided"]
+    assert sum(o.pitch for o in kept if o.staged) * block * 8 <= SHARED_BYTES
+
+
+def test_bad_requests():
+    arm = tf.load("puma560")
+    with pytest.raises(tf.UnsupportedFeatureError, match="dtype 'float16'"):
+        arm.kernel("inverse_dynamics", target="cuda", dtype="float16")
+    with pytest.raises(tf.UnsupportedFeatureError, match=r"unknown target 'gpu'\. Use one of cpu, cuda"):
+        arm.kernel("inverse_dynamics", target="gpu")
+    kernel = arm.kernel("inverse_dynamics", target="cuda")
+    with pytest.raises(TypeError, match="inverse_dynamics takes 3 arguments"):
+        kernel(np.zeros(6))
+    with pytest.raises(tf.ShapeError, match=r"q: expected an array on the GPU, got numpy\.ndarray\. Copy it there"):
+        kernel(*np.zeros((3, 6)))
+    law = tf.control.AdaptiveComputedTorque(arm.without_friction())
+    with pytest.raises(tf.UnsupportedFeatureError, match="rollout: on a GPU the law must be one of ours"):
+        loop_of(law, arm.without_friction(), (), 1e-3)
+
+
+@no_cupy
+def test_without_cupy():
+    class OnGpu:
+        __cuda_array_interface__ = {"shape": (6,), "typestr": "<f8", "data": (0, False), "version": 3}  # noqa: RUF012
+
+    kernel = tf.load("puma560").kernel("inverse_dynamics", target="cuda")
+    with pytest.raises(tf.UnsupportedFeatureError, match=r"cuda: CuPy is not installed\. pip install cupy-cuda13x"):
+        kernel(OnGpu(), OnGpu(), OnGpu())

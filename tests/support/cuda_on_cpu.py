@@ -1,0 +1,77 @@
+"""CUDA sources on the CPU: g++ compiles them with words of CUDA defined, and every thread of a block is a thread.
+
+So the arithmetic, the indices, the copies through shared memory and the barriers of a kernel are tested without a GPU.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import shutil
+import subprocess
+
+import numpy as np
+import pytest
+
+COMPILER = shutil.which("g++")
+needs_compiler = pytest.mark.skipif(COMPILER is None, reason="no g++: apt install g++")
+HEAD = """
+#include <barrier>
+#include <cmath>
+#include <cstring>
+#include <thread>
+#include <vector>
+using namespace std;
+#define __global__
+#define __device__
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define __shared__ static
+struct Index { unsigned x; };
+static thread_local Index threadIdx, blockIdx;
+static barrier<> *together;
+static inline void __syncthreads() { together->arrive_and_wait(); }
+static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
+static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
+template <class To, class From> static inline To as(From x) { To y; memcpy(&y, &x, sizeof y); return y; }
+#define __double_as_longlong as<long long, double>
+#define __longlong_as_double as<double, long long>
+#define __float_as_uint as<unsigned, float>
+#define __uint_as_float as<float, unsigned>
+"""
+LAUNCH = """
+extern "C" void launch(int blocks, int threads{parameters})
+{{
+    for (int b = 0; b < blocks; ++b) {{
+        barrier<> all(threads);
+        together = &all;
+        vector<thread> running;
+        for (int t = 0; t < threads; ++t)
+            running.emplace_back([=] {{ blockIdx.x = b; threadIdx.x = t; {name}({names}); }});
+        for (thread &one : running) one.join();
+    }}
+}}
+"""
+
+
+def compiled(source: str, name: str, folder) -> ctypes.CDLL:
+    """The kernel as a library with a function launch(blocks, threads, the kernel's arguments)."""
+    inside = source[source.rindex(f" {name}(") :].split("(", 1)[1].split(")\n{", 1)[0]
+    parameters = [parameter.strip() for parameter in inside.split(",")]
+    names = [parameter.split()[-1].lstrip("*") for parameter in parameters]
+    launch = LAUNCH.format(
+        parameters="".join(f", {parameter}" for parameter in parameters), name=name, names=", ".join(names)
+    )
+    path = folder / "kernel.cpp"
+    path.write_text(HEAD + source + launch)
+    library = folder / "kernel.so"
+    options = ["-O1", "-std=c++20", "-shared", "-fPIC", "-pthread", "-Wno-unknown-pragmas", "-o", library]
+    done = subprocess.run([COMPILER, *options, path], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr[:3000]
+    return ctypes.CDLL(str(library))
+
+
+def argument(value):
+    """As ctypes passes it: an array by its address, a number by its type."""
+    if isinstance(value, np.ndarray):
+        return ctypes.c_void_p(value.ctypes.data)
+    return ctypes.c_int(int(value)) if isinstance(value, np.int32) else ctypes.c_longlong(int(value))

@@ -64,7 +64,7 @@ def case(dtype: str, worlds: int, periods: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--worlds", type=int, default=20, help="the exponent of 2")
-    parser.add_argument("--periods", type=int, default=100)
+    parser.add_argument("--periods", type=int, default=400)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     rows = [case(dtype, 2**given.worlds, given.periods) for dtype in ("float32", "float64")]

@@ -30,8 +30,6 @@ struct Index { unsigned x; };
 static thread_local Index threadIdx, blockIdx;
 static barrier<> *together;
 static inline void __syncthreads() { together->arrive_and_wait(); }
-static inline double rsqrt(double x) { return 1.0 / sqrt(x); }
-static inline float rsqrtf(float x) { return 1.0f / sqrtf(x); }
 template <class To, class From> static inline To as(From x) { To y; memcpy(&y, &x, sizeof y); return y; }
 #define __double_as_longlong as<long long, double>
 #define __longlong_as_double as<double, long long>

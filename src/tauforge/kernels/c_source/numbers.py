@@ -16,8 +16,8 @@ class Dialect(NamedTuple):
 
     function:  begins the definition of a function that is called from other generated code
     fused:     whether there is an instruction for a b + c with one rounding
-    calls:     the functions of the language by our names (fma, sqrt, fabs, copysign, rsqrt, bits, number), for 64 bits
-               and for 32; those without rsqrt divide
+    calls:     the functions of the language by our names (fma, sqrt, fabs, copysign, bits, number), for 64 bits and for
+               32; without rsqrt and reciprocal it divides
     nan:       an expression, for 64 bits and for 32
     integer:   an unsigned integer type, of 64 bits and of 32
     """
@@ -69,6 +69,8 @@ class CNumbers:
         return self.emit(f"{self.dialect.calls[self.bits][name]}({', '.join(arguments)})")
 
     def reciprocal(self, x: str) -> str:
+        if "reciprocal" in self.dialect.calls[self.bits]:
+            return self.intrinsic("reciprocal", x)
         return self.operation("div", self.constant(1.0), x)
 
     def reciprocal_root(self, x: str) -> str:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from tauforge.kernels.c_source.numbers import literal, number_type
 from tauforge.kernels.c_source.statements import Statements, functions
-from tauforge.kernels.cuda.source import DIALECT, PREFIX
+from tauforge.kernels.cuda.source import DIALECT, ESTIMATES, PREFIX
 from tauforge.kernels.specification import Specification
 
 BLOCK = 64  # threads
@@ -102,7 +102,7 @@ def loop_source(loop: Loop, bits: int, far: float) -> str:
     )
     head = f'extern "C" __global__ void __launch_bounds__({BLOCK}) loop({parameters})'
     body = "".join(f"    {line}\n" for line in lines)
-    return functions(step.called | held.called, DIALECT, bits, PREFIX) + f"\n{head}\n{{\n{body}}}\n"
+    return ESTIMATES + functions(step.called | held.called, DIALECT, bits, PREFIX) + f"\n{head}\n{{\n{body}}}\n"
 
 
 def _assigned(names: list[str], values: list[str], number: str) -> list[str]:

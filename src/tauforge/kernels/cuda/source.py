@@ -25,7 +25,8 @@ DIALECT = Dialect(
         64: {
             "fma": "fma",
             "sqrt": "sqrt",
-            "rsqrt": "rsqrt",
+            "rsqrt": "tauforge_rsqrt",
+            "reciprocal": "tauforge_reciprocal",
             "fabs": "fabs",
             "copysign": "copysign",
             "bits": "__double_as_longlong",
@@ -34,7 +35,8 @@ DIALECT = Dialect(
         32: {
             "fma": "fmaf",
             "sqrt": "sqrtf",
-            "rsqrt": "rsqrtf",
+            "rsqrt": "tauforge_rsqrtf",
+            "reciprocal": "tauforge_reciprocalf",
             "fabs": "fabsf",
             "copysign": "copysignf",
             "bits": "__float_as_uint",
@@ -45,6 +47,56 @@ DIALECT = Dialect(
     integer={64: "unsigned long long", 32: "unsigned int"},
 )
 PREFIX = "tauforge_"
+# Quotients and inverse roots to the last bit or two: Newton's step and a series correct the estimate of an instruction.
+# Division and rsqrt of CUDA have a second way for tiny and huge numbers, which costs all threads registers and time.
+# They are NaN for 0, as the CPU's are with AVX-512.
+ESTIMATES = """
+static __device__ __forceinline__ double tauforge_reciprocal(double x)
+{
+#ifdef __CUDA_ARCH__
+    double y;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+    y = fma(y, fma(-x, y, 1.0), y);
+    return fma(y, fma(-x, y, 1.0), y);
+#else
+    return 1.0 / x;
+#endif
+}
+
+static __device__ __forceinline__ double tauforge_rsqrt(double x)
+{
+#ifdef __CUDA_ARCH__
+    double y;
+    asm("rsqrt.approx.ftz.f64 %0, %1;" : "=d"(y) : "d"(x));
+    const double e = fma(-x * y, y, 1.0);
+    return fma(y * e, fma(fma(0.3125, e, 0.375), e, 0.5), y);
+#else
+    return 1.0 / sqrt(x);
+#endif
+}
+
+static __device__ __forceinline__ float tauforge_reciprocalf(float x)
+{
+#ifdef __CUDA_ARCH__
+    float y;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return fmaf(y, fmaf(-x, y, 1.0f), y);
+#else
+    return 1.0f / x;
+#endif
+}
+
+static __device__ __forceinline__ float tauforge_rsqrtf(float x)
+{
+#ifdef __CUDA_ARCH__
+    float y;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
+    return fmaf(y * fmaf(-x * y, y, 1.0f), 0.5f, y);
+#else
+    return 1.0f / sqrtf(x);
+#endif
+}
+"""
 BANKS = 32  # of shared memory
 WARP, BLOCK = 32, 64  # threads; more in a block are not faster
 SHARED_BYTES = 40 * 1024  # of a block, for rows; what does not fit is written directly
@@ -152,7 +204,7 @@ def kernel_source(
     lines += [line for operand in outs if operand.staged for line in _copied(operand, block, out=True)]
     head = f'extern "C" __global__ void __launch_bounds__({block}) kernel({", ".join(parameters)})'
     text = f"\n{head}\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
-    return functions(body.called, DIALECT, bits, PREFIX) + text, block
+    return ESTIMATES + functions(body.called, DIALECT, bits, PREFIX) + text, block
 
 
 def _element(operand: Operand, k: int) -> str:

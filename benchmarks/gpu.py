@@ -53,7 +53,7 @@ def fastest(call: Any) -> float:
 
 
 def copy_seconds(count: int) -> float:
-    """Of a copy that reads and writes this many bytes altogether."""
+    """Seconds of a copy that reads and writes this many bytes altogether."""
     numbers = count // 16
     source, target = cp.zeros(numbers), cp.empty(numbers)
     return fastest(partial(cp.copyto, target, source))

@@ -1,4 +1,4 @@
-"""Write the generated parts of the docs: tables in README.md and docs/stewart.md, and docs/complexity.md.
+"""Write the generated parts of the docs: tables in README.md and in pages of docs, and docs/complexity.md.
 
 `--check` compares.
 """
@@ -26,7 +26,7 @@ from tauforge.studies.stewart_tables import flops_table as operations
 Array = NDArray[np.float64]
 ROOT = Path(__file__).parent.parent
 README, PAGE, STEWART = ROOT / "README.md", ROOT / "docs" / "complexity.md", ROOT / "docs" / "stewart.md"
-CONTROL = ROOT / "docs" / "control.md"
+CONTROL, GPU = ROOT / "docs" / "control.md", ROOT / "docs" / "gpu.md"
 STARTS, APART = 128, 1e-9  # runs of one row of the table of legs; their starts, m and rad
 SURE = 6.0  # standard errors in the last digit: means of two machines differ by more in one of fifty thousand
 
@@ -185,6 +185,37 @@ def page() -> str:
     return "".join(parts)
 
 
+def gpu_tables() -> str:
+    """From the newest results of `benchmarks/gpu.py` and `benchmarks/gpu_rollouts.py`."""
+    results = ROOT / "benchmarks" / "results" / "gpu"
+    report = json.loads(max(results.glob("*-functions.json")).read_text(encoding="utf-8"))
+    rollouts = json.loads(max(results.glob("*-rollouts.json")).read_text(encoding="utf-8"))["rollouts"]
+    found: dict[tuple[str, str, str], dict[str, float]] = {}
+    for row in report["functions"]:
+        key = (row["robot"], row["function"].replace("_", " "), row["dtype"])
+        found.setdefault(key, {})[row["layout"]] = row["G_per_s"]
+        found[key][f"{row['layout']} share"] = row["share_of_copy"]
+        found[key]["error"] = max(row["error"], found[key].get("error", 0.0))
+    rows = [
+        (
+            *key,
+            *(f"{one[layout]:.1f} G/s, {one[f'{layout} share']:.0%}" for layout in ("columns", "rows")),
+            f"{one['error']:.0e}",
+        )
+        for key, one in found.items()
+    ]
+    steps = [(r["dtype"], f"{r['G_steps_per_s']:.1f} G steps/s", f"{r['first_use_s']:.1f} s") for r in rollouts]
+    states, worlds, periods = report["functions"][0]["states"], rollouts[0]["worlds"], rollouts[0]["periods"]
+    return "\n".join(
+        [
+            f"{report['gpu']}, {report['date']}, {states:,} states:\n",
+            markdown(("robot", "function", "", "columns, share of copy", "rows, share of copy", "error"), rows),
+            f"\nPUMA under computed torque, RK4, {worlds:,} rows of {periods} steps:\n",
+            markdown(("", "rate", "first use"), steps),
+        ]
+    )
+
+
 def main() -> int:
     written = {
         README: with_tables(README.read_text(encoding="utf-8"), {"counts": readme_table(), "speed": speed_table()}),
@@ -192,6 +223,7 @@ def main() -> int:
             STEWART.read_text(encoding="utf-8"), {"verdicts": verdict_table(), "flops": flops_table()}
         ),
         CONTROL: with_tables(CONTROL.read_text(encoding="utf-8"), {"lee": lee_table(), "legs": legs_table()}),
+        GPU: with_tables(GPU.read_text(encoding="utf-8"), {"gpu": gpu_tables()}),
         PAGE: page(),
     }
     return settle(written)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import os
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
-
-import lazy_loader
 
 from tauforge.kernels.lock import LOCK
 
@@ -17,12 +18,26 @@ def lazy_names(package: str, file: str) -> tuple[Callable[[str], Any], Callable[
     modules ask for others, such as `settings`, while they are being imported. Those must not wait here: the thread that
     has the lock may be waiting for them.
     """
-    imported, names_of, public = lazy_loader.attach_stub(package, file)
+    places = places_of(f"{os.path.splitext(file)[0]}.pyi")
+    public = sorted(places)
 
     def get(name: str) -> Any:
-        if name not in public:
-            return imported(name)
+        if name not in places:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
         with LOCK:
-            return imported(name)
+            module = import_module(f"{package}.{places[name] or name}")
+        return getattr(module, name) if places[name] else module
 
-    return get, names_of, public
+    return get, public.copy, public
+
+
+def places_of(stub: str) -> dict[str, str]:
+    """The names that a stub imports, with their modules relative to the package; "" for modules themselves."""
+    with open(stub, encoding="utf-8") as source:
+        tree = ast.parse(source.read())
+    return {
+        alias.asname or alias.name: node.module or ""
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and node.level == 1
+        for alias in node.names
+    }

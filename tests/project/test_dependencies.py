@@ -18,6 +18,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
 TESTED = ("plots", "symbolic", "jax")  # the extras that the lowest set has
+ELSEWHERE = ("cuda", "cuda12")  # they need a GPU
 DEVELOPING = ("docs", "test")  # extras that are not for users
 LIBRARIES = [text for text in EXTRAS["test"] if text.startswith(("control", "xarray"))]  # that results are handed to
 
@@ -58,14 +59,14 @@ def test_the_sets_are_within_the_declared_ranges(name):
 def test_extras_are_for_what_exists():
     """Every library of an extra is named in the code of the package or in a page for its users."""
     users = {name: EXTRAS[name] for name in EXTRAS if name not in (*DEVELOPING, "all")}
-    assert set(users) == set(TESTED)
+    assert set(users) == {*TESTED, *ELSEWHERE}
     code = "".join(path.read_text(encoding="utf-8") for path in sorted((ROOT / "src").rglob("*.py")))
     pages = "".join(
         path.read_text(encoding="utf-8").lower() for path in [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
     )
     unknown = [r.name for r in requirements(*users.values()) if f"import {r.name}" not in code and r.name not in pages]
     assert unknown == []
-    assert Requirement(*EXTRAS["all"]).extras == set(users)
+    assert Requirement(*EXTRAS["all"]).extras == set(users) - set(ELSEWHERE)
 
 
 def test_whatever_the_package_imports_is_declared():
@@ -78,6 +79,8 @@ def test_whatever_the_package_imports_is_declared():
                 imported |= {alias.name.partition(".")[0] for alias in node.names}
             elif isinstance(node, ast.ImportFrom) and not node.level:
                 imported.add(str(node.module).partition(".")[0])
+    if any(name.startswith("cupy_cuda") for name in declared):
+        declared |= {"cupy", "cupy_backends"}  # what those wheels contain
     assert sorted(imported - declared - set(sys.stdlib_module_names) - {"tauforge"}) == []
 
 

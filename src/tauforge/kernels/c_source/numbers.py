@@ -40,11 +40,14 @@ class CNumbers:
         self.dialect, self.bits, self.fused = dialect, bits, dialect.fused
         self.type = number_type(bits)
         self.lines: list[str] = []
+        self._names: dict[str, str] = {}
 
     def emit(self, expression: str, kind: str | None = None) -> str:
-        """The name of a new constant with this value."""
-        name = f"v{len(self.lines)}"
-        self.lines.append(f"const {kind or self.type} {name} = {expression};")
+        """The name of a constant with this value. Equal expressions have one: sqrt(x) beside 1 / sqrt(x)."""
+        name = self._names.get(expression)
+        if name is None:
+            name = self._names[expression] = f"v{len(self.lines)}"
+            self.lines.append(f"const {kind or self.type} {name} = {expression};")
         return name
 
     def do(self, statement: str) -> None:

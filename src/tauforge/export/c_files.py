@@ -100,7 +100,8 @@ def export_c(
     for name, text in texts.items():
         with written_whole(folder / name) as file:
             file.write(text.encode("ascii"))
-    return ExportedC(*(folder / name for name in texts), tuple(f.c_name for f in made), tuple(left_out))
+    header, source, test, cmake = (folder / name for name in texts)
+    return ExportedC(header, source, test, cmake, tuple(f.c_name for f in made), tuple(left_out))
 
 
 def _bits(dtype: object) -> int:
@@ -115,7 +116,7 @@ def _bits(dtype: object) -> int:
 def _folder(directory: object) -> Path:
     if not isinstance(directory, str | os.PathLike):
         raise ShapeError("directory", expected="a path", got=repr(directory))
-    folder = Path(directory)  # type: ignore[arg-type]
+    folder = Path(directory)
     if not folder.is_dir():
         problem = "expected a folder, got a file" if folder.exists() else "the folder does not exist"
         raise ModelError(problem, file=folder, field="directory", remedy="Make it first")

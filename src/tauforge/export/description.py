@@ -26,15 +26,16 @@ def about(robot: Robot, specifications: Sequence[Specification], left_out: Seque
     forces = "; ".join(f"{k} {a.words} [{a.unit}]" for k, a in enumerate(robot.actuators))
     gravity = ", ".join(f"{x:g}" for x in robot.gravity)
     frames = (
-        "Positions are poses of the moved body in the base frame: x, y, z and the angles of R = Rz Ry Rx; velocities are"
-        " twists (velocity of its origin, angular velocity), base axes."
+        "Positions are poses of the moved body in the base frame: x, y, z and the angles of R = Rz Ry Rx. Velocities"
+        " are twists (velocity of its origin, angular velocity), base axes."
         if robot.positions_are_poses
         else "Positions are the coordinates below, velocities and accelerations their time derivatives."
     )
     paragraphs = [
         f"{robot.name}: {robot.kind} with {robot.n} coordinates and {len(robot.actuators)} actuators.",
         f"tauforge {__version__}, robot {digest(robot, specifications)}.",
-        f"SI units and radians. Gravity is the acceleration of free fall, ({gravity}) m/s^2. Wrenches are force, moment.",
+        f"SI units and radians. Gravity is the acceleration of free fall, ({gravity}) m/s^2. A wrench is a force and a"
+        " moment.",
         frames,
         f"Coordinates: {listed}.",
         f"Actuators: {forces}.",

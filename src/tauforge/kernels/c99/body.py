@@ -30,10 +30,10 @@ class Place(NamedTuple):
     """One number of an array parameter."""
 
     parameter: str
-    index: int
+    k: int
 
     def __str__(self) -> str:
-        return f"{self.parameter}[{self.index}]"
+        return f"{self.parameter}[{self.k}]"
 
 
 class Body(NamedTuple):

@@ -14,7 +14,9 @@ MARK = "Written by tauforge export-c"  # in the first line of every file: others
 FLAGS = "-std=c99 -O2 -Wall -Wextra -Wconversion -Wdouble-promotion -pedantic"
 
 
-def header(prefix: str, about: Sequence[str], functions: Sequence[CFunction], notes: Mapping[str, Sequence[str]]) -> str:
+def header(
+    prefix: str, about: Sequence[str], functions: Sequence[CFunction], notes: Mapping[str, Sequence[str]]
+) -> str:
     """about: paragraphs on the robot; notes: further paragraphs for functions, by name."""
     bits = functions[0].bits
     upper, angle = prefix.upper(), largest_angle(CNumbers(dialect(prefix), bits))
@@ -27,7 +29,7 @@ def header(prefix: str, about: Sequence[str], functions: Sequence[CFunction], no
         " beyond, they are NaN.",
         f"Only a square root may come from libm. With -ffreestanding it is our own; define {root_macro(prefix)}(x) to"
         " use another, such as an instruction of the processor.",
-        "Stack bounds hold for compilers that heed __attribute__((noinline)), with any flags, the frames of libm apart.",
+        "Stack bounds hold with any flags, for compilers that heed __attribute__((noinline)); libm's frames are apart.",
         "Do not compile with -ffast-math: it removes the checks for NaN.",
         f"Build: gcc {FLAGS} -c {prefix}.c",
         f"Test:  gcc {FLAGS} {prefix}.c {prefix}_test.c -lm -o {prefix}_test && ./{prefix}_test",

@@ -6,16 +6,15 @@ import re
 
 from tauforge.errors import ModelError
 
-KEYWORDS = frozenset(
-    # C99, the words that later versions added, and those of C++, because the header serves both
-    """auto break case char const continue default do double else enum extern float for goto if inline int long register
-    restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
+# words of C99, those that later versions added, and those of C++, because the header serves both
+WORDS = """auto break case char const continue default do double else enum extern float for goto if inline int long
+    register restrict return short signed sizeof static struct switch typedef union unsigned void volatile while
     alignas alignof and and_eq asm bitand bitor bool catch char8_t char16_t char32_t class co_await co_return co_yield
     compl concept const_cast consteval constexpr constinit decltype delete dynamic_cast explicit export false friend
     module mutable namespace new noexcept not not_eq nullptr operator or or_eq private protected public
     reinterpret_cast requires static_assert static_cast template this thread_local throw true try typeid typename
-    typeof using virtual wchar_t xor xor_eq main errno""".split()
-)
+    typeof using virtual wchar_t xor xor_eq main errno"""
+KEYWORDS = frozenset(WORDS.split())
 IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 LONGEST = 40  # C99 promises 31 significant characters of names that other files see, compilers many more
 OURS = re.compile(r"[vsc]\d+|tf_.*|work|poison")  # names that the generated code uses itself
@@ -47,7 +46,7 @@ def prefix_of(name: str) -> str:
 
 
 def parameter(name: str) -> str:
-    """A parameter's name: that of the argument, or with an underscore where C or our own code has another use for it."""
+    """The argument's name, or with an underscore after it where C or our own code has another use for the word."""
     plain = re.sub(r"_+", "_", re.sub(r"[^A-Za-z0-9]", "_", name)).strip("_") or "x"
     return f"{plain}_" if not plain[0].isalpha() or plain in KEYWORDS or OURS.fullmatch(plain) else plain
 

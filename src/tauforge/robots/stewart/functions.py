@@ -340,9 +340,7 @@ FUNCTIONS: dict[str, Function] = {
         FORCES,
         names=("leg_forces",),
     ),
-    "forward_dynamics": Function(
-        forward_dynamics, FORCED, ((6,),), LOADS, AXES, MASSES, names=("acceleration",)
-    ),
+    "forward_dynamics": Function(forward_dynamics, FORCED, ((6,),), LOADS, AXES, MASSES, names=("acceleration",)),
     "inverse_dynamics_derivatives": Function(
         inverse_dynamics_derivatives,
         ACCELERATED,

@@ -96,7 +96,7 @@ def export_c(
         "CMakeLists.txt": files.cmake(prefix),
     }
     for name in texts:
-        _check_replaceable(folder / name)
+        _check_replaceable(folder / name, prefix)
     for name, text in texts.items():
         with written_whole(folder / name) as file:
             file.write(text.encode("ascii"))
@@ -106,7 +106,8 @@ def export_c(
 
 def _bits(dtype: object) -> int:
     try:
-        return BITS[np.dtype(dtype).name]  # type: ignore[call-overload]
+        name = "none" if dtype is None else np.dtype(dtype).name  # type: ignore[call-overload]
+        return BITS[name]
     except (KeyError, TypeError):
         raise UnsupportedFeatureError(
             f"dtype {dtype!r} is not supported", field="dtype", remedy="Use float64 or float32"
@@ -123,15 +124,18 @@ def _folder(directory: object) -> Path:
     return folder
 
 
-def _check_replaceable(path: Path) -> None:
+def _check_replaceable(path: Path, prefix: str) -> None:
     """ModelError where the file is not one of ours."""
+    if not path.is_file():  # what else it may be is refused on writing
+        return
     try:
-        first = path.open("rb").readline() if path.is_file() else b""
+        with path.open("rb") as file:
+            first = file.readline()
     except OSError as error:
         raise ModelError(f"the file cannot be read: {error.strerror or error}", file=path) from None
-    if path.is_file() and files.MARK.encode() not in first:
+    if files.mark(prefix).encode() not in first:
         raise ModelError(
-            "the file exists, and no export wrote it", file=path, remedy="Choose another folder or another prefix"
+            f"the file exists, and no export of {prefix} wrote it", file=path, remedy="Choose another folder"
         )
 
 
@@ -190,12 +194,13 @@ def _measured(robot: Robot, function: CFunction, specification: Specification, d
         results = (control_step.reference(robot, given),)
     want: list[Array] = [x.reshape(STATES, -1) for x in results]
     got = evaluated(function.graph, dict(zip(names, given, strict=True)), specification.results, "float32")
-    tested = np.flatnonzero(np.all([np.isfinite(x).all(axis=1) for x in (*want, *got)], axis=0))[:TESTED]
+    usable = (*want, *got) if dtype == "float32" else want
+    tested = np.flatnonzero(np.all([np.isfinite(x).all(axis=1) for x in usable], axis=0))[:TESTED]
     if not len(tested):
         raise UnsupportedFeatureError(f"{function.name} is not finite at any random state", field="functions")
     unit = np.finfo(dtype).eps / np.finfo("float32").eps
     allowed = [
-        FLOOR[dtype] * np.abs(b[tested]).max() + SLACK * unit * np.abs(a - b)[tested].max()
+        FLOOR[dtype] * np.abs(b[tested]).max() + SLACK * unit * np.nan_to_num(np.abs(a - b)[tested], posinf=0.0).max()
         for a, b in zip(got, want, strict=True)
     ]
     vectors = Vectors([x[tested].tolist() for x in given], [x[tested].tolist() for x in want], allowed)

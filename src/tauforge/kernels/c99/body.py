@@ -167,7 +167,8 @@ class _Parts:
             text = " ".join(lines)
             read, written = _named(given, text), _named([*taken, "work"], text)
             typed = [f"const {number} *restrict {x}" for x in read]
-            typed += [f"{number} *restrict {x}" for x in written]
+            constant = "" if any(line.startswith("work[") for line in lines) else "const "
+            typed += [f"{constant if x == 'work' else ''}{number} *restrict {x}" for x in written]
             head = f"static TF_APART void {PREFIX}{name}_{k + 1}({', '.join(typed)})"
             self.definitions.append(f"{head}\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n")
             self.calls.append(f"{PREFIX}{name}_{k + 1}({', '.join((*read, *written))});")

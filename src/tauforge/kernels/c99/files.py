@@ -10,8 +10,12 @@ from tauforge.kernels.c_source.numbers import CNumbers
 from tauforge.kernels.c_source.statements import functions as elementary_functions
 from tauforge.kernels.elementary_functions import largest_angle
 
-MARK = "Written by tauforge export-c"  # in the first line of every file: others are not replaced
 FLAGS = "-std=c99 -O2 -Wall -Wextra -Wconversion -Wdouble-promotion -pedantic"
+
+
+def mark(prefix: str) -> str:
+    """In the first line of every file: others are not replaced."""
+    return f"Written by tauforge export-c as {prefix}."
 
 
 def header(
@@ -37,7 +41,7 @@ def header(
         f"Rust: bindgen {prefix}.h. C++: include this header as it is.",
     )
     declared = "\n".join(f"{f.comment(notes.get(f.name, ()))}{f.signature};\n" for f in functions)
-    return f"""/* {MARK}. Do not edit. */
+    return f"""/* {mark(prefix)} Do not edit. */
 {block(*about, *rules)}
 #ifndef {upper}_H
 #define {upper}_H
@@ -66,7 +70,7 @@ def source(prefix: str, functions: Sequence[CFunction]) -> str:
     called = set().union(*(f.body.called for f in functions))
     elementary = elementary_functions(called, dialect(prefix), bits, PREFIX)
     text = "\n".join((*([elementary] if elementary else []), *(f.definition for f in functions)))
-    return f"""/* {MARK}. Do not edit. The header says what the functions do. */
+    return f"""/* {mark(prefix)} Do not edit. The header says what the functions do. */
 #include "{prefix}.h"
 
 #include <stdint.h>
@@ -85,7 +89,7 @@ def source(prefix: str, functions: Sequence[CFunction]) -> str:
 
 
 def cmake(prefix: str) -> str:
-    return f"""# {MARK}. Do not edit.
+    return f"""# {mark(prefix)} Do not edit.
 cmake_minimum_required(VERSION 3.13)
 project({prefix} C)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from tauforge.kernels.c99.files import MARK
+from tauforge.kernels.c99.files import mark
 from tauforge.kernels.c99.function import CFunction
 from tauforge.kernels.c_source.numbers import literal, number_type
 
@@ -25,7 +25,7 @@ def self_test(prefix: str, tests: Iterable[tuple[CFunction, Vectors]]) -> str:
     number = number_type(tests[0][0].bits)
     texts = "\n".join(_one(function, vectors) for function, vectors in tests)
     calls = "\n".join(f"    wrong += test_{function.name}();" for function, _ in tests)
-    return f"""/* {MARK}. Do not edit. Exit code 0 if all functions give the numbers that tauforge gives. */
+    return f"""/* {mark(prefix)} Do not edit. Exit code 0 if all functions give the numbers that tauforge gives. */
 #include "{prefix}.h"
 
 #include <stdio.h>

@@ -10,90 +10,21 @@ import pytest
 
 import tauforge as tf
 from support.c_compiler import STRICT, Library, compiled, needs_cppcheck, needs_gcc, needs_gxx, run, self_test
-from support.tolerances import ROUNDING, error, solve_tolerance
+from support.exported_functions import STATES, agrees, exported, some
+from support.tolerances import error
 from tauforge.kernels.c99 import body
 from tauforge.kernels.c99.dialect import PREFIX, dialect
 from tauforge.kernels.c_source.statements import functions as elementary_functions
-from tauforge.robots.evaluate import reference
 
-STATES = 20
-COMPILED_IN_DOUBLE = ("box", "motion-rig", "pedrammehr2012")  # large, and like dasgupta1998: only warnings in float
-AGREE = 1e-12  # RELIABILITY: C against kernels
 SMALL = ("inverse_dynamics", "forward_dynamics", "inverse_kinematics", "tracked_pose", "computed_torque")
 SANITISED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O0")
-
-
-def exported(robot, folder, **options):
-    folder.mkdir(exist_ok=True)
-    return tf.export_c(robot, folder, **options)
-
-
-def some(robot, names=SMALL):
-    return [name for name in names if name in robot.functions or name == "computed_torque"]
-
-
-def allowed(robot, given):
-    """Rounding of both, magnified by the systems that a function solves."""
-    found = max(AGREE, ROUNDING)
-    place = given.get("q", given.get("pose"))
-    for name in ("mass_matrix", "force_matrix"):
-        if name in robot.functions and place is not None and not _massless(robot, name):
-            found += solve_tolerance(robot._evaluator(name, {robot.functions[name].arguments[0].name: place})[0])
-    return found
-
-
-def _massless(robot, name):
-    try:
-        robot.check_function(name)
-    except tf.ModelError:
-        return True
-    return False
-
-
-def agrees(robot, library, functions, dtype, evaluate, slack=1.0):
-    for key in functions:
-        function = robot.functions[key]
-        given = {name: x.astype(dtype).astype(float) for name, x in robot.random_arguments(key, STATES, seed=7).items()}
-        got = library(key, list(given.values()), function.results)
-        want = evaluate(key, given)
-        for name, a, b in zip(function.result_names(key), got, want, strict=True):
-            flat = np.asarray(b).reshape(STATES, -1)
-            if name == "residual":  # what is left of it is rounding
-                assert np.abs(a - flat).max() < slack * AGREE
-            else:
-                assert error(a, flat) < slack * allowed(robot, given), (key, name)
-
-
-@needs_gcc
-@pytest.mark.parametrize("name", tf.catalogue())
-def test_every_function_of_every_robot_in_double(name, tmp_path):
-    robot = tf.load(name)
-    made = exported(robot, tmp_path / "c")
-    target = compiled(made, "-O0")
-    assert "agree" in self_test(made, target)
-    public = {key for key, entry in robot.functions.items() if entry.public}
-    written = {key.removeprefix(f"{made.source.stem}_") for key in made.functions} - {"computed_torque"}
-    assert written | {reason.split(":")[0] for reason in made.left_out} == public
-    agrees(robot, Library(made, target), written, "float64", lambda key, given: reference(robot, key, given, {}))
-
-
-@needs_gcc
-@pytest.mark.parametrize("name", tf.catalogue())
-def test_every_function_of_every_robot_in_float(name, tmp_path):
-    """The self-test allows a multiple of the error that was measured when it was written."""
-    made = exported(tf.load(name), tmp_path / "c", dtype="float32")
-    if name in COMPILED_IN_DOUBLE:
-        run("gcc", *STRICT, "-fsyntax-only", made.source.name, made.test.name, cwd=made.source.parent)
-    else:
-        assert "agree" in self_test(made, compiled(made, "-O0"))
-    assert "double" not in re.sub(r"/\*.*?\*/", "", made.source.read_text(), flags=re.DOTALL)
 
 
 @needs_gcc
 @pytest.mark.parametrize("name", ["puma560", "dasgupta1998"])
 def test_optimised_code_agrees_with_the_kernels(name, tmp_path):
     robot = tf.load(name)
-    functions = some(robot)
+    functions = some(robot, SMALL)
     made = exported(robot, tmp_path / "c", functions=functions)
     target = compiled(made, "-O2")
     self_test(made, target, "-O2")
@@ -173,7 +104,7 @@ def test_our_own_root(dtype, tmp_path):
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_the_stack_is_within_its_bound(name, dtype, tmp_path):
     robot = tf.load(name)
-    functions = some(robot, (*SMALL, "mass_matrix", "energy", "regressor"))
+    functions = some(robot, ("inverse_dynamics", "mass_matrix", "tracked_pose", "regressor", "computed_torque"))
     made = exported(robot, tmp_path / "c", functions=functions, dtype=dtype)
     bounds = re.findall(r"Stack: at most (\d+) bytes.*?\nvoid \w+?_(\w+)\(", made.header.read_text(), re.DOTALL)
     bounds = {key.removeprefix(f"{made.source.stem}_"): int(bytes_) for bytes_, key in bounds}

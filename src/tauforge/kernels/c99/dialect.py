@@ -20,7 +20,7 @@ SMALL = {64: ("1e-290", "0x1p200", "0x1p-100"), 32: ("1e-32f", "0x1p40f", "0x1p-
 
 def dialect(prefix: str) -> Dialect:
     """C99 without fused steps. prefix: of the robot's functions, whose macro for roots has its name"""
-    own = {name: f"{PREFIX}{name}" for name in ("fabs", "copysign", "bits", "number")}
+    own = {name: f"{PREFIX}{name}" for name in ("fabs", "copysign", "select", "bits", "number")}
     calls = {bits: {**own, "sqrt": root_macro(prefix)} for bits in (64, 32)}
     nan = {bits: f"{PREFIX}number({NAN_BITS[bits]})" for bits in (64, 32)}
     return Dialect(f"static {PREFIX.upper()}APART", False, calls, nan, INTEGER)
@@ -45,6 +45,10 @@ def preamble(prefix: str, bits: int, text: str) -> str:
     if used("copysign", text):
         copied = f"tf_number((tf_bits(x) & ~{sign}) | (tf_bits(y) & {sign}))"
         parts.append(f"{number} tf_copysign({number} x, {number} y)\n{{\n    return {copied};\n}}\n")
+    if used("select", text):  # compilers make branches of ?:, and then the time depends on the state
+        chosen = "tf_number((tf_bits(x) & mask) | (tf_bits(y) & ~mask))"
+        mask = f"    const {integer} mask = ({integer})0 - ({integer})truth;\n"
+        parts.append(f"{number} tf_select(int truth, {number} x, {number} y)\n{{\n{mask}    return {chosen};\n}}\n")
     root = _root(prefix, bits) if root_macro(prefix) in text else ""
     needed = "".join((text, root, *parts))
     words = []

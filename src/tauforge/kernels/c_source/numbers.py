@@ -16,8 +16,8 @@ class Dialect(NamedTuple):
 
     function:  begins the definition of a function that is called from other generated code
     fused:     whether there is an instruction for a b + c with one rounding
-    calls:     the functions of the language by our names (fma, sqrt, fabs, copysign, rsqrt, bits, number), for 64 bits
-               and for 32; those without rsqrt divide
+    calls:     the functions of the language by our names (fma, sqrt, fabs, copysign, rsqrt, select, bits, number), for
+               64 bits and for 32; those without rsqrt divide, those without select use ?:, which may branch
     nan:       an expression, for 64 bits and for 32
     integer:   an unsigned integer type, of 64 bits and of 32
     """
@@ -83,6 +83,8 @@ class CNumbers:
         return COMPARISONS[how].format(a, b)
 
     def select(self, mask: str, a: str, b: str) -> str:
+        if "select" in self.dialect.calls[self.bits]:
+            return self.intrinsic("select", mask, a, b)
         return self.emit(f"({mask}) ? {a} : {b}")
 
     def integer_constant(self, value: int) -> str:

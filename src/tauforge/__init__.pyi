@@ -18,6 +18,7 @@ from .errors import (
     UnphysicalInertiaWarning,
     UnsupportedFeatureError,
 )
+from .export import export_c
 from .kernels.cpu.threads import get_threads, set_threads
 from .robots.base_motion import BaseMotion
 from .robots.loading import catalogue, load, loads
@@ -58,6 +59,7 @@ __all__ = [
     "analysis",
     "catalogue",
     "control",
+    "export_c",
     "get_threads",
     "linearise",
     "load",

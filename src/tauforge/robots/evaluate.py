@@ -269,6 +269,10 @@ class Evaluator:
         found = self._others.get(key)
         return found or self._others.setdefault(key, key[1].compile(self._specification(request), dtype))
 
+    def specification(self, name: str, **options: Any) -> Specification:
+        """What the function computes, as a graph."""
+        return self._specification(self.request(name, (), options))
+
     def is_too_large(self, request: Request) -> bool:
         """Whether the function has more operations than are compiled."""
         return self._kernel(request) is None and request in self._too_large

@@ -98,6 +98,7 @@ class Function(NamedTuple):
     quick:     whether the method's arguments and results are the kernel's own, so that a plain call may go straight
                to it
     public:    whether messages and pages offer it; the others serve in_parts and searches
+    names:     of the results, for generated code; empty where the function's own name says it
     """
 
     formula: Formula
@@ -109,6 +110,13 @@ class Function(NamedTuple):
     in_parts: Callable[..., tuple[Array, ...]] | None = None
     quick: bool = True
     public: bool = True
+    names: tuple[str, ...] = ()
+
+    def result_names(self, own: str) -> tuple[str, ...]:
+        """A name for every result; `own` is the function's."""
+        if self.names:
+            return self.names
+        return (own,) if len(self.results) == 1 else tuple(f"{own}_{k}" for k in range(1, len(self.results) + 1))
 
     def argument(self, name: str) -> Argument:
         return next(argument for argument in (*self.arguments, *self.optional) if argument.name == name)

@@ -40,6 +40,9 @@ def pose_rates(pose: ArrayLike, twist: ArrayLike, acceleration: ArrayLike | None
     """
     p, t, a = _aligned(pose, twist, np.zeros(6) if acceleration is None else acceleration)
     theta = _angles(p)
+    if p.dtype == object:  # scalars that record cannot be compared
+        rates = angle_rates(theta, _angles(t))
+        return _joined(t, rates), _joined(a, angle_accelerations(theta, rates, _angles(a)))
     upright = np.abs(np.cos(p[..., 4])) < QUARTER_TURN
     if p.ndim == 1 and upright:
         return np.full(6, np.nan), np.full(6, np.nan)
@@ -78,7 +81,9 @@ def pose_error(target: Array, transforms: Array) -> Array:
 
 
 def _aligned(*values: ArrayLike) -> tuple[Array, ...]:
-    arrays = [np.asarray(value, float) for value in values]
+    arrays = [np.asarray(value) for value in values]
+    traced = any(array.dtype == object for array in arrays)
+    arrays = [array.astype(object if traced else float, copy=False) for array in arrays]
     if any(array.shape[-1:] != (6,) for array in arrays):
         raise ShapeError("poses", expected="(..., 6)", got=", ".join(str(array.shape) for array in arrays))
     if all(array.shape == arrays[0].shape for array in arrays):

@@ -15,7 +15,7 @@ from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.kernels.backends import NoKernelError
-from tauforge.kernels.specification import Shape
+from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import varying as families
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.evaluate import Evaluator, check_request, kernels_allowed, no_kernel
@@ -65,7 +65,7 @@ class Robot(ABC):
     6. **Positions**: `position_error(target, position)`, the short way round. `coordinate_rates` gives the time
        derivatives of the coordinates from velocities and accelerations, `from_coordinate_rates` undoes it.
        `rate_derivatives` are the derivatives of the first of them. `positions_are_poses` says that positions are poses
-       and velocities twists. `random_states` are states to try things on.
+       and velocities twists. `random_states` are states to try things on, `random_arguments` those of any function.
     7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their `sensors` measure;
        `poses_from_sensors`, where that puts the `moved_body`, with a guess if `pose_takes_guess`; `holding_forces` keep
        the robot at rest. A robot with other than n actuators gives the first two itself, or takes no law that needs
@@ -198,6 +198,15 @@ class Robot(ABC):
             return self._evaluator.compiled(function, target, name, fields, **chosen)
         except NoKernelError as error:
             raise no_kernel(function, error) from None
+
+    def specification(self, function: str, **options: Any) -> Specification:
+        """What the method of this name computes, as a graph, for those who write code from it.
+
+        function, options: as in `kernel`
+        """
+        check_request(function, self.functions, options, "float64")
+        self.check_function(function)
+        return self._evaluator.specification(function, **self.check_options(function, options))
 
     # ----------------------------------------------------------------------------------------------------- dynamics
 
@@ -343,6 +352,29 @@ class Robot(ABC):
         low, high = np.transpose([c.usual_range for c in self.coordinates])
         shape = (count, self.n)
         return random.uniform(low, high, shape), random.normal(size=shape), random.normal(size=shape)
+
+    def random_arguments(self, function: str, count: int, seed: int = 0) -> dict[str, Array]:
+        """Arguments of a function of the table to try it on, by name, (count, numbers) each.
+
+        States are those of `random_states`, forces those that they need, and other numbers are of order one.
+        """
+        random, states = np.random.default_rng(seed), self.random_states(count, seed)
+        found: dict[str, Array] = {}
+        for argument in self.functions[function].arguments:
+            known = self._random_argument(function, argument.name, states)
+            found[argument.name] = random.normal(size=(count, argument.numbers)) if known is None else known
+        return found
+
+    def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
+        """What `random_arguments` gives for this argument at these states; None for numbers of order one."""
+        names = [a.name for a in self.functions["inverse_dynamics"].arguments]
+        if argument in names:
+            return states[names.index(argument)]
+        if function == "forward_dynamics_derivatives":
+            function = "forward_dynamics"
+        if function == "forward_dynamics" and argument == self.functions[function].arguments[-1].name:
+            return self.forces_without_raising(*states)
+        return None
 
     # ---------------------------------------------------------------------------------------------------- actuators
 

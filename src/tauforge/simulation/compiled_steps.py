@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, arctangent, cos, sin
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.kernels.backends import NoKernelError, backend_of
@@ -84,6 +84,16 @@ class AnyScalarRobot:
         if not method_is_as_written(type(robot), name):
             raise NoKernelError(f"{robot.name} has a method {name} of its own")
         return found
+
+    def position_error(self, target: Array, position: Array) -> Array:
+        """`Robot.position_error` without a remainder: the short way round is the angle of sine and cosine."""
+        robot, error = self._robot, target - position
+        if not method_is_as_written(type(robot), "position_error"):
+            raise NoKernelError(f"{robot.name} has a method position_error of its own")
+        for k, coordinate in enumerate(robot.coordinates):
+            if coordinate.wraps:
+                error[k] = arctangent(sin(error[k]), cos(error[k]))
+        return error
 
     def _evaluated(self, name: str, *arguments: Array) -> Array:
         return np.array(_results(self._robot, name, self._robot.model, *arguments), dtype=object)

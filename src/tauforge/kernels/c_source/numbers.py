@@ -17,7 +17,7 @@ class Dialect(NamedTuple):
     function:  begins the definition of a function that is called from other generated code
     fused:     whether there is an instruction for a b + c with one rounding
     calls:     the functions of the language by our names (fma, sqrt, fabs, copysign, bits, number), for 64 bits and for
-               32; without rsqrt and reciprocal it divides
+               32; without rsqrt and reciprocal it divides, without select it uses ?:, which may branch
     nan:       an expression, for 64 bits and for 32
     integer:   an unsigned integer type, of 64 bits and of 32
     """
@@ -40,11 +40,14 @@ class CNumbers:
         self.dialect, self.bits, self.fused = dialect, bits, dialect.fused
         self.type = number_type(bits)
         self.lines: list[str] = []
+        self._names: dict[str, str] = {}
 
     def emit(self, expression: str, kind: str | None = None) -> str:
-        """The name of a new constant with this value."""
-        name = f"v{len(self.lines)}"
-        self.lines.append(f"const {kind or self.type} {name} = {expression};")
+        """The name of a constant with this value. Equal expressions have one: sqrt(x) beside 1 / sqrt(x)."""
+        name = self._names.get(expression)
+        if name is None:
+            name = self._names[expression] = f"v{len(self.lines)}"
+            self.lines.append(f"const {kind or self.type} {name} = {expression};")
         return name
 
     def do(self, statement: str) -> None:
@@ -82,6 +85,8 @@ class CNumbers:
         return COMPARISONS[how].format(a, b)
 
     def select(self, mask: str, a: str, b: str) -> str:
+        if "select" in self.dialect.calls[self.bits]:
+            return self.intrinsic("select", mask, a, b)
         return self.emit(f"({mask}) ? {a} : {b}")
 
     def integer_constant(self, value: int) -> str:

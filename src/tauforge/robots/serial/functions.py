@@ -314,9 +314,16 @@ def function_table(n: int) -> FunctionTable:
     carried = (PAYLOAD,)
     return {
         "inverse_dynamics": Function(
-            inverse_dynamics, acceleration, ((n,),), LOADS, {"formulation": DEFAULT_FORMULATION, **AXES}
+            inverse_dynamics,
+            acceleration,
+            ((n,),),
+            LOADS,
+            {"formulation": DEFAULT_FORMULATION, **AXES},
+            names=("tau",),
         ),
-        "forward_dynamics": Function(forward_dynamics, force, ((n,),), LOADS, AXES, Guard(SUSPICIOUS, judge)),
+        "forward_dynamics": Function(
+            forward_dynamics, force, ((n,),), LOADS, AXES, Guard(SUSPICIOUS, judge), names=("qdd",)
+        ),
         "mass_matrix": Function(mass_matrix, q, (square,), carried),
         "coriolis_matrix": Function(coriolis_matrix, state, (square,), carried),
         "gravity_forces": Function(gravity_forces, q, ((n,),), carried),
@@ -330,6 +337,7 @@ def function_table(n: int) -> FunctionTable:
             carried,
             FORWARD_OR_REVERSE,
             in_parts=large_arms.inverse_dynamics_derivatives,
+            names=("dtau_dq", "dtau_dqd", "dtau_dqdd"),
         ),
         "forward_dynamics_derivatives": Function(
             forward_dynamics_derivatives,
@@ -339,12 +347,13 @@ def function_table(n: int) -> FunctionTable:
             FORWARD_OR_REVERSE,
             Guard(SUSPICIOUS, judge),
             in_parts=large_arms.forward_dynamics_derivatives,
+            names=("dqdd_dq", "dqdd_dqd", "dqdd_dtau"),
         ),
         "regressor": Function(regressor, acceleration, ((n, 10 * n),), joints("qd_ref")),
         "forward_kinematics": Function(forward_kinematics, q, ((4, 4),)),
         "link_frames": Function(link_frames, q, ((n + 1, 4, 4),)),
         "jacobian": Function(jacobian, q, ((6, n),)),
-        "energy": Function(energy, state, ((), ()), carried),
+        "energy": Function(energy, state, ((), ()), carried, names=("kinetic", "potential")),
         "inverse_dynamics_slope": Function(
             inverse_dynamics_slope, joints("q", "qd", "qdd", "dq", "dqd"), ((n,),), carried, quick=False, public=False
         ),

@@ -319,18 +319,35 @@ POSE, MOVING, ACCELERATED = six("pose"), six("pose", "twist"), six("pose", "twis
 HELD, LOADS, AXES = (PAYLOAD,), (*six("external_wrench"), PAYLOAD, BASE_MOTION), {"platform_axes": False}
 FORCED = six("pose", "twist", "leg_forces")
 SQUARE = (6, 6)
+LEG_MOTION_NAMES = (
+    "lengths",
+    "rates",
+    "accelerations",
+    "spins",
+    "spin_rates",
+    "angular_velocities",
+    "angular_accelerations",
+    "directions",
+)
 FORCES, MASSES = Guard(1.0, guards.judge_force_matrix), Guard(1.0, guards.judge_mass_matrix)
 FUNCTIONS: dict[str, Function] = {
     "inverse_dynamics": Function(
-        inverse_dynamics, ACCELERATED, ((LEGS,),), LOADS, {"model": EXACT, "corrections": "", **AXES}, FORCES
+        inverse_dynamics,
+        ACCELERATED,
+        ((LEGS,),),
+        LOADS,
+        {"model": EXACT, "corrections": "", **AXES},
+        FORCES,
+        names=("leg_forces",),
     ),
-    "forward_dynamics": Function(forward_dynamics, FORCED, ((6,),), LOADS, AXES, MASSES),
+    "forward_dynamics": Function(forward_dynamics, FORCED, ((6,),), LOADS, AXES, MASSES, names=("acceleration",)),
     "inverse_dynamics_derivatives": Function(
         inverse_dynamics_derivatives,
         ACCELERATED,
         (SQUARE,) * 3,
         HELD,
         guard=FORCES,
+        names=("dforces_dpose", "dforces_dtwist", "dforces_dacceleration"),
     ),
     "forward_dynamics_derivatives": Function(
         forward_dynamics_derivatives,
@@ -338,18 +355,40 @@ FUNCTIONS: dict[str, Function] = {
         (SQUARE,) * 3,
         HELD,
         guard=MASSES,
+        names=("dacceleration_dpose", "dacceleration_dtwist", "dacceleration_dforces"),
     ),
     "mass_matrix": Function(mass_matrix, POSE, (SQUARE,), HELD),
     "bias_wrench": Function(bias_wrench, MOVING, ((6,),), HELD),
     "force_matrix": Function(force_matrix, POSE, (SQUARE,)),
-    "inverse_kinematics": Function(inverse_kinematics, POSE, ((LEGS,),)),
-    "leg_motion": Function(leg_motion, ACCELERATED, ((LEGS,),) * 5 + ((LEGS, 3),) * 3, quick=False),
-    "joint_reactions": Function(joint_reactions, ACCELERATED, ((LEGS, 6),) * 3, LOADS, AXES, FORCES, quick=False),
-    "energy": Function(energy, MOVING, ((), ()), HELD),
-    "twist_of": Function(twist_of, six("pose", "rates"), ((6,),), guard=Guard(LARGE, guards.judge_rates), quick=False),
-    "acceleration_of": Function(acceleration_of, six("pose", "twist", "accelerations"), ((6,),), quick=False),
-    "tracked_pose": Function(tracked_pose, six("lengths", "guess"), ((6,), ()), quick=False),
+    "inverse_kinematics": Function(inverse_kinematics, POSE, ((LEGS,),), names=("lengths",)),
+    "leg_motion": Function(
+        leg_motion, ACCELERATED, ((LEGS,),) * 5 + ((LEGS, 3),) * 3, quick=False, names=LEG_MOTION_NAMES
+    ),
+    "joint_reactions": Function(
+        joint_reactions,
+        ACCELERATED,
+        ((LEGS, 6),) * 3,
+        LOADS,
+        AXES,
+        FORCES,
+        quick=False,
+        names=("base_joints", "prismatic_joints", "platform_joints"),
+    ),
+    "energy": Function(energy, MOVING, ((), ()), HELD, names=("kinetic", "potential")),
+    "twist_of": Function(
+        twist_of, six("pose", "rates"), ((6,),), guard=Guard(LARGE, guards.judge_rates), quick=False, names=("twist",)
+    ),
+    "acceleration_of": Function(
+        acceleration_of, six("pose", "twist", "accelerations"), ((6,),), quick=False, names=("acceleration",)
+    ),
+    "tracked_pose": Function(
+        tracked_pose, six("lengths", "guess"), ((6,), ()), quick=False, names=("pose", "residual")
+    ),
     "refine": Function(
-        refine, (*six("lengths"), Argument("state", (7,), "x, y, z and a quaternion")), ((7,), ()), quick=False
+        refine,
+        (*six("lengths"), Argument("state", (7,), "x, y, z and a quaternion")),
+        ((7,), ()),
+        quick=False,
+        names=("refined", "residual"),
     ),
 }

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.algebra.dual import derivative, seeded
-from tauforge.algebra.rotations import angle_rates
+from tauforge.algebra.rotations import angle_rates, quaternion_of
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
@@ -159,6 +159,18 @@ class StewartPlatform(PlatformDescription):
         SingularityError where there are no poses around home that the legs can hold.
         """
         return random_states(self, count, seed)
+
+    def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
+        pose = states[0]
+        match argument:
+            case "lengths":
+                return self.inverse_kinematics(pose)
+            case "guess":  # as far from the pose as a machine moves between two calls
+                return pose + 1e-2 * np.sin(np.arange(pose.size).reshape(pose.shape))
+            case "state":
+                turns = quaternion_of(Vector(*np.moveaxis(pose[:, 3:], -1, 0)))
+                return np.column_stack([pose[:, :3], *turns])
+        return super()._random_argument(function, argument, states)
 
     def actuator_motion(self, position: Array, velocity: Array) -> tuple[Array, Array]:
         moved = self.leg_motion(position, velocity)

@@ -1,0 +1,46 @@
+"""`export-c`: functions of a robot as C99."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tauforge.cli.arguments import Json, Lock, Robot, Tip, load_robot
+from tauforge.cli.output import item, result
+
+
+def export_c(
+    robot: Robot,
+    directory: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="An existing folder for the files.")],
+    function: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME", help="Such as inverse_dynamics or computed_torque. May be repeated. Default: all."
+        ),
+    ] = None,
+    prefix: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Of files and functions. Default: the robot's name.")
+    ] = None,
+    dtype: Annotated[str, typer.Option(metavar="TYPE", help="float64 for double, float32 for float.")] = "float64",
+    tip: Tip = None,
+    lock: Lock = None,
+    as_json: Json = False,
+) -> None:
+    """Functions of a robot as C99 without allocation or libraries, with a self-test and a file for CMake."""
+    from tauforge.export import export_c as write
+
+    made = write(load_robot(robot, tip, lock), directory, function or None, prefix, dtype)
+
+    def shown() -> Any:
+        yield f"{made.header}, {made.source.name}, {made.test.name}, {made.cmake.name}"
+        yield from (item(name) for name in made.functions)
+        yield from (item(reason, mark="left out:") for reason in made.left_out)
+        yield f"The comment in {made.header.name} says how to build and test them."
+
+    files = {"header": made.header, "source": made.source, "test": made.test, "cmake": made.cmake}
+    result(as_json, {**files, "functions": made.functions, "left_out": made.left_out}, shown)
+
+
+COMMANDS = (("export-c", export_c),)

@@ -1,0 +1,215 @@
+"""`export_c`: functions of a robot as C99."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.export import control_step, description
+from tauforge.export.rounding import STATES, evaluated, rounded, rounding
+from tauforge.files import written_whole
+from tauforge.kernels.c99 import files
+from tauforge.kernels.c99.function import CFunction, Described
+from tauforge.kernels.c99.names import check_prefix, prefix_of
+from tauforge.kernels.c99.self_test import Vectors, self_test
+from tauforge.kernels.specification import Specification
+from tauforge.robots.evaluate import reference
+from tauforge.robots.robot import Robot, check_robot
+
+BITS = {"float64": 64, "float32": 32}
+TESTED = 4  # states of the self-test
+SLACK = 16  # the self-test allows so many times the error that was measured, and a little more
+FLOOR = {"float64": 1e-13, "float32": 1e-6}
+
+
+class ExportedC(NamedTuple):
+    """header, source, test, cmake: the files
+    functions: names in C
+    left_out:  functions of the robot that are not there, and why
+    """
+
+    header: Path
+    source: Path
+    test: Path
+    cmake: Path
+    functions: tuple[str, ...]
+    left_out: tuple[str, ...]
+
+
+class _Wanted(NamedTuple):
+    specification: Specification
+    described: Described
+
+
+def export_c(
+    robot: Robot,
+    directory: str | os.PathLike[str],
+    functions: Sequence[str] | None = None,
+    prefix: str | None = None,
+    dtype: str = "float64",
+) -> ExportedC:
+    """Write functions of a robot as C99 that needs no allocation, no state and no library but a square root.
+
+    directory: an existing folder, for one robot. PREFIX.h, PREFIX.c, PREFIX_test.c and CMakeLists.txt are written
+    functions: names of methods such as "inverse_dynamics", and "computed_torque", one step of that law with its gains
+               as arguments; default all that the robot has. The header says which were left out
+    prefix:    of files and functions; default the robot's name with underscores
+    dtype:     "float64" for double, "float32" for float
+
+    The functions take one state, in the order of the method; payloads and wrenches have no argument: export
+    `robot.carrying(payload)`. The header tells the cost of each function and a bound of its stack. PREFIX_test.c is a
+    self-test with reference vectors. Existing files are replaced if an export wrote them; ModelError otherwise.
+
+    Identity: within 1e-12 of the methods in double precision.
+    """
+    robot = check_robot("robot", robot)
+    prefix = prefix_of(robot.name) if prefix is None else check_prefix(prefix)
+    bits, folder = _bits(dtype), _folder(directory)
+    dtype = f"float{bits}"
+    wanted, left_out = _chosen(robot, functions)
+    made, tests, notes = [], [], {}
+    for name, (specification, described) in wanted.items():
+        try:
+            function = CFunction(specification, described, prefix, bits)
+        except UnsupportedFeatureError as error:
+            if functions is not None:
+                raise
+            left_out.append(f"{name}: {error.reason}.")
+            continue
+        vectors, notes[name] = _measured(robot, function, specification, dtype)
+        made.append(function)
+        tests.append((function, vectors))
+    if not made:
+        raise ModelError(f"{robot.name} has no function to write", field="functions")
+    texts = {
+        f"{prefix}.h": files.header(
+            prefix, description.about(robot, [w.specification for w in wanted.values()], left_out), made, notes
+        ),
+        f"{prefix}.c": files.source(prefix, made),
+        f"{prefix}_test.c": self_test(prefix, tests),
+        "CMakeLists.txt": files.cmake(prefix),
+    }
+    for name in texts:
+        _check_replaceable(folder / name, prefix)
+    for name, text in texts.items():
+        with written_whole(folder / name) as file:
+            file.write(text.encode("ascii"))
+    header, source, test, cmake = (folder / name for name in texts)
+    return ExportedC(header, source, test, cmake, tuple(f.c_name for f in made), tuple(left_out))
+
+
+def _bits(dtype: object) -> int:
+    try:
+        name = "none" if dtype is None else np.dtype(dtype).name  # type: ignore[call-overload]
+        return BITS[name]
+    except (KeyError, TypeError):
+        raise UnsupportedFeatureError(
+            f"dtype {dtype!r} is not supported", field="dtype", remedy="Use float64 or float32"
+        ) from None
+
+
+def _folder(directory: object) -> Path:
+    if not isinstance(directory, str | os.PathLike):
+        raise ShapeError("directory", expected="a path", got=repr(directory))
+    folder = Path(directory)
+    if not folder.is_dir():
+        problem = "expected a folder, got a file" if folder.exists() else "the folder does not exist"
+        raise ModelError(problem, file=folder, field="directory", remedy="Make it first")
+    return folder
+
+
+def _check_replaceable(path: Path, prefix: str) -> None:
+    """ModelError where the file is not one of ours."""
+    if not path.is_file():  # what else it may be is refused on writing
+        return
+    try:
+        with path.open("rb") as file:
+            first = file.readline()
+    except OSError as error:
+        raise ModelError(f"the file cannot be read: {error.strerror or error}", file=path) from None
+    if files.mark(prefix).encode() not in first:
+        raise ModelError(
+            f"the file exists, and no export of {prefix} wrote it", file=path, remedy="Choose another folder"
+        )
+
+
+def _chosen(robot: Robot, functions: Sequence[str] | None) -> tuple[dict[str, _Wanted], list[str]]:
+    """Specifications by name, and what the robot has beside them but cannot do."""
+    if functions is None:
+        return _everything(robot)
+    if isinstance(functions, str) or not all(isinstance(name, str) for name in functions):
+        raise UnsupportedFeatureError(f"expected a sequence of names, got {functions!r}", field="functions")
+    if not functions:
+        raise UnsupportedFeatureError("no function is named", field="functions", remedy="Leave it out for all of them")
+    found = {}
+    for name in functions:
+        if name not in robot.functions and name != control_step.COMPUTED_TORQUE:
+            known = [key for key, entry in robot.functions.items() if entry.public]
+            raise UnsupportedFeatureError(
+                f"there is no function {name!r}",
+                field="functions",
+                remedy=f"Use one of {', '.join((*known, control_step.COMPUTED_TORQUE))}",
+            )
+        found[name] = _wanted(robot, name)
+    return found, []
+
+
+def _everything(robot: Robot) -> tuple[dict[str, _Wanted], list[str]]:
+    found, left_out = {}, []
+    for name, entry in robot.functions.items():
+        if entry.public:
+            try:
+                found[name] = _wanted(robot, name)
+            except ModelError as error:
+                left_out.append(f"{error.statement}.")
+    if control_step.applies(robot):
+        found[control_step.COMPUTED_TORQUE] = _wanted(robot, control_step.COMPUTED_TORQUE)
+    return found, left_out
+
+
+def _wanted(robot: Robot, name: str) -> _Wanted:
+    if name in robot.functions:
+        return _Wanted(robot.specification(name), description.described(robot, name, robot.functions[name]))
+    step = control_step.computed_torque(robot)
+    return _Wanted(step, description.described_step(robot, step))
+
+
+def _measured(robot: Robot, function: CFunction, specification: Specification, dtype: str) -> tuple[Vectors, list[str]]:
+    """Reference vectors, and what the header says about the error: on random states within the limits.
+
+    The error in single precision shows how much a function magnifies rounding, so it is measured for double as well.
+    """
+    names = [name for name, _ in specification.arguments]
+    if function.name in robot.functions:
+        given = rounded(list(robot.random_arguments(function.name, STATES).values()), "float32")
+        results = reference(robot, function.name, dict(zip(names, given, strict=True)), {})
+    else:
+        given = rounded(control_step.random_arguments(robot, STATES), "float32")
+        results = (control_step.reference(robot, given),)
+    want: list[Array] = [x.reshape(STATES, -1) for x in results]
+    got = evaluated(function.graph, dict(zip(names, given, strict=True)), specification.results, "float32")
+    usable = (*want, *got) if dtype == "float32" else want
+    tested = np.flatnonzero(np.all([np.isfinite(x).all(axis=1) for x in usable], axis=0))[:TESTED]
+    if not len(tested):
+        raise UnsupportedFeatureError(f"{function.name} is not finite at any random state", field="functions")
+    unit = np.finfo(dtype).eps / np.finfo("float32").eps
+    allowed = [
+        FLOOR[dtype] * np.abs(b[tested]).max() + SLACK * unit * np.nan_to_num(np.abs(a - b)[tested], posinf=0.0).max()
+        for a, b in zip(got, want, strict=True)
+    ]
+    vectors = Vectors([x[tested].tolist() for x in given], [x[tested].tolist() for x in want], allowed)
+    if dtype == "float64":
+        return vectors, []
+    errors = rounding(got, want)
+    return vectors, [
+        f"Error of float: {max(error.largest for error in errors):.1e} of the largest number of a result at worst,"
+        f" {max(error.median for error in errors):.1e} in the median. Measured at export on {STATES} random states"
+        " within the limits, each operation rounded, against the formulas in double precision. It is an estimate, no"
+        " bound."
+    ]

@@ -1,0 +1,113 @@
+"""What the comments of exported files say about a robot and its functions."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+from collections.abc import Sequence
+
+from tauforge import __version__
+from tauforge.kernels.c99.function import Described
+from tauforge.kernels.specification import Specification
+from tauforge.robots.functions import Argument, Function
+from tauforge.robots.robot import Robot
+
+GUARDED = (
+    "Near a singular state results are huge or not finite; the Python method refuses such states, this function does"
+    " not."
+)
+RATES = ("", "/s", "/s^2")
+STATE = ("position", "velocity", "acceleration")
+
+
+def about(robot: Robot, specifications: Sequence[Specification], left_out: Sequence[str]) -> list[str]:
+    """Paragraphs at the top of the header."""
+    listed = "; ".join(f"{k} {c.name} [{c.unit}]" for k, c in enumerate(robot.coordinates))
+    forces = "; ".join(f"{k} {a.words} [{a.unit}]" for k, a in enumerate(robot.actuators))
+    gravity = ", ".join(f"{x:g}" for x in robot.gravity)
+    frames = (
+        "Positions are poses of the moved body in the base frame: x, y, z and the angles of R = Rz Ry Rx. Velocities"
+        " are twists (velocity of its origin, angular velocity), base axes."
+        if robot.positions_are_poses
+        else "Positions are the coordinates below, velocities and accelerations their time derivatives."
+    )
+    paragraphs = [
+        f"{robot.name}: {robot.kind} with {robot.n} coordinates and {len(robot.actuators)} actuators.",
+        f"tauforge {__version__}, robot {digest(robot, specifications)}.",
+        f"SI units and radians. Gravity is the acceleration of free fall, ({gravity}) m/s^2. A wrench is a force and a"
+        " moment.",
+        frames,
+        f"Coordinates: {listed}.",
+        f"Actuators: {forces}.",
+    ]
+    return paragraphs + [f"Left out: {reason}" for reason in left_out]
+
+
+def digest(robot: Robot, specifications: Sequence[Specification]) -> str:
+    """Equal for equal robots: of the parameters, or of the graphs where a robot has no text that determines it."""
+    text = robot.identity
+    if text is None:
+        text = " ".join(repr(specification.graph) for specification in specifications)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def described(robot: Robot, name: str, function: Function) -> Described:
+    meanings = [f"{_meaning(robot, argument)}{_units(robot, argument.name)}" for argument in function.arguments]
+    return Described(
+        _summary(robot, name, function),
+        meanings,
+        [(result, _units(robot, result).strip(" []")) for result in function.result_names(name)],
+        () if function.guard is None else (GUARDED,),
+    )
+
+
+def described_step(robot: Robot, specification: Specification) -> Described:
+    """Computed torque."""
+    unit = _units(robot, robot.functions["inverse_dynamics"].arguments[0].name)
+    meanings = ["measured position", "measured velocity"]
+    meanings += [f"target {word}" for word in ("position", "velocity", "acceleration")]
+    meanings = [f"{meaning}{unit if k in (0, 2) else ''}" for k, meaning in enumerate(meanings)]
+    meanings += ["gains of the position's errors, 1/s^2", "gains of the velocity's errors, 1/s"]
+    forces = robot.functions["inverse_dynamics"].result_names("force")[0]
+    note = "Errors of angles that a full turn leaves unchanged go the short way round."
+    wraps = any(coordinate.wraps for coordinate in robot.coordinates)
+    return Described(
+        "One step of computed torque: forces for the acceleration qdd_d + Kv (qd_d - qd) + Kp (q_d - q) of the"
+        " coordinates.",
+        meanings,
+        [(forces, _units(robot, forces).strip(" []"))],
+        (note,) if wraps else (),
+    )
+
+
+def _summary(robot: Robot, name: str, function: Function) -> str:
+    """The first paragraph of the method's documentation, or of the formula's."""
+    for source in (getattr(type(robot), name, None), function.formula):
+        words = inspect.getdoc(source)
+        if words:
+            return " ".join(words.split("\n\n")[0].split()).replace("(..., ", "(")
+    return name.replace("_", " ").capitalize() + "."
+
+
+def _meaning(robot: Robot, argument: Argument) -> str:
+    """In words; those of the state where the table tells only how many numbers there are."""
+    words = argument.meaning.format(name=robot.name)
+    state = [known.name for known in robot.functions["inverse_dynamics"].arguments]
+    if words == argument.meaning:
+        return words
+    return STATE[state.index(argument.name)] if argument.name in state else f"{words}, a number for each"
+
+
+def _units(robot: Robot, argument: str) -> str:
+    """Such as " [rad]", of the arguments and results that every robot has."""
+    entry = robot.functions["inverse_dynamics"]
+    for place, known in enumerate(entry.arguments):
+        if known.name == argument:
+            return _listed([f"{c.unit}{RATES[place]}" for c in robot.coordinates])
+    if argument in (entry.result_names("")[0], robot.functions["forward_dynamics"].arguments[-1].name):
+        return _listed([actuator.unit for actuator in robot.actuators])
+    return ""
+
+
+def _listed(units: Sequence[str]) -> str:
+    return f" [{units[0] if len(set(units)) == 1 else ', '.join(units)}]"

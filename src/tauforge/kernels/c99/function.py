@@ -1,0 +1,157 @@
+"""One function as C: its signature, its comment and its definition."""
+
+from __future__ import annotations
+
+import math
+import textwrap
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tauforge.errors import UnsupportedFeatureError
+from tauforge.kernels.arithmetic import to_single
+from tauforge.kernels.c99.body import Body, Place, body
+from tauforge.kernels.c99.names import comment_text, parameter
+from tauforge.kernels.c_source.numbers import number_type
+from tauforge.kernels.specification import Shape, Specification
+from tauforge.tracing.counting import count
+from tauforge.tracing.graph import Graph, without_dead_code
+
+MAX_OPERATIONS = 40_000  # gcc takes about 10 s for so many
+WIDTH = 110
+
+
+class Array(NamedTuple):
+    """A parameter: an array of numbers, row by row."""
+
+    name: str
+    core: Shape
+    meaning: str
+
+    @property
+    def numbers(self) -> int:
+        return math.prod(self.core)
+
+    @property
+    def shown(self) -> str:
+        """Such as q[6], or M[36] (6 x 6, row by row)."""
+        rows = f" ({' x '.join(map(str, self.core))}, row by row)" if len(self.core) > 1 else ""
+        return f"{self.name}[{self.numbers}]{rows}"
+
+
+class Described(NamedTuple):
+    """What a caller tells about a function beside its specification.
+
+    summary:   what it computes, a paragraph
+    arguments: what each argument means
+    results:   names and meanings
+    notes:     further paragraphs
+    """
+
+    summary: str
+    arguments: Sequence[str]
+    results: Sequence[tuple[str, str]]
+    notes: Sequence[str] = ()
+
+
+class CFunction:
+    """A specification as C in one precision, without the doubt of guarded functions."""
+
+    def __init__(self, specification: Specification, described: Described, prefix: str, bits: int) -> None:
+        self.name, self.prefix, self.bits = specification.name, prefix, bits
+        self.c_name = f"{prefix}_{specification.name}"
+        self.described, self.number = described, number_type(bits)
+        self.graph = without_doubt(specification)
+        check_graph(self.name, self.graph, bits)
+        taken: set[str] = set()
+        self.arguments = [
+            Array(_unique(name, taken), core, meaning)
+            for (name, core), meaning in zip(specification.arguments, described.arguments, strict=True)
+        ]
+        self.results = [
+            Array(_unique(name, taken), core, meaning)
+            for (name, meaning), core in zip(described.results, specification.results, strict=True)
+        ]
+        inputs = {
+            f"{name}{k}": Place(array.name, k)
+            for (name, _), array in zip(specification.arguments, self.arguments, strict=True)
+            for k in range(array.numbers)
+        }
+        outputs = [Place(array.name, k) for array in self.results for k in range(array.numbers)]
+        self.body: Body = body(self.name, self.graph, inputs, outputs, prefix, bits)
+
+    @property
+    def signature(self) -> str:
+        restrict = f"{self.prefix.upper()}_RESTRICT"
+        given = [f"const {self.number} {a.name}[{restrict} {a.numbers}]" for a in self.arguments]
+        given += [f"{self.number} {a.name}[{restrict} {a.numbers}]" for a in self.results]
+        head = f"void {self.c_name}("
+        return head + f",\n{' ' * len(head)}".join(given) + ")"
+
+    @property
+    def definition(self) -> str:
+        lines = "".join(f"    {line}\n" for line in self.body.lines)
+        return "\n".join((*self.body.parts, f"{self.signature}\n{{\n{lines}}}\n"))
+
+    def comment(self, more: Sequence[str]) -> str:
+        """What the header says before the declaration."""
+        cost = count(self.graph)
+        parts = [f"{cost.multiplications} multiplications", f"{cost.additions} additions"]
+        parts += [
+            f"{number} {name}"
+            for number, name in (
+                (cost.divisions, "divisions"),
+                (cost.roots, "square roots"),
+                (cost.sincos, "sines and cosines"),
+            )
+            if number
+        ]
+        lines = [self.described.summary]
+        lines += [f"{a.shown}: {a.meaning}" for a in self.arguments]
+        lines += [f"{a.shown}, written: {a.meaning}" if a.meaning else f"{a.shown}, written" for a in self.results]
+        lines += [f"Operations: {', '.join(parts)}."]
+        lines += [
+            f"Stack: at most {self.body.stack} bytes; {self.body.waiting * self.bits // 8} bytes of values wait at the"
+            " same time, which is about what an optimising compiler needs."
+        ]
+        return block(*lines, *self.described.notes, *more)
+
+
+def without_doubt(specification: Specification) -> Graph:
+    graph = specification.graph
+    if specification.doubt_limit is None:
+        return graph
+    return without_dead_code(graph.nodes, graph.outputs[:-1])
+
+
+def check_graph(name: str, graph: Graph, bits: int) -> None:
+    if len(graph.nodes) > MAX_OPERATIONS:
+        raise UnsupportedFeatureError(
+            f"{name} has {len(graph.nodes)} operations, and at most {MAX_OPERATIONS} are written as C",
+            field="functions",
+            remedy="Leave it out",
+        )
+    constants = [node.value for node in graph.nodes if node.op == "constant"]
+    if any(not math.isfinite(value if bits == 64 else to_single(value)) for value in constants):
+        raise UnsupportedFeatureError(
+            f"{name} has a constant that is not a finite number of {bits} bits",
+            field="dtype",
+            remedy="Use other units in the model" if bits == 64 else "Use float64",
+        )
+
+
+def block(*paragraphs: str) -> str:
+    """A comment, wrapped."""
+    lines = []
+    for paragraph in paragraphs:
+        wrapped = textwrap.wrap(comment_text(paragraph), WIDTH, subsequent_indent="    ", break_long_words=False)
+        lines += [f" * {comment_text(line)}" for line in wrapped]
+    return "/*\n" + "\n".join(lines) + "\n */\n"
+
+
+def _unique(name: str, taken: set[str]) -> str:
+    """A parameter's name that no other has: a result may be called like an argument."""
+    found = parameter(name)
+    while found in taken:
+        found = f"{found}_out"
+    taken.add(found)
+    return found

@@ -1,0 +1,40 @@
+"""Every function of every robot of the catalogue as strict C99, compiled and compared with its formula."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import tauforge as tf
+from support.c_compiler import Library, compiled, needs_gcc, self_test
+from support.exported_functions import agrees, exported
+from tauforge.robots.evaluate import reference
+
+LARGE = ("box", "motion-rig", "pedrammehr2012")  # their derivatives in float are like those of dasgupta1998
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", tf.catalogue())
+def test_every_function_of_every_robot_in_double(name, tmp_path):
+    robot = tf.load(name)
+    made = exported(robot, tmp_path / "c")
+    target = compiled(made, "-O0")
+    assert "agree" in self_test(made, target)
+    public = {key for key, entry in robot.functions.items() if entry.public}
+    written = {key.removeprefix(f"{made.source.stem}_") for key in made.functions} - {"computed_torque"}
+    assert written | {reason.split(":")[0] for reason in made.left_out} == public
+    agrees(robot, Library(made, target), written, "float64", lambda key, given: reference(robot, key, given, {}))
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", tf.catalogue())
+def test_every_function_of_every_robot_in_float(name, tmp_path):
+    """The self-test allows a multiple of the error that was measured when it was written."""
+    robot = tf.load(name)
+    functions = None
+    if name in LARGE:
+        functions = [key for key, entry in robot.functions.items() if entry.public and "derivatives" not in key]
+    made = exported(robot, tmp_path / "c", functions=functions, dtype="float32")
+    assert "agree" in self_test(made, compiled(made, "-O0"))
+    assert "double" not in re.sub(r"/\*.*?\*/", "", made.source.read_text(), flags=re.DOTALL)

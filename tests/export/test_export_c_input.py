@@ -1,0 +1,179 @@
+"""What `export_c` refuses, and that it leaves nothing half-written; names that could break out of comments."""
+
+from __future__ import annotations
+
+import os
+import re
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import tauforge as tf
+from support.c_compiler import compiled, needs_gcc
+from support.command_line import error_of, parsed
+from support.command_line import run as command
+from tauforge.kernels.c99 import function as c_function
+from tauforge.kernels.c99.names import KEYWORDS, check_prefix, comment_text, parameter, prefix_of
+
+
+@pytest.fixture(scope="module")
+def arm():
+    return tf.load("planar-2r")
+
+
+def left(folder):
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "words"),
+    [
+        ({"functions": ["inverse_dynamic"]}, tf.UnsupportedFeatureError, r"no function 'inverse_dynamic'\. Use one of"),
+        ({"functions": "energy"}, tf.UnsupportedFeatureError, "expected a sequence of names"),
+        ({"functions": []}, tf.UnsupportedFeatureError, "no function is named"),
+        ({"functions": [3]}, tf.UnsupportedFeatureError, "expected a sequence of names"),
+        ({"prefix": "2r"}, tf.ModelError, "letters, digits and single underscores"),
+        ({"prefix": "my-arm"}, tf.ModelError, "letters, digits"),
+        ({"prefix": "a__b"}, tf.ModelError, "single underscores"),
+        ({"prefix": "_arm"}, tf.ModelError, "a letter first"),
+        ({"prefix": "../arm"}, tf.ModelError, "letters, digits"),
+        ({"prefix": ""}, tf.ModelError, "letters, digits"),
+        ({"prefix": 7}, tf.ModelError, "letters, digits"),
+        ({"prefix": "double"}, tf.ModelError, "a word of C"),
+        ({"prefix": "template"}, tf.ModelError, "a word of C"),
+        ({"prefix": "tf_arm"}, tf.ModelError, "inside the generated code"),
+        ({"prefix": "a" * 41}, tf.ModelError, "at most 40 characters"),
+        ({"dtype": "float16"}, tf.UnsupportedFeatureError, "Use float64 or float32"),
+        ({"dtype": "int32"}, tf.UnsupportedFeatureError, "Use float64 or float32"),
+        ({"dtype": "number"}, tf.UnsupportedFeatureError, "Use float64 or float32"),
+        ({"dtype": None}, tf.UnsupportedFeatureError, "Use float64 or float32"),
+    ],
+)
+def test_bad_arguments_are_refused_by_name(arm, tmp_path, options, error, words):
+    with pytest.raises(error, match=words):
+        tf.export_c(arm, tmp_path, **options)
+    assert left(tmp_path) == []
+
+
+def test_bad_folders_are_refused(arm, tmp_path):
+    (tmp_path / "file").write_text("")
+    with pytest.raises(tf.ModelError, match="the folder does not exist"):
+        tf.export_c(arm, tmp_path / "missing")
+    with pytest.raises(tf.ModelError, match="got a file"):
+        tf.export_c(arm, tmp_path / "file")
+    with pytest.raises(tf.ShapeError, match="expected a path"):
+        tf.export_c(arm, 3)
+
+
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may write everywhere")
+def test_a_folder_without_permission_is_refused(arm, tmp_path):
+    tmp_path.chmod(0o500)
+    try:
+        with pytest.raises(tf.ModelError, match="cannot be written"):
+            tf.export_c(arm, tmp_path)
+    finally:
+        tmp_path.chmod(0o700)
+
+
+def test_something_else_than_a_robot_is_refused(tmp_path):
+    with pytest.raises(tf.ModelError, match="expected a robot"):
+        tf.export_c("puma560", tmp_path)
+
+
+def test_files_of_others_are_not_replaced(arm, tmp_path):
+    tf.export_c(arm, tmp_path, functions=["energy"])
+    tf.export_c(arm, tmp_path, functions=["energy", "mass_matrix"])
+    assert "mass_matrix" in (tmp_path / "planar_2r.h").read_text()
+    before = (tmp_path / "planar_2r.c").read_text()
+    (tmp_path / "CMakeLists.txt").write_text("project(mine)\n")
+    with pytest.raises(tf.ModelError, match="no export of planar_2r wrote it"):
+        tf.export_c(arm, tmp_path, functions=["energy"])
+    assert (tmp_path / "CMakeLists.txt").read_text() == "project(mine)\n"
+    assert (tmp_path / "planar_2r.c").read_text() == before
+
+
+def test_an_error_on_the_way_leaves_nothing(arm, tmp_path, monkeypatch):
+    def fails(*arguments):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", fails)
+    with pytest.raises(tf.ModelError, match="No space left"):
+        tf.export_c(arm, tmp_path, functions=["energy"])
+    assert left(tmp_path) == []
+
+
+def test_a_robot_without_masses(tmp_path):
+    """Its geometry is exported; dynamics that is asked for is refused."""
+    platform = tf.load("dietmaier")
+    with pytest.raises(tf.ModelError, match="no masses"):
+        tf.export_c(platform, tmp_path, functions=["inverse_dynamics"])
+    with pytest.raises(tf.ModelError, match="no masses"):
+        tf.export_c(platform, tmp_path, functions=["computed_torque"])
+    made = tf.export_c(platform, tmp_path)
+    assert "dietmaier_inverse_kinematics" in made.functions
+    assert any("inverse_dynamics" in reason for reason in made.left_out)
+    assert "Left out: inverse_dynamics: dietmaier has a geometry but no masses" in re.sub(
+        r"\s*\n \*\s*", " ", made.header.read_text()
+    )
+
+
+def test_a_function_that_is_too_large(arm, tmp_path, monkeypatch):
+    monkeypatch.setattr(c_function, "MAX_OPERATIONS", 60)
+    with pytest.raises(tf.UnsupportedFeatureError, match=r"forward_dynamics_derivatives has .* at most 60 are written"):
+        tf.export_c(arm, tmp_path, functions=["forward_dynamics_derivatives"])
+    assert left(tmp_path) == []
+    made = tf.export_c(arm, tmp_path)
+    assert any(reason.startswith("forward_dynamics_derivatives") for reason in made.left_out)
+
+
+def test_a_constant_beyond_float(tmp_path):
+    heavy = tf.load("planar-2r").replace(gravity=(0.0, -1e39, 0.0))
+    tf.export_c(heavy, tmp_path, functions=["gravity_forces"])
+    with pytest.raises(tf.UnsupportedFeatureError, match="not a finite number of 32 bits"):
+        tf.export_c(heavy, tmp_path, functions=["gravity_forces"], dtype="float32")
+
+
+@needs_gcc
+@pytest.mark.parametrize("name", ['*/ int x = "', "a\nb\\", "arm \u202e\x1b[31m", "??/", "/* nested", "7", "int", "v1"])
+def test_no_name_breaks_out_of_a_comment(name, tmp_path):
+    named = tf.load("planar-2r").replace(name=name)
+    made = tf.export_c(named, tmp_path, functions=["inverse_dynamics"])
+    compiled(made, "-O0", "-trigraphs")
+    assert all(path.read_text(encoding="ascii") for path in made[:4])
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.too_slow])
+@given(st.text())
+def test_texts_become_names_and_comments(text):
+    assert check_prefix(prefix_of(text))
+    assert re.fullmatch("[A-Za-z][A-Za-z0-9_]*", f"x{parameter(text)}")
+    assert parameter(text) not in KEYWORDS
+    shown = comment_text(text)
+    assert shown.isascii()
+    assert "*/" not in shown
+    assert not shown.endswith("\\")
+
+
+def test_the_command(tmp_path):
+    done = command("export-c", "scara", tmp_path, "--function", "inverse_dynamics", "--prefix", "mine")
+    assert "mine_inverse_dynamics" in done.output
+    assert left(tmp_path) == ["CMakeLists.txt", "mine.c", "mine.h", "mine_test.c"]
+    again = parsed("export-c", "scara", tmp_path, "--function", "energy", "--prefix", "mine", "--dtype", "float32")
+    assert again["functions"] == ["mine_energy"]
+    assert "float q[" in (tmp_path / "mine.h").read_text()
+    assert "there is no function 'nothing'" in error_of("export-c", "scara", tmp_path, "--function", "nothing")
+    assert "no export of scara wrote it" in error_of("export-c", "scara", tmp_path, "--function", "energy")
+
+
+def test_vectors_are_those_of_the_method(arm, tmp_path):
+    """The first state of the self-test, read back, and the method's answer."""
+    made = tf.export_c(arm, tmp_path, functions=["inverse_dynamics"])
+    text = made.test.read_text()
+    tables = {
+        key: np.array([float(x) for x in re.split(r"[,\s]+", rows.split("}")[0].strip())])
+        for key, rows in re.findall(r"const double (\w+)\[\d+\]\[\d+\] = \{\s*\{([^;]*)\};", text)
+    }
+    tau = arm.inverse_dynamics(tables["given0"], tables["given1"], tables["given2"])
+    np.testing.assert_allclose(tau, tables["wanted0"], rtol=1e-13)

@@ -24,13 +24,39 @@ class ArrayLibrary(Protocol):
 
 
 # by the first part of the module that defines the class of an array
-LIBRARIES: dict[str, str] = {}
+LIBRARIES = {"jax": "tauforge.robots.jax_arrays", "jaxlib": "tauforge.robots.jax_arrays"}
+
+
+def root_of(value: Any) -> str:
+    """The first part of the module that defines the class of a value."""
+    return type(value).__module__.partition(".")[0]
 
 
 def library_of(values: Iterable[Any]) -> Any | None:
-    """The module that evaluates on these arrays; None for NumPy's arrays and whatever NumPy makes arrays of."""
+    """The module that evaluates on these arrays; None for NumPy's arrays and whatever NumPy makes arrays of.
+
+    Of a payload and a base motion the numbers are asked: a mass may be an array of a library.
+    """
     for value in values:
-        name = LIBRARIES.get(type(value).__module__.partition(".")[0])
-        if name is not None:
-            return import_module(name)
+        root = root_of(value)
+        if root == "tauforge" and hasattr(value, "numbers"):
+            root = root_of(value.numbers())
+        if root in LIBRARIES:
+            return import_module(LIBRARIES[root])
     return None
+
+
+def namespace_of(values: Iterable[Any]) -> Any | None:
+    """The functions of the library that one of these arrays belongs to; None for NumPy's."""
+    for value in values:
+        if root_of(value) in LIBRARIES:
+            own = getattr(value, "__array_namespace__", None)
+            return sys.modules[root_of(value)] if own is None else own()
+    return None
+
+
+def joined(namespace: Any, parts: Iterable[Any]) -> Any:
+    """Parts (..., k) side by side along the last dimension; one of them is an array of the library."""
+    own = [part for part in parts]
+    shape = np.broadcast_shapes(*(tuple(part.shape[:-1]) for part in own))
+    return namespace.concatenate([namespace.broadcast_to(part, (*shape, part.shape[-1])) for part in own], -1)

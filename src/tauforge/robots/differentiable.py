@@ -136,7 +136,7 @@ class Evaluation(NamedTuple):
 def evaluation_of(
     evaluator: Evaluator, name: str, given: Mapping[str, Any], on_singular: str, options: Mapping[str, Any]
 ) -> tuple[Evaluation, dict[str, Any]]:
-    """The evaluation that a call asks for, and its arguments by name, numbers of loads among them; no shape is checked."""
+    """The evaluation that a call asks for, and its arguments by name, loads as their numbers; shapes are not checked."""
     arguments = {argument.name: value for argument, value in present(evaluator.functions[name], given)}
     loads = tuple(arguments)[len(evaluator.functions[name].arguments) :]
     return Evaluation(evaluator, evaluator.request(name, loads, options), on_singular), arguments

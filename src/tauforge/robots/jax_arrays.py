@@ -18,7 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.custom_derivatives import SymbolicZero
 
-from tauforge.errors import ShapeError
+from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.robots.differentiable import (
     Evaluation,
     check_shapes,
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from tauforge.robots.evaluate import Evaluator
     from tauforge.robots.robot import Robot
 
+namespace: Any = jnp
 PROCESSOR = "cpu"
 
 
@@ -50,6 +51,22 @@ def call(
         return tuple(jnp.asarray(out) for out in outs)
     found: tuple[Any, ...] = applied(evaluation._replace(on_singular="nan"), *of_same_rank(arrays))
     return found
+
+
+def array_like(value: Any, like: Any) -> Any:
+    """Numbers as an array of JAX, which places it where the program runs."""
+    return jnp.asarray(value)
+
+
+def values_of(value: Any, what: str) -> Any:
+    """The numbers for NumPy; UnsupportedFeatureError under a transformation and on other devices."""
+    if isinstance(value, jax.core.Tracer) or (isinstance(value, jax.Array) and not on_processor(value)):
+        raise UnsupportedFeatureError(
+            f"{what} is a search on the processor and cannot be transformed by JAX",
+            field=what,
+            remedy="Call it outside jit, vmap and grad, with arrays of the processor",
+        )
+    return np.asarray(value) if isinstance(value, jax.Array) else value
 
 
 def as_arrays(values: Mapping[str, Any]) -> list[Any]:

@@ -18,6 +18,7 @@ from .errors import (
     UnphysicalInertiaWarning,
     UnsupportedFeatureError,
 )
+from .export import symbolic as symbolic
 from .kernels.cpu.threads import get_threads, set_threads
 from .robots.base_motion import BaseMotion
 from .robots.loading import catalogue, load, loads
@@ -67,4 +68,5 @@ __all__ = [
     "rollout",
     "set_threads",
     "simulate",
+    "symbolic",
 ]

@@ -13,13 +13,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.errors import UnsupportedFeatureError
 from tauforge.kernels.specification import Shape
-from tauforge.robots.evaluate import batch_shape, check_core, present
+from tauforge.robots.evaluate import batch_shape, check_core, check_request, present
 from tauforge.robots.functions import Argument, Function
 from tauforge.tracing.graph import Graph, without_dead_code
 
 if TYPE_CHECKING:
     from tauforge.robots.evaluate import Evaluator, Request
+    from tauforge.robots.robot import Robot
 
 DERIVATIVES = "_derivatives"
 
@@ -136,10 +138,27 @@ class Evaluation(NamedTuple):
 def evaluation_of(
     evaluator: Evaluator, name: str, given: Mapping[str, Any], on_singular: str, options: Mapping[str, Any]
 ) -> tuple[Evaluation, dict[str, Any]]:
-    """The evaluation that a call asks for, and its arguments by name, loads as their numbers; shapes are not checked."""
+    """The evaluation that a call asks for, and its arguments by name, loads as numbers; shapes are not checked."""
     arguments = {argument.name: value for argument, value in present(evaluator.functions[name], given)}
     loads = tuple(arguments)[len(evaluator.functions[name].arguments) :]
     return Evaluation(evaluator, evaluator.request(name, loads, options), on_singular), arguments
+
+
+def plain_evaluation(robot: Robot, name: str, loads: Sequence[str], options: Mapping[str, Any]) -> Evaluation:
+    """The evaluation of a function by its name; UnsupportedFeatureError for a load that it does not take."""
+    check_request(name, robot.functions, options, "float64")
+    robot.check_function(name)
+    known = [argument.name for argument in robot.functions[name].optional]
+    if isinstance(loads, str) or (unknown := [load for load in loads if load not in known]):
+        wrong = loads if isinstance(loads, str) else unknown[0]
+        raise UnsupportedFeatureError(
+            f"{name} of {robot.name} takes no load {wrong!r}",
+            field="loads",
+            remedy=f"Give a sequence of names among {', '.join(known) or 'none'}",
+        )
+    chosen = robot.check_options(name, options)
+    taken = tuple(load for load in known if load in loads)
+    return Evaluation(robot._evaluator, robot._evaluator.request(name, taken, chosen), "nan")
 
 
 def check_shapes(evaluation: Evaluation, robot: str, arrays: Sequence[Any]) -> None:

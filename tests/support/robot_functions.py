@@ -72,6 +72,15 @@ def state_of(robot, name, rows=None):
     return given, results, allowed
 
 
+def called(robot, name, arrays):
+    """All results of a function, by its method, or by the table where there is none."""
+    if hasattr(robot, name):
+        out = getattr(robot, name)(*arrays)
+    else:
+        out = robot._evaluate(name, dict(zip((a.name for a in robot.functions[name].arguments), arrays, strict=True)))
+    return out if isinstance(out, tuple) else (out,)
+
+
 def largest_error(outs, expected):
     """The largest of the errors of all results. A residual, a scalar beside a vector, has the vector's size."""
     sizes = [np.abs(wanted).max() for wanted in expected]

@@ -100,7 +100,7 @@ def _with_shared_parts(sympy: Any, graph: Graph, inputs: dict[str, Any]) -> tupl
     for k in [*(a for node in graph.nodes for a in node.args), *(output.node for output in graph.outputs)]:
         uses[k] += 1
     values: list[Scalar] = []
-    substitutions = []
+    substitutions: list[tuple[Any, Any]] = []
     for node, count in zip(graph.nodes, uses, strict=True):
         value = graph.operation(node, [values[k] for k in node.args], inputs)
         if node.args and count > 1:

@@ -92,13 +92,9 @@ class Arithmetic(NamedTuple):
 
 def arithmetic_of(array: Any) -> Arithmetic:
     library = library_of((array,))
-    return (
-        Arithmetic(np, np.asarray) if library is None else Arithmetic(library.namespace, partial(_like, library, array))
-    )
-
-
-def _like(library: ArrayLibrary, like: Any, value: Any) -> Any:
-    return library.array_like(value, like)
+    if library is None:
+        return Arithmetic(np, np.asarray)
+    return Arithmetic(library.namespace, partial(library.array_like, like=array))
 
 
 P = ParamSpec("P")

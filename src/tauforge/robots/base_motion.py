@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,10 +39,11 @@ class BaseMotion(NamedTuple):
         shape = broadcast_shape("base_motion", {name: part[..., 0] for name, part in parts.items()})
         return np.concatenate([np.broadcast_to(part, (*shape, 3)) for part in parts.values()], axis=-1)
 
-    def _of_library(self) -> Any:
+    def _of_library(self) -> Array:
         namespace, parts = common_arrays(self)
         for name, part in zip(self._fields, parts, strict=True):
             if tuple(part.shape[-1:]) != (3,):
                 raise ShapeError(f"base_motion.{name}", expected="(..., 3)", got=str(tuple(part.shape)))
         broadcast_shape("base_motion", {name: part[..., 0] for name, part in zip(self._fields, parts, strict=True)})
-        return joined(namespace, parts)
+        numbers: Array = joined(namespace, parts)
+        return numbers

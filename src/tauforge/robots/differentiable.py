@@ -174,9 +174,7 @@ def of_same_rank(arrays: Sequence[Any]) -> list[Any]:
     return [array.reshape((1,) * (rank - array.ndim) + tuple(array.shape)) for array in arrays]
 
 
-def product(library: Any, matrices: Any, core: Shape, vector: Any) -> Any:
+def product(matrices: Any, core: Shape, vector: Any) -> Any:
     """Derivatives (..., *core, numbers) times a change (..., numbers): the change of the result, (..., *core)."""
-    batch = tuple(matrices.shape[: matrices.ndim - len(core) - 1])
-    flat = matrices.reshape((*batch, math.prod(core), matrices.shape[-1]))
-    changed = library.matmul(flat, vector[..., None])[..., 0]
-    return changed.reshape((*changed.shape[:-1], *core))
+    leading = tuple(vector.shape[:-1])
+    return (matrices * vector.reshape((*leading, *(1 for _ in core), vector.shape[-1]))).sum(-1)

@@ -3,8 +3,8 @@
 Arrays with values are evaluated as NumPy's are, and singular rows raise the same errors. Under a transformation nothing
 can raise. There the compiled kernel is an operation of the program, with the kernels of its derivatives as its rule,
 and singular rows become NaN. Where a kernel cannot serve, the traced graph is evaluated over `jax.numpy`: for
-derivatives of derivatives, on other devices than the processor, and where there are no kernels. There singular rows
-stay as they are computed.
+derivatives of derivatives, for derivatives without a kernel, and on other devices than the processor. There singular
+rows stay as they are computed.
 """
 
 from __future__ import annotations
@@ -26,7 +26,6 @@ from tauforge.robots.differentiable import (
     of_same_rank,
     product,
 )
-from tauforge.robots.evaluate import kernels_allowed
 from tauforge.robots.xla_calls import number_of, target
 
 if TYPE_CHECKING:
@@ -90,18 +89,19 @@ def on_processor(array: Any) -> bool:
     return all(device.platform == PROCESSOR for device in array.devices())
 
 
-def kernels_serve() -> bool:
-    """Whether programs may call kernels: they run on the processor alone, and nothing is copied to it silently."""
-    return jax.default_backend() == PROCESSOR and kernels_allowed() and hasattr(jax, "ffi")
+def processor_serves() -> bool:
+    """Whether programs may call us: they run on the processor alone, and nothing is copied to it silently."""
+    return jax.default_backend() == PROCESSOR and hasattr(jax, "ffi")
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def applied(evaluation: Evaluation, *arrays: Any) -> tuple[Any, ...]:
     """The results as an operation of a JAX program; the arrays have leading dimensions of the same number."""
-    if not kernels_serve():
+    if not processor_serves():
         return evaluation.over(jnp, *arrays)
     batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
-    shapes = [jax.ShapeDtypeStruct(batch + core, arrays[0].dtype) for core in evaluation.results]
+    struct: Any = jax.ShapeDtypeStruct
+    shapes = [struct(batch + core, arrays[0].dtype) for core in evaluation.results]
     called = jax.ffi.ffi_call(target(), shapes, vmap_method="expand_dims")
     return tuple(called(*arrays, evaluation=np.int64(number_of(evaluation))))
 
@@ -111,7 +111,7 @@ def _changed(
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The results, and their change with the changes of the arguments."""
     wanted = [not isinstance(change, SymbolicZero) for change in changes]
-    slopes = evaluation.slopes(wanted) if kernels_serve() else None
+    slopes = evaluation.slopes(wanted) if processor_serves() else None
     if slopes is None:
         whole = [c if is_wanted else jnp.zeros_like(a) for a, c, is_wanted in zip(arrays, changes, wanted, strict=True)]
         through: tuple[Any, Any] = jax.jvp(partial(evaluation.over, jnp), tuple(arrays), tuple(whole))
@@ -124,7 +124,7 @@ def _changed(
             for k, core in enumerate(evaluation.results):
                 matrix = next(matrices)
                 if wanted[place]:
-                    totals[k] = totals[k] + product(jnp, matrix, core, changes[place])
+                    totals[k] = totals[k] + product(matrix, core, changes[place])
     return results, tuple(totals)
 
 

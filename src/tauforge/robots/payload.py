@@ -63,7 +63,8 @@ class Payload:
         parts = [self.mass[..., None], self.com]
         parts += [self.inertia[..., a, b][..., None] for a, b in SYMMETRIC]
         if library_of(parts) is not None:
-            return joined(*common_arrays(parts))
+            numbers: Array = joined(*common_arrays(parts))
+            return numbers
         shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
         return np.concatenate([np.broadcast_to(part, shape + part.shape[-1:]) for part in parts], axis=-1)
 

@@ -85,6 +85,8 @@ def array_like(value: Any, like: torch.Tensor) -> torch.Tensor:
 
     It is a copy, for NumPy's memory may be read-only.
     """
+    if isinstance(value, torch.Tensor):
+        return value
     array = np.asarray(value)
     counted = isinstance(value, np.ndarray) and array.dtype.kind in "bi"
     return torch.tensor(array, dtype=None if counted else like.dtype, device=like.device)
@@ -104,7 +106,7 @@ def values_of(value: Any, what: str) -> Any:
     return value.numpy()
 
 
-class Applied(torch.autograd.Function):
+class Applied(torch.autograd.Function):  # type: ignore[misc, unused-ignore]  # torch may be absent
     """An evaluation as an operation of torch; the tensors have leading dimensions of the same number."""
 
     @staticmethod
@@ -158,7 +160,7 @@ class Applied(torch.autograd.Function):
                 for k, core in enumerate(evaluation.results):
                     matrix = next(matrices)
                     if wanted[place]:
-                        totals[k] = totals[k] + product(torch, matrix, core, changes[place])
+                        totals[k] = totals[k] + product(matrix, core, changes[place])
         return tuple(totals)
 
     @staticmethod

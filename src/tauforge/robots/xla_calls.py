@@ -20,7 +20,7 @@ from tauforge.arrays import Array
 from tauforge.robots.differentiable import Evaluation
 
 TARGET = "tauforge_evaluation"
-KINDS = {11: np.dtype(np.float32), 12: np.dtype(np.float64)}  # XLA's numbers of the types
+KINDS: dict[int, np.dtype[Any]] = {11: np.dtype(np.float32), 12: np.dtype(np.float64)}  # XLA's numbers of the types
 METADATA = 1  # the extension by which XLA asks for the version
 EXECUTE = 3  # the stage that computes
 INTERNAL_ERROR = 13
@@ -127,7 +127,7 @@ def _array(buffer: Any) -> Array:
     count = math.prod(shape)
     if not count:
         return np.empty(shape, dtype)
-    memory = (ctypes.c_char * (count * dtype.itemsize)).from_address(buffer.data)
+    memory: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(buffer.data)
     return np.frombuffer(memory, dtype).reshape(shape)
 
 
@@ -161,7 +161,8 @@ def target() -> str:
 
     pointer = ctypes.CFUNCTYPE(c_void_p, POINTER(_Frame))(_handled)
     _handlers.append(pointer)
-    jax.ffi.register_ffi_target(TARGET, jax.ffi.pycapsule(ctypes.cast(pointer, c_void_p).value), platform="cpu")
+    ffi: Any = jax.ffi
+    ffi.register_ffi_target(TARGET, ffi.pycapsule(ctypes.cast(pointer, c_void_p).value), platform="cpu")
     return TARGET
 
 

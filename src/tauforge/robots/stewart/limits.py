@@ -117,7 +117,8 @@ def angles_between(a: Array, b: Array) -> Array:
     """Angles between unit vectors. Small angles keep their digits, which the arc cosine loses."""
     xp = arithmetic_of(a).xp
     apart, together = (xp.sqrt((x * x).sum(-1)) for x in (a - b, a + b))
-    return 2 * xp.arctan2(apart, together)
+    angles: Array = 2 * xp.arctan2(apart, together)
+    return angles
 
 
 def rotation(pose: Array) -> Array:
@@ -128,7 +129,8 @@ def rotation(pose: Array) -> Array:
     with np.errstate(invalid="ignore"):  # of infinite angles
         rows = rotation_of(Vector(pose[..., 3], pose[..., 4], pose[..., 5])).rows
     xp = arithmetic_of(pose).xp
-    return xp.stack([xp.stack([xp.broadcast_to(x, pose.shape[:-1]) for x in row], -1) for row in rows], -2)
+    stacked: Array = xp.stack([xp.stack([xp.broadcast_to(x, pose.shape[:-1]) for x in row], -1) for row in rows], -2)
+    return stacked
 
 
 def spherical_angles(platform: StewartPlatform, pose: Array, directions: Array) -> Array:
@@ -151,7 +153,8 @@ def universal_angles(axes: Rows, directions: Array) -> Array:
     along, across, fixed = (constant(x) for x in (reference, np.cross(k, reference), k))
     about = xp.arctan2((directions * across).sum(-1), (directions * along).sum(-1))
     towards = xp.arcsin(xp.clip((directions * fixed).sum(-1), -1.0, 1.0))
-    return xp.stack([about, towards], -1)
+    angles: Array = xp.stack([about, towards], -1)
+    return angles
 
 
 def nearest_segments(start: Array, end: Array) -> tuple[Array, Array]:

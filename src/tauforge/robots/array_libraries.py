@@ -51,7 +51,7 @@ def root_of(value: Any) -> str:
 def library_of(values: Iterable[Any]) -> ArrayLibrary | None:
     """The module that evaluates on these arrays; None for NumPy's arrays and whatever NumPy makes arrays of.
 
-    Of a payload and a base motion the numbers are asked: a mass may be an array of a library.
+    A payload or a base motion counts by its numbers: a mass may be an array of a library.
     """
     for value in values:
         root = root_of(value)

@@ -19,6 +19,7 @@ from .errors import (
     UnsupportedFeatureError,
 )
 from .export import export_c
+from .export import symbolic as symbolic
 from .kernels.cpu.threads import get_threads, set_threads
 from .robots.base_motion import BaseMotion
 from .robots.loading import catalogue, load, loads
@@ -69,4 +70,5 @@ __all__ = [
     "rollout",
     "set_threads",
     "simulate",
+    "symbolic",
 ]

@@ -17,8 +17,7 @@ from support.tolerances import FORMULATIONS, error, solve_tolerance
 from tauforge.algebra.dual import derivative, seeded
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.robots.evaluate import flat
-from tauforge.robots.functions import results_of
+from tauforge.robots.functions import flat, results_of
 from tauforge.robots.stewart import functions as formulas
 from tauforge.robots.stewart.functions import PlatformModel
 from tauforge.tracing.graph import trace

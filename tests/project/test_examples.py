@@ -29,8 +29,16 @@ def pyplot(as_installed, monkeypatch, tmp_path):
     plt.close("all")
 
 
+def libraries_of(path):
+    """What an example imports and may be missing: it is imported in a try, with a message for whoever lacks it."""
+    tries = (node for node in ast.walk(ast.parse(path.read_text())) if isinstance(node, ast.Try))
+    return [alias.name for node in tries for line in node.body for alias in getattr(line, "names", ())]
+
+
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_runs_and_draws_one_figure(path, pyplot, tmp_path, capsys):
+    for library in libraries_of(path):
+        pytest.importorskip(library, reason=f"{path.name} needs {library}")
     runpy.run_path(str(path), run_name="__main__")
     (number,) = pyplot.get_fignums()
     figure = pyplot.figure(number)
@@ -50,6 +58,14 @@ def test_reads_as_a_page_of_the_gallery(path):
     assert len(line) == len(title)
     assert story
     assert any(isinstance(node, ast.Assert) for node in ast.walk(tree)), "what an example claims it asserts"
+
+
+@pytest.mark.parametrize("path", [path for path in EXAMPLES if libraries_of(path)], ids=lambda path: path.stem)
+def test_says_which_library_is_missing(path, pyplot, monkeypatch):
+    (library,) = libraries_of(path)
+    monkeypatch.setitem(sys.modules, library, None)
+    with pytest.raises(SystemExit, match=r"This example needs \w+: pip install 'tauforge\["):
+        runpy.run_path(str(path), run_name="__main__")
 
 
 def test_numbered_without_gaps():

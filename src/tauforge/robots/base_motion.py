@@ -8,7 +8,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
+from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
+from tauforge.robots.array_libraries import common_arrays, joined, library_of
 from tauforge.robots.validation import broadcast_shape, real_vectors
 
 
@@ -29,8 +31,19 @@ class BaseMotion(NamedTuple):
 
     def numbers(self) -> Array:
         """(..., 9)."""
+        if library_of(self) is not None:
+            return self._of_library()
         parts = {
             name: real_vectors(f"base_motion.{name}", value) for name, value in zip(self._fields, self, strict=True)
         }
         shape = broadcast_shape("base_motion", {name: part[..., 0] for name, part in parts.items()})
         return np.concatenate([np.broadcast_to(part, (*shape, 3)) for part in parts.values()], axis=-1)
+
+    def _of_library(self) -> Array:
+        namespace, parts = common_arrays(self)
+        for name, part in zip(self._fields, parts, strict=True):
+            if tuple(part.shape[-1:]) != (3,):
+                raise ShapeError(f"base_motion.{name}", expected="(..., 3)", got=str(tuple(part.shape)))
+        broadcast_shape("base_motion", {name: part[..., 0] for name, part in zip(self._fields, parts, strict=True)})
+        numbers: Array = joined(namespace, parts)
+        return numbers

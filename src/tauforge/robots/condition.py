@@ -14,6 +14,7 @@ from tauforge.arrays import Array
 from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
 from tauforge.kernels.cpu.code_memory import need_memory
 from tauforge.kernels.specification import Shape, Specification
+from tauforge.robots.array_libraries import arithmetic_of
 from tauforge.tracing.graph import Graph, trace
 
 SIZE = 6
@@ -46,10 +47,13 @@ def condition_numbers(H: Array) -> Array:
 
 
 def by_singular_values(H: Array) -> Array:
-    finite = np.asarray(np.isfinite(H).all(axis=(-1, -2)))
-    values = np.linalg.svd(np.where(finite[..., None, None], H, np.eye(SIZE)), compute_uv=False)
+    """For arrays of any library that has `linalg.svdvals`."""
+    xp, constant = arithmetic_of(H)
+    finite = xp.isfinite(H).all(-1).all(-1)
+    values = xp.linalg.svdvals(xp.where(finite[..., None, None], H, constant(np.eye(SIZE))))
     with np.errstate(divide="ignore", invalid="ignore"):
-        return np.asarray(np.where(finite, values[..., 0] / values[..., -1], np.nan))
+        found: Array = xp.where(finite, values[..., 0] / values[..., -1], constant(np.nan))
+    return found
 
 
 def jacobi_kernel() -> Kernel | None:

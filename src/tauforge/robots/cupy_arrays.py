@@ -100,3 +100,25 @@ def _guarded(
         for out in outs:
             out[tuple(place)] = np.nan
     return outs
+
+
+def array_like(value: Any, like: Any) -> Any:
+    """An array of numbers, of the type and on the GPU of another array."""
+    with like.device:
+        return arrays.cupy().asarray(value, like.dtype)
+
+
+def values_of(value: Any, what: str) -> Any:
+    """What is on a GPU is not copied from there: searches run on the processor."""
+    if not hasattr(value, "__cuda_array_interface__"):
+        return value
+    raise UnsupportedFeatureError(
+        f"{what} searches on the processor", field="cuda", remedy="Copy the arrays there first, by cupy.asnumpy"
+    )
+
+
+def __getattr__(name: str) -> Any:
+    """`namespace`, the functions of CuPy, which is imported when it is asked for."""
+    if name == "namespace":
+        return arrays.cupy()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import partial, wraps
-from itertools import pairwise
+from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,7 +16,9 @@ import numpy as np
 from tauforge.algebra.dual import Dual, derivative, primal, seeded
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.robots.functions import Argument, Doubtful, Formula, Function, FunctionTable, results_of
+from tauforge.robots.functions import Argument, Doubtful, Formula, Function, FunctionTable, flat, results_of
+from tauforge.tracing.differentiation import jacobian
+from tauforge.tracing.graph import trace
 
 if TYPE_CHECKING:
     from tauforge.robots.evaluate import Evaluator
@@ -78,6 +80,30 @@ def jacobians(formula: Formula, names: tuple[str, ...]) -> Formula:
         return Doubtful(matrices, lambda: primal(found.doubt())) if isinstance(found, Doubtful) else matrices
 
     return jacobians
+
+
+def slopes_by(formula: Formula, names: tuple[str, ...]) -> Formula:
+    """The derivatives of all results by each of these arguments, by sweeping back over the formula's graph.
+
+    Loads such as a payload may be among the names. For each name all results come one after another, (*core, numbers).
+    """
+
+    @wraps(formula)
+    def slopes(model: Any, /, **given: Any) -> list[Scalar]:
+        vectors = {name: value for name, value in given.items() if isinstance(value, list)}
+        options = {name: value for name, value in given.items() if name not in vectors}
+
+        def flat_results(*columns: Any) -> list[Scalar]:
+            return flat(results_of(formula(model, **dict(zip(vectors, columns, strict=True)), **options)))
+
+        graph = trace(flat_results, {name: len(vector) for name, vector in vectors.items()})
+        inputs = {f"{name}{k}": x for name, vector in vectors.items() for k, x in enumerate(vector)}
+        places = [f"{name}{k}" for name in names for k in range(len(vectors[name]))]
+        rows = jacobian(graph, inputs, places)
+        spans = pairwise([0, *accumulate(len(vectors[name]) for name in names)])
+        return [slope for first, end in spans for row in rows for slope in row[first:end]]
+
+    return slopes
 
 
 def by_directions(

@@ -14,15 +14,15 @@ import copy
 import itertools
 import math
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge import settings
-from tauforge.algebra.scalars import Column, FoldingScalar, Scalar
+from tauforge.algebra.scalars import Column, Scalar
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.kernels.backends import NoCompilerError, NoKernelError, TooLargeError, backend_of
@@ -30,7 +30,8 @@ from tauforge.kernels.cpu.code_memory import executable_memory
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import quick_call
 from tauforge.robots.array_libraries import library_of
-from tauforge.robots.functions import Doubtful, Formula, Function, results_of
+from tauforge.robots.derivatives import slopes_by
+from tauforge.robots.functions import Argument, Formula, Function, Guard, flat, results_of
 from tauforge.robots.own_classes import has_own_methods, method_is_as_written, own_methods
 from tauforge.robots.own_sources import formulas_are_ours
 from tauforge.robots.varying import without_choices
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from tauforge.kernels.cpu.kernel import CpuKernel
     from tauforge.robots.robot import Robot
 
+T = TypeVar("T")
 BLOCK = 8192  # rows at a time: bounds the memory of the temporaries, and keeps them in the cache
 
 
@@ -55,32 +57,43 @@ def as_argument(name: str, value: ArrayLike, size: int, meaning: str) -> Array:
         raise ShapeError(name, expected=f"(..., {size})", got="a ragged sequence") from None
     if raw.dtype.kind not in "biuf":
         raise ShapeError(name, expected=f"real numbers (..., {size})", got=f"{raw.dtype} values")
-    if raw.shape[-1:] != (size,):
-        raise ShapeError(name, expected=f"(..., {size}): {meaning}", got=str(raw.shape))
+    check_core(name, raw.shape, size, meaning)
     masked = sys.modules.get("numpy.ma")  # slow to import, and without it nothing is masked
     if masked is not None and isinstance(value, masked.MaskedArray) and value.mask.any():
         raw = np.where(value.mask, np.nan, raw)
     return raw if raw.dtype == np.float32 else raw.astype(np.float64, copy=False)
 
 
+def check_core(name: str, shape: Shape, size: int, meaning: str) -> None:
+    """ShapeError where an array has another last dimension than the argument."""
+    if shape[-1:] != (size,):
+        raise ShapeError(name, expected=f"(..., {size}): {meaning}", got=str(tuple(shape)))
+
+
 def checked(robot: str, function: Function, given: Mapping[str, Any]) -> dict[str, Array]:
     """Arrays of the right core size, in the order of the table; absent optional arguments are left out."""
+    return {
+        argument.name: value
+        if argument.kind is not None
+        else as_argument(argument.name, value, argument.numbers, argument.meaning.format(name=robot))
+        for argument, value in present(function, given)
+    }
+
+
+def present(function: Function, given: Mapping[str, Any]) -> Iterator[tuple[Argument, Any]]:
+    """The arguments that a call gives, in the order of the table; of a payload and the like its numbers."""
     optional = {argument.name for argument in function.optional}
-    result = {}
     for argument in (*function.arguments, *function.optional):
         value: Any = given.get(argument.name)
         if value is None and argument.name in optional:
             continue
         if argument.kind is None:
-            result[argument.name] = as_argument(
-                argument.name, value, argument.numbers, argument.meaning.format(name=robot)
-            )
+            yield argument, value
         elif isinstance(value, argument.kind):
-            result[argument.name] = value.numbers()  # type: ignore[attr-defined]
+            yield argument, value.numbers()  # type: ignore[attr-defined]
         else:
             expected = f"a tauforge.{argument.kind.__name__}"
             raise ShapeError(argument.name, expected=expected, got=type(value).__name__)
-    return result
 
 
 def batch_shape(arguments: Mapping[str, Array]) -> Shape:
@@ -100,13 +113,17 @@ def finite_rows(arguments: Mapping[str, Array]) -> Array:
 
 
 class Request(NamedTuple):
-    """Which kernel: a function with its options, the optional arguments that are given, and the fields that vary."""
+    """Which kernel: a function with its options, the optional arguments that are given, and the fields that vary.
+
+    by: arguments whose derivatives are the results, in place of the function's own
+    """
 
     name: str
     optional: tuple[str, ...]
     options: tuple[tuple[str, Any], ...]
     varying: tuple[str, ...]
     doubt_alone: bool = False
+    by: tuple[str, ...] = ()
 
 
 class Evaluator:
@@ -116,12 +133,13 @@ class Evaluator:
     """
 
     def __init__(self, robot: Robot) -> None:
-        self._robot: Robot = copy.copy(robot)
-        vars(self._robot).update(own_methods(robot))
+        self.robot: Robot = copy.copy(robot)
+        vars(self.robot).update(own_methods(robot))
         self.functions = robot.functions
         self._kernels: dict[Request, CpuKernel] = {}
         self._others: dict[tuple[Request, Backend, str], Kernel] = {}  # asked for by target and precision
         self._too_large: set[Request] = set()
+        self._kept: dict[Any, Any] = {}  # what other array libraries made of the functions
 
     def call(
         self, robot: Robot, name: str, given: Mapping[str, Any], on_singular: str = "raise", **options: Any
@@ -157,8 +175,16 @@ class Evaluator:
         **options: Any,
     ) -> tuple[Array, ...]:
         """The function's results for checked arguments; they are not guarded where no robot is given."""
-        function = self.functions[name]
-        request = self.request(name, tuple(arguments)[len(function.arguments) :], options)
+        loads = tuple(arguments)[len(self.functions[name].arguments) :]
+        return self.answer(self.request(name, loads, options), arguments, robot, on_singular)
+
+    def answer(
+        self, request: Request, arguments: Mapping[str, Array], robot: Robot | None = None, on_singular: str = "raise"
+    ) -> tuple[Array, ...]:
+        """As `__call__`, for any request."""
+        if request.by:
+            return self._outcome(request, arguments)[0]
+        function = self.functions[request.name]
         if function.in_parts is not None and self.is_too_large(request):
             values = np.result_type(*arguments.values())  # a part that takes few of them has the precision of all
             outs = function.in_parts(self, {key: x.astype(values, copy=False) for key, x in arguments.items()})
@@ -171,7 +197,7 @@ class Evaluator:
 
     def _outcome(self, request: Request, arguments: Mapping[str, Array]) -> tuple[tuple[Array, ...], Array | None]:
         """Results, and which rows are doubtful; None where the function has no guard or nothing is."""
-        guard = self.functions[request.name].guard
+        guard = self._guard(request)
         kernel = self._kernel(request)
         if kernel is not None:
             before = kernel.doubts()
@@ -181,10 +207,8 @@ class Evaluator:
                     return outs, None
                 (doubts,) = self._outcome(request._replace(doubt_alone=True), arguments)[0]
                 return outs, ~(np.abs(doubts) < guard.limit)
-        formula = partial(self._formula(request), self._robot.model, **choices(dict(request.options))[0])
-        if request.doubt_alone:
-            return evaluate(formula, arguments, [()]), None
-        results = self.functions[request.name].results
+        formula = partial(self._formula(request), self.robot.model, **choices(dict(request.options))[0])
+        results = self.results(request)
         outs = evaluate(formula, arguments, results if guard is None else (*results, ()))
         return outs[: len(results)], None if guard is None else ~(np.abs(outs[-1]) < guard.limit)
 
@@ -248,6 +272,7 @@ class Evaluator:
     def request(
         self, name: str, optional: tuple[str, ...], options: Mapping[str, Any], varying: tuple[str, ...] = ()
     ) -> Request:
+        """What a call of the function with these loads and options asks for."""
         chosen = {**self.functions[name].options, **options}
         if varying:
             chosen = without_choices(chosen)
@@ -267,11 +292,30 @@ class Evaluator:
         """The kernel of a request on any target; NoKernelError where there can be none."""
         key = request, backend_of(target), dtype
         found = self._others.get(key)
-        return found or self._others.setdefault(key, key[1].compile(self._specification(request), dtype))
+        return found or self._others.setdefault(key, key[1].compile(self.specification(request), dtype))
 
-    def specification(self, name: str, **options: Any) -> Specification:
-        """What the function computes, as a graph."""
-        return self._specification(self.request(name, (), options))
+    def results(self, request: Request) -> tuple[Shape, ...]:
+        """Core shapes; of derivatives by several arguments first those of all results by the first, and so on."""
+        function = self.functions[request.name]
+        if request.doubt_alone:
+            return ((),)
+        if not request.by:
+            return function.results
+        return tuple((*core, function.argument(name).numbers) for name in request.by for core in function.results)
+
+    def _guard(self, request: Request) -> Guard | None:
+        return None if request.doubt_alone or request.by else self.functions[request.name].guard
+
+    def has_kernel(self, request: Request) -> bool:
+        """Whether there is a kernel on this processor; it is compiled if need be."""
+        return self._kernel(request) is not None
+
+    def kept(self, key: Any, make: Callable[[], T]) -> T:
+        """What was made under this key before, or now."""
+        if key not in self._kept:
+            self._kept.setdefault(key, make())
+        found: T = self._kept[key]
+        return found
 
     def is_too_large(self, request: Request) -> bool:
         """Whether the function has more operations than are compiled."""
@@ -282,7 +326,7 @@ class Evaluator:
         if found is not None or request in self._too_large or not kernels_allowed():
             return found
         try:
-            made: Any = backend_of("cpu").compile(self._specification(request), "float64")
+            made: Any = backend_of("cpu").compile(self.specification(request), "float64")
         except TooLargeError:
             self._too_large.add(request)
             return None
@@ -290,13 +334,14 @@ class Evaluator:
             return None
         return self._kernels.setdefault(request, made)
 
-    def _specification(self, request: Request) -> Specification:
+    def specification(self, request: Request) -> Specification:
+        """What a kernel of it computes; its graph is traced when it is first asked for."""
         function = self.functions[request.name]
         shapes = {argument.name: argument.core for argument in function.arguments}
         shapes |= {name: (function.argument(name).numbers,) for name in request.optional}
-        shapes |= {field: self._robot.varying_fields[field] for field in request.varying}
+        shapes |= {field: self.robot.varying_fields[field] for field in request.varying}
         formula, options = self._formula(request), choices(dict(request.options))
-        robot = self._robot  # the specification must not refer to this evaluator, which refers to the kernel
+        robot = self.robot  # the specification must not refer to this evaluator, which refers to the kernel
 
         def make_graph() -> Graph:
             def recorded(chosen: dict[str, Any], *columns: Any) -> list[Scalar]:
@@ -309,19 +354,21 @@ class Evaluator:
             return cheapest_trace([partial(recorded, chosen) for chosen in options], counts)
 
         origin = robot.identity if formulas_are_ours(robot, function.formula) else None
-        guard = None if request.doubt_alone else function.guard
+        guard = self._guard(request)
         return Specification(
             request.name,
             f"{request.name} of one robot",
             make_graph,
             tuple(shapes.items()),
-            ((),) if request.doubt_alone else function.results,
+            self.results(request),
             None if origin is None else f"{request} {origin}",
             None if guard is None else guard.limit,
         )
 
     def _formula(self, request: Request) -> Formula:
         formula = self.functions[request.name].formula
+        if request.by:
+            return slopes_by(formula, request.by)
         if not request.doubt_alone:
             return formula
 
@@ -454,12 +501,3 @@ def _fill(outs: tuple[Array, ...], batch: Shape, formula: Formula, arguments: Ma
             # a result that overflows becomes NaN: 0 x + x; in kernels it may stay infinite
             out[(..., *index)] = scalar.value * 0.0 + scalar.value if isinstance(scalar, Column) else scalar
         out[spoilt] = np.nan
-
-
-def flat(nested: Any) -> list[Scalar]:
-    """Every scalar of nested sequences and vectors, in order, and after them the doubt where there is one."""
-    if isinstance(nested, Doubtful):
-        return [*flat(nested.results), nested.doubt()]
-    if isinstance(nested, FoldingScalar) or not hasattr(nested, "__iter__"):
-        return [nested]
-    return [scalar for item in nested for scalar in flat(item)]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import FoldingScalar, Scalar
 from tauforge.arrays import Array
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
@@ -128,6 +128,15 @@ FunctionTable = Mapping[str, Function]
 def results_of(found: Any) -> Any:
     """What a formula returns, without the doubt."""
     return found.results if isinstance(found, Doubtful) else found
+
+
+def flat(nested: Any) -> list[Scalar]:
+    """Every scalar of nested sequences and vectors, in order, and after them the doubt where there is one."""
+    if isinstance(nested, Doubtful):
+        return [*flat(nested.results), nested.doubt()]
+    if isinstance(nested, FoldingScalar) or not hasattr(nested, "__iter__"):
+        return [nested]
+    return [scalar for item in nested for scalar in flat(item)]
 
 
 def has(robot: Robot, *names: str) -> bool:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ShapeError
+from tauforge.robots.array_libraries import common_arrays, joined, library_of
 from tauforge.robots.physical import warn_of_faults
 from tauforge.robots.validation import SYMMETRY_TOLERANCE, broadcast_shape, real_array, real_vectors, rows
 
@@ -20,7 +23,8 @@ class Payload:
     mass:    (...,)      kg
     com:     (..., 3)    m, in the tool frame, or in the platform's
     inertia: (..., 3, 3) kg m^2, about its centre of mass, in the same axes; (3,) principal moments; default none
-    Leading dimensions are a payload per batch row. A payload does not change after it was made.
+    Leading dimensions are a payload per batch row. A payload does not change after it was made. Arrays of JAX and torch
+    stay what they are, so that results can be differentiated by them; their shapes are checked, their values are not.
     """
 
     mass: Array
@@ -28,6 +32,9 @@ class Payload:
     inertia: Array
 
     def __init__(self, mass: ArrayLike, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None) -> None:
+        if library_of((mass, com, inertia)) is not None:
+            vars(self).update(_of_library(mass, com, np.zeros((3, 3)) if inertia is None else inertia))
+            return
         masses, centres = real_array("payload mass", mass), real_vectors("payload com", com)
         tensor = real_array("payload inertia", np.zeros((3, 3)) if inertia is None else inertia)
         if tensor.shape == (3,):
@@ -55,6 +62,9 @@ class Payload:
     def _numbers(self) -> Array:
         parts = [self.mass[..., None], self.com]
         parts += [self.inertia[..., a, b][..., None] for a, b in SYMMETRIC]
+        if library_of(parts) is not None:
+            numbers: Array = joined(*common_arrays(parts))
+            return numbers
         shape = np.broadcast_shapes(*(part.shape[:-1] for part in parts))
         return np.concatenate([np.broadcast_to(part, shape + part.shape[-1:]) for part in parts], axis=-1)
 
@@ -63,3 +73,16 @@ class Payload:
 
     def __repr__(self) -> str:
         return f"Payload(mass={self.mass!r}, com={self.com!r}, inertia={self.inertia!r})"
+
+
+def _of_library(mass: Any, com: Any, inertia: Any) -> dict[str, Any]:
+    """The parts as arrays of the library that one of them belongs to, with their shapes checked."""
+    namespace, (masses, centres, tensor) = common_arrays((mass, com, inertia))
+    if tuple(centres.shape[-1:]) != (3,):
+        raise ShapeError("payload com", expected="(..., 3)", got=str(tuple(centres.shape)))
+    if tuple(tensor.shape) == (3,):
+        tensor = namespace.diag(tensor)
+    if tuple(tensor.shape[-2:]) != (3, 3):
+        raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tuple(tensor.shape)))
+    broadcast_shape("payload", {"mass": masses, "com": centres[..., 0], "inertia": tensor[..., 0, 0]})
+    return {"mass": masses, "com": centres, "inertia": (tensor + tensor.swapaxes(-1, -2)) / 2}

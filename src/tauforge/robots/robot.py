@@ -206,7 +206,8 @@ class Robot(ABC):
         """
         check_request(function, self.functions, options, "float64")
         self.check_function(function)
-        return self._evaluator.specification(function, **self.check_options(function, options))
+        evaluator = self._evaluator
+        return evaluator.specification(evaluator.request(function, (), self.check_options(function, options)))
 
     # ----------------------------------------------------------------------------------------------------- dynamics
 

@@ -22,8 +22,8 @@ from tauforge.control.controller import Controller
 from tauforge.kernels.backends import NoKernelError, backend_of
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.evaluate import choices, flat
-from tauforge.robots.functions import results_of
+from tauforge.robots.evaluate import choices
+from tauforge.robots.functions import flat, results_of
 from tauforge.robots.own_classes import has_own_methods, is_as_written, method_is_as_written
 from tauforge.robots.own_sources import formulas_are_ours
 from tauforge.robots.robot import Robot

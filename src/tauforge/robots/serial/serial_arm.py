@@ -15,6 +15,7 @@ from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
 from tauforge.kernels.specification import Shape
+from tauforge.robots.array_libraries import on_processor
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.functions import FunctionTable
@@ -374,6 +375,7 @@ class SerialArm(ArmDescription):
         kinetic, potential = self._evaluate("energy", {"q": q, "qd": qd, "payload": payload})
         return kinetic, potential
 
+    @on_processor
     def inverse_kinematics(
         self,
         pose: ArrayLike,

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.parameters import LEGS
+from tauforge.robots.array_libraries import arithmetic_of
 from tauforge.robots.evaluate import as_argument, finite_rows
 from tauforge.robots.parts import LimitedQuantity
 from tauforge.robots.validation import Rows
@@ -114,7 +115,10 @@ def limited_quantities(platform: StewartPlatform, pose: Array) -> list[LimitedQu
 
 def angles_between(a: Array, b: Array) -> Array:
     """Angles between unit vectors. Small angles keep their digits, which the arc cosine loses."""
-    return np.asarray(2 * np.arctan2(np.linalg.norm(a - b, axis=-1), np.linalg.norm(a + b, axis=-1)))
+    xp = arithmetic_of(a).xp
+    apart, together = (xp.sqrt((x * x).sum(-1)) for x in (a - b, a + b))
+    angles: Array = 2 * xp.arctan2(apart, together)
+    return angles
 
 
 def rotation(pose: Array) -> Array:
@@ -124,13 +128,16 @@ def rotation(pose: Array) -> Array:
 
     with np.errstate(invalid="ignore"):  # of infinite angles
         rows = rotation_of(Vector(pose[..., 3], pose[..., 4], pose[..., 5])).rows
-    return np.stack([np.stack([np.broadcast_to(x, pose.shape[:-1]) for x in row], axis=-1) for row in rows], axis=-2)
+    xp = arithmetic_of(pose).xp
+    stacked: Array = xp.stack([xp.stack([xp.broadcast_to(x, pose.shape[:-1]) for x in row], -1) for row in rows], -2)
+    return stacked
 
 
 def spherical_angles(platform: StewartPlatform, pose: Array, directions: Array) -> Array:
     """Between each leg and its platform joint's axis, (..., 6) rad."""
-    axes = np.array(platform.platform_joint_axes or [(0.0, 0.0, 1.0)] * LEGS)
-    turned = np.einsum("...ij,kj->...ki", rotation(pose), axes)
+    xp, constant = arithmetic_of(directions)
+    axes = constant(np.array(platform.platform_joint_axes or [(0.0, 0.0, 1.0)] * LEGS))
+    turned = xp.einsum("...ij,kj->...ki", rotation(pose), axes)
     return angles_between(directions, turned)
 
 
@@ -142,10 +149,12 @@ def universal_angles(axes: Rows, directions: Array) -> Array:
     flat = np.linalg.norm(reference, axis=-1, keepdims=True) < 1e-9  # k along z: measure from x instead
     reference = np.where(flat, np.array([1.0, 0.0, 0.0]) - k * k[:, :1], reference)
     reference = reference / np.linalg.norm(reference, axis=-1, keepdims=True)
-    side = np.cross(k, reference)
-    about = np.arctan2((directions * side).sum(-1), (directions * reference).sum(-1))
-    towards = np.arcsin(np.clip((directions * k).sum(-1), -1.0, 1.0))
-    return np.stack([about, towards], axis=-1)
+    xp, constant = arithmetic_of(directions)
+    along, across, fixed = (constant(x) for x in (reference, np.cross(k, reference), k))
+    about = xp.arctan2((directions * across).sum(-1), (directions * along).sum(-1))
+    towards = xp.arcsin(xp.clip((directions * fixed).sum(-1), -1.0, 1.0))
+    angles: Array = xp.stack([about, towards], -1)
+    return angles
 
 
 def nearest_segments(start: Array, end: Array) -> tuple[Array, Array]:

@@ -15,6 +15,7 @@ from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.evaluate import as_argument
+from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.stewart.functions import NEWTON_STEPS
 from tauforge.robots.validation import LARGEST
 
@@ -152,7 +153,7 @@ def track(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> Ar
             row=rows[np.argmax(near)],
             remedy="The poses after it may belong to another assembly mode",
         )
-        warnings.warn(near_singular, stacklevel=3)
+        warnings.warn(near_singular, stacklevel=levels_to_the_caller())
     return poses
 
 

@@ -17,8 +17,9 @@ from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
+from tauforge.robots.array_libraries import arithmetic_of, library_of, on_processor
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.condition import condition_numbers
+from tauforge.robots.condition import by_singular_values, condition_numbers
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.evaluate import as_argument, finite_rows
 from tauforge.robots.functions import FunctionTable
@@ -231,9 +232,12 @@ class StewartPlatform(PlatformDescription):
         }
         outs = self._evaluate("leg_motion", arguments)
         axes = self.universal_axes
-        about = None if axes is None else limits.universal_angles(axes, outs[7]).astype(outs[0].dtype)
-        across = limits.spherical_angles(self, np.asarray(pose, float), outs[7])
-        return LegMotions._make((*outs, about, across.astype(outs[0].dtype)))
+        about = None if axes is None else limits.universal_angles(axes, outs[7])
+        if library_of((*outs, pose)) is None:
+            across = limits.spherical_angles(self, np.asarray(pose, float), outs[7]).astype(outs[0].dtype)
+            return LegMotions._make((*outs, None if about is None else about.astype(outs[0].dtype), across))
+        across = limits.spherical_angles(self, arithmetic_of(outs[0]).constant(pose), outs[7])
+        return LegMotions._make((*outs, about, across))
 
     @quick
     def force_matrix(self, pose: ArrayLike) -> Array:
@@ -245,14 +249,17 @@ class StewartPlatform(PlatformDescription):
 
         characteristic_length: m, divides the moments, so that all rows are forces; None leaves them as the paper does
         """
-        H = np.array(self.force_matrix(pose))
+        H, scale = self.force_matrix(pose), np.ones((6, 1))
         if characteristic_length is not None:
             number = isinstance(characteristic_length, int | float | np.number)
             if not number or not 0 < characteristic_length < np.inf:
                 raise ShapeError("characteristic_length", expected="a number > 0", got=repr(characteristic_length))
-            H[..., 3:, :] /= characteristic_length
-        return condition_numbers(H)
+            scale[3:] /= characteristic_length
+        if library_of((H,)) is not None:
+            return by_singular_values(H * arithmetic_of(H).constant(scale))
+        return condition_numbers(np.asarray(H) * scale.astype(H.dtype))
 
+    @on_processor
     def forward_kinematics(
         self, lengths: ArrayLike, guess: ArrayLike | None = None, *, on_failure: str = "raise"
     ) -> Array:
@@ -268,6 +275,7 @@ class StewartPlatform(PlatformDescription):
         start = search.default_guess(self, lengths) if guess is None else guess
         return search.forward_kinematics(self, lengths, start, on_failure)
 
+    @on_processor
     def track(self, lengths: ArrayLike, guess: ArrayLike) -> Array:
         """Poses (k, 6) along a motion of the legs, lengths (k, 6), each found from the one before.
 
@@ -287,9 +295,12 @@ class StewartPlatform(PlatformDescription):
             return twist
         arguments = {"pose": pose, "twist": twist, "accelerations": accelerations}
         (acceleration,) = self._evaluate("acceleration_of", arguments)
+        if library_of((acceleration,)) is not None:
+            return twist, acceleration
         sound = finite_rows({"accelerations": as_argument("accelerations", accelerations, 6, "one for each leg")})
         return np.where(sound[..., None], twist, np.array(np.nan, twist.dtype)), acceleration
 
+    @on_processor
     def assembly_modes(self, lengths: ArrayLike, *, starts: int = 6000, seed: int = 0) -> search.AssemblyModes:
         """All real poses with these leg lengths (6,), by Newton's method from many starts.
 
@@ -297,6 +308,7 @@ class StewartPlatform(PlatformDescription):
         """
         return search.assembly_modes(self, lengths, starts, seed)
 
+    @on_processor
     def within_limits(self, pose: ArrayLike, forces: ArrayLike | None = None) -> limits.Limits:
         """Which limits hold, with margins; a limit that was not given is None.
 

@@ -20,7 +20,7 @@ from tauforge.formulations.stewart.kinematics import LegMotion
 from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_vectors
 from tauforge.formulations.stewart.reactions import reactions
-from tauforge.robots.evaluate import flat
+from tauforge.robots.functions import flat
 from tauforge.robots.stewart.functions import motion
 from tauforge.studies.stewart_paths import Path
 from tauforge.tracing.counting import Counted, count, operations

@@ -22,6 +22,7 @@ PAGES = {
     "docs/command-line.md": 1,
     "docs/index.md": 1,
     "docs/speed.md": 2,
+    "docs/c-code.md": 1,
 }
 
 

@@ -1,5 +1,5 @@
 """Robots and laws of control as files for other programs."""
 
-from tauforge.export.c_files import export_c
+from tauforge.export.c_files import ExportedC, export_c
 
-__all__ = ["export_c"]
+__all__ = ["ExportedC", "export_c"]

@@ -29,6 +29,7 @@ from tauforge.analysis.comparison import relative_error
 
 HERE = Path(__file__).parent
 C_FLAGS = ["-std=c99", "-O2"]
+WIDER = [*C_FLAGS, "-mavx2", "-mfma"]
 CPP_FLAGS = ["-std=c++17", "-O3", "-DNDEBUG", "-DEIGEN_NO_DEBUG", "-DRNEA_ONLY", "-DBOOST_MPL_LIMIT_LIST_SIZE=30"]
 CPP_FLAGS += ["-DBOOST_MPL_CFG_NO_PREPROCESSED_HEADERS", "-DBOOST_FUSION_INVOKE_MAX_ARITY=12"]
 SCALES = (0.0, 1e-3, 1.0, 10.0, 1e3, 1e6, 9e8)  # of the angles, rad
@@ -79,12 +80,12 @@ class Program(NamedTuple):
     flags: str
 
 
-def ours(arm: tf.SerialArm, folder: Path) -> Program:
+def ours(arm: tf.SerialArm, folder: Path, flags: list[str]) -> Program:
     tf.export_c(arm, folder, functions=["inverse_dynamics"], prefix="arm")
-    return _c_program("ours", OURS, folder, ["arm.c"])
+    return _c_program("ours", OURS, folder, flags, ["arm.c"])
 
 
-def casadi(arm: tf.SerialArm, folder: Path) -> Program:
+def casadi(arm: tf.SerialArm, folder: Path, flags: list[str]) -> Program:
     import casadi as other
 
     from tauforge.algebra.scalars import Column
@@ -94,25 +95,23 @@ def casadi(arm: tf.SerialArm, folder: Path) -> Program:
     torque = inverse_dynamics(arm.model, *([Column(s[k]) for k in range(arm.n)] for s in symbols))
     code = other.CodeGenerator("torque.c", {"with_header": False})
     code.add(other.Function("torque", symbols, [other.vertcat(*(t.value for t in torque))]))
-    return _c_program("casadi", code.dump() + CASADI, folder, [])
+    return _c_program("casadi", code.dump() + CASADI, folder, flags, [])
 
 
-def _c_program(name: str, text: str, folder: Path, more: list[str]) -> Program:
+def _c_program(name: str, text: str, folder: Path, flags: list[str], more: list[str]) -> Program:
     (folder / f"{name}_one.c").write_text(text)
-    subprocess.run(["gcc", *C_FLAGS, "main.c", f"{name}_one.c", *more, "-lm", "-o", name], cwd=folder, check=True)
-    return Program(folder / name, f"gcc {' '.join(C_FLAGS)}")
+    subprocess.run(["gcc", *flags, "main.c", f"{name}_one.c", *more, "-lm", "-o", name], cwd=folder, check=True)
+    return Program(folder / name, f"gcc {' '.join(flags)}")
 
 
-def pinocchio(arm: tf.SerialArm, folder: Path) -> Program:
+def pinocchio(arm: tf.SerialArm, folder: Path, flags: list[str]) -> Program:
     prefix = Path(importlib.util.find_spec("pinocchio").origin).parents[4]
     (folder / "rnea.cpp").write_text((HERE / "pinocchio_core.cpp").read_text() + PINOCCHIO)
     subprocess.run(["gcc", *C_FLAGS, "-c", "main.c"], cwd=folder, check=True)
     link = [f"-L{prefix}/lib", "-lpinocchio_default", f"-Wl,-rpath,{prefix}/lib"]
     include = [f"-I{prefix}/include", f"-I{EIGEN}"]
-    subprocess.run(
-        ["g++", *CPP_FLAGS, *include, "rnea.cpp", "main.o", "-o", "pinocchio", *link], cwd=folder, check=True
-    )
-    return Program(folder / "pinocchio", f"g++ {' '.join(CPP_FLAGS[:2])}")
+    subprocess.run(["g++", *flags, *include, "rnea.cpp", "main.o", "-o", "pinocchio", *link], cwd=folder, check=True)
+    return Program(folder / "pinocchio", f"g++ {' '.join(flags[:2])}")
 
 
 def states(rng: np.random.Generator, scale: float, count: int) -> np.ndarray:
@@ -136,13 +135,18 @@ def counted(program: Program, arm: tf.SerialArm, given: np.ndarray) -> int:
 
 
 def measured(program: Program, arm: tf.SerialArm, many: int) -> dict[str, Any]:
-    """Counts of single states, and of many: the mean tells whether any of them differs."""
-    rng = np.random.default_rng(0)
+    """Counts of single states, and means over many at each scale: they tell whether any of them differs."""
+    rng, share = np.random.default_rng(0), -(-many // len(SCALES))
     singles = [counted(program, arm, states(rng, scale, 1)) for scale in SCALES for _ in range(SINGLES)]
-    drawn = np.concatenate([states(rng, scale, many // len(SCALES)) for scale in SCALES])
-    mean = counted(program, arm, drawn) / len(drawn)
-    always = min(singles) == max(singles) == mean
-    return {"least": min(singles), "most": max(singles), "mean": mean, "states": len(drawn), "always_the_same": always}
+    means = {f"{scale:g}": counted(program, arm, states(rng, scale, share)) / share for scale in SCALES}
+    always = {*singles, *means.values()} == {singles[0]}
+    return {
+        "least": min(singles),
+        "most": max(singles),
+        "mean_by_scale_of_angles": means,
+        "states": share * len(SCALES),
+        "always_the_same": always,
+    }
 
 
 def main() -> None:
@@ -153,21 +157,21 @@ def main() -> None:
     if shutil.which("valgrind") is None or shutil.which("gcc") is None:
         raise SystemExit("there is no valgrind or no gcc")
     arm = tf.load("puma560").without_friction()
-    found: dict[str, Any] = {}
-    for make in (ours, casadi, pinocchio):
+    found: list[dict[str, Any]] = []
+    for make, flags in ((ours, C_FLAGS), (casadi, C_FLAGS), (ours, WIDER), (casadi, WIDER), (pinocchio, CPP_FLAGS)):
         if make.__name__ in chosen.without:
             continue
         with tempfile.TemporaryDirectory() as name:
             folder = Path(name)
             (folder / "main.c").write_text(MAIN)
             try:
-                program = make(arm, folder)
+                program = make(arm, folder, flags)
             except (ImportError, AttributeError, FileNotFoundError, subprocess.CalledProcessError) as error:
                 print(f"{make.__name__} is left out: {error}")
                 continue
             many = chosen.states if make is ours else max(1, chosen.states // 100)
-            found[make.__name__] = {"flags": program.flags, **measured(program, arm, many)}
-            print(make.__name__, found[make.__name__], flush=True)
+            found.append({"code": make.__name__, "flags": program.flags, **measured(program, arm, many)})
+            print(found[-1], flush=True)
     compiler = subprocess.run(["gcc", "--version"], capture_output=True, text=True, check=True).stdout.splitlines()[0]
     today = datetime.date.today().isoformat()
     result = {

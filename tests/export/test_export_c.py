@@ -123,6 +123,19 @@ def test_the_stack_is_within_its_bound(name, dtype, tmp_path):
             assert used <= bound, (key, flag)
 
 
+@needs_gcc
+@pytest.mark.parametrize("name", ["puma560", "dasgupta1998"])
+def test_the_machine_code_has_no_branches(name, tmp_path):
+    """So its time does not depend on the state."""
+    made = exported(tf.load(name), tmp_path / "c", functions=["inverse_dynamics"])
+    target = compiled(made, "-O2", "-fno-math-errno")
+    listing = run("objdump", "-d", "--no-show-raw-insn", target.name, cwd=target.parent)
+    if "x86-64" not in listing:
+        pytest.skip("the names of jumps are those of x86-64")
+    assert "mulsd" in listing
+    assert not re.findall(r"\t(j(?!mp)\w+) ", listing)
+
+
 def test_values_of_elementary_functions_are_counted():
     for bits in (64, 32):
         for name, most in body.LINES.items():

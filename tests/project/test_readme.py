@@ -24,6 +24,7 @@ PAGES = {
     "docs/index.md": 1,
     "docs/speed.md": 2,
     "docs/differentiable.md": 5,
+    "docs/c-code.md": 1,
 }
 
 

@@ -21,7 +21,7 @@ def export_c(
         ),
     ] = None,
     prefix: Annotated[
-        str | None, typer.Option(metavar="NAME", help="The prefix of files and functions. Default: the robot's name.")
+        str | None, typer.Option(metavar="NAME", help="Files and functions begin with it. Default: the robot's name.")
     ] = None,
     dtype: Annotated[str, typer.Option(metavar="TYPE", help="float64 for double, float32 for float.")] = "float64",
     tip: Tip = None,

@@ -15,6 +15,8 @@ from tauforge.robots.differentiable import Evaluation, plain_evaluation
 from tauforge.robots.robot import Robot
 from tauforge.tracing.graph import Graph
 
+__all__ = ["Expressions", "casadi_function", "sympy_expressions"]
+
 
 def casadi_function(robot: Robot, name: str, *, loads: Sequence[str] = (), **options: Any) -> Any:
     """A `casadi.Function` of one state, for trajectory optimisation and code of CasADi.

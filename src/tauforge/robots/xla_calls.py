@@ -23,6 +23,7 @@ TARGET = "tauforge_evaluation"
 KINDS: dict[int, np.dtype[Any]] = {11: np.dtype(np.float32), 12: np.dtype(np.float64)}  # XLA's numbers of the types
 METADATA = 1  # the extension by which XLA asks for the version
 EXECUTE = 3  # the stage that computes
+MAJOR, FIRST_MINOR = 0, 1  # the version of the structs below; minor versions only add to their ends
 INTERNAL_ERROR = 13
 
 # Evaluations by the number that programs know them by. They stay: a compiled program may be run at any time.
@@ -135,8 +136,9 @@ def _handled(pointer: Any) -> int | None:
     """None, or the address of an error."""
     frame = pointer[0]
     if frame.extension and frame.extension[0].base.type == METADATA:
-        version, own = frame.extension[0].metadata[0].version, frame.api[0].version
-        version.struct_size, version.major, version.minor = ctypes.sizeof(_Version), own.major, own.minor
+        version = frame.extension[0].metadata[0].version
+        version.struct_size, version.major = ctypes.sizeof(_Version), MAJOR  # XLA refuses us if it has another
+        version.minor = frame.api[0].version.minor if frame.api else FIRST_MINOR
         return None
     if frame.stage != EXECUTE:
         return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -220,3 +221,12 @@ def test_the_header_is_one_of_cpp(tmp_path):
     run("g++", *flags, "main.cpp", "scara.o", "-lm", "-o", "main", cwd=program.parent)
     run("./main", cwd=program.parent)
     assert made.header.read_text().isascii()
+
+
+@needs_gcc
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="there is no cmake")
+def test_cmake_builds_and_tests(tmp_path):
+    made = exported(tf.load("planar-2r"), tmp_path / "c", functions=["inverse_dynamics"])
+    run("cmake", "-S", made.cmake.parent, "-B", "build", cwd=tmp_path)
+    run("cmake", "--build", "build", cwd=tmp_path)
+    run("ctest", "--output-on-failure", cwd=tmp_path / "build")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+import shutil
 
 import numpy as np
 import pytest
@@ -79,24 +80,50 @@ def test_without_a_library(tmp_path):
     assert not re.search(r" [BbDd] ", data), "no variable outside functions"
 
 
+def elementary(folder, dtype, statement, *flags):
+    """A function of arrays (x, y, z, count) that runs the statement, which sees what the generated code sees."""
+    made = exported(tf.load("dasgupta1998"), folder, functions=["inverse_kinematics"], dtype=dtype)
+    number = {"float64": "double", "float32": "float"}[dtype]
+    head = f"void each(const {number} x[], {number} y[], {number} z[], int n)"
+    loop = f"    int k;\n    for (k = 0; k < n; k++) {{\n        {statement}\n    }}\n"
+    made.source.write_text(f"{made.source.read_text()}\n{head};\n{head}\n{{\n{loop}}}\n")
+    each = Library(made, compiled(made, "-O2", *flags), dtype)._library.each
+
+    def call(x):
+        y, z = np.full_like(x, 777), np.full_like(x, 777)
+        each(*(ctypes.c_void_p(values.ctypes.data) for values in (x, y, z)), len(x))
+        return y, z
+
+    return call
+
+
 @needs_gcc
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 def test_our_own_root(dtype, tmp_path):
     """Within a unit in the last place from the smallest numbers to the largest; NaN below zero."""
-    made = exported(tf.load("dasgupta1998"), tmp_path / "c", functions=["inverse_kinematics"], dtype=dtype)
-    number = {"float64": "double", "float32": "float"}[dtype]
-    text = made.source.read_text() + f"\nvoid roots(const {number} x[], {number} y[], int n);\n"
-    text += f"void roots(const {number} x[], {number} y[], int n)\n{{\n    int k;\n"
-    made.source.write_text(text + "    for (k = 0; k < n; k++) {\n        y[k] = tf_root(x[k]);\n    }\n}\n")
-    library = Library(made, compiled(made, "-O2", "-ffreestanding"), dtype)._library
+    roots = elementary(tmp_path / "c", dtype, "y[k] = tf_root(x[k]); z[k] = y[k];", "-ffreestanding")
     info, rng = np.finfo(dtype), np.random.default_rng(0)
     x = np.exp(rng.uniform(np.log(float(info.tiny)), np.log(float(info.max)) - 0.01, 20_000)).astype(dtype)
-    x = np.r_[x, np.array([0.0, info.smallest_subnormal, info.tiny, 1.0, 4.0, info.max, -1.0]).astype(dtype)]
-    y = np.full_like(x, 777)
-    library.roots(x.ctypes.data_as(ctypes.c_void_p), y.ctypes.data_as(ctypes.c_void_p), len(x))
-    want = np.sqrt(x[:-1].astype("longdouble"))
+    special = [0.0, info.smallest_subnormal, info.tiny, 1.0, 4.0, info.max, -1.0]
+    y, _ = roots(np.r_[x, np.array(special).astype(dtype)])
+    want = np.sqrt(np.r_[x, np.array(special[:-1]).astype(dtype)].astype("longdouble"))
     assert np.isnan(y[-1])
     assert (np.abs(y[:-1] - want) <= 1.01 * np.spacing(want.astype(dtype))).all()
+
+
+@needs_gcc
+@pytest.mark.parametrize(("dtype", "largest"), [("float64", 1e9), ("float32", 6e3)])
+def test_our_own_sines(dtype, largest, tmp_path):
+    """2.5 units in the last place up to the angle that the header names, NaN beyond."""
+    sines = elementary(tmp_path / "c", dtype, "tf_sincos(x[k], &y[k], &z[k]);")
+    rng = np.random.default_rng(0)
+    x = np.r_[rng.uniform(-10, 10, 50_000), largest * rng.uniform(-1, 1, 50_000)].astype(dtype)
+    wide = np.longdouble if dtype == "float64" else np.float64
+    for got, function in zip(sines(x), (np.sin, np.cos), strict=True):
+        want = function(x.astype(wide))
+        assert (np.abs(got - want) / np.spacing(np.abs(want).astype(dtype))).max() < 2.5
+    beyond = np.array([1.01 * largest, -1.01 * largest, np.inf, -np.inf, np.nan], dtype)
+    assert np.isnan(sines(beyond)).all()
 
 
 @needs_gcc
@@ -194,3 +221,12 @@ def test_the_header_is_one_of_cpp(tmp_path):
     run("g++", *flags, "main.cpp", "scara.o", "-lm", "-o", "main", cwd=program.parent)
     run("./main", cwd=program.parent)
     assert made.header.read_text().isascii()
+
+
+@needs_gcc
+@pytest.mark.skipif(shutil.which("cmake") is None, reason="there is no cmake")
+def test_cmake_builds_and_tests(tmp_path):
+    made = exported(tf.load("planar-2r"), tmp_path / "c", functions=["inverse_dynamics"])
+    run("cmake", "-S", made.cmake.parent, "-B", "build", cwd=tmp_path)
+    run("cmake", "--build", "build", cwd=tmp_path)
+    run("ctest", "--output-on-failure", cwd=tmp_path / "build")

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import tauforge as tf
-from support.c_compiler import compiled, needs_gcc
+from support.c_compiler import compiled, needs_gcc, self_test
+from support.cart_pendulum import CartPendulum
 from support.command_line import error_of, parsed
 from support.command_line import run as command
 from tauforge.kernels.c99 import function as c_function
@@ -177,3 +178,12 @@ def test_vectors_are_those_of_the_method(arm, tmp_path):
     }
     tau = arm.inverse_dynamics(tables["given0"], tables["given1"], tables["given2"])
     np.testing.assert_allclose(tau, tables["wanted0"], rtol=1e-13)
+
+
+@needs_gcc
+def test_a_kind_of_robot_that_the_package_does_not_know(tmp_path):
+    """Its table is all that is asked; results without names are called like the function."""
+    made = tf.export_c(CartPendulum(), tmp_path)
+    assert "cart_computed_torque" in made.functions
+    assert "double energy_2[CART_RESTRICT 1]" in made.header.read_text()
+    assert "agree" in self_test(made, compiled(made, "-O1"))

@@ -13,6 +13,7 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.export import control_step, description
 from tauforge.export.rounding import STATES, evaluated, rounded, rounding
+from tauforge.field_docs import with_field_docs
 from tauforge.files import written_whole
 from tauforge.kernels.c99 import files
 from tauforge.kernels.c99.function import CFunction, Described
@@ -28,8 +29,14 @@ SLACK = 16  # the self-test allows so many times the error that was measured, an
 FLOOR = {"float64": 1e-13, "float32": 1e-6}
 
 
+@with_field_docs
 class ExportedC(NamedTuple):
-    """header, source, test, cmake: the files
+    """What `export_c` wrote.
+
+    header:    PREFIX.h, whose comments explain everything
+    source:    PREFIX.c
+    test:      PREFIX_test.c, the self-test
+    cmake:     CMakeLists.txt
     functions: names in C
     left_out:  functions of the robot that are not there, and why
     """

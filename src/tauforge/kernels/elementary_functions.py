@@ -90,7 +90,8 @@ def horner(v: Arithmetic, coefficients: tuple[float, ...], z: str) -> str:
 def sine_and_cosine(v: Arithmetic, x: str) -> tuple[str, str]:
     """Both at once: x less the nearest multiple of pi/2, by three fused steps, then polynomials and a quadrant.
 
-    The error is 1.5 units in the last place for |x| up to 1e9 (64 bits) and 1e6 (32 bits; 6e3 without fused steps).
+    The error is 1.5 units in the last place for |x| up to 1e9 (64 bits) and 1e6 (32 bits). Without fused steps it is
+    2.5 units, up to 1e9 and 6e3.
     Beyond, and for infinities, the result is NaN: too few digits of x are left for the angle within a turn.
     """
     beyond = v.compare("ugt", v.intrinsic("fabs", x), v.constant(largest_angle(v)))

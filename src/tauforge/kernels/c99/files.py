@@ -29,7 +29,7 @@ def header(
         "A function reads its arguments and writes its results and nothing else: it allocates nothing, has no state and"
         " may be called from several threads and from interrupts. It has no loops and no branches.",
         "An argument that is infinite or NaN makes every result NaN. So does a result that overflows.",
-        f"Sines and cosines are our own and accurate to 1.5 units in the last place up to angles of {angle:g} rad;"
+        f"Sines and cosines are our own and accurate to 2.5 units in the last place up to angles of {angle:g} rad;"
         " beyond, they are NaN.",
         f"Only a square root may come from libm. With -ffreestanding it is our own; define {root_macro(prefix)}(x) to"
         " use another, such as an instruction of the processor.",

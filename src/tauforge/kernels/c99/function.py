@@ -10,7 +10,7 @@ from typing import NamedTuple
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.kernels.arithmetic import to_single
 from tauforge.kernels.c99.body import Body, Place, body
-from tauforge.kernels.c99.names import comment_text, parameter
+from tauforge.kernels.c99.names import IDENTIFIER, comment_text, parameter
 from tauforge.kernels.c_source.numbers import number_type
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.tracing.counting import count
@@ -58,6 +58,8 @@ class CFunction:
 
     def __init__(self, specification: Specification, described: Described, prefix: str, bits: int) -> None:
         self.name, self.prefix, self.bits = specification.name, prefix, bits
+        if not IDENTIFIER.fullmatch(self.name):
+            raise UnsupportedFeatureError(f"{self.name!r} is no name of a function in C", field="functions")
         self.c_name = f"{prefix}_{specification.name}"
         self.described, self.number = described, number_type(bits)
         self.graph = without_doubt(specification)

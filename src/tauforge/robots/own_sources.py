@@ -46,12 +46,15 @@ _foreign: set[str] = set()  # modules in which something was replaced before the
 
 def formulas_are_ours(robot: Robot, formula: Formula) -> bool:
     """Whether the robot's model and the formula follow from our sources and from the robot's `identity`."""
+    return model_is_ours(robot, formula) and not anything_replaced()
+
+
+def model_is_ours(robot: Robot, formula: Formula) -> bool:
+    """As `formulas_are_ours`, as far as the robot's own class and attributes can tell."""
     if not (getattr(formula, "__module__", None) or "").startswith("tauforge."):  # None in a bare `exec`
         return False
     kind = type(robot)
-    if has_own_methods(robot) or not all(method_is_as_written(kind, name) for name in TOLD):
-        return False
-    return not anything_replaced()
+    return not has_own_methods(robot) and all(method_is_as_written(kind, name) for name in TOLD)
 
 
 def anything_replaced() -> bool:

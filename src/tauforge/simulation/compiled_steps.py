@@ -25,7 +25,7 @@ from tauforge.motion.motion import MotionSample
 from tauforge.robots.evaluate import choices
 from tauforge.robots.functions import flat, results_of
 from tauforge.robots.own_classes import has_own_methods, is_as_written, method_is_as_written
-from tauforge.robots.own_sources import formulas_are_ours
+from tauforge.robots.own_sources import anything_replaced, model_is_ours
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation.integrators import rk4
@@ -132,14 +132,17 @@ def step_specifications(
     controller: Controller, plant: Robot, fields: tuple[str, ...], h: float
 ) -> tuple[Specification, Specification]:
     """The step that asks the law (state, target, fields -> state, force) and the one that holds its forces."""
-    own, plant = controller.robot, copy.copy(plant)  # kernels must not keep a robot alive
+    own, given = controller.robot, plant
+    plant = copy.copy(given)  # kernels must not keep a robot alive
     n, m = plant.n, len(plant.actuators)
-    origin = _origin(plant, "forward_dynamics", f"{h!r}")
+    told = not anything_replaced()
+    identity = _identity(given, "forward_dynamics") if told else None
+    origin = None if identity is None else f"{h!r} {identity}"
     gains = {name: np.array(value) for name, value in vars(controller).items() if name != "robot"}
     listed = {name: value.tolist() for name, value in gains.items()}
     law = f"{type(controller).__module__}.{type(controller).__qualname__} {listed}"
-    known = _origin(own, "inverse_dynamics", law)
-    both = None if origin is None or known is None else f"{origin} {known}"
+    known = identity if own is given else _identity(own, "inverse_dynamics") if told else None
+    both = None if origin is None or known is None else f"{origin} {law} {known}"
     first = _controlled_step(controller, gains, plant, fields, h)
     targets = dict.fromkeys(TARGET, (n,))
     later = _held_step(plant, fields, h)
@@ -149,11 +152,14 @@ def step_specifications(
     )
 
 
-def _origin(robot: Robot, function: str, more: str) -> str | None:
-    """A text that determines what is traced of this robot; None where our sources do not tell all of it."""
-    ours = is_as_written(robot) and formulas_are_ours(robot, robot.functions[function].formula)
+def _identity(robot: Robot, function: str) -> str | None:
+    """A text that determines what is traced of this robot; None where our sources do not tell all of it.
+
+    A class that is as written has all its formulas from our sources, so one of them tells for the others.
+    """
+    ours = is_as_written(robot) and model_is_ours(robot, robot.functions[function].formula)
     identity = robot.identity if ours else None
-    return None if identity is None else f"{type(robot).__qualname__} {more} {identity}"
+    return None if identity is None else f"{type(robot).__qualname__} {identity}"
 
 
 def _specification(

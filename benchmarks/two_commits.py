@@ -5,7 +5,8 @@
 BEFORE and AFTER are checkouts (folders with src/tauforge); AFTER is this one unless it is given. Each side runs in a
 process of its own with the interpreter that runs this file, and only one of them works at a time. A round times every
 case once on each side, in alternating order; a ratio is that of one round, so that a disturbance of the machine falls
-on both. Only public names are used, so that commits far apart can be compared.
+on both. Each round has new processes: where memory lies differs from one to the next, and large results show it. Only
+public names are used, so that commits far apart can be compared.
 """
 
 from __future__ import annotations
@@ -163,7 +164,8 @@ def main() -> None:
         serve()
         return
     with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as other:
-        sides = (Side(given.before, one), Side(given.after, other))
+        folders = ((given.before, one), (given.after, other))
+        sides = [Side(*folder) for folder in folders]
         tasks: dict[str, Callable[[Side], float]] = {}
         for name in sides[0].names:
             tasks[name] = lambda side, name=name: side.case(name)
@@ -174,15 +176,17 @@ def main() -> None:
         tasks = {name: task for name, task in tasks.items() if given.only in name}
         times: dict[str, list[tuple[float, float]]] = {name: [] for name in tasks}
         for k in range(given.rounds):
+            if k:
+                sides = [Side(*folder) for folder in folders]
             for name, task in tasks.items():
                 if k % 2:
                     after, before = task(sides[1]), task(sides[0])
                 else:
                     before, after = task(sides[0]), task(sides[1])
                 times[name].append((before, after))
+            for side in sides:
+                side.process.kill()
             print(f"round {k + 1} of {given.rounds}", file=sys.stderr)
-        for side in sides:
-            side.process.kill()
     rows = []
     for name, pairs in times.items():
         before, after = np.array(pairs).T

@@ -58,7 +58,7 @@ def test_kernels_thread_by_thread(name, function, dtype, layout, tmp_path):
     arrays = states(kernel, ROWS, dtype)
     (got,) = run(kernel, arrays, layout, tmp_path)
     expected = getattr(robot, function)(*(a.astype(float) for a in arrays))
-    assert error(got, expected) < (100 * FORMULATIONS if dtype == "float64" else 100 * SINGLE)
+    assert error(got, expected) < (FORMULATIONS if dtype == "float64" else SINGLE)
 
 
 @needs_compiler
@@ -83,8 +83,8 @@ def test_varying_fields_and_the_doubt(tmp_path):
     got, doubts = run(kernel, arrays, "columns", tmp_path)
     k = 17
     expected = arm.replace(mass=arrays[-1][k]).forward_dynamics(*(a[k] for a in arrays[:-1]))
-    assert error(got[k], expected) < 100 * FORMULATIONS
-    assert error(doubts[k], np.abs(expected).sum()[None]) < 100 * FORMULATIONS
+    assert error(got[k], expected) < FORMULATIONS
+    assert error(doubts[k], np.abs(expected).sum()[None]) < FORMULATIONS
 
 
 @needs_compiler
@@ -117,7 +117,7 @@ def test_rollouts_thread_by_thread(name, fields, tmp_path):
     assert np.isnan(got[5]).all()
     for part, right in ((got[..., :n], expected.position), (got[..., n : 2 * n], expected.velocity)):
         assert np.array_equal(np.isnan(part), np.isnan(right))
-        assert np.nanmax(np.abs(part - right)) < 1000 * ROUNDING * np.nanmax(np.abs(right))
+        assert np.nanmax(np.abs(part - right)) < ROUNDING * np.nanmax(np.abs(right))
 
 
 @pytest.mark.parametrize("name", tf.catalogue())
@@ -157,8 +157,11 @@ def test_bad_requests():
         kernel(np.zeros(6))
     with pytest.raises(tf.ShapeError, match=r"q: expected an array on the GPU, got numpy\.ndarray\. Copy it there"):
         kernel(*np.zeros((3, 6)))
-    law = tf.control.ComputedTorque(tf.load("panda").without_friction())
-    law.force = law.force
+
+    class Mine(tf.control.ComputedTorque):
+        """A user's law: the kernel would not see its methods."""
+
+    law = Mine(arm.without_friction())
     with pytest.raises(tf.UnsupportedFeatureError, match="rollout: on a GPU the law must be one of ours"):
         loop_of(law, arm.without_friction(), (), 1e-3)
 

@@ -14,7 +14,8 @@ import numpy as np
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.kernels.backends import TooLargeError
 from tauforge.kernels.cuda import arrays
-from tauforge.robots.functions import Argument, Function
+from tauforge.robots.evaluate import check_core, present
+from tauforge.robots.functions import Function
 
 if TYPE_CHECKING:
     from tauforge.robots.evaluate import Evaluator, Request
@@ -49,31 +50,14 @@ def call(
 def checked(robot: str, function: Function, given: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments as arrays on the GPU, in the order of the table; absent optional ones are left out."""
     found: dict[str, Any] = {}
-    for argument in (*function.arguments, *function.optional):
-        value = given.get(argument.name)
-        if value is None and argument in function.optional:
-            continue
-        found[argument.name] = (
-            _numbers(argument, value, found) if argument.kind else arrays.on_device(argument.name, value)
-        )
-        if found[argument.name].shape[-1:] != (argument.numbers,):
-            raise ShapeError(
-                argument.name,
-                expected=f"(..., {argument.numbers}): {argument.meaning.format(name=robot)}",
-                got=str(found[argument.name].shape),
-            )
+    for argument, value in present(function, given):
+        if argument.kind is None:
+            found[argument.name] = arrays.on_device(argument.name, value)
+        else:
+            found[argument.name] = array_like(value, next(iter(found.values())))
+        meaning = argument.meaning.format(name=robot)
+        check_core(argument.name, found[argument.name].shape, argument.numbers, meaning)
     return found
-
-
-def _numbers(argument: Argument, value: Any, found: Mapping[str, Any]) -> Any:
-    """A payload's numbers, on the GPU and in the precision of the arrays before it."""
-    assert argument.kind is not None
-    if not isinstance(value, argument.kind):
-        expected = f"a tauforge.{argument.kind.__name__}"
-        raise ShapeError(argument.name, expected=expected, got=type(value).__name__)
-    state = next(iter(found.values()))
-    with state.device:
-        return arrays.cupy().asarray(value.numbers(), dtype=state.dtype)  # type: ignore[attr-defined]
 
 
 def _guarded(

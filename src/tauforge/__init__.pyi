@@ -28,7 +28,15 @@ from .robots.payload import Payload
 from .robots.serial.joint import Joint
 from .robots.serial.serial_arm import SerialArm
 from .robots.stewart.stewart_platform import StewartPlatform
-from .simulation import Recording, Rollout, Sensors, rollout, simulate
+from .simulation import (
+    Recording,
+    Rollout,
+    RolloutGradient,
+    Sensors,
+    differentiable_rollout,
+    rollout,
+    simulate,
+)
 
 __version__: str
 
@@ -45,6 +53,7 @@ __all__ = [
     "Payload",
     "Recording",
     "Rollout",
+    "RolloutGradient",
     "RoundedMotionWarning",
     "Sensors",
     "SerialArm",
@@ -60,6 +69,7 @@ __all__ = [
     "analysis",
     "catalogue",
     "control",
+    "differentiable_rollout",
     "export_c",
     "get_threads",
     "linearise",

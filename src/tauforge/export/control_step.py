@@ -18,7 +18,8 @@ from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.specification import Specification
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.robot import Robot
-from tauforge.simulation.compiled_steps import NO_TIME, AnyScalarRobot
+from tauforge.simulation.any_scalar_robot import AnyScalarRobot
+from tauforge.simulation.step_formulas import NO_TIME
 from tauforge.tracing.graph import Graph, trace
 
 COMPUTED_TORQUE = "computed_torque"

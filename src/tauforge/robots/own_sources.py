@@ -27,7 +27,8 @@ PACKAGES = (  # beginnings of the names of modules whose functions are traced, l
     "tauforge.robots.",
     "tauforge.control.",
     "tauforge.simulation.integrators",
-    "tauforge.simulation.compiled_steps",
+    "tauforge.simulation.any_scalar_robot",
+    "tauforge.simulation.step_formulas",
 )
 TOLD = ("functions", "varied_model", "model", "identity", "varying_fields")  # what the compiler asks of a robot
 

@@ -2,8 +2,18 @@
 
 from tauforge.simulation.events import Event
 from tauforge.simulation.recording import Recording
+from tauforge.simulation.rollout_gradients import RolloutGradient, differentiable_rollout
 from tauforge.simulation.rollouts import Rollout, rollout
 from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.simulate import simulate
 
-__all__ = ["Event", "Recording", "Rollout", "Sensors", "rollout", "simulate"]
+__all__ = [
+    "Event",
+    "Recording",
+    "Rollout",
+    "RolloutGradient",
+    "Sensors",
+    "differentiable_rollout",
+    "rollout",
+    "simulate",
+]

@@ -3,113 +3,103 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from tauforge.arrays import Array
-from tauforge.control.controller import Controller
-from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.errors import UnsupportedFeatureError
 from tauforge.kernels.cuda import arrays, compiling
 from tauforge.kernels.cuda.loop_source import BLOCK, Loop, loop_source
-from tauforge.motion.motion import Motion
-from tauforge.robots.robot import Robot
-from tauforge.robots.varying import in_rows
-from tauforge.simulation.compiled_steps import STATE, TARGET, Fields, can_compile, step_specifications
 from tauforge.simulation.integrators import FAR
+from tauforge.simulation.rollout_task import RolloutTask, in_rows
+from tauforge.simulation.step_formulas import StepFormulas, field_shape
 
-DTYPES = ("float64", "float32")
 RECENT = 32  # kernels that are kept
 _recent: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 
 
-class Schedule(NamedTuple):
-    """How long and how finely.
-
-    step:     s, of the integrator
-    period:   s, between two questions to the law
-    substeps: in a period
-    periods:  in the rollout
-    every:    so many periods one is recorded
-    """
-
-    step: float
-    period: float
-    substeps: int
-    periods: int
-    every: int
-
-    @property
-    def kept(self) -> list[int]:
-        """The instants that are recorded, counted in periods; the last always is."""
-        return [*range(0, self.periods, self.every), self.periods]
-
-
-def is_on_gpu(initial: Any) -> bool:
-    return isinstance(initial, tuple | list) and any(hasattr(x, "__cuda_array_interface__") for x in initial)
-
-
-def loop_of(controller: Controller, plant: Robot, fields: Sequence[str], step: float) -> Loop:
-    """What the kernel repeats; its source (`loop_source`) needs no GPU."""
-    if not can_compile(controller, plant):
+def gpu_formulas(task: RolloutTask) -> StepFormulas:
+    if not task.compiles:
         raise UnsupportedFeatureError(
             "on a GPU the law must be one of ours, and the robot's state position and velocity", field="rollout"
         )
-    first, later = step_specifications(controller, plant, tuple(fields), step)
-    return Loop(first, later, len(STATE), len(TARGET))
+    return task.formulas()
 
 
-def gpu_rollout(
-    controller: Controller, plant: Robot, fields: Fields, initial: Any, motion: Motion, schedule: Schedule
-) -> tuple[Array, Any, Any, Any, Array]:
-    """Times, positions, velocities, forces and targets as in `Rollout`; the arrays of all rows are CuPy's."""
-    cupy = arrays.cupy()
-    loop = loop_of(controller, plant, tuple(fields), schedule.step)
-    q, qd = _states(initial, plant.n)
-    dtype, count = str(q.dtype), len(q)
-    times = schedule.period * np.arange(schedule.periods + 1)
-    wanted = motion.sample(times)
-    with q.device:
-        prescribed = cupy.asarray(np.concatenate(wanted, axis=1), dtype)
-        fixed = [np.reshape(value, (count, -1)).T for value in in_rows(plant, fields, count).values()]
-        constants = cupy.asarray(np.concatenate(fixed), dtype) if fixed else cupy.empty(0, dtype)
-        state: list[Any] = []
-        for array in (q, qd):
-            way = arrays.walk(array, (count,), (plant.n,))
-            state += [way.array, np.int64(way.row), np.int64(way.step)]
-        kept, m = schedule.kept, len(plant.actuators)
-        records = cupy.empty((len(kept), 2 * plant.n + m, count), dtype)
-        function = _function(loop, 8 * q.dtype.itemsize)
-        integers = (np.int32(schedule.periods), np.int32(schedule.every), np.int32(schedule.substeps))
-        numbers = (np.int64(count), *integers, prescribed, constants, records, *state)
-        function((-(-count // BLOCK),), (BLOCK,), numbers)
-    rows = records.transpose(2, 0, 1)
-    parts = rows[..., : plant.n], rows[..., plant.n : 2 * plant.n], rows[..., 2 * plant.n :]
-    return times[kept], *parts, wanted.position[kept]
+def loop_of(formulas: StepFormulas) -> Loop:
+    """What the kernel repeats; its source (`loop_source`) needs no GPU."""
+    return Loop(
+        formulas.controlled_step(),
+        formulas.held_step(),
+        len(formulas.state),
+        len(formulas.targets),
+        bool(formulas.added),
+    )
 
 
-def _function(loop: Loop, bits: int) -> Any:
+class Operands:
+    """What the kernels of a rollout read: the same for the steps and for the way back.
+
+    prescribed: (periods + 1, numbers), the targets
+    constants:  (numbers, N), gains, fields and payload
+    added:      the forces with the strides of rows, periods and numbers
+    """
+
+    def __init__(self, task: RolloutTask) -> None:
+        cupy, dtype, rows = arrays.cupy(), task.position.dtype, task.rows
+        self.prescribed = cupy.empty(0, dtype)
+        if task.controller is not None and task.motion is not None:
+            times = task.schedule.period * np.arange(task.schedule.periods + 1)
+            self.prescribed = cupy.asarray(np.concatenate(task.motion.sample(times), axis=1), dtype)
+        gains = [(value, vars(task.controller)[name].shape) for name, value in task.gains.items()]
+        fields = [(value, field_shape(task.plant, name)) for name, value in task.plant_numbers.items()]
+        parts = [in_rows(cupy.asarray(value, dtype), core, rows).T for value, core in (*gains, *fields)]
+        self.constants = cupy.concatenate(parts) if parts else cupy.empty(0, dtype)
+        self.added: list[Any] = []
+        if task.forces is not None:
+            shape = (rows, task.schedule.periods, len(task.plant.actuators))
+            forces = cupy.broadcast_to(arrays.on_device("forces", task.forces), shape)
+            self.added = [forces, *(np.int64(stride // forces.itemsize) for stride in forces.strides)]
+
+
+def gpu_records(task: RolloutTask, every: int) -> tuple[Any, Any, Any]:
+    """Positions, velocities and forces (N, k, ...), every so many periods and at the end."""
+    formulas = gpu_formulas(task)
+    with task.position.device:
+        records = filled_records(task, loop_of(formulas), Operands(task), every)
+    return parts_of(task, records)
+
+
+def filled_records(task: RolloutTask, loop: Loop, operands: Operands, every: int) -> Any:
+    """(k, 2 n + m, N)."""
+    cupy, schedule, plant, rows = arrays.cupy(), task.schedule, task.plant, task.rows
+    state: list[Any] = []
+    for array in (task.position, task.velocity):
+        way = arrays.walk(array, (rows,), (plant.n,))
+        state += [way.array, np.int64(way.row), np.int64(way.step)]
+    kept = schedule._replace(every=every).kept
+    records = cupy.empty((len(kept), 2 * plant.n + len(plant.actuators), rows), task.position.dtype)
+    bits = 8 * task.position.itemsize
+    function = kept_function((loop.identity, bits), lambda: loop_source(loop, bits, FAR), "loop")
+    integers = (np.int32(schedule.periods), np.int32(every), np.int32(schedule.substeps))
+    numbers = (np.int64(rows), *integers, operands.prescribed, operands.constants, records, *operands.added, *state)
+    function((-(-rows // BLOCK),), (BLOCK,), numbers)
+    return records
+
+
+def parts_of(task: RolloutTask, records: Any) -> tuple[Any, Any, Any]:
+    """Positions, velocities and forces, (N, k, ...) each, from (k, 2 n + m, N)."""
+    n, rows = task.plant.n, records.transpose(2, 0, 1)
+    return rows[..., :n], rows[..., n : 2 * n], rows[..., 2 * n :]
+
+
+def kept_function(identity: tuple[Any, ...], source: Callable[[], str], name: str) -> Any:
     """The kernel on the current GPU; the last ones are kept."""
-    key = (loop.step.identity, loop.held.identity, bits, arrays.cupy().cuda.Device().id)
+    key = (*identity, name, arrays.cupy().cuda.Device().id)
     if key not in _recent:
-        _recent[key] = compiling.function(loop_source(loop, bits, FAR), "loop")
+        _recent[key] = compiling.function(source(), name)
     _recent.move_to_end(key)
     if len(_recent) > RECENT:
         _recent.popitem(last=False)
     return _recent[key]
-
-
-def _states(initial: Sequence[Any], n: int) -> list[Any]:
-    """Positions and velocities (N, n) on one GPU, in one precision."""
-    if len(initial) != 2:
-        raise ShapeError("initial", expected="positions and velocities", got=f"{len(initial)} arrays")
-    found = [arrays.on_device("initial", x) for x in initial]
-    if any(x.ndim != 2 or x.shape[1] != n for x in found) or found[0].shape != found[1].shape or not len(found[0]):
-        raise ShapeError("initial", expected=f"two arrays (N, {n})", got=", ".join(str(x.shape) for x in found))
-    if found[0].dtype != found[1].dtype or str(found[0].dtype) not in DTYPES:
-        got = ", ".join(str(x.dtype) for x in found)
-        raise ShapeError("initial", expected="float64 or float32 numbers, both the same", got=got)
-    if found[0].device != found[1].device:
-        raise ShapeError("initial", expected="arrays on one GPU", got="arrays on two")
-    return found

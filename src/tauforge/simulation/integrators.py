@@ -25,6 +25,7 @@ ITERATIONS = 50  # of the symplectic method's equations
 SETTLED = 1e-14
 FAR = 1e9  # rad, m and their rates: beyond, angles have lost their digits, kernels know no sines, a motion has run away
 NEEDED = ("mass_matrix", "coriolis_matrix", "gravity_forces", "friction_forces")  # functions, by the symplectic method
+AHEAD, WEIGHTS = (1 / 2, 1 / 2, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6)  # of rk4: from a stage to the next, and in the sum
 LOST = (ConvergenceError, SingularityError)  # what ends a simulation, not a program
 
 
@@ -53,6 +54,25 @@ def rk4(rates: Rates, t: float, y: Array, h: float) -> Array:
     k3 = rates(t + h / 2, y + h / 2 * k2)
     k4 = rates(t + h, y + h * k3)
     return np.asarray(y + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4))
+
+
+def rk4_pulled_back(
+    rates: Callable[[Array], Array], pull_back: Callable[[Array, Array, Array], Array], y: Array, h: float, bar: Array
+) -> Array:
+    """The gradient by the state before a step of `rk4` from that by the state after it.
+
+    pull_back: from a state, its rates and a gradient by these to the gradient by the state
+    """
+    stages, slopes = [y], [rates(y)]
+    for ahead in AHEAD:
+        stages.append(y + ahead * h * slopes[-1])
+        slopes.append(rates(stages[-1]))
+    later, before = np.zeros_like(y), bar
+    for s in reversed(range(len(stages))):
+        onward = AHEAD[s] * h * later if s < len(AHEAD) else 0.0
+        later = pull_back(stages[s], slopes[s], WEIGHTS[s] * h * bar + onward)
+        before = before + later
+    return before
 
 
 class RungeKutta:

@@ -8,29 +8,29 @@ Runge-Kutta. A robot with a method accelerations or forward_dynamics of its own 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext, suppress
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
-from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.errors import UnsupportedFeatureError
 from tauforge.field_docs import with_field_docs
 from tauforge.kernels.backends import NoKernelError
-from tauforge.motion.motion import Motion, MotionSample, positive
+from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.evaluate import kernels_allowed
 from tauforge.robots.own_classes import has_own_methods
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import StateSpace
-from tauforge.robots.varying import check_values, in_rows, leading_shapes
-from tauforge.simulation.checks import check_law, check_plant, numbers, pair_of, whole_number, whole_steps
-from tauforge.simulation.compiled_steps import ACCELERATING, CompiledSteps, can_compile, kernel_stands_for
-from tauforge.simulation.gpu_rollouts import Schedule, gpu_rollout, is_on_gpu
+from tauforge.robots.varying import in_rows
+from tauforge.simulation.compiled_steps import ACCELERATING, CompiledSteps, kernel_stands_for
+from tauforge.simulation.gpu_rollouts import gpu_records
 from tauforge.simulation.integrators import FAR, LOST, ran_away, rk4
+from tauforge.simulation.rollout_task import RolloutTask, rollout_task
 from tauforge.simulation.stiffness import warn_of_stiffness
 
 Fields = Mapping[str, Array]
@@ -69,15 +69,17 @@ class Rollout(NamedTuple):
 class Steps(Protocol):
     """Position and velocity (N, n) after one step, and the forces: new ones from the law, or those held."""
 
-    def controlled(self, t: float, q: Array, qd: Array, target: MotionSample) -> tuple[Array, Array, Array]: ...
+    def controlled(
+        self, t: float, q: Array, qd: Array, target: MotionSample | None, added: Array | None
+    ) -> tuple[Array, Array, Array]: ...
 
     def held(self, t: float, q: Array, qd: Array, force: Array) -> tuple[Array, Array]: ...
 
 
 def rollout(
     robot: Robot,
-    controller: Controller,
-    motion: Motion,
+    controller: Controller | None = None,
+    motion: Motion | None = None,
     *,
     initial: tuple[ArrayLike, ArrayLike] | None = None,
     duration: float | None = None,
@@ -86,72 +88,94 @@ def rollout(
     plant: Robot | None = None,
     varying: Mapping[str, ArrayLike] | None = None,
     payload: Payload | None = None,
+    gains: Mapping[str, ArrayLike] | None = None,
+    forces: ArrayLike | None = None,
     record_every: int = 1,
     progress: bool | Report = False,
 ) -> Rollout:
-    """One simulation for each row of the initial states, of the varying numbers and of the payloads.
+    """One simulation for each row of the initial states, varying numbers, payloads, gains and forces.
 
+    controller:     None for no forces but `forces`
+    motion:         what the controller is to follow
     initial:        (positions, velocities), each (N, n) or (n,); default the motion's start
+    duration:       s; default the motion's, or that of `forces`
     step:           s, of the integrator
     control_period: s, a whole number of steps, required: the controller is asked that often and its forces are held in
                     between. `simulate` asks it continuously unless given a control period
     plant:          the robot that really moves, default `robot`
     varying:        fields of the plant, an array with a leading N each, as in its `kernel`: {"mass": (N, n)}
     payload:        what the plant really holds, one or a batch of N; the controller does not know of it
+    gains:          of the controller instead of its own, an array with a leading N each: {"kp": (N, n, n)}; they are
+                    not checked for stability
+    forces:         (N, periods, m) or (periods, m), N m or N: in every control period added to those of the controller
     record_every:   keeps one control instant in so many; the last is always kept
     progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1
 
     Our own laws run compiled with robots whose state is position and velocity. Controllers of other classes, and robots
     with a method accelerations or forward_dynamics of their own, are asked by their own methods.
     Where `initial` are CuPy's arrays, all rows run on their GPU in their precision, and the rows of the result are
-    CuPy's arrays: for our own laws only.
+    CuPy's arrays: for our own laws only. The forces must be there, too.
     StiffFrictionWarning as in `simulate`.
     Identity: every row equals `simulate` with method="rk4" and the same control period.
     """
-    real = robot if plant is None else plant
-    if not isinstance(controller, Controller):
-        raise UnsupportedFeatureError(f"rollouts need a Controller, got {controller!r}", field="controller")
-    check_plant(robot, real)
-    check_law(controller, motion, initial, control_period, real)
-    h = positive("step", step)
-    substeps = whole_steps("control_period", positive("control_period", control_period), h)
-    span = motion.duration if duration is None else positive("duration", duration)
-    periods = whole_steps("duration", span, control_period)
-    every = whole_number("record_every", record_every)
-    fields = _fields(real, varying, payload)
-    if is_on_gpu(initial):
+    task = rollout_task(
+        robot,
+        controller,
+        motion,
+        initial=initial,
+        duration=duration,
+        step=step,
+        control_period=control_period,
+        plant=plant,
+        varying=varying,
+        payload=payload,
+        gains=gains,
+        forces=forces,
+        record_every=record_every,
+    )
+    if controller is not None:
         controller.reset()
-        schedule = Schedule(h, control_period, substeps, periods, every)
-        return Rollout(*gpu_rollout(controller, real, fields, initial, motion, schedule))
-    start = motion.sample(0.0)
-    q, qd = _batch((start.position, start.velocity) if initial is None else initial, fields, real)
-    controller.reset()
-    steps = _steps(controller, real, fields, h, len(q))
-    kept = [*range(0, periods, every), periods]
-    widths = (real.n, real.n, len(real.actuators))
-    position, velocity, force = (np.empty((len(q), len(kept), width)) for width in widths)
+    if task.on_gpu:
+        return rollout_of(task, *gpu_records(task, task.schedule.every))
+    with _reporting(progress) as report:
+        found = recorded(task, steps_of(task), task.schedule.kept, report)
+    warn_of_stiff_friction(task, found[0])
+    return rollout_of(task, *found)
+
+
+def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any) -> Rollout:
+    times = task.schedule.period * np.array(task.schedule.kept)
+    return Rollout(times, position, velocity, force, task.target_positions())
+
+
+def recorded(task: RolloutTask, steps: Steps, kept: Sequence[int], report: Report) -> tuple[Array, Array, Array]:
+    """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
+    schedule, q, qd = task.schedule, task.position, task.velocity
+    widths = (task.plant.n, task.plant.n, len(task.plant.actuators))
+    position, velocity, force = (np.empty((task.rows, len(kept), width)) for width in widths)
     place = 0
-    with _reporting(progress) as report, np.errstate(all="ignore"):
-        for k in range(periods + 1):
-            t = control_period * k
-            new, rate, forces = steps.controlled(t, q, qd, motion.sample(t))
+    with np.errstate(all="ignore"):
+        for k in range(schedule.periods + 1):
+            t = schedule.period * k
+            new, rate, forces = steps.controlled(t, q, qd, task.target(k), task.added(k))
             if kept[place] == k:
                 position[:, place], velocity[:, place], force[:, place] = q, qd, forces
                 place += 1
-            if k == periods:
+            if k == schedule.periods:
                 break
             q, qd = new, rate
-            for i in range(1, substeps):
-                q, qd = steps.held(t + i * h, q, qd, forces)
-            report((k + 1) / periods)
+            for i in range(1, schedule.substeps):
+                q, qd = steps.held(t + i * schedule.step, q, qd, forces)
+            report((k + 1) / schedule.periods)
         _without_lost(position, velocity, force)
-    ends = {name: np.concatenate([value] * 2) for name, value in in_rows(real, fields, len(q)).items()}
-    warn_of_stiffness(real, np.concatenate([position[:, 0], position[:, -1]]), h, fields=ends)
-    times = control_period * np.array(kept)
-    targets = motion.sample(times).position
-    if controller.task_space:  # of the tool, not of the joints
-        targets = np.full((len(kept), q.shape[1]), np.nan)
-    return Rollout(times, position, velocity, force, targets)
+    return position, velocity, force
+
+
+def warn_of_stiff_friction(task: RolloutTask, position: Array) -> None:
+    """At the first and the last of the recorded positions."""
+    fields = in_rows(task.plant, task.plant_fields, task.rows)
+    ends = {name: np.concatenate([value] * 2) for name, value in fields.items()}
+    warn_of_stiffness(task.plant, np.concatenate([position[:, 0], position[:, -1]]), task.schedule.step, fields=ends)
 
 
 def _without_lost(position: Array, velocity: Array, force: Array) -> None:
@@ -163,24 +187,33 @@ def _without_lost(position: Array, velocity: Array, force: Array) -> None:
         x[lost] = np.nan
 
 
-def _steps(controller: Controller, plant: Robot, fields: Fields, h: float, rows: int) -> Steps:
+def steps_of(task: RolloutTask) -> Steps:
     """The quickest that give the right answer."""
-    if kernels_allowed() and can_compile(controller, plant):
+    if kernels_allowed() and task.compiles:
         with suppress(NoKernelError):
-            return CompiledSteps(controller, plant, fields, h)
-    return BatchSteps(controller, plant, accelerations(plant, fields, rows), h)
+            return CompiledSteps(task.formulas(), tuple(task.gains.values()), tuple(task.plant_numbers.values()))
+    if task.gains:
+        raise UnsupportedFeatureError("gains need compiled kernels, which are not to be had here", field="gains")
+    acceleration = accelerations(task.plant, task.plant_fields, task.rows)
+    return BatchSteps(task.controller, task.plant, acceleration, task.schedule.step)
 
 
 class BatchSteps:
     """The law and the dynamics one after the other, each for all rows at once."""
 
-    def __init__(self, controller: Controller, plant: Robot, acceleration: Acceleration, h: float) -> None:
+    def __init__(self, controller: Controller | None, plant: Robot, acceleration: Acceleration, h: float) -> None:
         self.controller, self.acceleration, self.h = controller, acceleration, h
         self.space: StateSpace = plant.state_space
         self.actuators = len(plant.actuators)
 
-    def controlled(self, t: float, q: Array, qd: Array, target: MotionSample) -> tuple[Array, Array, Array]:
-        force = np.broadcast_to(self.controller.force(t, q, qd, target), (len(q), self.actuators))
+    def controlled(
+        self, t: float, q: Array, qd: Array, target: MotionSample | None, added: Array | None
+    ) -> tuple[Array, Array, Array]:
+        force = np.zeros((len(q), self.actuators))
+        if self.controller is not None and target is not None:
+            force = force + self.controller.force(t, q, qd, target)
+        if added is not None:
+            force = force + added
         return *self.held(t, q, qd, force), force
 
     def held(self, t: float, q: Array, qd: Array, force: Array) -> tuple[Array, Array]:
@@ -240,31 +273,6 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
         return result
 
     return acceleration
-
-
-def _fields(real: Robot, given: Mapping[str, ArrayLike] | None, payload: Payload | None) -> Fields:
-    """The varying fields as arrays, and those that payloads change."""
-    fields = check_values(real, given or {})
-    real.check_integrable(fields)
-    return fields if payload is None else fields | real.varied_by_payload(payload, fields)
-
-
-def _batch(given: tuple[ArrayLike, ArrayLike], fields: Fields, robot: Robot) -> tuple[Array, Array]:
-    """Initial states (N, n)."""
-    n, states = robot.n, [numbers(x) for x in pair_of(given)]
-    leading = [x.shape[:-1] for x in states] + leading_shapes(robot, fields)
-    if any(x.shape[-1:] != (n,) for x in states):
-        raise ShapeError("initial", expected=f"(N, {n}) or ({n},)", got=str([x.shape for x in states]))
-    try:
-        batch = np.broadcast_shapes(*leading, (1,))
-    except ValueError:
-        raise ShapeError("varying", expected="arrays with the same leading N", got=str(leading)) from None
-    if len(batch) != 1:
-        raise ShapeError("varying", expected="one leading dimension N", got=str(batch))
-    if not batch[0]:
-        raise ShapeError("initial", expected="at least one row", got=str(batch))
-    q, qd = (np.array(np.broadcast_to(x, (*batch, n))) for x in states)
-    return q, qd
 
 
 def _reporting(progress: bool | Report) -> AbstractContextManager[Report]:

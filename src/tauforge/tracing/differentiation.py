@@ -1,8 +1,8 @@
 """Jacobians of a graph, by reverse accumulation on the graph itself.
 
-There is one backward sweep for each output, over the nodes that lie between it and the chosen inputs. Products with 0
-and 1 fold, and the recorder shares what the sweeps have in common. For an arm's inverse dynamics (n outputs, 2 n
-inputs) this takes about half the operations of forward accumulation.
+A Jacobian takes one backward sweep for each output, over the nodes that lie between it and the chosen inputs. Products
+with 0 and 1 fold, and the recorder shares what the sweeps have in common. For an arm's inverse dynamics (n outputs, 2 n
+inputs) this takes about half the operations of forward accumulation. A gradient (`pulled_back`) takes one sweep.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tauforge.algebra.scalars import Scalar, cos, is_number, select, sign, sin
-from tauforge.tracing.graph import Graph, Node
+from tauforge.tracing.graph import Graph, Node, Output
 
 
 def jacobian(graph: Graph, inputs: dict[str, Scalar], wrt: Sequence[str]) -> list[list[Scalar]]:
@@ -18,45 +18,55 @@ def jacobian(graph: Graph, inputs: dict[str, Scalar], wrt: Sequence[str]) -> lis
 
     Identity: equals the derivatives by dual numbers.
     """
+    values, depends = graph.values(inputs), dependent(graph, wrt)
+    return [swept_back(graph, values, depends, [(output, 1.0)], wrt) for output in graph.outputs]
+
+
+def pulled_back(
+    graph: Graph, inputs: dict[str, Scalar], wrt: Sequence[str], bars: Sequence[Scalar]
+) -> tuple[list[Scalar], list[Scalar]]:
+    """The outputs, and sum_i bar_i d output_i / d input_k for the inputs in `wrt`, by one sweep; over any scalar.
+
+    Identity: bars @ jacobian.
+    """
     values = graph.values(inputs)
-    depends = [False] * len(graph.nodes)
-    column: dict[int, int] = {}
-    for k, node in enumerate(graph.nodes):
-        if node.op == "input":
-            depends[k] = node.name in wrt
-            if depends[k]:
-                column[k] = wrt.index(node.name)
-        else:
-            depends[k] = any(depends[a] for a in node.args)
-    return [
-        swept_back(graph, values, depends, column, output.node, -1.0 if output.negative else 1.0, len(wrt))
-        for output in graph.outputs
-    ]
+    seeds = list(zip(graph.outputs, bars, strict=True))
+    outputs = [-values[k] if negative else values[k] for k, negative in graph.outputs]
+    return outputs, swept_back(graph, values, dependent(graph, wrt), seeds, wrt)
+
+
+def dependent(graph: Graph, wrt: Sequence[str]) -> list[bool]:
+    """Which nodes depend on the inputs of these names."""
+    depends: list[bool] = []
+    for node in graph.nodes:
+        depends.append(node.name in wrt if node.op == "input" else any(depends[a] for a in node.args))
+    return depends
 
 
 def swept_back(
     graph: Graph,
     values: list[Scalar],
     depends: list[bool],
-    column: dict[int, int],
-    start: int,
-    seed: float,
-    width: int,
+    seeds: Sequence[tuple[Output, Scalar]],
+    wrt: Sequence[str],
 ) -> list[Scalar]:
-    row: list[Scalar] = [0.0] * width
-    adjoint: dict[int, Scalar] = {start: seed}
-    for k in range(start, -1, -1):
+    """One number for each name in `wrt`. seeds: outputs and what the sum counts them with"""
+    found: dict[str, Scalar] = {}
+    adjoint: dict[int, Scalar] = {}
+    for output, bar in seeds:
+        signed = -bar if output.negative else bar
+        adjoint[output.node] = adjoint[output.node] + signed if output.node in adjoint else signed
+    for k in range(max(adjoint, default=-1), -1, -1):
         if k not in adjoint or not depends[k]:
             continue
-        bar = adjoint.pop(k)
-        if k in column:
-            row[column[k]] = bar
+        bar, node = adjoint.pop(k), graph.nodes[k]
+        if node.op == "input":
+            found[node.name] = bar
             continue
-        node = graph.nodes[k]
         for a, step in zip(node.args, steps(node, values, k, bar), strict=True):
             if depends[a] and not (is_number(step) and step == 0):
                 adjoint[a] = adjoint[a] + step if a in adjoint else step
-    return row
+    return [found.get(name, 0.0) for name in wrt]
 
 
 def steps(node: Node, values: list[Scalar], k: int, bar: Scalar) -> tuple[Scalar, ...]:

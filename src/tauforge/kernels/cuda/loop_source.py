@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tauforge.kernels.c_source.numbers import literal, number_type
 from tauforge.kernels.c_source.statements import Statements, functions
 from tauforge.kernels.cuda.source import DIALECT, ESTIMATES, PREFIX
-from tauforge.kernels.specification import Specification
+from tauforge.kernels.specification import Shape, Specification
 
 BLOCK = 64  # threads
 
@@ -25,37 +25,80 @@ class Loop(NamedTuple):
     held:       further steps until the next one, whose arguments are the state, the recorded result and what is fixed
     state:      how many of the arguments of the step are the state
     prescribed: how many arguments after them are read anew for every step, the same for all threads
+    added:      whether the argument after them is read anew for every step and thread; it is 0 after the last step
     """
 
     step: Specification
     held: Specification
     state: int
     prescribed: int
+    added: bool
 
-    def names(self, part: slice) -> list[str]:
-        """The inputs of the step's graph that these arguments are."""
-        return [f"{name}{k}" for name, core in self.step.arguments[part] for k in range(math.prod(core))]
+    @property
+    def identity(self) -> str:
+        """A text that determines the kernel."""
+        return f"{self.step.identity} {self.held.identity}"
+
+    @property
+    def states(self) -> list[str]:
+        """The inputs of the step's graph that are the state."""
+        return inputs_of(self.step.arguments[: self.state])
+
+    @property
+    def recorded(self) -> int:
+        """Numbers that are recorded beside the state."""
+        return sum(map(math.prod, self.step.results[self.state :]))
+
+    @property
+    def targets(self) -> list[str]:
+        """The inputs that are prescribed."""
+        return inputs_of(self.step.arguments[self.state : self.state + self.prescribed])
+
+    @property
+    def fixed(self) -> list[str]:
+        """The inputs that are the same in all steps."""
+        return inputs_of(self.step.arguments[self.state + self.prescribed + self.added :])
+
+    def places(self, count: str, own: str) -> dict[str, str]:
+        """An expression for each input that is no state. count: threads; own: the number of this one"""
+        place = self.state + self.prescribed
+        added = inputs_of(self.step.arguments[place : place + self.added])
+        return (
+            {name: f"target[{k}]" for k, name in enumerate(self.targets)}
+            | {name: f"(k < steps ? {_added(k, own)} : 0)" for k, name in enumerate(added)}
+            | {name: f"fixed[{k} * {count} + {own}]" for k, name in enumerate(self.fixed)}
+        )
+
+
+def inputs_of(arguments: Iterable[tuple[str, Shape]]) -> list[str]:
+    """The inputs of a graph that these arguments are."""
+    return [f"{name}{k}" for name, core in arguments for k in range(math.prod(core))]
+
+
+def _added(place: int, own: str) -> str:
+    return f"added[{own} * added_row + k * added_period + {place} * added_step]"
+
+
+def added_parameters(loop: Loop, number: str) -> str:
+    if not loop.added:
+        return ""
+    strides = ", ".join(f"const long long added_{name}" for name in ("row", "period", "step"))
+    return f", const {number} *__restrict__ added, {strides}"
 
 
 def loop_source(loop: Loop, bits: int, far: float) -> str:
     """The source of `extern "C" __global__ loop(count, steps, every, substeps, prescribed, fixed, records, ...)`.
 
-    What is prescribed is (steps + 1, numbers), what is fixed (numbers, count), records are (kept, numbers, count); the
-    arguments that are the state have a stride between threads and one between numbers. The state is recorded before
-    every `every`-th step and at the end. A thread whose state is beyond `far` or NaN records NaN from then on.
+    What is prescribed is (steps + 1, numbers), what is fixed (numbers, count), records are (kept, numbers, count); what
+    is added has strides between threads, steps and numbers, the state between threads and numbers. The state is
+    recorded before every `every`-th step and at the end. A thread whose state is beyond `far` or NaN records NaN from
+    then on.
     """
-    number = number_type(bits)
-    states = loop.names(slice(0, loop.state))
-    targets = loop.names(slice(loop.state, loop.state + loop.prescribed))
-    fixed = loop.names(slice(loop.state + loop.prescribed, None))
-    recorded = sum(map(math.prod, loop.step.results[loop.state :]))
-    forces = [f"f{k}" for k in range(recorded)]
-    inputs = {name: name for name in states} | {name: f"fixed[{k} * count + own]" for k, name in enumerate(fixed)}
-    step = Statements(
-        loop.step.graph, inputs | {name: f"target[{k}]" for k, name in enumerate(targets)}, DIALECT, bits, PREFIX
-    )
-    arguments = loop.held.arguments[loop.state :]
-    held_names = [f"{name}{k}" for name, core in arguments[:1] for k in range(math.prod(core))]
+    number, states = number_type(bits), loop.states
+    forces = [f"f{k}" for k in range(loop.recorded)]
+    inputs = {name: name for name in states} | loop.places("count", "own")
+    step = Statements(loop.step.graph, inputs, DIALECT, bits, PREFIX)
+    held_names = inputs_of(loop.held.arguments[loop.state : loop.state + 1])
     held = Statements(loop.held.graph, inputs | dict(zip(held_names, forces, strict=True)), DIALECT, bits, PREFIX)
     results = step.outputs()
     lines = [
@@ -69,11 +112,11 @@ def loop_source(loop: Loop, bits: int, far: float) -> str:
         "bool lost = false;",
         "#pragma unroll 1",
         "for (int k = 0, kept = 0; k <= steps; ++k) {",
-        f"    const {number} *__restrict__ target = prescribed + (long long)k * {len(targets)};",
-        *_indented(step.lines, 1),
+        f"    const {number} *__restrict__ target = prescribed + (long long)k * {len(loop.targets)};",
+        *indented(step.lines, 1),
         f"    const {number} {', '.join(f'{f} = {x}' for f, x in zip(forces, results[len(states) :], strict=True))};",
         "    if (k % every == 0 || k == steps) {",
-        f"        const long long place = (long long)kept * {len(states) + recorded} * count + own;",
+        f"        const long long place = (long long)kept * {len(states) + loop.recorded} * count + own;",
         *(
             f"        lost = lost || !({DIALECT.calls[bits]['fabs']}({name}) <= {literal(far, bits)});"
             for name in states
@@ -85,17 +128,18 @@ def loop_source(loop: Loop, bits: int, far: float) -> str:
         "        ++kept;",
         "    }",
         "    if (k == steps) break;",
-        *_indented(_assigned(states, results[: len(states)], number), 1),
+        *indented(_assigned(states, results[: len(states)], number), 1),
         "    #pragma unroll 1",
         "    for (int i = 1; i < substeps; ++i) {",
-        *_indented(held.lines, 2),
-        *_indented(_assigned(states, held.outputs(), number), 2),
+        *indented(held.lines, 2),
+        *indented(_assigned(states, held.outputs(), number), 2),
         "    }",
         "}",
     ]
     parameters = (
         "const long long count, const int steps, const int every, const int substeps, "
         f"const {number} *__restrict__ prescribed, const {number} *__restrict__ fixed, {number} *__restrict__ records"
+        + added_parameters(loop, number)
     ) + "".join(
         f", const {number} *__restrict__ state{k}, const long long state{k}_row, const long long state{k}_step"
         for k in range(loop.state)
@@ -111,5 +155,5 @@ def _assigned(names: list[str], values: list[str], number: str) -> list[str]:
     return [*new, *(f"{name} = new_{name};" for name in names)]
 
 
-def _indented(lines: Iterable[str], depth: int) -> list[str]:
+def indented(lines: Iterable[str], depth: int) -> list[str]:
     return ["    " * depth + line for line in lines]

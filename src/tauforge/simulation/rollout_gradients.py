@@ -1,0 +1,145 @@
+"""`tf.differentiable_rollout`: gradients through thousands of simulations, by sweeping back over their steps."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.arrays import Array
+from tauforge.control.controller import Controller
+from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.field_docs import with_field_docs
+from tauforge.kernels.cuda import arrays
+from tauforge.kernels.specification import Shape
+from tauforge.motion.motion import Motion
+from tauforge.robots.evaluate import kernels_allowed
+from tauforge.robots.functions import PAYLOAD
+from tauforge.robots.payload import Payload
+from tauforge.robots.robot import Robot
+from tauforge.simulation.gpu_gradients import GpuWayBack
+from tauforge.simulation.processor_gradients import ProcessorWayBack
+from tauforge.simulation.rollout_task import RolloutTask, rollout_task
+from tauforge.simulation.rollouts import Rollout, rollout_of
+from tauforge.simulation.way_back import Bars, WayBack
+
+
+@with_field_docs
+class RolloutGradient(NamedTuple):
+    """The gradient of a number by everything that a rollout was given, each of the shape it was given in.
+
+    position: (N, n) or (n,), by the initial positions
+    velocity: likewise
+    gains:    by the arrays of `gains`
+    varying:  by the arrays of `varying`
+    payload:  (N, 10) or (10,), by `Payload.numbers()`; None without a payload
+    forces:   (N, periods, m) or (periods, m); None without forces
+    """
+
+    position: Array
+    velocity: Array
+    gains: dict[str, Array]
+    varying: dict[str, Array]
+    payload: Array | None
+    forces: Array | None
+
+
+PullBack = Callable[..., RolloutGradient]
+
+
+def differentiable_rollout(
+    robot: Robot,
+    controller: Controller | None = None,
+    motion: Motion | None = None,
+    *,
+    initial: tuple[ArrayLike, ArrayLike] | None = None,
+    duration: float | None = None,
+    step: float = 1e-3,
+    control_period: float,
+    plant: Robot | None = None,
+    varying: Mapping[str, ArrayLike] | None = None,
+    payload: Payload | None = None,
+    gains: Mapping[str, ArrayLike] | None = None,
+    forces: ArrayLike | None = None,
+    record_every: int = 1,
+) -> tuple[Rollout, PullBack]:
+    """A rollout, and the function that pulls gradients back through it.
+
+    The arguments are those of `rollout`. The law must be one of ours, or None, and the robot's state position and
+    velocity. The second result is called with the gradients of some number, such as a cost, by the rollout's arrays:
+    pull_back(position=..., velocity=..., force=...), each of the shape of that array, 0 if left out. It returns a
+    RolloutGradient by the initial states and by every array among varying, payload, gains and forces that was given.
+
+    Rows that ran away have NaN gradients. States are kept at intervals and computed again in between where they would
+    take too much memory. With initial states on a GPU everything stays there.
+    Identity: the gradients equal differences of rollouts, and those of the same steps in JAX.
+    """
+    task = rollout_task(
+        robot,
+        controller,
+        motion,
+        initial=initial,
+        duration=duration,
+        step=step,
+        control_period=control_period,
+        plant=plant,
+        varying=varying,
+        payload=payload,
+        gains=gains,
+        forces=forces,
+        record_every=record_every,
+    )
+    if not task.compiles or not (task.on_gpu or kernels_allowed()):
+        raise UnsupportedFeatureError(
+            "gradients need compiled kernels, one of our own laws, and a robot whose state is position and velocity",
+            field="rollout",
+        )
+    if controller is not None:
+        controller.reset()
+    way_back: WayBack = GpuWayBack(task) if task.on_gpu else ProcessorWayBack(task)
+    runs = rollout_of(task, *way_back.records())
+    shapes: list[Shape] = [(task.plant.n,)] * 2 if initial is None else [tuple(np.shape(x)) for x in initial]
+
+    def pull_back(
+        position: ArrayLike | None = None, velocity: ArrayLike | None = None, force: ArrayLike | None = None
+    ) -> RolloutGradient:
+        given = {"position": position, "velocity": velocity, "force": force}
+        bars = way_back.swept([_bar(task, name, x, getattr(runs, name)) for name, x in given.items()])
+        return _gradient(task, bars, shapes)
+
+    return runs, pull_back
+
+
+def _bar(task: RolloutTask, name: str, given: Any, like: Any) -> Any:
+    """The gradient by an array of the rollout."""
+    library = arrays.cupy() if task.on_gpu else np
+    if given is None:
+        return library.zeros(like.shape, like.dtype)
+    array = arrays.on_device(name, given) if task.on_gpu else np.asarray(given, float)
+    if array.shape != like.shape:
+        raise ShapeError(name, expected=f"{like.shape}, as of the rollout", got=str(array.shape))
+    return array.astype(like.dtype, copy=False)
+
+
+def _gradient(task: RolloutTask, bars: Bars, initial: list[Shape]) -> RolloutGradient:
+    """Each of the shape that was given: what rows share gets the sum over the rows."""
+    plant = {name: _summed(bars.plant[name], x.shape) for name, x in task.plant_numbers.items()}
+    held = plant.pop(PAYLOAD.name, None)
+    return RolloutGradient(
+        _summed(bars.position, initial[0]),
+        _summed(bars.velocity, initial[1]),
+        {name: _summed(bars.gains[name], x.shape) for name, x in task.gains.items()},
+        plant,
+        held,
+        None if task.forces is None else _summed(bars.forces, task.forces.shape),
+    )
+
+
+def _summed(rows: Any, shape: Shape) -> Any:
+    """(N, ...) in this shape, whose leading dimension is N, 1 or missing."""
+    if math.prod(shape) == math.prod(rows.shape):
+        return rows.reshape(shape)
+    return rows.sum(axis=0).reshape(shape)

@@ -12,8 +12,9 @@ from support.cuda_on_cpu import argument, compiled, needs_compiler
 from support.tolerances import FORMULATIONS, ROUNDING, SINGLE, error
 from tauforge.kernels.cuda.loop_source import BLOCK, loop_source
 from tauforge.kernels.cuda.source import SHARED_BYTES, block_size, fitting, operands
-from tauforge.simulation.gpu_rollouts import loop_of
+from tauforge.simulation.gpu_rollouts import gpu_formulas, loop_of
 from tauforge.simulation.integrators import FAR
+from tauforge.simulation.rollout_task import rollout_task
 
 ROWS = 70  # two blocks, of which the second is not full
 HOME = np.array([0.1, 0.0, 1.0, 0.1, 0.2, 0.1])
@@ -90,7 +91,7 @@ def test_varying_fields_and_the_doubt(tmp_path):
 @needs_compiler
 @pytest.mark.parametrize(("name", "fields"), [("stanford", ()), ("planar-2r", ("mass",))])
 def test_rollouts_thread_by_thread(name, fields, tmp_path):
-    """The kernel's records equal those of the CPU, also where the law is asked every third step."""
+    """The kernel's records equal those of the CPU, also where the law is asked every third step, and with forces."""
     arm = tf.load(name).without_friction()
     n = arm.n
     law = tf.control.ComputedTorque(arm)
@@ -100,19 +101,22 @@ def test_rollouts_thread_by_thread(name, fields, tmp_path):
     q, qd = 0.05 * rng.normal(size=(2, rows, n))
     q[5] = 2 * FAR  # it has run away from the start
     mass = np.array([joint.mass for joint in arm.joints]) * rng.uniform(0.8, 1.2, (rows, n))
-    varying = {"mass": mass} if fields else {}
-    library = compiled(loop_source(loop_of(law, arm, fields, h), 64, FAR), "loop", tmp_path)
+    given = {"initial": (q, qd), "step": h, "control_period": h * substeps, "record_every": every}
+    given |= {"varying": {"mass": mass}, "forces": rng.normal(size=(rows, periods, n))} if fields else {}
+    options = {name: given.get(name) for name in ("duration", "plant", "payload", "gains", "varying", "forces")}
+    loop = loop_of(gpu_formulas(rollout_task(arm, law, move, **options | given)))
+    library = compiled(loop_source(loop, 64, FAR), "loop", tmp_path)
     prescribed = np.concatenate(move.sample(h * substeps * np.arange(periods + 1)), axis=1)
     kept = [*range(0, periods, every), periods]
     records = np.zeros((len(kept), 3 * n, rows))
     fixed = np.ascontiguousarray(mass.T) if fields else np.empty(1)
     numbers = [np.int64(rows), np.int32(periods), np.int32(every), np.int32(substeps), prescribed, fixed, records]
+    if fields:
+        numbers += [given["forces"], *map(np.int64, (periods * n, n, 1))]
     for array in (q, qd):
         numbers += [array, np.int64(n), np.int64(1)]
     library.launch(-(-rows // BLOCK), BLOCK, *map(argument, numbers))
-    expected = tf.rollout(
-        arm, law, move, initial=(q, qd), step=h, control_period=h * substeps, varying=varying, record_every=every
-    )
+    expected = tf.rollout(arm, law, move, **given)
     got = records.transpose(2, 0, 1)
     assert np.isnan(got[5]).all()
     for part, right in ((got[..., :n], expected.position), (got[..., n : 2 * n], expected.velocity)):
@@ -163,7 +167,14 @@ def test_bad_requests():
 
     law = Mine(arm.without_friction())
     with pytest.raises(tf.UnsupportedFeatureError, match="rollout: on a GPU the law must be one of ours"):
-        loop_of(law, arm.without_friction(), (), 1e-3)
+        gpu_formulas(_task_of(law))
+
+
+def _task_of(law):
+    arm = law.robot
+    options = dict.fromkeys(("duration", "plant", "payload", "gains", "varying", "forces", "initial"))
+    move = tf.motion.JointMove(np.zeros(arm.n), np.ones(arm.n), 0.1)
+    return rollout_task(arm, law, move, step=1e-3, control_period=1e-3, record_every=1, **options)
 
 
 @no_cupy

@@ -12,7 +12,7 @@ from tauforge.kernels.backends import NoKernelError, backend_of
 from tauforge.simulation.compiled_steps import CompiledSteps
 from tauforge.simulation.integrators import rk4_pulled_back
 from tauforge.simulation.rollout_task import RolloutTask
-from tauforge.simulation.rollouts import recorded, warn_of_stiff_friction
+from tauforge.simulation.rollouts import recorded
 from tauforge.simulation.way_back import Bars
 
 STORED = 2**27  # numbers of states that are kept for the way back, 1 GiB; beyond, some are computed again
@@ -41,7 +41,6 @@ class ProcessorWayBack:
         self.spacing = spacing(task, STORED)
         kept = sorted({*range(0, periods, self.spacing), *task.schedule.kept})
         found = recorded(task, self.steps, kept, lambda _: None)
-        warn_of_stiff_friction(task, found[0])
         self.places = {k: place for place, k in enumerate(kept)}
         self.checkpoints = found
         wanted = [self.places[k] for k in task.schedule.kept]

@@ -23,7 +23,8 @@ from tauforge.robots.robot import Robot
 from tauforge.simulation.gpu_gradients import GpuWayBack
 from tauforge.simulation.processor_gradients import ProcessorWayBack
 from tauforge.simulation.rollout_task import RolloutTask, rollout_task
-from tauforge.simulation.rollouts import Rollout, rollout_of
+from tauforge.simulation.rollouts import Rollout, at_the_ends, rollout_of
+from tauforge.simulation.stiffness import warn_of_stiffness
 from tauforge.simulation.way_back import Bars, WayBack
 
 
@@ -101,6 +102,9 @@ def differentiable_rollout(
         controller.reset()
     way_back: WayBack = GpuWayBack(task) if task.on_gpu else ProcessorWayBack(task)
     runs = rollout_of(task, *way_back.records())
+    if not task.on_gpu:
+        positions, fields = at_the_ends(task, runs.position)
+        warn_of_stiffness(task.plant, positions, task.schedule.step, fields=fields)
     shapes: list[Shape] = [(task.plant.n,)] * 2 if initial is None else [tuple(np.shape(x)) for x in initial]
 
     def pull_back(

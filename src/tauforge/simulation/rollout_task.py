@@ -151,6 +151,7 @@ def rollout_task(
     check_plant(robot, real)
     check_law(controller, motion, initial, control_period, real)
     h, period = positive("step", step), positive("control_period", control_period)
+    substeps = whole_steps("control_period", period, h)
     added = None if forces is None else _forces(forces, len(real.actuators))
     if duration is None and motion is None and added is not None:
         periods = added.shape[-2]
@@ -158,7 +159,6 @@ def rollout_task(
         periods = whole_steps("duration", run_time(duration, motion), period)
     if added is not None and added.shape[-2] != periods:
         raise ShapeError("forces", expected=f"forces for {periods} control periods", got=str(added.shape[-2]))
-    substeps = whole_steps("control_period", period, h)
     schedule = Schedule(h, period, substeps, periods, whole_number("record_every", record_every))
     fields = _fields(real, varying or {})
     own_gains = _gains(controller, gains or {})

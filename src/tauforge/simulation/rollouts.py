@@ -139,7 +139,8 @@ def rollout(
         return rollout_of(task, *gpu_records(task, task.schedule.every))
     with _reporting(progress) as report:
         found = recorded(task, steps_of(task), task.schedule.kept, report)
-    warn_of_stiff_friction(task, found[0])
+    positions, fields = at_the_ends(task, found[0])
+    warn_of_stiffness(task.plant, positions, task.schedule.step, fields=fields)
     return rollout_of(task, *found)
 
 
@@ -171,11 +172,11 @@ def recorded(task: RolloutTask, steps: Steps, kept: Sequence[int], report: Repor
     return position, velocity, force
 
 
-def warn_of_stiff_friction(task: RolloutTask, position: Array) -> None:
-    """At the first and the last of the recorded positions."""
+def at_the_ends(task: RolloutTask, position: Array) -> tuple[Array, Fields]:
+    """The first and the last of the recorded positions (N, k, n), and the plant's fields there."""
     fields = in_rows(task.plant, task.plant_fields, task.rows)
     ends = {name: np.concatenate([value] * 2) for name, value in fields.items()}
-    warn_of_stiffness(task.plant, np.concatenate([position[:, 0], position[:, -1]]), task.schedule.step, fields=ends)
+    return np.concatenate([position[:, 0], position[:, -1]]), ends
 
 
 def _without_lost(position: Array, velocity: Array, force: Array) -> None:

@@ -228,7 +228,7 @@ class _Writer:
 
     @property
     def _weight(self) -> str:
-        """Of stage s in the sum."""
+        """The share of stage s in the sum."""
         return f"s == 0 || s == 3 ? {literal(self.h / 6, self.bits)} : {literal(self.h / 3, self.bits)}"
 
     @property

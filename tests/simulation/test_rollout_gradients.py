@@ -1,0 +1,302 @@
+"""Gradients through rollouts: against differences, against JAX, and the GPU's kernel against the processor's."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from support.cuda_on_cpu import argument, compiled, needs_compiler
+from support.strategies import random_arm
+from support.tolerances import SINGLE, error
+from tauforge.control import PD, ComputedTorque, FeedforwardPD, GravityPD
+from tauforge.kernels.cuda.adjoint_source import adjoint_source
+from tauforge.kernels.cuda.loop_source import BLOCK
+from tauforge.simulation import processor_gradients
+from tauforge.simulation.gpu_gradients import adjoint_of
+from tauforge.simulation.rollout_task import rollout_task
+
+pytestmark = pytest.mark.usefixtures("kernels_on")
+
+STEP = 1e-5  # of central differences, relative
+DIFFERENCES = 1e-7  # what they leave: STEP^2 of truncation, rounding / STEP, and the curvature of the rollout
+SAME = 1e-11  # the same sums in another order, through some dozens of steps
+ROWS, PERIODS = 3, 6
+ARM = random_arm(np.random.default_rng(5), "RPR", drives=True).replace(coulomb_speed=0.5)
+MOVE = tf.motion.JointMove([0, 0, 0], [0.5, 0.2, -0.4], 0.06)
+SCHEDULE = {"control_period": 0.01, "step": 5e-3, "record_every": 2}
+LAWS = {
+    "computed torque": ComputedTorque(ARM, [60, 50, 40], 12.0),
+    "pd": PD(ARM, [300, 400, 200], [30, 40, 20]),
+    "gravity": GravityPD(ARM, 300.0, 30.0),
+    "feedforward": FeedforwardPD(ARM, np.diag([300.0, 400, 200]) + 5.0, 30.0),
+    "none": None,
+}
+
+
+def arguments(law, rng):
+    """Everything that a rollout can be differentiated by; some of it is shared by the rows."""
+    n = ARM.n
+    given = {
+        "initial": tuple(0.1 * rng.normal(size=(2, ROWS, n))),
+        "forces": 5 * rng.normal(size=(ROWS, PERIODS, n)),
+        "payload": tf.Payload(rng.uniform(1, 2, ROWS), 0.1 * rng.normal(size=(ROWS, 3)), np.eye(3) * 0.01),
+        "varying": {
+            "mass": np.array([j.mass for j in ARM.joints]) * rng.uniform(0.8, 1.2, (ROWS, n)),
+            "gravity": rng.normal(size=3) * 5,
+        },
+    }
+    if law is not None:
+        given["gains"] = {"kp": law.kp + rng.normal(size=(ROWS, n, n)), "kv": law.kv + rng.normal(size=(n, n))}
+    return given
+
+
+def moved(given, place, change):
+    """The arguments with one of the arrays changed."""
+    new = dict(given)
+    match place:
+        case ("initial", k):
+            new["initial"] = tuple(x + change if i == k else x for i, x in enumerate(given["initial"]))
+        case ("payload",):
+            mass, com, inertia = np.split(given["payload"].numbers() + change, [1, 4], axis=-1)
+            tensor = inertia[..., [0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(-1, 3, 3)
+            new["payload"] = tf.Payload(mass[..., 0], com, tensor)
+        case ("forces",):
+            new["forces"] = given["forces"] + change
+        case (group, name):
+            new[group] = {**given[group], name: given[group][name] + change}
+    return new
+
+
+def places(given):
+    return [("initial", 0), ("initial", 1), ("payload",), ("forces",)] + [
+        (group, name) for group in ("varying", "gains") for name in given.get(group, {})
+    ]
+
+
+def part(gradient, place):
+    match place:
+        case ("initial", k):
+            return (gradient.position, gradient.velocity)[k]
+        case (group,):
+            return getattr(gradient, group)
+        case (group, name):
+            return getattr(gradient, group)[name]
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_gradients_are_differences_of_rollouts(law):
+    """By every argument, through a law asked every second step and records of every second period."""
+    rng = np.random.default_rng(6)
+    controller = LAWS[law]
+    motion = None if controller is None else MOVE
+    given = arguments(controller, rng)
+    runs, pull_back = tf.differentiable_rollout(ARM, controller, motion, **given, **SCHEDULE)
+    bars = [rng.normal(size=x.shape) / np.abs(x).max() for x in (runs.position, runs.velocity, runs.force)]
+    gradient = pull_back(position=bars[0], velocity=bars[1], force=bars[2])
+
+    def cost(more):
+        found = tf.rollout(ARM, controller, motion, **more, **SCHEDULE)
+        return sum((bar * x).sum() for bar, x in zip(bars, (found.position, found.velocity, found.force), strict=True))
+
+    for place in places(given):
+        got = part(gradient, place)
+        change = rng.normal(size=got.shape)
+        change *= STEP / np.abs(change).max()
+        expected = (cost(moved(given, place, change)) - cost(moved(given, place, -change))) / 2
+        scale = np.abs(got * change).sum()
+        assert abs((got * change).sum() - expected) < DIFFERENCES * scale + 1e-16 / STEP, place
+
+
+def test_the_rollout_is_the_same():
+    given = arguments(LAWS["pd"], np.random.default_rng(7))
+    runs, _ = tf.differentiable_rollout(ARM, LAWS["pd"], MOVE, **given, **SCHEDULE)
+    expected = tf.rollout(ARM, LAWS["pd"], MOVE, **given, **SCHEDULE)
+    for got, right in zip(runs, expected, strict=True):
+        assert np.array_equal(got, right)
+
+
+def test_states_that_are_computed_again(monkeypatch):
+    """Where memory is short, only some states are kept."""
+    rng = np.random.default_rng(8)
+    given = arguments(LAWS["gravity"], rng)
+    results = []
+    for stored in (processor_gradients.STORED, 1):
+        monkeypatch.setattr(processor_gradients, "STORED", stored)
+        runs, pull_back = tf.differentiable_rollout(ARM, LAWS["gravity"], MOVE, **given, **SCHEDULE)
+        results.append(pull_back(position=runs.position, force=runs.force))
+    for place in places(given):
+        assert error(part(results[1], place), part(results[0], place)) < SAME
+
+
+def test_against_jax():
+    """The same steps in JAX, differentiated by JAX through our derivative kernels."""
+    jax = pytest.importorskip("jax")
+    jax.config.update("jax_enable_x64", True)
+    jnp = jax.numpy
+    h = 0.01
+    start = 0.3 * np.random.default_rng(9).normal(size=(2, ROWS, ARM.n))
+    forces = np.random.default_rng(10).normal(size=(ROWS, PERIODS, ARM.n))
+
+    def final(q, qd, u):
+        def rates(q, qd, tau):
+            return qd, ARM.forward_dynamics(q, qd, tau)
+
+        def step(state, tau):
+            q, qd = state
+            k1 = rates(q, qd, tau)
+            k2 = rates(q + h / 2 * k1[0], qd + h / 2 * k1[1], tau)
+            k3 = rates(q + h / 2 * k2[0], qd + h / 2 * k2[1], tau)
+            k4 = rates(q + h * k3[0], qd + h * k3[1], tau)
+            sums = [a + 2 * b + 2 * c + d for a, b, c, d in zip(k1, k2, k3, k4, strict=True)]
+            return (q + h / 6 * sums[0], qd + h / 6 * sums[1]), None
+
+        (q, qd), _ = jax.lax.scan(step, (q, qd), jnp.moveaxis(u, 1, 0))
+        return (q**2).sum() + (qd**2).sum()
+
+    expected = jax.grad(final, argnums=(0, 1, 2))(*map(jnp.asarray, (*start, forces)))
+    runs, pull_back = tf.differentiable_rollout(ARM, initial=tuple(start), forces=forces, control_period=h, step=h)
+    bars = [np.zeros_like(x) for x in (runs.position, runs.velocity)]
+    bars[0][:, -1], bars[1][:, -1] = 2 * runs.position[:, -1], 2 * runs.velocity[:, -1]
+    got = pull_back(position=bars[0], velocity=bars[1])
+    for mine, theirs in zip((got.position, got.velocity, got.forces), expected, strict=True):
+        assert error(mine, np.asarray(theirs)) < SAME
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+@pytest.mark.parametrize(("spacing", "substeps"), [(1, 1), (1, 2), (2, 1), (2, 3)])
+def test_the_way_back_on_a_gpu_thread_by_thread(spacing, substeps, dtype, tmp_path):
+    """The kernel of the GPU, run on the processor from the processor's records, gives the processor's gradients."""
+    rng = np.random.default_rng(11)
+    law, rows, periods, every = LAWS["computed torque"], 66, 5, 2
+    h = MOVE.duration / (periods * substeps)
+    given = arguments(law, rng) | {
+        "initial": tuple(0.1 * rng.normal(size=(2, rows, ARM.n))),
+        "forces": rng.normal(size=(rows, periods, ARM.n)),
+        "payload": tf.Payload(rng.uniform(1, 2, rows)),
+    }
+    given["varying"]["mass"], given["gains"]["kp"] = given["varying"]["mass"][0], law.kp
+    schedule = {"control_period": h * substeps, "step": h, "record_every": every}
+    runs, pull_back = tf.differentiable_rollout(ARM, law, MOVE, **given, **schedule)
+    bars = [rng.normal(size=x.shape) / np.abs(x).max() for x in (runs.position, runs.velocity, runs.force)]
+    expected = pull_back(*bars)
+
+    options = dict.fromkeys(("duration", "plant"))
+    task = rollout_task(ARM, law, MOVE, **given, **schedule, **options)
+    adjoint = adjoint_of(task.formulas())
+    bits = 64 if dtype == "float64" else 32
+    library = compiled(adjoint_source(adjoint, bits, h, again=spacing * substeps > 1), "way_back", tmp_path)
+    n, m = ARM.n, len(ARM.actuators)
+
+    def laid(array):
+        return np.ascontiguousarray(array, dtype)
+
+    prescribed = laid(np.concatenate(MOVE.sample(h * substeps * np.arange(periods + 1)), axis=1))
+    constants = [*task.gains.values(), *task.plant_numbers.values()]
+    cores = [core for _, core in adjoint.loop.step.arguments[6:]]
+    fixed = laid(
+        np.concatenate(
+            [np.broadcast_to(x, (rows, *core)).reshape(rows, -1).T for x, core in zip(constants, cores, strict=True)]
+        )
+    )
+    whole = tf.rollout(ARM, law, MOVE, **given, **schedule | {"record_every": spacing})
+    records, record_bars = (
+        laid(np.concatenate(parts, axis=2).transpose(1, 2, 0))
+        for parts in ((whole.position, whole.velocity, whole.force), bars)
+    )
+    state_bars, fixed_bars = np.full((2 * n, rows), np.nan, dtype), np.full(fixed.shape, np.nan, dtype)
+    added_bars = np.full((periods, m, rows), np.nan, dtype)
+    forces = laid(given["forces"])
+    written = [state_bars, fixed_bars, added_bars]
+    for first, width in ((0, 64), (64, 2)):
+        numbers = [np.int64(rows), np.int64(first), *map(np.int32, (width, periods, spacing, every, substeps))]
+        numbers += [prescribed, fixed, records, record_bars, *written]
+        if spacing * substeps > 1:
+            numbers += [np.full((spacing * substeps, 2 * n + m, width), np.nan, dtype)]
+        numbers += [forces, *(np.int64(stride // forces.itemsize) for stride in forces.strides)]
+        library.launch(1, BLOCK, *map(argument, numbers))
+    tolerance = SAME if dtype == "float64" else SINGLE * periods * substeps
+    assert error(state_bars.T, np.concatenate([expected.position, expected.velocity], axis=1)) < tolerance
+    assert error(added_bars.transpose(2, 0, 1), expected.forces) < tolerance
+    by = dict(zip([*task.gains, *task.plant_numbers], np.split(fixed_bars, np.cumsum([9, 9, 3, 3])), strict=True))
+    assert error(by["kp"].sum(axis=1).reshape(n, n), expected.gains["kp"]) < tolerance
+    assert error(by["gravity"].sum(axis=1), expected.varying["gravity"]) < tolerance
+    assert error(by["payload"].T, expected.payload) < tolerance
+
+
+def test_a_row_that_runs_away_has_no_gradient():
+    initial = (np.zeros((2, 3)), np.array([[0.0] * 3, [1e7] * 3]))
+    runs, pull_back = tf.differentiable_rollout(ARM, initial=initial, duration=0.5, control_period=0.02, step=0.02)
+    assert runs.finite.tolist() == [True, False]
+    got = pull_back(position=np.nan_to_num(runs.position))
+    assert np.isfinite(got.position[0]).all()
+    assert np.isnan(got.position[1]).all()
+
+
+@pytest.mark.parametrize(
+    ("options", "match"),
+    [
+        ({"forces": np.zeros((3, 5, 3))}, "forces: expected forces for 6 control periods, got 5"),
+        ({"forces": np.zeros((3, 6, 2))}, r"forces: expected \(N, periods, 3\)"),
+        ({"forces": np.full((6, 3), np.nan)}, "forces: expected finite numbers"),
+        ({"gains": {"ki": np.eye(3)}}, "ComputedTorque has no gain 'ki'. Use one of kp, kv"),
+        ({"gains": {"kp": np.eye(2)}}, r"kp: expected \(N, 3, 3\), got \(2, 2\)"),
+        ({"gains": {"kp": np.full((3, 3), np.inf)}}, "kp: expected finite numbers"),
+        ({"gains": {"kp": np.ones((4, 3, 3))}, "forces": np.zeros((5, 6, 3))}, "arrays with the same leading N"),
+    ],
+)
+def test_what_does_not_fit_is_said(options, match):
+    for run in (tf.rollout, tf.differentiable_rollout):
+        with pytest.raises(tf.TauforgeError, match=match):
+            run(ARM, LAWS["computed torque"], MOVE, **{"control_period": 0.01} | options)
+
+
+def test_gradients_of_another_shape_are_refused():
+    _, pull_back = tf.differentiable_rollout(ARM, LAWS["pd"], MOVE, control_period=0.01)
+    with pytest.raises(tf.ShapeError, match=r"velocity: expected \(1, 7, 3\), as of the rollout, got \(7, 3\)"):
+        pull_back(velocity=np.zeros((7, 3)))
+
+
+def test_what_has_no_gradient():
+    platform = tf.load("dasgupta1998")
+    with pytest.raises(tf.UnsupportedFeatureError, match="robot whose state is position and velocity"):
+        tf.differentiable_rollout(
+            platform, initial=([0, 0, 1, 0, 0, 0], np.zeros(6)), duration=0.01, control_period=1e-3
+        )
+    with pytest.raises(tf.ModelError, match="initial state is missing"):
+        tf.rollout(ARM, forces=np.zeros((4, 3)), control_period=0.01)
+    with pytest.raises(tf.UnsupportedFeatureError, match="gains can be given for our own laws only"):
+        tf.rollout(
+            platform,
+            tf.control.LegSpaceComputedTorque(platform),
+            tf.motion.PoseMotion(tf.motion.JointMove([0, 0, 1, 0, 0, 0], [0.1, 0, 1, 0, 0, 0], 0.1)),
+            gains={"kp": np.eye(6)},
+            control_period=1e-3,
+        )
+
+
+def test_forces_alone():
+    """Without a law: each row is a simulation under its own forces."""
+    rng = np.random.default_rng(12)
+    forces = 5 * rng.normal(size=(2, 4, 3))
+    got = tf.rollout(ARM, initial=(np.zeros(3), np.zeros(3)), forces=forces, control_period=0.01, step=2e-3)
+    assert np.isnan(got.target_position).all()
+    for row in range(2):
+
+        def law(t, position, velocity, row=row):
+            period = round(t / 0.01)
+            return forces[row, period] if period < 4 else np.zeros(3)
+
+        one = tf.simulate(ARM, law, initial=(np.zeros(3), np.zeros(3)), duration=0.04, control_period=0.01, step=2e-3)
+        assert error(got.position[row], one.position[::5]) < SAME
+        assert np.array_equal(got.force[row, :-1], forces[row])
+
+
+def test_forces_of_platforms_are_added():
+    """Through the steps that are not compiled: the law and a push along the legs."""
+    platform = tf.load("dasgupta1998")
+    start = np.array([0.0, 0, 1, 0, 0, 0])
+    hold = platform.inverse_dynamics(start, np.zeros(6), np.zeros(6))
+    got = tf.rollout(platform, initial=(start, np.zeros(6)), forces=np.tile(hold, (3, 10, 1)), control_period=1e-3)
+    assert np.abs(got.position - start).max() < SAME

@@ -36,12 +36,12 @@ def run(kernel, arrays, layout, folder):
     library = compiled(source, "kernel", folder)
     count = len(arrays[0])
     outs = [np.full((count, int(np.prod(core))), np.nan, kernel.dtype) for core in kernel.results]
-    kept, numbers = [], [np.int64(count)]
+    kept, numbers = [], [np.int32(count)]
     for array in [*(a.reshape(count, -1) for a in arrays), *outs]:
         laid = np.asfortranarray(array) if layout == "columns" else np.ascontiguousarray(array)
         kept.append(laid)
         row, step = (stride // laid.itemsize for stride in laid.strides)
-        numbers += [laid, np.int64(row), np.int64(step)]
+        numbers += [laid, np.int32(row), np.int32(step)]
     library.launch(-(-count // block), block, *map(argument, numbers))
     return kept[len(arrays) :]
 

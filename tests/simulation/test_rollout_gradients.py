@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
+
 import numpy as np
 import pytest
 
 import tauforge as tf
-from support.cuda_on_cpu import argument, compiled, needs_compiler
+from support import fake_cupy
+from support.cuda_on_cpu import needs_compiler
 from support.strategies import random_arm
 from support.tolerances import SINGLE, error
 from tauforge.control import PD, ComputedTorque, FeedforwardPD, GravityPD
-from tauforge.kernels.cuda.adjoint_source import adjoint_source
-from tauforge.kernels.cuda.loop_source import BLOCK
-from tauforge.simulation import processor_gradients
-from tauforge.simulation.gpu_gradients import adjoint_of
-from tauforge.simulation.rollout_task import rollout_task
+from tauforge.simulation import gpu_rollouts, processor_gradients
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
 
@@ -164,65 +163,46 @@ def test_against_jax():
 
 
 @needs_compiler
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-@pytest.mark.parametrize(("spacing", "substeps"), [(1, 1), (1, 2), (2, 1), (2, 3)])
-def test_the_way_back_on_a_gpu_thread_by_thread(spacing, substeps, dtype, tmp_path):
-    """The kernel of the GPU, run on the processor from the processor's records, gives the processor's gradients."""
+@pytest.mark.parametrize(
+    ("dtype", "substeps", "memory"),
+    [("float64", 1, "ample"), ("float64", 2, "short"), ("float32", 1, "short"), ("float32", 2, "ample")],
+)
+def test_on_a_gpu(dtype, substeps, memory, monkeypatch):
+    """The kernels of the GPU, run thread by thread, give the processor's rollout and its gradients."""
+    fake_cupy.install(monkeypatch)
+    monkeypatch.setattr(gpu_rollouts, "_recent", OrderedDict())
+    monkeypatch.setattr(fake_cupy.Device, "free", fake_cupy.FREE if memory == "ample" else 1)
     rng = np.random.default_rng(11)
-    law, rows, periods, every = LAWS["computed torque"], 66, 5, 2
-    h = MOVE.duration / (periods * substeps)
-    given = arguments(law, rng) | {
-        "initial": tuple(0.1 * rng.normal(size=(2, rows, ARM.n))),
-        "forces": rng.normal(size=(rows, periods, ARM.n)),
-        "payload": tf.Payload(rng.uniform(1, 2, rows)),
+    law, rows, periods, n = LAWS["computed torque"], 66, 5, ARM.n
+    period = MOVE.duration / periods
+    schedule = {"control_period": period, "step": period / substeps, "record_every": 3}
+    given = {
+        "initial": tuple((0.1 * rng.normal(size=(2, rows, n))).astype(dtype)),
+        "forces": rng.normal(size=(rows, periods, n)).astype(dtype),
+        "payload": tf.Payload(rng.uniform(1, 2, rows).astype(dtype)),
+        "varying": {"gravity": rng.normal(size=3).astype(dtype)},
+        "gains": {"kp": law.kp, "kv": (law.kv + rng.normal(size=(rows, n, n))).astype(dtype)},
     }
-    given["varying"]["mass"], given["gains"]["kp"] = given["varying"]["mass"][0], law.kp
-    schedule = {"control_period": h * substeps, "step": h, "record_every": every}
-    runs, pull_back = tf.differentiable_rollout(ARM, law, MOVE, **given, **schedule)
-    bars = [rng.normal(size=x.shape) / np.abs(x).max() for x in (runs.position, runs.velocity, runs.force)]
-    expected = pull_back(*bars)
-
-    options = dict.fromkeys(("duration", "plant"))
-    task = rollout_task(ARM, law, MOVE, **given, **schedule, **options)
-    adjoint = adjoint_of(task.formulas())
-    bits = 64 if dtype == "float64" else 32
-    library = compiled(adjoint_source(adjoint, bits, h, again=spacing * substeps > 1), "way_back", tmp_path)
-    n, m = ARM.n, len(ARM.actuators)
-
-    def laid(array):
-        return np.ascontiguousarray(array, dtype)
-
-    prescribed = laid(np.concatenate(MOVE.sample(h * substeps * np.arange(periods + 1)), axis=1))
-    constants = [*task.gains.values(), *task.plant_numbers.values()]
-    cores = [core for _, core in adjoint.loop.step.arguments[6:]]
-    fixed = laid(
-        np.concatenate(
-            [np.broadcast_to(x, (rows, *core)).reshape(rows, -1).T for x, core in zip(constants, cores, strict=True)]
-        )
-    )
-    whole = tf.rollout(ARM, law, MOVE, **given, **schedule | {"record_every": spacing})
-    records, record_bars = (
-        laid(np.concatenate(parts, axis=2).transpose(1, 2, 0))
-        for parts in ((whole.position, whole.velocity, whole.force), bars)
-    )
-    state_bars, fixed_bars = np.full((2 * n, rows), np.nan, dtype), np.full(fixed.shape, np.nan, dtype)
-    added_bars = np.full((periods, m, rows), np.nan, dtype)
-    forces = laid(given["forces"])
-    written = [state_bars, fixed_bars, added_bars]
-    for first, width in ((0, 64), (64, 2)):
-        numbers = [np.int64(rows), np.int64(first), *map(np.int32, (width, periods, spacing, every, substeps))]
-        numbers += [prescribed, fixed, records, record_bars, *written]
-        if spacing * substeps > 1:
-            numbers += [np.full((spacing * substeps, 2 * n + m, width), np.nan, dtype)]
-        numbers += [forces, *(np.int64(stride // forces.itemsize) for stride in forces.strides)]
-        library.launch(1, BLOCK, *map(argument, numbers))
-    tolerance = SAME if dtype == "float64" else SINGLE * periods * substeps
-    assert error(state_bars.T, np.concatenate([expected.position, expected.velocity], axis=1)) < tolerance
-    assert error(added_bars.transpose(2, 0, 1), expected.forces) < tolerance
-    by = dict(zip([*task.gains, *task.plant_numbers], np.split(fixed_bars, np.cumsum([9, 9, 3, 3])), strict=True))
-    assert error(by["kp"].sum(axis=1).reshape(n, n), expected.gains["kp"]) < tolerance
-    assert error(by["gravity"].sum(axis=1), expected.varying["gravity"]) < tolerance
-    assert error(by["payload"].T, expected.payload) < tolerance
+    there = given | {
+        "initial": tuple(map(fake_cupy.on_gpu, given["initial"])),
+        "forces": fake_cupy.on_gpu(np.asfortranarray(given["forces"])),
+        "gains": {name: fake_cupy.on_gpu(x, dtype) for name, x in given["gains"].items()},
+    }
+    expected, expected_back = tf.differentiable_rollout(ARM, law, MOVE, **given, **schedule)
+    got, got_back = tf.differentiable_rollout(ARM, law, MOVE, **there, **schedule)
+    plain = tf.rollout(ARM, law, MOVE, **there, **schedule)
+    names = ("position", "velocity", "force")
+    tolerance = SAME if dtype == "float64" else SINGLE * periods
+    for name in names:
+        assert error(getattr(got, name), getattr(expected, name)) < tolerance, name
+        assert np.array_equal(getattr(got, name), getattr(plain, name))
+        assert isinstance(getattr(got, name), fake_cupy.OnGpu)
+    bars = {name: rng.normal(size=getattr(got, name).shape) / np.abs(getattr(expected, name)).max() for name in names}
+    right = expected_back(**bars)
+    mine = got_back(**{name: fake_cupy.on_gpu(bar, dtype) for name, bar in bars.items()})
+    for place in places(given):
+        assert part(mine, place).shape == part(right, place).shape
+        assert error(part(mine, place), part(right, place)) < tolerance, place
 
 
 def test_a_row_that_runs_away_has_no_gradient():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -16,24 +17,28 @@ from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.step_formulas import StepFormulas, elements
 from tauforge.simulation.way_back import Bars
 
-SHARE = 0.25  # of the free memory, for checkpoints; and for the states between them
+SHARE = 0.5  # of the free memory, for states
 
 
 def adjoint_of(formulas: StepFormulas) -> Adjoint:
     """What the way back is made of; its source needs no GPU."""
     return Adjoint(
         loop_of(formulas),
-        formulas.law(),
         formulas.law_pulled_back(),
         formulas.acceleration(),
         formulas.acceleration_pulled_back(),
         tuple(elements(formulas.gains)),
         tuple(elements(formulas.fields)),
+        formulas.h,
     )
 
 
 class GpuWayBack:
-    """The steps, and the way back through them, by two CUDA kernels."""
+    """The steps, and the way back through them, by two CUDA kernels.
+
+    Where there is memory for it, the states of all steps are kept. Otherwise they are kept at intervals; on the way
+    back each interval runs once more from its first state.
+    """
 
     def __init__(self, task: RolloutTask) -> None:
         self.task, self.formulas = task, gpu_formulas(task)
@@ -49,65 +54,64 @@ class GpuWayBack:
             self.spacing = self._spacing()
             self.checkpoints = filled_records(task, self.adjoint.loop, self.operands, self.spacing)
             if self.spacing == every:
-                return parts_of(task, self.checkpoints)
-            wanted = [k // self.spacing for k in task.schedule.kept[:-1]]
-            return parts_of(task, self.checkpoints[[*wanted, len(self.checkpoints) - 1]])
+                wanted = self.checkpoints
+            elif every % self.spacing == 0:
+                places = [k // self.spacing for k in task.schedule.kept[:-1]]
+                wanted = self.checkpoints[[*places, len(self.checkpoints) - 1]]
+            else:
+                wanted = filled_records(task, self.adjoint.loop, self.operands, every)
+            return parts_of(task, wanted)
 
     def _spacing(self) -> int:
-        """The shortest between checkpoints, in periods, for which there is memory; it divides that of the records."""
-        task, every = self.task, self.task.schedule.every
-        room = self._room
-        for k in range(1, every):
-            if every % k == 0 and task.rows * (task.schedule.periods // k + 2) * self.width <= room:
-                return k
-        return every
-
-    @property
-    def _room(self) -> int:
-        """Numbers."""
-        cupy = arrays.cupy()
+        """Periods between two checkpoints: 1 if these can be all states, else what takes the least memory."""
+        schedule, cupy = self.task.schedule, arrays.cupy()
         free = cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
-        room: int = int(SHARE * free) // self.dtype.itemsize
-        return room
+        steps = SHARE * free / (self.task.rows * self.width * self.dtype.itemsize)
+        if schedule.substeps == 1 and (schedule.every == 1 or schedule.periods < steps):
+            return 1
+        return max(1, math.isqrt(schedule.periods // schedule.substeps))
 
     def swept(self, bars: list[Any]) -> Bars:
         """bars: gradients by positions, velocities and forces, (N, k, ...) each."""
         task, schedule, cupy = self.task, self.task.schedule, arrays.cupy()
         rows, n, m = task.rows, task.plant.n, len(task.plant.actuators)
         bits = 8 * self.dtype.itemsize
-        stored = self.spacing * schedule.substeps
         with task.position.device:
             record_bars = cupy.ascontiguousarray(cupy.concatenate(bars, axis=2).transpose(1, 2, 0))
             fixed = len(self.adjoint.loop.fixed)
-            state_bars, fixed_bars = (cupy.empty((count, rows), self.dtype) for count in (2 * n, fixed))
+            state_bars, fixed_bars = (cupy.zeros((count, rows), self.dtype) for count in (2 * n, fixed))
             added = task.forces is not None
             added_bars = cupy.empty((schedule.periods, m, rows) if added else 0, self.dtype)
-            width = rows if stored == 1 else self._rows_at_a_time(stored * self.width)
-            scratch = [] if stored == 1 else [cupy.empty((stored, self.width, width), self.dtype)]
             function = kept_function(
-                (self.adjoint.identity, bits, stored == 1),
-                lambda: adjoint_source(self.adjoint, bits, schedule.step, again=stored > 1),
-                "way_back",
+                (self.adjoint.identity, bits), lambda: adjoint_source(self.adjoint, bits), "way_back"
             )
-            counts = (schedule.periods, self.spacing, schedule.every, schedule.substeps)
-            read = (self.operands.prescribed, self.operands.constants, self.checkpoints, record_bars)
-            for first in range(0, rows, width):
-                own = min(width, rows - first)
-                integers = (np.int64(rows), np.int64(first), *(np.int32(x) for x in (own, *counts)))
-                written = (state_bars, fixed_bars, added_bars, *scratch, *self.operands.added)
-                function((-(-own // BLOCK),), (BLOCK,), (*integers, *read, *written))
-        places = [0, *accumulate(math.prod(core) for core in self._cores)]
+            for begin, end, states in self._parts():
+                integers = (begin, end, schedule.periods, schedule.every, schedule.substeps)
+                read = (self.operands.prescribed, self.operands.constants, states, record_bars)
+                numbers = (np.int64(rows), *map(np.int32, integers), *read, state_bars, fixed_bars, added_bars)
+                function((-(-rows // BLOCK),), (BLOCK,), numbers)
+        places = [
+            0,
+            *accumulate(math.prod(core) for core in (*self.formulas.gains.values(), *self.formulas.fields.values())),
+        ]
         parts = [fixed_bars[a:b].T for a, b in pairwise(places)]
         gains = dict(zip(task.gains, parts, strict=False))
         plant = dict(zip(task.plant_numbers, parts[len(gains) :], strict=True))
         forces = added_bars.transpose(2, 0, 1) if added else None
         return Bars(state_bars[:n].T, state_bars[n:].T, gains, plant, forces)
 
-    @property
-    def _cores(self) -> list[tuple[int, ...]]:
-        return [*self.formulas.gains.values(), *self.formulas.fields.values()]
-
-    def _rows_at_a_time(self, numbers: int) -> int:
-        """So many that the states between checkpoints, of which a row has so many numbers, fit into memory."""
-        most = max(1, self._room // numbers)
-        return min(self.task.rows, max(BLOCK, most // BLOCK * BLOCK))
+    def _parts(self) -> Iterator[tuple[int, int, Any]]:
+        """From the last to the first: where a part of the way begins and ends, and its states before every step."""
+        schedule, n = self.task.schedule, self.task.plant.n
+        if self.spacing * schedule.substeps == 1:
+            yield 0, schedule.periods, self.checkpoints
+            return
+        for place in reversed(range(len(self.checkpoints) - 1)):
+            begin = place * self.spacing
+            end = min(begin + self.spacing, schedule.periods)
+            state = self.checkpoints[place]
+            task = self.task._replace(
+                position=state[:n].T, velocity=state[n : 2 * n].T, schedule=schedule._replace(periods=end - begin)
+            )
+            operands = self.operands.between(begin, end)
+            yield begin, end, filled_records(task, self.adjoint.loop, operands, 1, every_step=True)

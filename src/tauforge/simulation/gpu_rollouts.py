@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections import OrderedDict
 from collections.abc import Callable
 from typing import Any
@@ -62,6 +63,15 @@ class Operands:
             forces = cupy.broadcast_to(arrays.on_device("forces", task.forces), shape)
             self.added = [forces, *(np.int64(stride // forces.itemsize) for stride in forces.strides)]
 
+    def between(self, begin: int, end: int) -> Operands:
+        """Those of some of the periods."""
+        part = copy.copy(self)
+        if len(self.prescribed):
+            part.prescribed = self.prescribed[begin : end + 1]
+        if self.added:
+            part.added = [self.added[0][:, begin:end], *self.added[1:]]
+        return part
+
 
 def gpu_records(task: RolloutTask, every: int) -> tuple[Any, Any, Any]:
     """Positions, velocities and forces (N, k, ...), every so many periods and at the end."""
@@ -71,17 +81,22 @@ def gpu_records(task: RolloutTask, every: int) -> tuple[Any, Any, Any]:
     return parts_of(task, records)
 
 
-def filled_records(task: RolloutTask, loop: Loop, operands: Operands, every: int) -> Any:
-    """(k, 2 n + m, N)."""
+def filled_records(task: RolloutTask, loop: Loop, operands: Operands, every: int, *, every_step: bool = False) -> Any:
+    """Positions, velocities and forces, (k, 2 n + m, N).
+
+    every_step: before all steps of the integrator; `every` must be 1 then
+    """
     cupy, schedule, plant, rows = arrays.cupy(), task.schedule, task.plant, task.rows
     state: list[Any] = []
     for array in (task.position, task.velocity):
         way = arrays.walk(array, (rows,), (plant.n,))
         state += [way.array, np.int64(way.row), np.int64(way.step)]
-    kept = schedule._replace(every=every).kept
-    records = cupy.empty((len(kept), 2 * plant.n + len(plant.actuators), rows), task.position.dtype)
+    kept = schedule.periods * schedule.substeps + 1 if every_step else len(schedule._replace(every=every).kept)
+    records = cupy.empty((kept, 2 * plant.n + len(plant.actuators), rows), task.position.dtype)
     bits = 8 * task.position.itemsize
-    function = kept_function((loop.identity, bits), lambda: loop_source(loop, bits, FAR), "loop")
+    function = kept_function(
+        (loop.identity, bits, every_step), lambda: loop_source(loop, bits, FAR, every_step=every_step), "loop"
+    )
     integers = (np.int32(schedule.periods), np.int32(every), np.int32(schedule.substeps))
     numbers = (np.int64(rows), *integers, operands.prescribed, operands.constants, records, *operands.added, *state)
     function((-(-rows // BLOCK),), (BLOCK,), numbers)

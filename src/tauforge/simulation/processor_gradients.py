@@ -72,10 +72,9 @@ class ProcessorWayBack:
                     force_bar = force_bar + bars[2][:, place]
                 if by_forces is not None and k < schedule.periods:
                     by_forces[:, k] = force_bar
-                target, added = task.target(k), task.added(k)
+                target = task.target(k)
                 wanted = () if target is None else map(np.ascontiguousarray, target)
-                more = () if added is None else (added,)
-                by_q, by_qd, *by_gains = self._law_back(q, qd, *wanted, *more, *self.gains, force_bar)
+                by_q, by_qd, *by_gains = self._law_back(q, qd, *wanted, *self.gains, force_bar)
                 bar = bar + np.concatenate([by_q, by_qd], axis=1)
                 steered = [total + share for total, share in zip(steered, by_gains, strict=True)]
                 if place is not None:

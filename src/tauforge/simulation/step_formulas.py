@@ -124,20 +124,16 @@ class StepFormulas:
 
         return self._specified("held_step", formula, arguments, tuple(self.state.values()))
 
-    def law(self) -> Specification:
-        """State, targets, added forces, gains -> forces."""
-        return self._specified("law", self._law_formula, self._law_arguments, (self.forces_shape,), law=True)
-
     def law_pulled_back(self) -> Specification:
-        """The arguments of `law` and the gradient by its forces -> the gradients by the state and by the gains."""
-        wanted = self.state | self.gains
+        """State, targets, gains and the gradient by the forces -> the gradients by the state and by the gains."""
+        wanted, law = self.state | self.gains, self.state | self.targets | self.gains
 
         def formula(**given: Scalars) -> list[Scalar]:
             bars = given.pop(FORCE + BAR)
-            graph = traced(self._law_formula, self._law_arguments)
+            graph = traced(lambda q, qd, **more: self._forces(q, qd, more), law)
             return pulled_back(graph, named(given), elements(wanted), bars)[1]
 
-        arguments = self._law_arguments | {FORCE + BAR: self.forces_shape}
+        arguments = law | {FORCE + BAR: self.forces_shape}
         return self._specified("law_pulled_back", formula, arguments, tuple(wanted.values()), law=True)
 
     def acceleration(self) -> Specification:
@@ -175,10 +171,6 @@ class StepFormulas:
     # ---------------------------------------------------------------------------------------------------- the formulas
 
     @property
-    def _law_arguments(self) -> Shapes:
-        return self.state | self.targets | self.added | self.gains
-
-    @property
     def _acceleration_arguments(self) -> Shapes:
         return self.state | {FORCE: self.forces_shape} | self.fields
 
@@ -187,9 +179,6 @@ class StepFormulas:
         """Whether the plant's inverse dynamics gives the forces that its forward dynamics takes."""
         plant = self._plant
         return is_as_written(plant) and "inverse_dynamics" in plant.functions and self.forces_shape == (plant.n,)
-
-    def _law_formula(self, q: Scalars, qd: Scalars, **more: Scalars) -> list[Scalar]:
-        return self._forces(q, qd, more)
 
     def _forces(self, q: Scalars, qd: Scalars, more: Mapping[str, Scalars]) -> list[Scalar]:
         added = more.get(ADDED, [0.0] * self.forces_shape[0])

@@ -1,9 +1,8 @@
 """The way back through many steps in one CUDA kernel: gradients by initial states and by everything that a step takes.
 
-The records of the steps (`loop_source`) are the checkpoints. A thread walks from the last to the first. Where there is
-a checkpoint for every step of the integrator it reads the states from there; otherwise it computes the states between
-two checkpoints again and keeps them in a scratch array. Within a step it computes the four stages of Runge-Kutta, and
-then pulls the gradient back through them in a loop, so that the code of each function occurs once.
+A thread reads the states that `loop_source` recorded before every step of the integrator, and walks from the last to
+the first. For each step it computes the four stages of Runge-Kutta again, and then pulls the gradient back through them
+in a loop, so that the code of each function occurs once.
 """
 
 from __future__ import annotations
@@ -13,7 +12,7 @@ from typing import NamedTuple
 
 from tauforge.kernels.c_source.numbers import literal, number_type
 from tauforge.kernels.c_source.statements import Statements, functions
-from tauforge.kernels.cuda.loop_source import BLOCK, Loop, added_parameters, indented, inputs_of
+from tauforge.kernels.cuda.loop_source import BLOCK, Loop, indented, inputs_of
 from tauforge.kernels.cuda.source import DIALECT, ESTIMATES, PREFIX
 from tauforge.kernels.specification import Specification
 
@@ -21,230 +20,117 @@ STAGES = 4
 
 
 class Adjoint(NamedTuple):
-    """The functions of a step and of the way back. The state is a position and a velocity with as many numbers.
+    """The functions of the way back. The state is a position and a velocity with as many numbers.
 
-    loop:                what was repeated
-    law:                 state, prescribed, added, fixed -> forces; the forces are what is recorded beside the state
-    law_pulled_back:     the same and the gradient by the forces -> gradients by state and some of what is fixed
-    acceleration:        state, forces, fixed -> rates of the velocity
-    acceleration_pulled_back: state, forces, fixed, acceleration, gradient by it -> gradients by state, forces and some
-                         of what is fixed
-    steered:             names of what is fixed by which the law has a gradient
-    moved:               names of what is fixed by which the acceleration has a gradient
+    loop:            what was repeated; the forces are what it records beside the state
+    law:             state, prescribed, fixed, gradient by the forces -> gradients by the state and by `steering`
+    acceleration:    state, forces, fixed -> rates of the velocity
+    dynamics:        state, forces, fixed, acceleration, gradient by it -> gradients by state, forces and `moving`
+    steering:        inputs among what is fixed by which the law has a gradient
+    moving:          inputs among what is fixed by which the acceleration has a gradient
+    h:               the step of the integrator
     """
 
     loop: Loop
     law: Specification
-    law_pulled_back: Specification
     acceleration: Specification
-    acceleration_pulled_back: Specification
-    steered: tuple[str, ...]
-    moved: tuple[str, ...]
+    dynamics: Specification
+    steering: tuple[str, ...]
+    moving: tuple[str, ...]
+    h: float
 
     @property
     def identity(self) -> str:
         """A text that determines the kernel."""
-        parts = (self.loop, self.law, self.law_pulled_back, self.acceleration, self.acceleration_pulled_back)
-        return " ".join(part.identity for part in parts)
+        return " ".join(part.identity for part in (self.loop, self.law, self.acceleration, self.dynamics))
 
 
-def adjoint_source(adjoint: Adjoint, bits: int, h: float, *, again: bool) -> str:
-    """The source of `extern "C" __global__ way_back(count, first, width, steps, spacing, every, substeps, ...)`.
+def adjoint_source(adjoint: Adjoint, bits: int) -> str:
+    """The source of `extern "C" __global__ way_back(count, begin, end, steps, every, substeps, ...)`.
 
-    again: whether states between checkpoints are computed again; without, spacing and substeps must be 1
-    Threads first to first + width of count run. Checkpoints come every `spacing` steps, gradients by records every
-    `every`; both are (k, numbers, count). Gradients by the state are (numbers, count), by what is fixed likewise, by
-    what is added (steps, numbers, count); the scratch is (spacing * substeps, numbers, width).
+    It walks from instant `end`, of `steps` instants, to `begin`. What is prescribed and fixed is that of the loop; the
+    states are its records from `begin` on, before every step of the integrator, (k, numbers, count). Gradients by the
+    loop's own records, every `every` steps and at the end, are (k, numbers, count). Gradients by the state and by what
+    is fixed are (numbers, count); they are added to, so that parts of a way can follow one another. Those by what is
+    added in every step are (steps, numbers, count).
     """
-    return _Writer(adjoint, bits, h, again).source()
+    return _Writer(adjoint, bits).source()
 
 
 class _Writer:
-    def __init__(self, adjoint: Adjoint, bits: int, h: float, again: bool) -> None:
-        self.adjoint, self.loop, self.bits, self.h, self.again = adjoint, adjoint.loop, bits, h, again
-        self.number = number_type(bits)
+    def __init__(self, adjoint: Adjoint, bits: int) -> None:
+        self.adjoint, self.loop, self.bits, self.number = adjoint, adjoint.loop, bits, number_type(bits)
         self.size, self.forces = len(self.loop.states), self.loop.recorded
-        self.half = self.size // 2
-        self.width = self.size + self.forces  # of a record
+        self.half, self.width = self.size // 2, self.size + self.forces
+        self.zero = literal(0.0, bits)
+        h = adjoint.h
+        self.weight = f"s == 0 || s == 3 ? {literal(h / 6, bits)} : {literal(h / 3, bits)}"  # of a stage in the sum
+        self.ahead = f"s < 2 ? {literal(h / 2, bits)} : {literal(h, bits)}"  # from the start to the next stage
         self.called: set[str] = set()
-        self.places = self.loop.places("count", "own")
 
     def source(self) -> str:
-        fixed, number = self.loop.fixed, self.number
+        number, fixed = self.number, range(len(self.loop.fixed))
         lines = [
-            f"const long long local = (long long)blockIdx.x * {BLOCK} + threadIdx.x;",
-            "if (local >= width) return;",
-            "const long long own = first + local;",
+            f"const long long own = (long long)blockIdx.x * {BLOCK} + threadIdx.x;",
+            "if (own >= count) return;",
             f"{number} bar[{self.size}], force_bar[{self.forces}];",
-            *(f"bar[{k}] = {self._zero};" for k in range(self.size)),
-            *(f"{number} fixed_bar{k} = {self._zero};" for k in range(len(fixed))),
-            "int kept = (steps + every - 1) / every;",
+            *(f"bar[{j}] = state_bars[{j} * count + own];" for j in range(self.size)),
+            *(f"{number} fixed_bar{j} = fixed_bars[{j} * count + own];" for j in fixed),
             "#pragma unroll 1",
-            "for (int k = steps; k >= 0; --k) {",
+            "for (int k = end == steps ? steps : end - 1; k >= begin; --k) {",
             *indented(self._instant(), 1),
             "}",
-            *(f"state_bars[{k} * count + own] = bar[{k}];" for k in range(self.size)),
-            *(f"fixed_bars[{k} * count + own] = fixed_bar{k};" for k in range(len(fixed))),
+            *(f"state_bars[{j} * count + own] = bar[{j}];" for j in range(self.size)),
+            *(f"fixed_bars[{j} * count + own] = fixed_bar{j};" for j in fixed),
         ]
-        head = f'extern "C" __global__ void __launch_bounds__({BLOCK}) way_back({self._parameters()})'
+        integers = ", ".join(f"const int {name}" for name in ("begin", "end", "steps", "every", "substeps"))
+        read = ", ".join(f"const {number} *__restrict__ {x}" for x in ("prescribed", "fixed", "states", "record_bars"))
+        written = ", ".join(f"{number} *__restrict__ {x}" for x in ("state_bars", "fixed_bars", "added_bars"))
+        parameters = f"const long long count, {integers}, {read}, {written}"
+        head = f'extern "C" __global__ void __launch_bounds__({BLOCK}) way_back({parameters})'
         body = "".join(f"    {line}\n" for line in lines)
         return ESTIMATES + functions(self.called, DIALECT, self.bits, PREFIX) + f"\n{head}\n{{\n{body}}}\n"
 
-    def _parameters(self) -> str:
-        number = self.number
-        integers = ", ".join(f"const int {name}" for name in ("width", "steps", "spacing", "every", "substeps"))
-        read = ", ".join(f"const {number} *__restrict__ {x}" for x in ("prescribed", "fixed", "records", "record_bars"))
-        written = ", ".join(f"{number} *__restrict__ {x}" for x in ("state_bars", "fixed_bars", "added_bars"))
-        scratch = f", {number} *scratch" if self.again else ""
-        added = added_parameters(self.loop, number)
-        return f"const long long count, const long long first, {integers}, {read}, {written}{scratch}{added}"
-
-    @property
-    def _zero(self) -> str:
-        return literal(0.0, self.bits)
-
     def _instant(self) -> list[str]:
-        """The step that begins at instant k, then the law and the records there."""
-        number, n = self.number, self.size
+        """The steps that begin at instant k, then the law and the records there."""
         lines = [
-            f"const {number} *__restrict__ target = prescribed + (long long)k * {len(self.loop.targets)};",
-            *(f"force_bar[{j}] = {self._zero};" for j in range(self.forces)),
-            f"{number} start[{n}], force[{self.forces}];",
-        ]
-        if self.again:
-            lines += [
-                "if (k < steps && (k == steps - 1 || (k + 1) % spacing == 0)) {",
-                *indented(self._states_again(), 1),
-                "}",
-                "const int slot = k % spacing * substeps;",
-                "#pragma unroll 1",
-                "for (int i = k < steps ? substeps - 1 : -1; i >= 0; --i) {",
-                *indented(self._loaded("scratch", "(long long)(slot + i)", "width", "local"), 1),
-                *indented(self._step_back(), 1),
-                "}",
-                "if (k == steps) {",
-                *indented(self._loaded("records", "(long long)((steps + spacing - 1) / spacing)", "count", "own"), 1),
-                "}",
-            ]
-        else:
-            lines += [
-                *self._loaded("records", "(long long)k", "count", "own"),
-                "if (k < steps) {",
-                *indented(self._step_back(), 1),
-                "}",
-            ]
-        lines += [
+            f"const {self.number} *__restrict__ target = prescribed + (long long)k * {len(self.loop.targets)};",
+            *(f"force_bar[{j}] = {self.zero};" for j in range(self.forces)),
+            f"{self.number} start[{self.size}], force[{self.forces}];",
+            "#pragma unroll 1",
+            "for (int i = k < steps ? substeps - 1 : 0; i >= 0; --i) {",
+            f"    const long long state = ((long long)(k - begin) * substeps + i) * {self.width} * count + own;",
+            *(f"    start[{j}] = states[state + {j} * count];" for j in range(self.size)),
+            *(f"    force[{j}] = states[state + {self.size + j} * count];" for j in range(self.forces)),
+            "    if (k < steps) {",
+            *indented(self._step_back(), 2),
+            "    }",
+            "}",
             "const bool is_kept = k % every == 0 || k == steps;",
-            f"const long long place = (long long)kept * {self.width} * count + own;",
+            f"const long long record = (long long)((k + every - 1) / every) * {self.width} * count + own;",
             "if (is_kept) {",
-            *(f"    force_bar[{j}] += record_bars[place + {n + j} * count];" for j in range(self.forces)),
+            *(f"    force_bar[{j}] += record_bars[record + {self.size + j} * count];" for j in range(self.forces)),
             "}",
         ]
         if self.loop.added:
-            element = f"added_bars[((long long)k * {self.forces} + {{}}) * count + own]"
-            lines += [f"if (k < steps) {element.format(j)} = force_bar[{j}];" for j in range(self.forces)]
-        lines += [
+            place = f"added_bars[((long long)k * {self.forces} + {{}}) * count + own]"
+            lines += [f"if (k < steps) {place.format(j)} = force_bar[{j}];" for j in range(self.forces)]
+        return [
+            *lines,
             *self._law_back(),
             "if (is_kept) {",
-            *(f"    bar[{j}] += record_bars[place + {j} * count];" for j in range(n)),
-            "    --kept;",
+            *(f"    bar[{j}] += record_bars[record + {j} * count];" for j in range(self.size)),
             "}",
         ]
-        return lines
-
-    def _loaded(self, array: str, place: str, count: str, own: str) -> list[str]:
-        """A record into start and force."""
-        names = [f"start[{j}]" for j in range(self.size)] + [f"force[{j}]" for j in range(self.forces)]
-        return [f"{x} = {array}[({place} * {self.width} + {j}) * {count} + {own}];" for j, x in enumerate(names)]
-
-    def _states_again(self) -> list[str]:
-        """From the checkpoint before k to the last state that begins a step of the integrator in its segment."""
-        number = self.number
-        law = self._statements(self.adjoint.law, self.loop.states, [f"now[{j}]" for j in range(self.size)])
-        return [
-            "const int checkpoint = k / spacing, last = k;",
-            f"{number} now[{self.size}];",
-            *(
-                f"now[{j}] = records[((long long)checkpoint * {self.width} + {j}) * count + own];"
-                for j in range(self.size)
-            ),
-            "#pragma unroll 1",
-            "for (int k = checkpoint * spacing; k <= last; ++k) {",
-            f"    const {number} *__restrict__ target = prescribed + (long long)k * {len(self.loop.targets)};",
-            f"    {number} f[{self.forces}];",
-            "    {",
-            *indented(law.lines, 2),
-            *indented((f"f[{j}] = {x};" for j, x in enumerate(law.outputs())), 2),
-            "    }",
-            "    #pragma unroll 1",
-            "    for (int i = 0; i < substeps; ++i) {",
-            "        const long long slot = (long long)(k % spacing) * substeps + i;",
-            *(
-                f"        scratch[(slot * {self.width} + {j}) * width + local] = {x};"
-                for j, x in enumerate(
-                    [*(f"now[{j}]" for j in range(self.size)), *(f"f[{j}]" for j in range(self.forces))]
-                )
-            ),
-            *indented(self._stages("now", "f", keep=False), 2),
-            "    }",
-            "}",
-        ]
-
-    def _stages(self, start: str, force: str, *, keep: bool) -> list[str]:
-        """The stages of Runge-Kutta from `start`; kept with their accelerations, or added up to the state after it."""
-        n, half, number = self.size, self.half, self.number
-        acceleration = self._statements(
-            self.adjoint.acceleration,
-            [*self.loop.states, *inputs_of(self.adjoint.acceleration.arguments[self.loop.state : self.loop.state + 1])],
-            [*(f"stage[{j}]" for j in range(n)), *(f"{force}[{j}]" for j in range(self.forces))],
-        )
-        lines = [
-            f"{number} stage[{n}], rate[{half}];",
-            *(f"stage[{j}] = {start}[{j}];" for j in range(n)),
-            *([] if keep else [f"{number} total[{n}];", *(f"total[{j}] = {start}[{j}];" for j in range(n))]),
-            "#pragma unroll 1",
-            f"for (int s = 0; s < {STAGES}; ++s) {{",
-            "    {",
-            *indented(acceleration.lines, 2),
-            *indented((f"rate[{j}] = {x};" for j, x in enumerate(acceleration.outputs())), 2),
-            "    }",
-        ]
-        if keep:
-            lines += [f"    stages[s][{j}] = stage[{j}];" for j in range(n)]
-            lines += [f"    rates[s][{j}] = rate[{j}];" for j in range(half)]
-        else:
-            lines += [f"    const {number} weight = {self._weight};"]
-            for j in range(half):
-                lines += [
-                    f"    total[{j}] += weight * stage[{half + j}];",
-                    f"    total[{half + j}] += weight * rate[{j}];",
-                ]
-        lines += [f"    const {number} ahead = {self._ahead};"]
-        for j in range(half):
-            lines += [f"    stage[{j}] = {start}[{j}] + ahead * stage[{half + j}];"]
-            lines += [f"    stage[{half + j}] = {start}[{half + j}] + ahead * rate[{j}];"]
-        lines += ["}"]
-        return lines if keep else [*lines, *(f"{start}[{j}] = total[{j}];" for j in range(n))]
-
-    @property
-    def _weight(self) -> str:
-        """The share of stage s in the sum."""
-        return f"s == 0 || s == 3 ? {literal(self.h / 6, self.bits)} : {literal(self.h / 3, self.bits)}"
-
-    @property
-    def _ahead(self) -> str:
-        """From the start to stage s + 1; meaningless for the last."""
-        return f"s < 2 ? {literal(self.h / 2, self.bits)} : {literal(self.h, self.bits)}"
 
     def _step_back(self) -> list[str]:
-        """From the gradient by the state after a step to that by the state before it."""
+        """From the gradient by the state after a step to that by the state before it (`rk4_pulled_back`)."""
         n, half, number, loop = self.size, self.half, self.number, self.loop
-        pulled = self.adjoint.acceleration_pulled_back
-        own_inputs = [inputs_of([argument]) for argument in pulled.arguments]
-        force_names, rate_names, bar_names = own_inputs[loop.state], own_inputs[-2], own_inputs[-1]
+        dynamics = self.adjoint.dynamics
+        *_, rate_names, bar_names = (inputs_of([argument]) for argument in dynamics.arguments)
         back = self._statements(
-            pulled,
-            [*loop.states, *force_names, *rate_names, *bar_names],
+            dynamics,
+            [*loop.states, *self._force_names(dynamics), *rate_names, *bar_names],
             [
                 *(f"stages[s][{j}]" for j in range(n)),
                 *(f"force[{j}]" for j in range(self.forces)),
@@ -253,16 +139,14 @@ class _Writer:
             ],
         )
         outputs = back.outputs()
-        fixed_places = [loop.fixed.index(name) for name in self.adjoint.moved]
+        places = [loop.fixed.index(name) for name in self.adjoint.moving]
         return [
             f"{number} stages[{STAGES}][{n}], rates[{STAGES}][{half}], later[{n}], before[{n}];",
-            "{",
-            *indented(self._stages("start", "force", keep=True), 1),
-            "}",
-            *(f"later[{j}] = {self._zero}; before[{j}] = bar[{j}];" for j in range(n)),
+            *self._stages(),
+            *(f"later[{j}] = {self.zero}; before[{j}] = bar[{j}];" for j in range(n)),
             "#pragma unroll 1",
             f"for (int s = {STAGES - 1}; s >= 0; --s) {{",
-            f"    const {number} weight = {self._weight}, ahead = {self._ahead};",
+            f"    const {number} weight = {self.weight}, ahead = {self.ahead};",
             f"    {number} stage_bar[{n}];",
             *(f"    stage_bar[{j}] = weight * bar[{j}] + ahead * later[{j}];" for j in range(n)),
             *indented(back.lines, 1),
@@ -270,21 +154,45 @@ class _Writer:
             *(f"    later[{half + j}] = stage_bar[{j}] + {outputs[half + j]};" for j in range(half)),
             *(f"    before[{j}] += later[{j}];" for j in range(n)),
             *(f"    force_bar[{j}] += {outputs[n + j]};" for j in range(self.forces)),
-            *(f"    fixed_bar{k} += {outputs[n + self.forces + j]};" for j, k in enumerate(fixed_places)),
+            *(f"    fixed_bar{k} += {outputs[n + self.forces + j]};" for j, k in enumerate(places)),
             "}",
             *(f"bar[{j}] = before[{j}];" for j in range(n)),
         ]
 
+    def _stages(self) -> list[str]:
+        """The stages of Runge-Kutta and their accelerations."""
+        n, half, number = self.size, self.half, self.number
+        acceleration = self._statements(
+            self.adjoint.acceleration,
+            [*self.loop.states, *self._force_names(self.adjoint.acceleration)],
+            [*(f"stage[{j}]" for j in range(n)), *(f"force[{j}]" for j in range(self.forces))],
+        )
+        lines = [
+            f"{number} stage[{n}];",
+            *(f"stage[{j}] = start[{j}];" for j in range(n)),
+            "#pragma unroll 1",
+            f"for (int s = 0; s < {STAGES}; ++s) {{",
+            f"    const {number} ahead = {self.ahead};",
+            *indented(acceleration.lines, 1),
+            *(f"    stages[s][{j}] = stage[{j}];" for j in range(n)),
+        ]
+        for j, rate in enumerate(acceleration.outputs()):
+            lines += [
+                f"    rates[s][{j}] = {rate};",
+                f"    stage[{j}] = start[{j}] + ahead * stage[{half + j}];",
+                f"    stage[{half + j}] = start[{half + j}] + ahead * {rate};",
+            ]
+        return ["{", *indented([*lines, "}"], 1), "}"]
+
     def _law_back(self) -> list[str]:
-        pulled = self.adjoint.law_pulled_back
-        bar_names = inputs_of(pulled.arguments[-1:])
+        law = self.adjoint.law
         back = self._statements(
-            pulled,
-            [*self.loop.states, *bar_names],
+            law,
+            [*self.loop.states, *inputs_of(law.arguments[-1:])],
             [*(f"start[{j}]" for j in range(self.size)), *(f"force_bar[{j}]" for j in range(self.forces))],
         )
         outputs = back.outputs()
-        places = [self.loop.fixed.index(name) for name in self.adjoint.steered]
+        places = [self.loop.fixed.index(name) for name in self.adjoint.steering]
         return [
             "{",
             *indented(back.lines, 1),
@@ -293,8 +201,12 @@ class _Writer:
             "}",
         ]
 
+    def _force_names(self, specification: Specification) -> list[str]:
+        """The inputs after the state."""
+        return inputs_of(specification.arguments[self.loop.state : self.loop.state + 1])
+
     def _statements(self, specification: Specification, names: Sequence[str], values: Sequence[str]) -> Statements:
-        inputs = self.places | dict(zip(names, values, strict=True))
+        inputs = self.loop.places("count", "own") | dict(zip(names, values, strict=True))
         made = Statements(specification.graph, inputs, DIALECT, self.bits, PREFIX)
         self.called |= made.called
         return made

@@ -52,6 +52,16 @@ class Walk(NamedTuple):
     step: int
     length: int
 
+    def reach(self, count: int) -> int:
+        """Elements from the first to the last, and threads."""
+        return max(abs(self.row) * count + abs(self.step) * self.length, count)
+
+    @property
+    def in_pairs(self) -> bool:
+        """Whether numbers of two neighbouring states can be read together."""
+        aligned = self.array.data.ptr % (2 * self.array.itemsize) == 0
+        return self.row == 1 and (self.step % 2 == 0 or self.length == 1) and aligned
+
     @property
     def layout(self) -> str:
         """How the kernel's source calls it."""

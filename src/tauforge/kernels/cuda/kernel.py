@@ -16,6 +16,7 @@ from tauforge.kernels.specification import Shape, Specification
 from tauforge.tracing.graph import Graph, without_dead_code
 
 MAX_NODES = 16_000  # more take minutes to compile
+NARROW = 2**31 - 2**16  # elements of an array, and threads, that 32 bits count; the last block may have more threads
 
 
 class CudaKernel:
@@ -55,8 +56,9 @@ class CudaKernel:
         each = layouts if isinstance(layouts, tuple) else (layouts,) * (len(self.arguments) + len(self.results))
         return self._written(each)[0]
 
-    def _written(self, layouts: tuple[str, ...]) -> tuple[str, int]:
-        return kernel_source(self.graph, self.arguments, self.results, 8 * self.dtype.itemsize, layouts)
+    def _written(self, layouts: tuple[str, ...], *, wide: bool = False, pairs: bool = False) -> tuple[str, int]:
+        bits = 8 * self.dtype.itemsize
+        return kernel_source(self.graph, self.arguments, self.results, bits, layouts, wide=wide, pairs=pairs)
 
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
         """Arrays (..., *core) on one GPU; they broadcast as NumPy's do.
@@ -96,11 +98,15 @@ class CudaKernel:
         count = math.prod(batch)
         if count:
             ways = [*walks, *(arrays.walk(r, batch, core) for r, core in zip(results, self.results, strict=True))]
-            numbers = [np.int64(count)]
+            wide = max(way.reach(count) for way in ways) >= NARROW
+            pairs = self.dtype == np.float32 and not wide and count % 2 == 0 and all(way.in_pairs for way in ways)
+            integer = np.int64 if wide else np.int32
+            numbers = [integer(count)]
             for way in ways:
-                numbers += [way.array, np.int64(way.row), np.int64(way.step)]
-            function, block = self._function(tuple(way.layout for way in ways))
-            function((-(-count // block),), (block,), tuple(numbers))
+                numbers += [way.array, integer(way.row), integer(way.step)]
+            function, block = self._function(tuple(way.layout for way in ways), wide, pairs)
+            threads = count // 2 if pairs else count
+            function((-(-threads // block),), (block,), tuple(numbers))
         return results[0] if len(results) == 1 else tuple(results)
 
     def _results(self, out: Any, walks: list[arrays.Walk], batch: Shape) -> list[Any]:
@@ -120,9 +126,9 @@ class CudaKernel:
                 raise ShapeError("out", expected="an array with one stride between states", got=str(array.strides))
         return made
 
-    def _function(self, layouts: tuple[str, ...]) -> tuple[Any, int]:
-        key = (layouts, arrays.cupy().cuda.Device().id)
+    def _function(self, layouts: tuple[str, ...], wide: bool, pairs: bool) -> tuple[Any, int]:
+        key = (layouts, wide, pairs, arrays.cupy().cuda.Device().id)
         if key not in self._functions:
-            source, block = self._written(layouts)
+            source, block = self._written(layouts, wide=wide, pairs=pairs)
             self._functions[key] = compiling.function(source, "kernel"), block
         return self._functions[key]

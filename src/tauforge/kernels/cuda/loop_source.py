@@ -86,13 +86,14 @@ def added_parameters(loop: Loop, number: str) -> str:
     return f", const {number} *__restrict__ added, {strides}"
 
 
-def loop_source(loop: Loop, bits: int, far: float) -> str:
+def loop_source(loop: Loop, bits: int, far: float, *, every_step: bool = False) -> str:
     """The source of `extern "C" __global__ loop(count, steps, every, substeps, prescribed, fixed, records, ...)`.
 
     What is prescribed is (steps + 1, numbers), what is fixed (numbers, count), records are (kept, numbers, count); what
     is added has strides between threads, steps and numbers, the state between threads and numbers. The state is
     recorded before every `every`-th step and at the end. A thread whose state is beyond `far` or NaN records NaN from
     then on.
+    every_step: whether the state is recorded before the steps in between as well; `every` must be 1 then
     """
     number, states = number_type(bits), loop.states
     forces = [f"f{k}" for k in range(loop.recorded)]
@@ -101,6 +102,15 @@ def loop_source(loop: Loop, bits: int, far: float) -> str:
     held_names = inputs_of(loop.held.arguments[loop.state : loop.state + 1])
     held = Statements(loop.held.graph, inputs | dict(zip(held_names, forces, strict=True)), DIALECT, bits, PREFIX)
     results = step.outputs()
+    record = [
+        f"const long long place = (long long)kept * {len(states) + loop.recorded} * count + own;",
+        *(f"lost = lost || !({DIALECT.calls[bits]['fabs']}({name}) <= {literal(far, bits)});" for name in states),
+        *(
+            f"records[place + {k} * count] = lost ? {DIALECT.nan[bits]} : {name};"
+            for k, name in enumerate([*states, *forces])
+        ),
+        "++kept;",
+    ]
     lines = [
         f"const long long own = (long long)blockIdx.x * {BLOCK} + threadIdx.x;",
         "if (own >= count) return;",
@@ -116,21 +126,13 @@ def loop_source(loop: Loop, bits: int, far: float) -> str:
         *indented(step.lines, 1),
         f"    const {number} {', '.join(f'{f} = {x}' for f, x in zip(forces, results[len(states) :], strict=True))};",
         "    if (k % every == 0 || k == steps) {",
-        f"        const long long place = (long long)kept * {len(states) + loop.recorded} * count + own;",
-        *(
-            f"        lost = lost || !({DIALECT.calls[bits]['fabs']}({name}) <= {literal(far, bits)});"
-            for name in states
-        ),
-        *(
-            f"        records[place + {k} * count] = lost ? {DIALECT.nan[bits]} : {name};"
-            for k, name in enumerate([*states, *forces])
-        ),
-        "        ++kept;",
+        *indented(record, 2),
         "    }",
         "    if (k == steps) break;",
         *indented(_assigned(states, results[: len(states)], number), 1),
         "    #pragma unroll 1",
         "    for (int i = 1; i < substeps; ++i) {",
+        *(["        {", *indented(record, 3), "        }"] if every_step else []),
         *indented(held.lines, 2),
         *indented(_assigned(states, held.outputs(), number), 2),
         "    }",

@@ -154,10 +154,15 @@ def kernel_source(
     results: tuple[Shape, ...],
     bits: int,
     layouts: tuple[str, ...],
+    *,
+    wide: bool = False,
+    pairs: bool = False,
 ) -> tuple[str, int]:
     """The source of `extern "C" __global__ kernel(count, in0, in0_row, in0_step, ..., out0, ...)`, and its block size.
 
     Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order.
+    wide:  whether places in arrays need 64 bits; computing with 32 takes a tenth of the time of some kernels
+    pairs: whether a thread computes two neighbouring states, which it reads and writes together; for columns only
     """
     if is_crowded(graph):
         graph = least_crowded(graph)
@@ -166,8 +171,9 @@ def kernel_source(
     block = block_size(wanted, bits)
     every = fitting(wanted, bits, block)
     ins, outs = every[: len(arguments)], every[len(arguments) :]
+    element = _of_pair if pairs else _element
     inputs = {
-        f"{name}{k}": _element(operand, k)
+        f"{name}{k}": element(operand, k)
         for (name, _), operand in zip(arguments, ins, strict=True)
         for k in range(operand.length)
     }
@@ -175,36 +181,72 @@ def kernel_source(
 
     def store(k: int, expression: str) -> str:
         operand, place = places[k]
-        statement = f"{_element(operand, place)} = {expression} + taint;"
-        return statement if operand.staged else f"if (inside) {statement}"
+        statement = f"{element(operand, place)} = {expression} + taint;"
+        return statement if operand.staged or pairs else f"if (inside) {statement}"
 
     body = Statements(graph, inputs, DIALECT, bits, PREFIX, store)
-    parameters = ["const long long count"]
+    index = "long long" if wide else "int"
+    parameters = [f"const {index} count"]
     for operand in every:
         const = "const " if operand in ins else ""
         parameters.append(f"{const}{number} *__restrict__ {operand.name}")
-        parameters += [f"const long long {operand.name}_row", f"const long long {operand.name}_step"]
+        parameters += [f"const {index} {operand.name}_row", f"const {index} {operand.name}_step"]
+    statements = [*_taint(inputs, bits), *body.lines]
+    if pairs:
+        lines = _two_states(ins, outs, number, block, statements)
+    else:
+        lines = _one_state(ins, outs, number, index, block, statements)
+    head = f'extern "C" __global__ void __launch_bounds__({block}) kernel({", ".join(parameters)})'
+    text = f"\n{head}\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
+    return ESTIMATES + functions(body.called, DIALECT, bits, PREFIX) + text, block
+
+
+def _one_state(
+    ins: list[Operand], outs: list[Operand], number: str, index: str, block: int, statements: list[str]
+) -> list[str]:
     lines = [
-        f"const long long first = (long long)blockIdx.x * {block};",
+        f"const {index} first = ({index})blockIdx.x * {block};",
         "const int rows = (int)(count - first < BLOCK ? count - first : BLOCK);".replace("BLOCK", str(block)),
         "const int thread = threadIdx.x;",
         "const bool inside = thread < rows;",
         "const int own = inside ? thread : rows - 1;",
-        "const long long state = first + own;",
+        f"const {index} state = first + own;",
     ]
-    for operand in every:
+    for operand in (*ins, *outs):
         if operand.staged:
             lines.append(f"__shared__ {number} {operand.name}_rows[{block * operand.pitch}];")
     lines += [line for operand in ins if operand.staged for line in _copied(operand, block, out=False)]
     if any(operand.staged for operand in ins):
         lines.append("__syncthreads();")
-    lines += [*_taint(inputs, bits), *body.lines]
+    lines += statements
     if any(operand.staged for operand in outs):
         lines.append("__syncthreads();")
-    lines += [line for operand in outs if operand.staged for line in _copied(operand, block, out=True)]
-    head = f'extern "C" __global__ void __launch_bounds__({block}) kernel({", ".join(parameters)})'
-    text = f"\n{head}\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
-    return ESTIMATES + functions(body.called, DIALECT, bits, PREFIX) + text, block
+    return lines + [line for operand in outs if operand.staged for line in _copied(operand, block, out=True)]
+
+
+def _two_states(ins: list[Operand], outs: list[Operand], number: str, block: int, statements: list[str]) -> list[str]:
+    """The compiler writes the loop out and mixes the two."""
+    both = f"{number}2"
+
+    def place(operand: Operand, k: int) -> str:
+        return f"{operand.name} + state + {k} * {operand.name}_step"
+
+    return [
+        f"const int state = 2 * ((int)blockIdx.x * {block} + (int)threadIdx.x);",
+        "if (state >= count) return;",
+        *(f"const {both} {o.name}_{k} = *(const {both} *)({place(o, k)});" for o in ins for k in range(o.length)),
+        *(f"{both} {o.name}_{k};" for o in outs for k in range(o.length)),
+        "#pragma unroll",
+        "for (int half = 0; half < 2; ++half) {",
+        *(f"    {line}" for line in statements),
+        "}",
+        *(f"*({both} *)({place(o, k)}) = {o.name}_{k};" for o in outs for k in range(o.length)),
+    ]
+
+
+def _of_pair(operand: Operand, k: int) -> str:
+    """Number k of one of the two states."""
+    return f"(half ? {operand.name}_{k}.y : {operand.name}_{k}.x)"
 
 
 def _element(operand: Operand, k: int) -> str:

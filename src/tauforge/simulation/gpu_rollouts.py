@@ -47,7 +47,7 @@ class Schedule(NamedTuple):
 
 
 def is_on_gpu(initial: Any) -> bool:
-    return isinstance(initial, tuple | list) and any(hasattr(x, "__cuda_array_interface__") for x in initial)
+    return isinstance(initial, tuple | list) and any(map(arrays.is_on_gpu, initial))
 
 
 def loop_of(controller: Controller, plant: Robot, fields: Sequence[str], step: float) -> Loop:

@@ -52,6 +52,11 @@ def on_device(name: str, array: Any) -> Any:
     return library.asarray(array) if hasattr(array, "__cuda_array_interface__") else library.from_dlpack(array)
 
 
+def device_of(address: int) -> int:
+    """The number of the GPU that has this address."""
+    return int(cupy().cuda.runtime.pointerGetAttributes(address).device)
+
+
 def borrowed(address: int, shape: Shape, dtype: Any, device: int) -> Any:
     """CuPy's array over memory that someone else owns and keeps."""
     library = cupy()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import importlib.util
 from types import SimpleNamespace
 
 import numpy as np
@@ -196,6 +197,14 @@ def test_singular_rows_of_torch(torch, gpu, light):
     with pytest.raises(tf.SingularityError) as told:
         light.forward_dynamics(*straight(torch.tensor).values())
     assert told.value.row == 1
+
+
+@pytest.mark.skipif(importlib.util.find_spec("cupy") is not None, reason="CuPy is installed")
+def test_tensors_without_cupy(monkeypatch, arm):
+    torch = pytest.importorskip("torch")
+    monkeypatch.setattr("tauforge.robots.torch_arrays.GPU", "cpu")
+    with pytest.raises(tf.UnsupportedFeatureError, match="CuPy is not installed"):
+        arm.inverse_dynamics(*tensors(torch, STATE))
 
 
 def test_derivatives_that_are_too_large_go_through_the_graph(torch, gpu, monkeypatch, arm):

@@ -30,7 +30,7 @@ def through_the_graph(monkeypatch):
     """As on other devices, where kernels of the processor cannot serve."""
     from tauforge.robots import jax_arrays
 
-    monkeypatch.setattr(jax_arrays, "processor_serves", lambda: False)
+    monkeypatch.setattr(jax_arrays, "serving", lambda: None)
 
 
 @pytest.mark.parametrize(("robot", "name"), cases(), ids=named)

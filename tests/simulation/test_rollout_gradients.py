@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from support import fake_cupy
+from support import pretended_gpu
 from support.cuda_on_cpu import needs_compiler
 from support.strategies import random_arm
 from support.tolerances import SINGLE, error
@@ -167,11 +167,11 @@ def test_against_jax():
     ("dtype", "substeps", "memory"),
     [("float64", 1, "ample"), ("float64", 2, "short"), ("float32", 1, "short"), ("float32", 2, "ample")],
 )
-def test_on_a_gpu(dtype, substeps, memory, monkeypatch):
+def test_on_a_gpu(dtype, substeps, memory, monkeypatch, tmp_path):
     """The kernels of the GPU, run thread by thread, give the processor's rollout and its gradients."""
-    fake_cupy.install(monkeypatch)
+    pretended_gpu.pretend(monkeypatch, tmp_path)
     monkeypatch.setattr(gpu_rollouts, "_recent", OrderedDict())
-    monkeypatch.setattr(fake_cupy.Device, "free", fake_cupy.FREE if memory == "ample" else 1)
+    monkeypatch.setattr(pretended_gpu.Device, "free", 2**40 if memory == "ample" else 1)
     rng = np.random.default_rng(11)
     law, rows, periods, n = LAWS["computed torque"], 66, 5, ARM.n
     period = MOVE.duration / periods
@@ -184,9 +184,9 @@ def test_on_a_gpu(dtype, substeps, memory, monkeypatch):
         "gains": {"kp": law.kp, "kv": (law.kv + rng.normal(size=(rows, n, n))).astype(dtype)},
     }
     there = given | {
-        "initial": tuple(map(fake_cupy.on_gpu, given["initial"])),
-        "forces": fake_cupy.on_gpu(np.asfortranarray(given["forces"])),
-        "gains": {name: fake_cupy.on_gpu(x, dtype) for name, x in given["gains"].items()},
+        "initial": tuple(map(pretended_gpu.asarray, given["initial"])),
+        "forces": pretended_gpu.asarray(np.asfortranarray(given["forces"])),
+        "gains": {name: pretended_gpu.asarray(x, dtype) for name, x in given["gains"].items()},
     }
     expected, expected_back = tf.differentiable_rollout(ARM, law, MOVE, **given, **schedule)
     got, got_back = tf.differentiable_rollout(ARM, law, MOVE, **there, **schedule)
@@ -196,10 +196,10 @@ def test_on_a_gpu(dtype, substeps, memory, monkeypatch):
     for name in names:
         assert error(getattr(got, name), getattr(expected, name)) < tolerance, name
         assert np.array_equal(getattr(got, name), getattr(plain, name))
-        assert isinstance(getattr(got, name), fake_cupy.OnGpu)
+        assert isinstance(getattr(got, name), pretended_gpu.GpuArray)
     bars = {name: rng.normal(size=getattr(got, name).shape) / np.abs(getattr(expected, name)).max() for name in names}
     right = expected_back(**bars)
-    mine = got_back(**{name: fake_cupy.on_gpu(bar, dtype) for name, bar in bars.items()})
+    mine = got_back(**{name: pretended_gpu.asarray(bar, dtype) for name, bar in bars.items()})
     for place in places(given):
         assert part(mine, place).shape == part(right, place).shape
         assert error(part(mine, place), part(right, place)) < tolerance, place

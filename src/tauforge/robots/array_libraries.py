@@ -1,4 +1,7 @@
-"""Arrays that are not NumPy's: who evaluates a function on them. A new library is a module and a line here."""
+"""Arrays that are not NumPy's: who evaluates a function on them. A new library is a module and a line here.
+
+An array whose library is not listed is CuPy's affair if it says that its memory is on a GPU.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,8 @@ from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Proto
 
 import numpy as np
 
+from tauforge.kernels.cuda.arrays import is_on_gpu
+
 if TYPE_CHECKING:
     from tauforge.robots.evaluate import Evaluator
     from tauforge.robots.robot import Robot
@@ -18,9 +23,9 @@ class ArrayLibrary(Protocol):
     """A module that evaluates functions on the arrays of another library.
 
     namespace:  the functions of the library, such as `concatenate`
-    call:       the results for arguments as a user gives them, (..., *core) each, as arrays of the same library and on
-                the same device; it raises the errors of `Evaluator.call`
-    array_like: makes an array of numbers, of the type and on the device of another array
+    call:       the results for arguments as a user gives them, (..., *core) each, as arrays of the library and on the
+                same device; it raises the errors of `Evaluator.call`
+    array_like: makes an array of the library, of the type and on the device of another array
     values_of:  an array of NumPy, for searches that run on the processor only
     """
 
@@ -35,43 +40,78 @@ class ArrayLibrary(Protocol):
     def values_of(self, value: Any, what: str) -> Any: ...
 
 
-# by the first part of the module that defines the class of an array
+CUPY = "tauforge.robots.cupy_arrays"
+# by the first part of the module that defines the class of an array, or a class that it is derived from
 LIBRARIES = {
-    "cupy": "tauforge.robots.cupy_arrays",
+    "cupy": CUPY,
     "jax": "tauforge.robots.jax_arrays",
     "jaxlib": "tauforge.robots.jax_arrays",
     "torch": "tauforge.robots.torch_arrays",
 }
+PLAIN = ("numpy", "builtins")  # in the processor's memory
 
 
-def root_of(value: Any) -> str:
-    """The first part of the module that defines the class of a value."""
-    return type(value).__module__.partition(".")[0]
+class _Roots(dict[type, tuple[str, ...]]):
+    """First parts of the modules that define a class and those that it is derived from; kept for each class."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        self[kind] = found = tuple(str(base.__module__).partition(".")[0] for base in kind.__mro__)
+        return found
 
 
-def library_of(values: Iterable[Any]) -> ArrayLibrary | None:
-    """The module that evaluates on these arrays; None for NumPy's arrays and whatever NumPy makes arrays of.
+_roots = _Roots()
+
+
+def module_of(value: Any) -> str | None:
+    """The name of the module that evaluates on an array; None for NumPy's and whatever NumPy makes arrays of.
 
     A payload or a base motion counts by its numbers: a mass may be an array of a library.
     """
-    for value in values:
-        root = root_of(value)
-        if root == "tauforge" and hasattr(value, "numbers"):
-            root = root_of(value.numbers())
+    roots = _roots[type(value)]
+    if roots[0] in PLAIN:
+        return None
+    for root in roots:
         if root in LIBRARIES:
-            found: Any = import_module(LIBRARIES[root])
-            library: ArrayLibrary = found
-            return library
-    return None
+            return LIBRARIES[root]
+    if roots[0] == "tauforge" and hasattr(value, "numbers"):
+        return module_of(value.numbers())
+    return CUPY if is_on_gpu(value) else None
+
+
+class Choice(NamedTuple):
+    """The library that evaluates, and the first of its arrays."""
+
+    library: ArrayLibrary
+    first: Any
+
+
+def choice_of(values: Iterable[Any]) -> Choice | None:
+    """Who evaluates on these values; None for NumPy. Beside CuPy, a library that can differentiate goes first."""
+    others = [value for value in values if _roots[type(value)][0] not in PLAIN]  # as a rule none
+    modules = [(module, value) for value in others if (module := module_of(value)) is not None]
+    if not modules:
+        return None
+    module, first = next((pair for pair in modules if pair[0] != CUPY), modules[0])
+    found: Any = import_module(module)
+    return Choice(found, first)
+
+
+def library_of(values: Iterable[Any]) -> ArrayLibrary | None:
+    """The module that evaluates on these arrays; None for NumPy's arrays and whatever NumPy makes arrays of."""
+    choice = choice_of(values)
+    return None if choice is None else choice.library
 
 
 def common_arrays(values: Sequence[Any]) -> tuple[Any, list[Any]]:
     """The functions of a library, and the values as its arrays; at least one is an array of it."""
-    library = library_of(values)
-    assert library is not None
-    first = next(value for value in values if root_of(value) in LIBRARIES)
-    arrays = [value if root_of(value) in LIBRARIES else library.array_like(value, first) for value in values]
-    return library.namespace, arrays
+    choice = choice_of(values)
+    assert choice is not None
+    library, first = choice
+    return library.namespace, [value if _is_listed(value) else library.array_like(value, first) for value in values]
+
+
+def _is_listed(value: Any) -> bool:
+    return not LIBRARIES.keys().isdisjoint(_roots[type(value)])
 
 
 def joined(namespace: Any, parts: Sequence[Any]) -> Any:
@@ -112,10 +152,10 @@ def on_processor(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate
     @wraps(method)
     def searched(self: R, /, *arguments: P.args, **more: P.kwargs) -> T:
         given = [*arguments, *more.values()]
-        library = library_of(given)
-        if library is None:
+        choice = choice_of(given)
+        if choice is None:
             return method(self, *arguments, **more)
-        like = next(value for value in given if root_of(value) in LIBRARIES)
+        library, like = choice
         read: Any = [library.values_of(value, method.__name__) for value in given]
         found: Any = method(self, *read[: len(arguments)], **dict(zip(more, read[len(arguments) :], strict=True)))
         result: T = _handed_back(library, found, like)

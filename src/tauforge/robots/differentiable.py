@@ -1,7 +1,7 @@
 """A function of a robot as other array libraries call it: one evaluation, and the evaluations of its derivatives.
 
-Compiled kernels evaluate on the processor. The traced graph evaluates on whatever arrays support arithmetic, so that
-another library can differentiate it again, or run it on its own device.
+Compiled kernels evaluate on the processor and on GPUs. The traced graph evaluates on whatever arrays support
+arithmetic, so that another library can differentiate it again, or run it on its own device.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from tauforge.errors import UnsupportedFeatureError
 from tauforge.kernels.specification import Shape
 from tauforge.robots.evaluate import batch_shape, check_core, check_request, present
 from tauforge.robots.functions import Argument, Function
+from tauforge.robots.gpu_evaluation import answer_on_gpu
 from tauforge.tracing.graph import Graph, without_dead_code
 
 if TYPE_CHECKING:
@@ -67,6 +68,18 @@ class Evaluation(NamedTuple):
         # the evaluator's own copy of the robot judges: the user's may be gone while a compiled program still runs
         return self.evaluator.answer(self.request, given, self.evaluator.robot, self.on_singular)
 
+    def on_gpu(self, *arrays: Any, out: Sequence[Any] | None = None) -> tuple[Any, ...]:
+        """The results for CuPy's arrays on one GPU that broadcast together, by the CUDA kernel, on the current stream.
+
+        out: CuPy's arrays for the results, default new ones
+        """
+        given = {argument.name: array for argument, array in zip(self.arguments, arrays, strict=True)}
+        return answer_on_gpu(self.evaluator, self.request, given, self.on_singular, out)
+
+    def fits_gpu(self, dtype: str) -> bool:
+        """Whether there is a CUDA kernel of it."""
+        return self.evaluator.fits_gpu(self.request, dtype)
+
     def over(self, library: Any, *arrays: Any) -> tuple[Any, ...]:
         """The results by the traced graph, one operation of the library after another, differentiable by it.
 
@@ -95,9 +108,10 @@ class Evaluation(NamedTuple):
         graph = self.evaluator.specification(self.request).graph
         return without_dead_code(graph.nodes, graph.outputs[: sum(math.prod(core) for core in self.results)])
 
-    def slopes(self, wanted: Sequence[bool]) -> list[Slopes] | None:
+    def slopes(self, wanted: Sequence[bool], gpu: str | None = None) -> list[Slopes] | None:
         """Evaluations that together give the derivatives by the wanted arguments; None where the graph must do.
 
+        gpu: the precision of arrays on a GPU, such as "float32"; None for arrays in the processor's memory
         The derivatives of dynamics by the state have kernels of their own (`inverse_dynamics_derivatives`). The others
         come from the graph of the function. Derivatives of derivatives have no kernels: they would be too large.
         """
@@ -112,11 +126,11 @@ class Evaluation(NamedTuple):
             places = [k for k in places if k not in state]
         if places:
             by = tuple(self.arguments[k].name for k in places)
-            request = self.request._replace(by=by)
-            if not self.evaluator.has_kernel(request):
+            own = self._replace(request=self.request._replace(by=by), on_singular="nan")
+            if gpu is None and not self.evaluator.has_kernel(own.request):
                 return None
-            found.append(Slopes(self._replace(request=request, on_singular="nan"), tuple(places)))
-        return found
+            found.append(Slopes(own, tuple(places)))
+        return None if gpu is not None and not all(part.evaluation.fits_gpu(gpu) for part in found) else found
 
     @property
     def is_slope(self) -> bool:

@@ -197,7 +197,7 @@ class Evaluator:
 
     def _outcome(self, request: Request, arguments: Mapping[str, Array]) -> tuple[tuple[Array, ...], Array | None]:
         """Results, and which rows are doubtful; None where the function has no guard or nothing is."""
-        guard = self._guard(request)
+        guard = self.guard(request)
         kernel = self._kernel(request)
         if kernel is not None:
             before = kernel.doubts()
@@ -303,12 +303,25 @@ class Evaluator:
             return function.results
         return tuple((*core, function.argument(name).numbers) for name in request.by for core in function.results)
 
-    def _guard(self, request: Request) -> Guard | None:
+    def guard(self, request: Request) -> Guard | None:
+        """What judges the rows of a request; None where nothing does."""
         return None if request.doubt_alone or request.by else self.functions[request.name].guard
 
     def has_kernel(self, request: Request) -> bool:
         """Whether there is a kernel on this processor; it is compiled if need be."""
         return self._kernel(request) is not None
+
+    def fits_gpu(self, request: Request, dtype: str) -> bool:
+        """Whether it has few enough operations for a GPU, where it is compiled when it is called."""
+        return self.kept(("fits GPU", request), lambda: self._fits_gpu(request, dtype))
+
+    def _fits_gpu(self, request: Request, dtype: str) -> bool:
+        kernel: Any = self.compiled_for(request, "cuda", dtype)
+        try:
+            (kernel if self.guard(request) is None else kernel.with_doubt).graph  # noqa: B018 - it is traced
+        except TooLargeError:
+            return False
+        return True
 
     def kept(self, key: Any, make: Callable[[], T]) -> T:
         """What was made under this key before, or now."""
@@ -354,7 +367,7 @@ class Evaluator:
             return cheapest_trace([partial(recorded, chosen) for chosen in options], counts)
 
         origin = robot.identity if formulas_are_ours(robot, function.formula) else None
-        guard = self._guard(request)
+        guard = self.guard(request)
         return Specification(
             request.name,
             f"{request.name} of one robot",

@@ -2,23 +2,28 @@
 
 Arrays with values are evaluated as NumPy's are, and singular rows raise the same errors. Under a transformation nothing
 can raise. There the compiled kernel is an operation of the program, with the kernels of its derivatives as its rule,
-and singular rows become NaN. Where a kernel cannot serve, the traced graph is evaluated over `jax.numpy`: for
-derivatives of derivatives, for derivatives without a kernel, and on other devices than the processor. There singular
-rows stay as they are computed.
+and singular rows become NaN. A program on a GPU calls the CUDA kernels, which need CuPy; arrays with values on a GPU
+are evaluated by such a program too.
+
+Where a kernel cannot serve, the traced graph is evaluated over `jax.numpy`: for derivatives of derivatives, for
+derivatives without a kernel, on a GPU without CuPy or with more operations than are compiled there, and on other
+devices. There singular rows stay as they are computed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.custom_derivatives import SymbolicZero
+from jax.errors import JaxRuntimeError
 
 from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.kernels.cuda import arrays as gpu_arrays
 from tauforge.robots.differentiable import (
     Evaluation,
     check_shapes,
@@ -26,14 +31,14 @@ from tauforge.robots.differentiable import (
     of_same_rank,
     product,
 )
-from tauforge.robots.xla_calls import number_of, target
+from tauforge.robots.xla_calls import error_behind, number_of, target
 
 if TYPE_CHECKING:
     from tauforge.robots.evaluate import Evaluator
     from tauforge.robots.robot import Robot
 
 namespace: Any = jnp
-PROCESSOR = "cpu"
+PROCESSOR, GPU = "cpu", "gpu"
 
 
 def call(
@@ -43,13 +48,16 @@ def call(
     evaluation, values = evaluation_of(evaluator, name, given, on_singular, options)
     arrays = as_arrays(values)
     check_shapes(evaluation, robot.name, arrays)
-    if not any(isinstance(array, jax.core.Tracer) for array in arrays) and all(map(on_processor, arrays)):
-        outs = evaluator.answer(
-            evaluation.request, dict(zip(values, map(np.asarray, arrays), strict=True)), robot, on_singular
-        )
-        return tuple(jnp.asarray(out) for out in outs)
-    found: tuple[Any, ...] = applied(evaluation._replace(on_singular="nan"), *of_same_rank(arrays))
-    return found
+    if any(isinstance(array, jax.core.Tracer) for array in arrays):
+        found: tuple[Any, ...] = applied(evaluation._replace(on_singular="nan"), *of_same_rank(arrays))
+        return found
+    if not all(map(on_processor, arrays)):
+        return run(evaluation, of_same_rank(arrays))
+    outs = evaluator.answer(
+        evaluation.request, dict(zip(values, map(np.asarray, arrays), strict=True)), robot, on_singular
+    )
+    place = None if jax.default_backend() == PROCESSOR else arrays[0].device  # not JAX's own choice, a GPU
+    return tuple(jnp.asarray(out, device=place) for out in outs)
 
 
 def array_like(value: Any, like: Any) -> Any:
@@ -89,15 +97,51 @@ def on_processor(array: Any) -> bool:
     return all(device.platform == PROCESSOR for device in array.devices())
 
 
-def processor_serves() -> bool:
-    """Whether programs may call us: they run on the processor alone, and nothing is copied to it silently."""
-    return jax.default_backend() == PROCESSOR
+def serving() -> str | None:
+    """Where programs run that may call kernels: on the "cpu" or on a "gpu"; None where the graph must do."""
+    backend = jax.default_backend()
+    return backend if backend == PROCESSOR or (backend == GPU and _cupy_is_there()) else None
+
+
+@cache
+def _cupy_is_there() -> bool:
+    try:
+        gpu_arrays.cupy()
+    except UnsupportedFeatureError:
+        return False
+    return True
+
+
+def gpu_precision(array: Any) -> str | None:
+    """The precision of the CUDA kernels that serve; None where those of the processor do."""
+    return str(array.dtype) if serving() == GPU else None
+
+
+def kernel_serves(evaluation: Evaluation, array: Any) -> bool:
+    """Whether a program may call the kernel of an evaluation on arrays such as this one."""
+    dtype = gpu_precision(array)
+    return serving() is not None and (dtype is None or evaluation.fits_gpu(dtype))
+
+
+def run(evaluation: Evaluation, arrays: Sequence[Any]) -> tuple[Any, ...]:
+    """The results for arrays with values that are not in the processor's memory; a guarded function waits for them."""
+    if not kernel_serves(evaluation, arrays[0]):
+        through_the_graph: tuple[Any, ...] = applied(evaluation, *arrays)
+        return through_the_graph
+    try:
+        found: tuple[Any, ...] = program(evaluation, *arrays)
+        if evaluation.function.guard is not None:
+            for out in found:
+                out.block_until_ready()
+        return found
+    except JaxRuntimeError as error:
+        raise error_behind(error) from None
 
 
 @partial(jax.custom_jvp, nondiff_argnums=(0,))
 def applied(evaluation: Evaluation, *arrays: Any) -> tuple[Any, ...]:
     """The results as an operation of a JAX program; the arrays have leading dimensions of the same number."""
-    if not processor_serves():
+    if not kernel_serves(evaluation, arrays[0]):
         return evaluation.over(jnp, *arrays)
     batch = np.broadcast_shapes(*(array.shape[:-1] for array in arrays))
     struct: Any = jax.ShapeDtypeStruct
@@ -111,7 +155,7 @@ def _changed(
 ) -> tuple[tuple[Any, ...], tuple[Any, ...]]:
     """The results, and their change with the changes of the arguments."""
     wanted = [not isinstance(change, SymbolicZero) for change in changes]
-    slopes = evaluation.slopes(wanted) if processor_serves() else None
+    slopes = evaluation.slopes(wanted, gpu_precision(arrays[0])) if serving() is not None else None
     if slopes is None:
         whole = [c if is_wanted else jnp.zeros_like(a) for a, c, is_wanted in zip(arrays, changes, wanted, strict=True)]
         through: tuple[Any, Any] = jax.jvp(partial(evaluation.over, jnp), tuple(arrays), tuple(whole))
@@ -129,3 +173,4 @@ def _changed(
 
 
 applied.defjvp(_changed, symbolic_zeros=True)
+program = jax.jit(applied, static_argnums=0)

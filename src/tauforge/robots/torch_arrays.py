@@ -2,6 +2,9 @@
 
 The compiled kernel is an operation with the kernels of its derivatives as its rule. Derivatives of derivatives go
 through the traced graph, one operation of torch after another. Singular rows raise as they do for NumPy's arrays.
+
+Tensors on a GPU are evaluated there by the CUDA kernels, on torch's current stream. The results are torch's memory, and
+nothing is copied but the few numbers of payloads and base motions.
 """
 
 from __future__ import annotations
@@ -14,6 +17,8 @@ import numpy as np
 import torch
 
 from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.kernels.cuda import arrays
+from tauforge.kernels.cuda.streams import on_stream
 from tauforge.robots.differentiable import (
     Evaluation,
     check_shapes,
@@ -27,8 +32,8 @@ if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
 
 namespace: Any = torch
-PROCESSOR = "cpu"
-PRECISIONS = (torch.float32, torch.float64)
+PROCESSOR, GPU = "cpu", "cuda"
+PRECISIONS = {torch.float32: "float32", torch.float64: "float64"}
 
 
 def call(
@@ -36,15 +41,22 @@ def call(
 ) -> tuple[Any, ...]:
     """The function's results as tensors of the arguments' type, on their device."""
     evaluation, values = evaluation_of(evaluator, name, given, on_singular, options)
-    tensors = as_tensors(values)
+    loads = [argument.name for argument in evaluation.arguments if argument.kind is not None]
+    tensors = as_tensors(values, loads)
     check_shapes(evaluation, robot.name, tensors)
-    check_device(tensors[0])
+    if tensors[0].device.type not in (PROCESSOR, GPU):
+        raise UnsupportedFeatureError(
+            f"tensors on {tensors[0].device} are not supported", field="device", remedy="Move them with .cpu()"
+        )
     found: tuple[Any, ...] = Applied.apply(evaluation, *of_same_rank(tensors))
     return found
 
 
-def as_tensors(values: Mapping[str, Any]) -> list[torch.Tensor]:
-    """Tensors of one type and on one device. Numbers and NumPy's arrays beside them become such tensors."""
+def as_tensors(values: Mapping[str, Any], loads: Sequence[str]) -> list[torch.Tensor]:
+    """Tensors of one type and on one device. Numbers and NumPy's arrays beside them become such tensors.
+
+    loads: names of the values that are few numbers of an object; only those are copied to another device
+    """
     own = {name: value for name, value in values.items() if isinstance(value, torch.Tensor)}
     for name, tensor in own.items():
         if tensor.dtype not in PRECISIONS:
@@ -54,9 +66,10 @@ def as_tensors(values: Mapping[str, Any]) -> list[torch.Tensor]:
         if len(found) > 1:
             raise ShapeError("arguments", expected=f"tensors of one {quality}", got=" and ".join(found))
     first = next(iter(own.values()))
-    if first.device.type != PROCESSOR and len(own) < len(values):
-        others = ", ".join(name for name in values if name not in own)
-        raise ShapeError(others, expected=f"a tensor on {first.device}", got="numbers in the processor's memory")
+    others = [name for name in values if name not in own and name not in loads]
+    if first.device.type != PROCESSOR and others:
+        kinds = sorted({f"{type(values[name]).__module__}.{type(values[name]).__qualname__}" for name in others})
+        raise ShapeError(", ".join(others), expected=f"a tensor on {first.device}", got=" and ".join(kinds))
     return [value if name in own else _as_tensor(name, value, first) for name, value in values.items()]
 
 
@@ -68,16 +81,6 @@ def _as_tensor(name: str, value: Any, like: torch.Tensor) -> torch.Tensor:
     if array.dtype.kind not in "biuf":
         raise ShapeError(name, expected="real numbers", got=f"{array.dtype} values")
     return array_like(array.astype(float), like)
-
-
-def check_device(tensor: torch.Tensor) -> None:
-    """UnsupportedFeatureError where the tensors are not in the processor's memory: nothing is copied to it silently."""
-    if tensor.device.type != PROCESSOR:
-        raise UnsupportedFeatureError(
-            f"tensors on {tensor.device} are not supported",
-            field="device",
-            remedy="Move them with .cpu(), or use CuPy's arrays",
-        )
 
 
 def array_like(value: Any, like: torch.Tensor) -> torch.Tensor:
@@ -96,7 +99,12 @@ def values_of(value: Any, what: str) -> Any:
     """The numbers for NumPy; UnsupportedFeatureError where a gradient is asked for, and on other devices."""
     if not isinstance(value, torch.Tensor):
         return value
-    check_device(value)
+    if value.device.type != PROCESSOR:
+        raise UnsupportedFeatureError(
+            f"{what} searches on the processor, the tensors are on {value.device}",
+            field="device",
+            remedy="Move them with .cpu()",
+        )
     if value.requires_grad or torch._C._functorch.is_functorch_wrapped_tensor(value):
         raise UnsupportedFeatureError(
             f"{what} is a search and cannot be differentiated or transformed by torch",
@@ -111,6 +119,8 @@ class Applied(torch.autograd.Function):  # type: ignore[misc, unused-ignore]  # 
 
     @staticmethod
     def forward(evaluation: Evaluation, *tensors: torch.Tensor) -> tuple[torch.Tensor, ...]:
+        if tensors[0].device.type == GPU:
+            return _on_gpu(evaluation, tensors)
         outs = evaluation.on_processor(*(tensor.detach().numpy() for tensor in tensors))
         return tuple(torch.from_numpy(np.array(out, copy=None)) for out in outs)
 
@@ -124,7 +134,7 @@ class Applied(torch.autograd.Function):  # type: ignore[misc, unused-ignore]  # 
     def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
         evaluation, tensors = ctx.evaluation, ctx.saved_tensors
         wanted = ctx.needs_input_grad[1:]
-        slopes = evaluation.slopes(wanted)
+        slopes = evaluation.slopes(wanted, _gpu_precision(tensors[0]))
         if slopes is None:
             return None, *_swept_back(evaluation, tensors, wanted, gradients)
         found: list[Any] = [None] * len(tensors)
@@ -146,7 +156,7 @@ class Applied(torch.autograd.Function):  # type: ignore[misc, unused-ignore]  # 
     def jvp(ctx: Any, _: None, *changes: Any) -> tuple[torch.Tensor, ...]:
         evaluation, tensors = ctx.evaluation, ctx.saved_tensors
         wanted = [change is not None for change in changes]
-        slopes = evaluation.slopes(wanted)
+        slopes = evaluation.slopes(wanted, _gpu_precision(tensors[0]))
         if slopes is None:
             whole = [torch.zeros_like(t) if c is None else c for t, c in zip(tensors, changes, strict=True)]
             through: tuple[torch.Tensor, ...] = torch.func.jvp(
@@ -172,6 +182,22 @@ class Applied(torch.autograd.Function):  # type: ignore[misc, unused-ignore]  # 
         ]
         outs = Applied.apply(evaluation, *moved)
         return outs, (0,) * len(outs)
+
+
+def _on_gpu(evaluation: Evaluation, tensors: Sequence[torch.Tensor]) -> tuple[torch.Tensor, ...]:
+    """By the CUDA kernel, on torch's current stream; torch's allocator, which knows the stream, owns the results."""
+    library, first = arrays.cupy(), tensors[0]
+    batch = torch.broadcast_shapes(*(tensor.shape[:-1] for tensor in tensors))
+    outs = tuple(torch.empty(batch + core, dtype=first.dtype, device=first.device) for core in evaluation.results)
+    with on_stream(first.device.index, torch.cuda.current_stream(first.device).cuda_stream):
+        shared = [library.asarray(tensor.detach()) for tensor in tensors]
+        evaluation.on_gpu(*shared, out=[library.asarray(out) for out in outs])
+    return outs
+
+
+def _gpu_precision(tensor: torch.Tensor) -> str | None:
+    """None for a tensor in the processor's memory."""
+    return PRECISIONS[tensor.dtype] if tensor.device.type == GPU else None
 
 
 def _pulled_back(matrix: torch.Tensor, rank: int, gradient: torch.Tensor) -> torch.Tensor:

@@ -13,6 +13,7 @@ from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.kernels.cuda import arrays
+from tauforge.kernels.cuda.arrays import is_on_gpu
 from tauforge.kernels.specification import Shape
 from tauforge.motion.motion import Motion, MotionSample, positive
 from tauforge.robots.functions import PAYLOAD
@@ -179,10 +180,6 @@ def rollout_task(
         )
     _check_places(task)
     return task
-
-
-def is_on_gpu(value: object) -> bool:
-    return hasattr(value, "__cuda_array_interface__")
 
 
 def _forces(given: Any, m: int) -> Any:

@@ -6,8 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.kernels.specification import Shape
+
+DLPACK_GPUS = (2, 13)  # DLPack's numbers of CUDA's own memory and of managed memory
 
 
 def cupy() -> Any:
@@ -27,16 +31,37 @@ def cupy() -> Any:
     return found
 
 
+def is_on_gpu(value: Any) -> bool:
+    """Whether an object says that its memory is on a GPU of NVIDIA's, by `__cuda_array_interface__` or by DLPack."""
+    if hasattr(value, "__cuda_array_interface__"):
+        return True
+    ask = getattr(value, "__dlpack_device__", None)
+    return ask is not None and ask()[0] in DLPACK_GPUS
+
+
 def on_device(name: str, array: Any) -> Any:
-    """The array as CuPy's, which shares its memory."""
-    if hasattr(array, "__cuda_array_interface__"):
-        return cupy().asarray(array)
-    raise ShapeError(
-        name,
-        expected="an array on the GPU",
-        got=f"{type(array).__module__}.{type(array).__qualname__}",
-        hint="Copy it there first, for example by cupy.asarray",
-    )
+    """The array as CuPy's, which shares its memory. CuPy waits for the stream that the array names, if it names one."""
+    if not is_on_gpu(array):
+        raise ShapeError(
+            name,
+            expected="an array on the GPU",
+            got=f"{type(array).__module__}.{type(array).__qualname__}",
+            hint="Copy it there first, for example by cupy.asarray",
+        )
+    library = cupy()
+    return library.asarray(array) if hasattr(array, "__cuda_array_interface__") else library.from_dlpack(array)
+
+
+def device_of(address: int) -> int:
+    """The number of the GPU that has this address."""
+    return int(cupy().cuda.runtime.pointerGetAttributes(address).device)
+
+
+def borrowed(address: int, shape: Shape, dtype: Any, device: int) -> Any:
+    """CuPy's array over memory that someone else owns and keeps."""
+    library = cupy()
+    memory = library.cuda.UnownedMemory(address, math.prod(shape) * np.dtype(dtype).itemsize, None, device)
+    return library.ndarray(shape, dtype, library.cuda.MemoryPointer(memory, 0))
 
 
 class Walk(NamedTuple):

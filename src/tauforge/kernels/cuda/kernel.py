@@ -63,7 +63,7 @@ class CudaKernel:
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
         """Arrays (..., *core) on one GPU; they broadcast as NumPy's do.
 
-        out: an array, or a tuple of them, for the results
+        out: an array, or a tuple of them, for the results; None among them for a new one
         """
         if len(arguments) != len(self.arguments):
             names = ", ".join(name for name, _ in self.arguments)
@@ -110,21 +110,24 @@ class CudaKernel:
         return results[0] if len(results) == 1 else tuple(results)
 
     def _results(self, out: Any, walks: list[arrays.Walk], batch: Shape) -> list[Any]:
-        if out is None:
-            return [arrays.empty_like_first(walks, batch, core, self.dtype) for core in self.results]
-        found = list(out) if isinstance(out, tuple | list) else [out]
+        found = list(out) if isinstance(out, tuple | list) else [out] * (len(self.results) if out is None else 1)
         shapes = [(*batch, *core) for core in self.results]
-        if [getattr(o, "shape", None) for o in found] != shapes:
-            raise ShapeError(
-                "out", expected=", ".join(map(str, shapes)), got=", ".join(str(np.shape(o)) for o in found)
-            )
-        made = [arrays.on_device("out", o) for o in found]
-        for array, core in zip(made, self.results, strict=True):
-            if array.dtype != self.dtype:
-                raise ShapeError("out", expected=f"{self.dtype} numbers", got=str(array.dtype))
-            if math.prod(batch) and arrays.walk(array, batch, core).array.data.ptr != array.data.ptr:
-                raise ShapeError("out", expected="an array with one stride between states", got=str(array.strides))
-        return made
+        given = [None if o is None else getattr(o, "shape", ()) for o in found]
+        if len(given) != len(shapes) or any(g not in (None, shape) for g, shape in zip(given, shapes, strict=True)):
+            raise ShapeError("out", expected=", ".join(map(str, shapes)), got=", ".join(map(str, given)))
+        return [
+            arrays.empty_like_first(walks, batch, core, self.dtype) if o is None else self._taken(o, batch, core)
+            for o, core in zip(found, self.results, strict=True)
+        ]
+
+    def _taken(self, out: Any, batch: Shape, core: Shape) -> Any:
+        """An array for a result, if the kernel can write to it."""
+        array = arrays.on_device("out", out)
+        if array.dtype != self.dtype:
+            raise ShapeError("out", expected=f"{self.dtype} numbers", got=str(array.dtype))
+        if math.prod(batch) and arrays.walk(array, batch, core).array.data.ptr != array.data.ptr:
+            raise ShapeError("out", expected="an array with one stride between states", got=str(array.strides))
+        return array
 
     def _function(self, layouts: tuple[str, ...], wide: bool, pairs: bool) -> tuple[Any, int]:
         key = (layouts, wide, pairs, arrays.cupy().cuda.Device().id)

@@ -224,7 +224,7 @@ class StewartPlatform(PlatformDescription):
 
         Identity: rates are the time derivatives of the lengths, accelerations those of the rates.
         """
-        zero = np.zeros(6)
+        zero = arithmetic_of(pose).constant(np.zeros(6))
         arguments = {
             "pose": pose,
             "twist": zero if twist is None else twist,

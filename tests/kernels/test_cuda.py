@@ -30,19 +30,21 @@ def states(kernel, rows, dtype, seed=0):
     return found
 
 
-def run(kernel, arrays, layout, folder):
+def run(kernel, arrays, layout, folder, *, wide=False, pairs=False):
     """What the kernel writes over NaN, for arguments and results in this layout."""
-    source, block = kernel._written((layout,) * (len(kernel.arguments) + len(kernel.results)))
+    layouts = (layout,) * (len(kernel.arguments) + len(kernel.results))
+    source, block = kernel._written(layouts, wide=wide, pairs=pairs)
     library = compiled(source, "kernel", folder)
-    count = len(arrays[0])
+    count, integer = len(arrays[0]), np.int64 if wide else np.int32
     outs = [np.full((count, int(np.prod(core))), np.nan, kernel.dtype) for core in kernel.results]
-    kept, numbers = [], [np.int32(count)]
+    kept, numbers = [], [integer(count)]
     for array in [*(a.reshape(count, -1) for a in arrays), *outs]:
         laid = np.asfortranarray(array) if layout == "columns" else np.ascontiguousarray(array)
         kept.append(laid)
         row, step = (stride // laid.itemsize for stride in laid.strides)
-        numbers += [laid, np.int32(row), np.int32(step)]
-    library.launch(-(-count // block), block, *map(argument, numbers))
+        numbers += [laid, integer(row), integer(step)]
+    threads = count // 2 if pairs else count
+    library.launch(-(-threads // block), block, *map(argument, numbers))
     return kept[len(arrays) :]
 
 
@@ -60,6 +62,27 @@ def test_kernels_thread_by_thread(name, function, dtype, layout, tmp_path):
     (got,) = run(kernel, arrays, layout, tmp_path)
     expected = getattr(robot, function)(*(a.astype(float) for a in arrays))
     assert error(got, expected) < (FORMULATIONS if dtype == "float64" else SINGLE)
+
+
+@needs_compiler
+@pytest.mark.parametrize(
+    ("layout", "dtype", "way"),
+    [
+        ("columns", "float32", {"pairs": True}),
+        ("rows", "float64", {"wide": True}),
+        ("strided", "float32", {"wide": True}),
+    ],
+)
+def test_pairs_of_states_and_large_arrays(layout, dtype, way, tmp_path):
+    """Two states a thread, of which the last threads have none; places of 64 bits."""
+    arm = tf.load("puma560")
+    kernel = arm.kernel("inverse_dynamics", target="cuda", dtype=dtype)
+    arrays = states(kernel, ROWS, dtype)
+    arrays[1][69, 2] = np.nan
+    (got,) = run(kernel, arrays, layout, tmp_path, **way)
+    expected = arm.inverse_dynamics(*(a.astype(float) for a in arrays))
+    assert np.isnan(got[69]).all()
+    assert error(got[:69], expected[:69]) < (FORMULATIONS if dtype == "float64" else SINGLE)
 
 
 @needs_compiler

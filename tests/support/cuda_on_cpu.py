@@ -27,6 +27,7 @@ using namespace std;
 #define __launch_bounds__(...)
 #define __shared__ static
 struct Index { unsigned x; };
+struct float2 { float x, y; };
 static thread_local Index threadIdx, blockIdx;
 static barrier<> *together;
 static inline void __syncthreads() { together->arrive_and_wait(); }

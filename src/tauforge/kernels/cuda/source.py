@@ -3,13 +3,15 @@
 Arrays come in three layouts. Where neighbouring threads read neighbouring numbers ("columns"), and where nothing is
 known about the strides ("strided"), they are read and written directly. Where each state is a contiguous row ("rows"),
 a block of threads copies its rows through shared memory, so that the copies between memory and the chip are of
-neighbouring numbers again. Rows there are padded where too many threads would read the same bank.
+neighbouring numbers again. Rows there are padded where too many threads would read the same bank. Where many values
+wait for their use, arguments in other layouts stay in shared memory, too, so that they take no registers.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from functools import partial
 from typing import NamedTuple
 
 from tauforge.kernels.c_source.numbers import Dialect, literal, number_type
@@ -108,11 +110,13 @@ class Operand(NamedTuple):
     name:   of the pointer; the strides in elements are name_row and name_step
     length: numbers of one state
     layout: "columns", "strided" or "rows"; these go through shared memory
+    parked: whether a thread keeps its numbers in shared memory, if they are not there as rows
     """
 
     name: str
     length: int
     layout: str
+    parked: bool = False
 
     @property
     def staged(self) -> bool:
@@ -133,13 +137,18 @@ def operands(
 
 
 def fitting(found: list[Operand], bits: int, block: int) -> list[Operand]:
-    """The operands, of which the longest are not staged if all together would need too much shared memory."""
+    """The operands, of which the longest are not in shared memory if all together would need too much of it."""
     left, crowded = SHARED_BYTES, set()
-    for operand in sorted((o for o in found if o.staged), key=lambda o: o.length):
+    for operand in sorted((o for o in found if o.staged or o.parked), key=lambda o: (not o.staged, o.length)):
         left -= operand.pitch * block * bits // 8
         if left < 0:
             crowded.add(operand.name)
-    return [operand._replace(layout="strided") if operand.name in crowded else operand for operand in found]
+    return [
+        operand._replace(layout="strided" if operand.staged else operand.layout, parked=False)
+        if operand.name in crowded
+        else operand
+        for operand in found
+    ]
 
 
 def block_size(found: list[Operand], bits: int) -> int:
@@ -161,17 +170,19 @@ def kernel_source(
     """The source of `extern "C" __global__ kernel(count, in0, in0_row, in0_step, ..., out0, ...)`, and its block size.
 
     Input k of argument a is called a + str(k) in the graph; its outputs are those of the results in order.
-    wide:  whether places in arrays need 64 bits; computing with 32 takes a tenth of the time of some kernels
+    wide:  whether places in arrays have 64 bits instead of 32
     pairs: whether a thread computes two neighbouring states, which it reads and writes together; for columns only
     """
-    if is_crowded(graph):
-        graph = least_crowded(graph)
     number = number_type(bits)
     wanted = operands(arguments, results, layouts)
+    if is_crowded(graph):
+        graph = least_crowded(graph)
+        ins, outs = wanted[: len(arguments)], wanted[len(arguments) :]
+        wanted = [*(operand._replace(parked=not operand.staged) for operand in ins), *outs]
     block = block_size(wanted, bits)
     every = fitting(wanted, bits, block)
     ins, outs = every[: len(arguments)], every[len(arguments) :]
-    element = _of_pair if pairs else _element
+    element = _of_pair if pairs else partial(_element, block=block)
     inputs = {
         f"{name}{k}": element(operand, k)
         for (name, _), operand in zip(arguments, ins, strict=True)
@@ -216,8 +227,13 @@ def _one_state(
         if operand.staged:
             lines.append(f"__shared__ {number} {operand.name}_rows[{block * operand.pitch}];")
     lines += [line for operand in ins if operand.staged for line in _copied(operand, block, out=False)]
-    if any(operand.staged for operand in ins):
-        lines.append("__syncthreads();")
+    for operand in ins:
+        if operand.parked:
+            bare = operand._replace(parked=False)
+            lines.append(f"__shared__ {number} {operand.name}_parked[{block * operand.length}];")
+            lines += [f"{_element(operand, k, block)} = {_element(bare, k, block)};" for k in range(operand.length)]
+    if any(operand.staged or operand.parked for operand in ins):
+        lines.append("__syncthreads();")  # also keeps the compiler from holding what is parked in registers
     lines += statements
     if any(operand.staged for operand in outs):
         lines.append("__syncthreads();")
@@ -249,8 +265,10 @@ def _of_pair(operand: Operand, k: int) -> str:
     return f"(half ? {operand.name}_{k}.y : {operand.name}_{k}.x)"
 
 
-def _element(operand: Operand, k: int) -> str:
+def _element(operand: Operand, k: int, block: int) -> str:
     """Number k of this thread's state."""
+    if operand.parked:
+        return f"{operand.name}_parked[{k * block} + thread]"
     if operand.layout == "rows":
         return f"{operand.name}_rows[own * {operand.pitch} + {k}]"
     row = "state" if operand.layout == "columns" else f"state * {operand.name}_row"

@@ -1,10 +1,11 @@
 """Rates on a GPU as shares of a plain copy of the same bytes, and accuracy against the CPU. Needs CuPy and NumPy only.
 
-    python gpu.py [--states 24] [--json FILE] [--quick]
+    python gpu.py [--states 24] [--json FILE] [--quick] [--batches FILE]
 
 States are 2^24 by default. A rate is that of the fastest of several launches, timed by events; the copy moves as many
 bytes as the function reads and writes, in the same run. Results are written over NaN first, so that an element that is
-not written is found; states for the check are fresh and random, and the reference is NumPy's.
+not written is found; states for the check are fresh and random, and the reference is NumPy's. With --batches, rates of
+two functions against the number of states, calls from Python included, go to a file of their own.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ import tauforge as tf
 
 CHECKED = 4096  # states that are compared with the reference
 REPEATS = 12
+CALLS = 20
 FUNCTIONS = (
     ("puma560", "inverse_dynamics"),
     ("puma560", "forward_dynamics"),
@@ -144,11 +146,35 @@ def case(robot_name: str, name: str, dtype: str, layout: str, count: int) -> dic
     return row
 
 
+def against_batch(dtype: str) -> list[dict[str, Any]]:
+    """Calls with rows, results written over old ones, many calls before the clock stops."""
+    arm, rows = tf.load("puma560").without_friction(), []
+    for name in ("inverse_dynamics", "forward_dynamics"):
+        kernel = arm.kernel(name, target="cuda", dtype=dtype)
+        few = states(kernel, 65_536, 0)
+        for exponent in range(0, 25, 2):
+            count = 2**exponent
+            arrays = [tiled(a, count, dtype, "rows") for a in few]
+            out = kernel(*arrays)
+            best = math.inf
+            for _ in range(REPEATS):
+                cp.cuda.Device().synchronize()
+                start = time.perf_counter()
+                for _ in range(CALLS):
+                    kernel(*arrays, out=out)
+                cp.cuda.Device().synchronize()
+                best = min(best, (time.perf_counter() - start) / CALLS)
+            rows.append({"function": name, "dtype": dtype, "states": count, "G_per_s": count / best / 1e9})
+            print(rows[-1], flush=True)
+    return rows
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--states", type=int, default=24, help="the exponent of 2")
     parser.add_argument("--json", type=Path)
     parser.add_argument("--quick", action="store_true")
+    parser.add_argument("--batches", type=Path)
     given = parser.parse_args()
     properties = cp.cuda.runtime.getDeviceProperties(0)
     print(properties["name"].decode(), "CuPy", cp.__version__, "CUDA", cp.cuda.runtime.runtimeGetVersion(), flush=True)
@@ -160,6 +186,10 @@ def main() -> None:
     if given.json:
         report = {"gpu": properties["name"].decode(), "date": time.strftime("%Y-%m-%d"), "functions": rows}
         given.json.write_text(json.dumps(report, indent=1))
+    if given.batches:
+        found = [row for dtype in ("float32", "float64") for row in against_batch(dtype)]
+        report = {"gpu": properties["name"].decode(), "date": time.strftime("%Y-%m-%d"), "batches": found}
+        given.batches.write_text(json.dumps(report, indent=1))
 
 
 if __name__ == "__main__":

@@ -61,6 +61,8 @@ def _judge(
 
     Rows with an argument that is not finite are NaN for that reason, and are not looked at.
     """
+    if not bool(doubtful.any()):
+        return
     library = arrays.cupy()
     batch, rows = doubtful.shape, doubtful
     for value in arguments.values():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from tauforge.kernels.specification import Shape
 DLPACK_GPUS = (2, 13)  # DLPack's numbers of CUDA's own memory and of managed memory
 
 
+@cache
 def cupy() -> Any:
     """CuPy; UnsupportedFeatureError where it or a GPU is missing."""
     try:
@@ -98,7 +100,8 @@ class Walk(NamedTuple):
 def walk(array: Any, batch: Shape, core: Shape) -> Walk:
     """Over an array (..., *core) that broadcasts to the batch. What one stride cannot express is copied on the GPU."""
     length = math.prod(core)
-    whole = cupy().broadcast_to(array, (*batch, *core))
+    shape = (*batch, *core)
+    whole = array if array.shape == shape else cupy().broadcast_to(array, shape)
     row, step = (_stride(whole.shape[part], whole.strides[part]) for part in _parts(len(batch)))
     if row is None or step is None:
         whole = cupy().ascontiguousarray(whole)

@@ -72,7 +72,7 @@ class CudaKernel:
         """Places of 32 bits take up to a fifth less time. Many results in float64 are the exception that was found: the
         compiler then computes places ahead, and has no registers for them.
         """
-        return self.dtype == np.float64 and len(self.graph.outputs) > MANY_RESULTS
+        return self.dtype == np.float64 and sum(map(math.prod, self.results)) > MANY_RESULTS
 
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
         """Arrays (..., *core) on one GPU; they broadcast as NumPy's do.

@@ -2,8 +2,8 @@
 
     python gpu.py [--states 24] [--json FILE] [--quick] [--batches FILE]
 
-States are 2^24 by default. A rate is that of the fastest of several launches, timed by events; the copy moves as many
-bytes as the function reads and writes, in the same run. Results are written over NaN first, so that an element that is
+States are 2^24 by default. A rate is that of the fastest of several launches, timed by events; a copy of as many bytes as
+the function reads and writes takes turns with it. Results are written over NaN first, so that an element that is
 not written is found; states for the check are fresh and random, and the reference is NumPy's. With --batches, rates of
 two functions against the number of states, calls from Python included, go to a file of their own.
 """
@@ -40,25 +40,24 @@ ACCURACY = {"float64": 1e-12, "float32": 1e-5}
 HOME = np.array([0.1, 0.0, 1.0, 0.1, 0.2, 0.1])
 
 
-def fastest(call: Any) -> float:
-    """Seconds of one launch."""
-    call()
-    best = math.inf
+def fastest(*calls: Any) -> list[float]:
+    """Seconds of one launch of each, which take turns."""
+    best = [math.inf] * len(calls)
     for _ in range(REPEATS):
-        start, end = cp.cuda.Event(), cp.cuda.Event()
-        start.record()
-        call()
-        end.record()
-        end.synchronize()
-        best = min(best, cp.cuda.get_elapsed_time(start, end) / 1e3)
+        for k, call in enumerate(calls):
+            start, end = cp.cuda.Event(), cp.cuda.Event()
+            start.record()
+            call()
+            end.record()
+            end.synchronize()
+            best[k] = min(best[k], cp.cuda.get_elapsed_time(start, end) / 1e3)
     return best
 
 
-def copy_seconds(count: int) -> float:
-    """Seconds of a copy that reads and writes this many bytes altogether."""
+def copying(count: int) -> Any:
+    """A call that copies, and reads and writes this many bytes altogether."""
     numbers = count // 16
-    source, target = cp.zeros(numbers), cp.empty(numbers)
-    return fastest(partial(cp.copyto, target, source))
+    return partial(cp.copyto, cp.empty(numbers), cp.zeros(numbers))
 
 
 def states(kernel: Any, count: int, seed: int) -> list[np.ndarray]:
@@ -117,9 +116,9 @@ def case(robot_name: str, name: str, dtype: str, layout: str, count: int) -> dic
     arrays = [tiled(a, count, dtype, layout) for a in few]
     outs = kernel(*arrays)
     outs = outs if isinstance(outs, tuple) else (outs,)
-    seconds = fastest(partial(kernel, *arrays, out=outs))
-    moved = sum(a.nbytes for a in (*arrays, *outs))
-    copied = copy_seconds(moved)
+    copy = copying(sum(a.nbytes for a in (*arrays, *outs)))
+    copy()
+    seconds, copied = fastest(partial(kernel, *arrays, out=outs), copy)
     function, _ = next(iter(kernel._functions.values()))
     row = {
         "robot": robot_name,
@@ -141,7 +140,7 @@ def case(robot_name: str, name: str, dtype: str, layout: str, count: int) -> dic
         f"{'' if row['accurate'] else '  WRONG'}",
         flush=True,
     )
-    del arrays, outs
+    del arrays, outs, copy
     cp.get_default_memory_pool().free_all_blocks()
     return row
 

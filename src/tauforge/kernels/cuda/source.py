@@ -100,6 +100,7 @@ static __device__ __forceinline__ float tauforge_rsqrtf(float x)
 }
 """
 BANKS = 32  # of shared memory
+CHAINS_OF_PAIRS = 3  # measured
 WARP, BLOCK = 32, 64  # threads; more in a block are not faster
 SHARED_BYTES = 40 * 1024  # of a block, for rows; what does not fit is written directly
 
@@ -202,7 +203,7 @@ def kernel_source(
         const = "const " if operand in ins else ""
         parameters.append(f"{const}{number} *__restrict__ {operand.name}")
         parameters += [f"const {index} {operand.name}_row", f"const {index} {operand.name}_step"]
-    statements = [*_taint(inputs, bits), *body.lines]
+    statements = [*_taint(inputs, bits, CHAINS_OF_PAIRS if pairs else 1), *body.lines]
     if pairs:
         lines = _two_states(ins, outs, number, block, statements)
     else:
@@ -290,9 +291,15 @@ def _copied(operand: Operand, block: int, *, out: bool) -> list[str]:
     ]
 
 
-def _taint(inputs: Mapping[str, str], bits: int) -> list[str]:
-    """A number that is 0, or NaN if an input is not finite: added to every result, it needs no branch."""
-    taint = literal(0.0, bits)
-    for expression in inputs.values():
-        taint = f"{DIALECT.calls[bits]['fma']}({expression}, {literal(0.0, bits)}, {taint})"
-    return [f"const {number_type(bits)} taint = {taint};"]
+def _taint(inputs: Mapping[str, str], bits: int, chains: int) -> list[str]:
+    """A number that is 0, or NaN if an input is not finite: added to every result, it needs no branch.
+
+    chains: sums that are computed side by side; more are quicker, and take registers
+    """
+    zero, sums = literal(0.0, bits), []
+    for k in range(chains):
+        total = zero
+        for expression in list(inputs.values())[k::chains]:
+            total = f"{DIALECT.calls[bits]['fma']}({expression}, {zero}, {total})"
+        sums.append(total)
+    return [f"const {number_type(bits)} taint = {' + '.join(sums)};"]

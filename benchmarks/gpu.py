@@ -2,10 +2,10 @@
 
     python gpu.py [--states 24] [--json FILE] [--quick] [--batches FILE]
 
-States are 2^24 by default. A rate is that of the fastest of several launches, timed by events; a copy of as many bytes as
-the function reads and writes takes turns with it. Results are written over NaN first, so that an element that is
-not written is found; states for the check are fresh and random, and the reference is NumPy's. With --batches, rates of
-two functions against the number of states, calls from Python included, go to a file of their own.
+States are 2^24 by default. A rate is that of the fastest of several launches, timed by events; a copy of as many bytes
+as the function reads and writes takes turns with it. Results are written over NaN first, so that an element that is not
+written is found; states for the check are fresh and random, and the reference is NumPy's. With --batches, rates of two
+functions against the number of states, calls from Python included, go to a file of their own.
 """
 
 from __future__ import annotations

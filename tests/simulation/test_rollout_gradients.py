@@ -197,6 +197,9 @@ def test_on_a_gpu(dtype, substeps, memory, monkeypatch, tmp_path):
         assert error(getattr(got, name), getattr(expected, name)) < tolerance, name
         assert np.array_equal(getattr(got, name), getattr(plain, name))
         assert isinstance(getattr(got, name), pretended_gpu.GpuArray)
+    assert error(got.error, expected.error) < tolerance * periods  # small differences of larger numbers
+    assert got.finite.all()
+    assert isinstance(got.error, pretended_gpu.GpuArray)
     bars = {name: rng.normal(size=getattr(got, name).shape) / np.abs(getattr(expected, name)).max() for name in names}
     right = expected_back(**bars)
     mine = got_back(**{name: pretended_gpu.asarray(bar, dtype) for name, bar in bars.items()})

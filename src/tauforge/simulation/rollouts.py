@@ -21,6 +21,7 @@ from tauforge.errors import UnsupportedFeatureError
 from tauforge.field_docs import with_field_docs
 from tauforge.kernels.backends import NoKernelError
 from tauforge.motion.motion import Motion, MotionSample
+from tauforge.robots.array_libraries import arithmetic_of
 from tauforge.robots.evaluate import kernels_allowed
 from tauforge.robots.own_classes import has_own_methods
 from tauforge.robots.payload import Payload
@@ -58,12 +59,16 @@ class Rollout(NamedTuple):
     @property
     def error(self) -> Array:
         """target_position - position, (N, k, n)."""
-        return np.asarray(self.target_position - self.position)
+        _, constant = arithmetic_of(self.position)
+        error: Array = constant(self.target_position) - self.position
+        return error
 
     @property
     def finite(self) -> Array:
         """(N,) which rows did not run away."""
-        return np.asarray(np.isfinite(self.position).all(axis=(1, 2)) & np.isfinite(self.velocity).all(axis=(1, 2)))
+        xp, _ = arithmetic_of(self.position)
+        finite: Array = xp.isfinite(self.position).all(axis=(1, 2)) & xp.isfinite(self.velocity).all(axis=(1, 2))
+        return finite
 
 
 class Steps(Protocol):

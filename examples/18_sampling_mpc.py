@@ -8,18 +8,19 @@ so it has to swing. Every decision is one call of `tf.rollout` with `forces=`. I
 runs on the GPU: the arrays decide.
 """
 
+import importlib.util
+
 import matplotlib.pyplot as plt
 import numpy as np
 
 import tauforge as tf
 
-try:
-    import cupy as xp
+xp, guesses = np, 1024
+if importlib.util.find_spec("cupy") is not None:
+    import cupy
 
-    xp.zeros(1)
-    guesses = 16_384
-except Exception:  # no CuPy, no driver, no GPU
-    xp, guesses = np, 1024
+    if cupy.cuda.is_available():
+        xp, guesses = cupy, 16_384
 
 arm = tf.load("planar-2r")
 LIMITS = np.array([7.0, 3.5])  # N m

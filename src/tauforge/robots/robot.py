@@ -17,6 +17,7 @@ from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import varying as families
+from tauforge.robots.differentiable import plain_evaluation
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.evaluate import Evaluator, check_request, kernels_allowed, no_kernel
 from tauforge.robots.functions import FunctionTable, results_of
@@ -53,8 +54,8 @@ class Robot(ABC):
        position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
        method of its name, too.
     3. **Model**: `varied_model(values)`, what the formulas take first, with the given fields (flat lists of scalars)
-       instead of the robot's own; `varying_fields`, their names and core shapes; `check_varying`. `identity` is a text
-       that determines the model, or None: then every kernel is identified by its graph.
+       instead of the robot's own; `varying_fields`, their names and core shapes; `own_values` of them; `check_varying`.
+       `identity` is a text that determines the model, or None: then every kernel is identified by its graph.
     4. **Drawing**: `drawing(position)`, the points, segments and frames that pictures show.
     5. **Dynamics**: `inverse_dynamics`, `forward_dynamics`, their derivatives and `energy`. External wrenches have the
        keyword `wrench_argument`; payload= and base_motion= where physics allows. `formulations` are the names by which
@@ -130,6 +131,16 @@ class Robot(ABC):
     def check_varying(self, fields: tuple[str, ...]) -> None:  # noqa: B027 - most robots let all of their fields vary
         """UnsupportedFeatureError where these fields cannot vary together."""
 
+    def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
+        """The robot's own values of varying fields, (*core) each. Identity: `varied_model` of them is the model.
+
+        ModelError for a field that the robot was not given, such as its masses.
+        """
+        for field in fields:
+            if getattr(self, field) is None:
+                raise ModelError(f"{self.name} has no {field} of its own", field=field)
+        return {field: np.reshape(getattr(self, field), self.varying_fields[field]) for field in fields}
+
     @property
     def identity(self) -> str | None:
         """A text that determines the model, given our sources."""
@@ -156,6 +167,9 @@ class Robot(ABC):
 
     def check_function(self, function: str) -> None:  # noqa: B027 - most robots have all that their functions need
         """ModelError where the robot lacks what a function needs, such as masses."""
+
+    def check_loads(self, loads: Collection[str]) -> None:  # noqa: B027 - most robots take whatever their table says
+        """UnsupportedFeatureError where the robot cannot have these loads, such as "base_motion"."""
 
     def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options of a function as its formula takes them; UnsupportedFeatureError for values it does not know."""
@@ -199,15 +213,18 @@ class Robot(ABC):
         except NoKernelError as error:
             raise no_kernel(function, error) from None
 
-    def specification(self, function: str, **options: Any) -> Specification:
+    def specification(
+        self, function: str, *, loads: Sequence[str] = (), varying: Sequence[str] = (), **options: Any
+    ) -> Specification:
         """What the method of this name computes, as a graph, for those who write code from it.
 
-        function, options: as in `kernel`
+        function, varying, options: as in `kernel`
+        loads: optional arguments of the table's entry that become arguments after the state, such as "payload"
         """
-        check_request(function, self.functions, options, "float64")
-        self.check_function(function)
-        evaluator = self._evaluator
-        return evaluator.specification(evaluator.request(function, (), self.check_options(function, options)))
+        request = plain_evaluation(self, function, loads, options).request
+        self.check_loads(request.optional)
+        fields, evaluator = families.check_names(self, varying), self._evaluator
+        return evaluator.specification(evaluator.request(function, request.optional, dict(request.options), fields))
 
     # ----------------------------------------------------------------------------------------------------- dynamics
 

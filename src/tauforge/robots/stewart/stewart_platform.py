@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -123,6 +123,10 @@ class StewartPlatform(PlatformDescription):
                 field=function,
                 remedy="Give lower_mass, upper_mass, platform_mass and so on",
             )
+
+    def check_loads(self, loads: Collection[str]) -> None:
+        if "base_motion" in loads:
+            self._check_moving_base()
 
     def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         if function != "inverse_dynamics":

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -16,12 +15,14 @@ from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.specification import Shape, Specification
+from tauforge.robots import defaults
 from tauforge.robots import varying as families
 from tauforge.robots.differentiable import plain_evaluation
 from tauforge.robots.drawing import Drawing
-from tauforge.robots.evaluate import Evaluator, check_request, kernels_allowed, no_kernel
-from tauforge.robots.functions import FunctionTable, results_of
+from tauforge.robots.evaluate import Evaluator, check_request, kernels_allowed
+from tauforge.robots.functions import FunctionTable
 from tauforge.robots.named_arguments import ON_SINGULAR, sorted_call
+from tauforge.robots.no_kernel import no_kernel
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
@@ -29,7 +30,7 @@ from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.quick_call import quick
 from tauforge.robots.simplification import Simplification
 from tauforge.robots.state_space import PlainState, StateSpace
-from tauforge.robots.summary import Summary, SummaryTable
+from tauforge.robots.summary import Summary
 
 if TYPE_CHECKING:
     from tauforge.kernels.backends import Kernel
@@ -309,19 +310,7 @@ class Robot(ABC):
         formulation: one of `formulations`; default that of a plain call
         options:     further options of inverse dynamics
         """
-        self.check_function("inverse_dynamics")
-        function, argument = self.functions["inverse_dynamics"], self.formulation_argument
-        if formulation is not None:
-            if argument is None:
-                raise UnsupportedFeatureError(f"{self.name} has a single, unnamed formulation", field="formulation")
-            options[argument] = formulation
-        chosen = {**function.options, **self.check_options("inverse_dynamics", options)}
-        names = [argument.name for argument in function.arguments]
-
-        def formula(*state: Scalars) -> Any:
-            return results_of(function.formula(self.model, **dict(zip(names, state, strict=True)), **chosen))
-
-        return CountedFormula(formula, {argument.name: argument.numbers for argument in function.arguments})
+        return defaults.counted_formula(self, formulation, options)
 
     @property
     def general_arm_size(self) -> int | None:
@@ -366,33 +355,18 @@ class Robot(ABC):
 
         A coordinate without limits is between -pi and pi. One with a single limit is within a turn or 1 m of it.
         """
-        random = np.random.default_rng(seed)
-        low, high = np.transpose([c.usual_range for c in self.coordinates])
-        shape = (count, self.n)
-        return random.uniform(low, high, shape), random.normal(size=shape), random.normal(size=shape)
+        return defaults.random_states(self, count, seed)
 
     def random_arguments(self, function: str, count: int, seed: int = 0) -> dict[str, Array]:
         """Arguments of a function of the table to try it on, by name, (count, numbers) each.
 
         States are those of `random_states`, forces those that they need, and other numbers are of order one.
         """
-        random, states = np.random.default_rng(seed), self.random_states(count, seed)
-        found: dict[str, Array] = {}
-        for argument in self.functions[function].arguments:
-            known = self._random_argument(function, argument.name, states)
-            found[argument.name] = random.normal(size=(count, argument.numbers)) if known is None else known
-        return found
+        return defaults.random_arguments(self, function, count, seed)
 
     def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
         """What `random_arguments` gives for this argument at these states; None for numbers of order one."""
-        names = [a.name for a in self.functions["inverse_dynamics"].arguments]
-        if argument in names:
-            return states[names.index(argument)]
-        if function == "forward_dynamics_derivatives":
-            function = "forward_dynamics"
-        if function == "forward_dynamics" and argument == self.functions[function].arguments[-1].name:
-            return self.forces_without_raising(*states)
-        return None
+        return defaults.random_argument(self, function, argument, states)
 
     # ---------------------------------------------------------------------------------------------------- actuators
 
@@ -426,19 +400,7 @@ class Robot(ABC):
 
     def limited_quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
         """All that has a limit, along states (k, n)."""
-        found: list[LimitedQuantity] = []
-
-        def add(name: str, values: Array, lower: float, upper: float, unit: str, phrase: str) -> None:
-            found.append(LimitedQuantity(name, values, lower, upper, unit, lambda _: phrase))
-
-        for i, c in enumerate(self.coordinates):
-            moves = "turns" if c.turns else "slides"
-            if np.isfinite([c.lower, c.upper]).any():
-                add(f"limit of {c.name}", position[..., i], c.lower, c.upper, c.unit, f"{c.name} {moves} to")
-            if np.isfinite(c.max_speed):
-                speed = np.abs(velocity[..., i])
-                add(f"speed of {c.name}", speed, 0.0, c.max_speed, f"{c.unit}/s", f"{c.name} {moves} at")
-        return found
+        return defaults.limited_quantities(self, position, velocity)
 
     # -------------------------------------------------------------------------------------------------------- state
 
@@ -512,23 +474,11 @@ class Robot(ABC):
 
     def summary(self) -> Summary:
         """The robot for people, as `tauforge show` prints it."""
-
-        def given(limit: float) -> float | None:
-            return limit if np.isfinite(limit) else None
-
-        moving = tuple((c.name, c.unit, given(c.lower), given(c.upper), given(c.max_speed)) for c in self.coordinates)
-        acting = tuple((actuator.words, actuator.unit, given(actuator.max_force)) for actuator in self.actuators)
-        coordinates = SummaryTable("Coordinates", ("", "unit", "from", "to", "speed"), moving, texts=2)
-        actuators = SummaryTable("Actuators", ("", "unit", "force"), acting, texts=2)
-        return Summary(f"{self.name}: {self.kind} with {self.n} coordinates", (coordinates, actuators))
+        return defaults.summary(self)
 
     def data(self) -> dict[str, Any]:
         """The robot for machines, as `tauforge show --json` writes it: its fields by name, in SI units and radians."""
-        made: type = type(self)
-        if dataclasses.is_dataclass(made):
-            return {field.name: getattr(self, field.name) for field in dataclasses.fields(made)}
-        coordinates, actuators = ([x._asdict() for x in xs] for xs in (self.coordinates, self.actuators))
-        return {"name": self.name, "gravity": self.gravity, "coordinates": coordinates, "actuators": actuators}
+        return defaults.data(self)
 
     def worries(self) -> list[str]:
         """What is accepted and will disappoint later, such as missing masses."""

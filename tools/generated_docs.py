@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +28,7 @@ Array = NDArray[np.float64]
 ROOT = Path(__file__).parent.parent
 README, PAGE, STEWART = ROOT / "README.md", ROOT / "docs" / "complexity.md", ROOT / "docs" / "stewart.md"
 CONTROL, GPU = ROOT / "docs" / "control.md", ROOT / "docs" / "gpu.md"
+DIFFERENTIABLE, C_CODE = ROOT / "docs" / "differentiable.md", ROOT / "docs" / "c-code.md"
 STARTS, APART = 128, 1e-9  # runs of one row of the table of legs; their starts, m and rad
 SURE = 6.0  # standard errors in the last digit: means of two machines differ by more in one of fifty thousand
 
@@ -216,6 +218,58 @@ def gpu_tables() -> str:
     )
 
 
+def newest(folder: str) -> dict[str, Any]:
+    """The newest result in a folder of benchmarks/results."""
+    path = max((ROOT / "benchmarks" / "results" / folder).glob("*.json"))
+    found: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return found
+
+
+def differentiable_table() -> str:
+    """From the newest result of `benchmarks/differentiable.py`."""
+    report = newest("differentiable")
+    seconds, versions = report["seconds"], report["versions"]
+    names = {"jax": "JAX", "torch": "torch"}
+    labels = dict.fromkeys(label for library in names for label in seconds.get(library, {}))
+    rows = [
+        (label, *(duration(seconds[key][label]) if label in seconds.get(key, {}) else "" for key in names))
+        for label in labels
+    ]
+    title = ", ".join(f"{names[key]} {versions[key].partition('+')[0]}" for key in names if key in versions)
+    where = f"{report['cores']} cores of {report['cpu']}, {report['date']}, commit {report['commit']}"
+    return f"The PUMA on {where}; {title}:\n\n" + markdown(("", *names.values()), rows)
+
+
+def duration(seconds: float) -> str:
+    """Two digits, in the unit that fits."""
+    for factor, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs")):
+        if seconds >= 0.1 * factor or factor == 1e-6:
+            return f"{float(f'{seconds / factor:.2g}'):g} {unit}"
+    raise AssertionError
+
+
+CODES = {
+    "ours": "exported",
+    "casadi": "CasADi's C of the same formula, sines of glibc",
+    "pinocchio": "Pinocchio's `rnea`, C++",
+}
+
+
+def instructions_table() -> str:
+    """From the newest result of `benchmarks/instructions.py`."""
+    report = newest("instructions")
+    scales = list(report["found"][0]["mean_by_scale_of_angles"])
+    rows = []
+    for one in report["found"]:
+        flags = " ".join(flag for flag in one["flags"].split()[1:] if not flag.startswith("-std"))
+        means = (f"{one['mean_by_scale_of_angles'][scale]:.0f}" for scale in scales)
+        rows.append((CODES[one["code"]], f"`{flags}`", *means, f"{one['states']:,}"))
+    names = (f"{scale.replace('e+0', 'e')} rad" for scale in scales)
+    return f"{report['compiler']}, {report['machine']}, {report['date']}:\n\n" + markdown(
+        ("code", "flags", *names, "states"), rows
+    )
+
+
 def main() -> int:
     written = {
         README: with_tables(README.read_text(encoding="utf-8"), {"counts": readme_table(), "speed": speed_table()}),
@@ -224,6 +278,10 @@ def main() -> int:
         ),
         CONTROL: with_tables(CONTROL.read_text(encoding="utf-8"), {"lee": lee_table(), "legs": legs_table()}),
         GPU: with_tables(GPU.read_text(encoding="utf-8"), {"gpu": gpu_tables()}),
+        DIFFERENTIABLE: with_tables(
+            DIFFERENTIABLE.read_text(encoding="utf-8"), {"differentiable": differentiable_table()}
+        ),
+        C_CODE: with_tables(C_CODE.read_text(encoding="utf-8"), {"instructions": instructions_table()}),
         PAGE: page(),
     }
     return settle(written)

@@ -1,47 +1,28 @@
-"""Exported C: it compiles strictly, agrees with the formulas and kernels, and keeps its promises about the stack."""
+"""Exported C: it compiles strictly, agrees with the formulas and kernels, and its self-test finds faults."""
 
 from __future__ import annotations
 
 import ctypes
 import re
-import shutil
 
 import numpy as np
 import pytest
 
 import tauforge as tf
-from support.c_compiler import STRICT, Library, compiled, needs_cppcheck, needs_gcc, needs_gxx, run, self_test
-from support.exported_functions import STATES, agrees, exported, some
+from support.c_compiler import Library, compiled, needs_gcc, self_test
+from support.exported_functions import STATES, agrees, exported
 from support.tolerances import error
-from tauforge.kernels.c99 import body
-from tauforge.kernels.c99.dialect import PREFIX, dialect
-from tauforge.kernels.c_source.statements import functions as elementary_functions
-
-SMALL = ("inverse_dynamics", "forward_dynamics", "inverse_kinematics", "tracked_pose", "computed_torque")
-SANITISED = ("-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-g", "-O0")
 
 
 @needs_gcc
 @pytest.mark.parametrize("name", ["puma560", "dasgupta1998"])
-def test_optimised_code_agrees_with_the_kernels(name, tmp_path):
-    robot = tf.load(name)
-    functions = some(robot, SMALL)
-    made = exported(robot, tmp_path / "c", functions=functions)
-    target = compiled(made, "-O2")
-    self_test(made, target, "-O2")
-    table = [key for key in functions if key in robot.functions]
-    agrees(robot, Library(made, target), table, "float64", robot._evaluator)
-    single = exported(robot, tmp_path / "single", functions=["inverse_dynamics"], dtype="float32")
+def test_optimised_float_agrees_with_the_kernels(name, tmp_path):
+    robot, functions = tf.load(name), ["inverse_dynamics"]
+    made = exported(robot, tmp_path / "c", functions=functions, dtype="float32")
     # solved systems magnify the rounding of both: 5e8 units of double are one of float
     factor = 6e8 if "force_matrix" in robot.functions else 1e7
-    agrees(
-        robot,
-        Library(single, compiled(single, "-O2"), "float32"),
-        ["inverse_dynamics"],
-        "float32",
-        robot._evaluator,
-        factor,
-    )
+    library = Library(made, compiled(made, "-O2"), "float32")
+    agrees(robot, library, functions, "float32", robot._evaluator, factor)
 
 
 @needs_gcc
@@ -63,21 +44,6 @@ def test_a_step_of_computed_torque_is_the_law(name, tmp_path):
     gains = [np.tile(x, (STATES, 1)) for x in (kp, kv)]
     (got,) = library("computed_torque", [q, qd, target, qdd, qd, *gains], [(len(robot.actuators),)])
     assert error(got, want) < 1e-10
-
-
-@needs_gcc
-def test_without_a_library(tmp_path):
-    """-ffreestanding: the only name from outside is that of nothing; our own root is accurate."""
-    platform = tf.load("dasgupta1998")
-    made = exported(platform, tmp_path / "c", functions=["inverse_kinematics", "inverse_dynamics"])
-    target = compiled(made, "-O2", "-ffreestanding", "-fno-math-errno")
-    names = run("nm", "-u", target.name, cwd=target.parent).split()
-    assert set(names) <= {"U", "_GLOBAL_OFFSET_TABLE_"}
-    library = Library(made, target)
-    agrees(platform, library, ["inverse_kinematics", "inverse_dynamics"], "float64", platform._evaluator)
-    assert "malloc" not in made.source.read_text()
-    data = run("nm", target.name, cwd=target.parent)
-    assert not re.search(r" [BbDd] ", data), "no variable outside functions"
 
 
 def elementary(folder, dtype, statement, *flags):
@@ -127,69 +93,6 @@ def test_our_own_sines(dtype, largest, tmp_path):
 
 
 @needs_gcc
-@pytest.mark.parametrize("name", ["puma560", "dasgupta1998"])
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_the_stack_is_within_its_bound(name, dtype, tmp_path):
-    robot = tf.load(name)
-    functions = some(robot, ("inverse_dynamics", "mass_matrix", "tracked_pose", "regressor", "computed_torque"))
-    made = exported(robot, tmp_path / "c", functions=functions, dtype=dtype)
-    bounds = re.findall(r"Stack: at most (\d+) bytes.*?\nvoid \w+?_(\w+)\(", made.header.read_text(), re.DOTALL)
-    bounds = {key.removeprefix(f"{made.source.stem}_"): int(bytes_) for bytes_, key in bounds}
-    assert set(bounds) == set(functions)
-    for flag in ("-O0", "-O2", "-Os"):
-        compiled(made, flag, "-fstack-usage")
-        usage = {}
-        for line in made.source.with_suffix(".su").read_text().splitlines():
-            place, size, kind = line.split("\t")
-            assert kind in ("static", "dynamic,bounded")
-            usage[place.split(":")[-1]] = int(size)
-        elementary = max(usage.get(f"tf_{key}", 0) for key in ("sincos", "tanh", "atan2"))
-        for key, bound in bounds.items():
-            parts = [size for part, size in usage.items() if re.fullmatch(rf"tf_{key}_\d+", part)]
-            used = usage[f"{made.source.stem}_{key}"] + max(parts, default=0) + elementary
-            assert used <= bound, (key, flag)
-
-
-@needs_gcc
-@pytest.mark.parametrize("name", ["puma560", "dasgupta1998"])
-def test_the_machine_code_has_no_branches(name, tmp_path):
-    """So its time does not depend on the state."""
-    made = exported(tf.load(name), tmp_path / "c", functions=["inverse_dynamics"])
-    target = compiled(made, "-O2", "-fno-math-errno")
-    listing = run("objdump", "-d", "--no-show-raw-insn", target.name, cwd=target.parent)
-    if "x86-64" not in listing:
-        pytest.skip("the names of jumps are those of x86-64")
-    assert "mulsd" in listing
-    assert not re.findall(r"\t(j(?!mp)\w+) ", listing)
-
-
-def test_values_of_elementary_functions_are_counted():
-    for bits in (64, 32):
-        for name, most in body.LINES.items():
-            text = elementary_functions({name}, dialect("x"), bits, PREFIX)
-            assert text.count("const ") <= most, (name, bits)
-
-
-@needs_gcc
-@pytest.mark.parametrize("name", ["planar-2r", "dasgupta1998"])
-def test_sanitisers_find_nothing(name, tmp_path):
-    robot = tf.load(name)
-    made = exported(robot, tmp_path / "c", functions=some(robot, ("inverse_dynamics", "inverse_kinematics")))
-    self_test(made, compiled(made, *SANITISED), *SANITISED)
-
-
-@needs_cppcheck
-@pytest.mark.parametrize(
-    ("name", "functions"), [("scara", None), ("dasgupta1998", ["inverse_kinematics"]), ("puma560", ["coriolis_matrix"])]
-)
-def test_cppcheck_finds_nothing(name, functions, tmp_path):
-    made = exported(tf.load(name), tmp_path / "c", functions=functions)
-    checks = "--enable=warning,style,performance,portability"
-    known = "--suppress=duplicateExpression"  # of x == x, which asks for NaN
-    run("cppcheck", checks, known, "--std=c99", "--error-exitcode=1", "--quiet", made.source, made.test, cwd=tmp_path)
-
-
-@needs_gcc
 def test_a_corrupted_source_fails_the_self_test(tmp_path):
     made = exported(tf.load("puma560"), tmp_path / "c", functions=["inverse_dynamics"])
     text = made.source.read_text()
@@ -207,26 +110,3 @@ def test_a_result_that_is_not_nan_fails_the_self_test(tmp_path):
     text = made.source.read_text()
     made.source.write_text(re.sub(r"(mass_matrix\[35\] = [^;]*) \+ poison;", r"\1;", text))
     assert "a result is" in self_test(made, compiled(made, "-O0"), code=1)
-
-
-@needs_gxx
-def test_the_header_is_one_of_cpp(tmp_path):
-    made = exported(tf.load("scara"), tmp_path / "c")
-    program = tmp_path / "c" / "main.cpp"
-    program.write_text(
-        '#include "scara.h"\nint main() { double q[4] = {}, g[4]; scara_gravity_forces(q, g); return g[0] != 0; }\n'
-    )
-    run("gcc", *STRICT, "-c", "scara.c", cwd=program.parent)
-    flags = ("-std=c++11", "-Wall", "-Wextra", "-pedantic", "-Werror")
-    run("g++", *flags, "main.cpp", "scara.o", "-lm", "-o", "main", cwd=program.parent)
-    run("./main", cwd=program.parent)
-    assert made.header.read_text().isascii()
-
-
-@needs_gcc
-@pytest.mark.skipif(shutil.which("cmake") is None, reason="there is no cmake")
-def test_cmake_builds_and_tests(tmp_path):
-    made = exported(tf.load("planar-2r"), tmp_path / "c", functions=["inverse_dynamics"])
-    run("cmake", "-S", made.cmake.parent, "-B", "build", cwd=tmp_path)
-    run("cmake", "--build", "build", cwd=tmp_path)
-    run("ctest", "--output-on-failure", cwd=tmp_path / "build")

@@ -49,9 +49,7 @@ def test_arms(convention, field):
     rng = np.random.default_rng(ARM_FIELDS.index(field))
     for _ in range(SOAK):
         arm = random_arm(rng, "RPR", convention, drives=True).replace(coulomb_speed=0.1)
-        owners = [arm] if field == "gravity" else [j.dh if field in varying.DH else j for j in arm.joints]
-        own = np.array([getattr(owner, field) for owner in owners]).reshape(arm.varying_fields[field])
-        values = changed_values(rng, own)
+        values = changed_values(rng, arm.own_values([field])[field])
         if field == "inertia":
             values = np.array([[random_inertia(rng) for _ in arm.joints] for _ in range(ROWS)])
         for name in ARM_FUNCTIONS:
@@ -86,7 +84,7 @@ def test_platforms(field, axes):
     for _ in range(SOAK):
         platform = turned_platform(rng, axes)
         assert platform.axes_are_default == (axes == "default")
-        values = changed_values(rng, np.array(getattr(platform, field)).reshape(shape))
+        values = changed_values(rng, platform.own_values([field])[field])
         if field.endswith("inertia"):
             one_each = [random_inertia(rng) for _ in range(ROWS * math.prod(shape[:-2]))]
             values = np.array(one_each).reshape(ROWS, *shape)

@@ -15,6 +15,7 @@ from support.study_checks import (
     assert_contents,
     assert_every_verdict_can_change,
     assert_whole_and_finite,
+    named,
     numbers,
     table,
 )
@@ -49,11 +50,6 @@ def study(tmp_path_factory, switch):
         patch.setenv("TAUFORGE_CACHE", str(tmp_path_factory.getbasetemp() / "kernels"))
         found = angeles.study(told.append)
     assert len(told) == 4
-    return found
-
-
-def named(study, name):
-    (found,) = [c for c in study.claims if c.name == name]
     return found
 
 

@@ -6,7 +6,6 @@ import warnings
 
 import numpy as np
 import pytest
-import sympy
 from scipy.linalg import expm
 
 import tauforge as tf
@@ -18,6 +17,7 @@ from support.study_checks import (
     assert_whole_and_finite,
     figure,
     half_a_digit,
+    named,
     numbers,
     papers_figures,
     printed,
@@ -39,7 +39,6 @@ from tauforge.studies.lee1982 import (
 from tauforge.studies.lee1982 import control as lee
 from tauforge.studies.lee1982.study import study as make
 from tauforge.studies.random_arms import random_arm
-from tauforge.studies.turney1980.derivation import Arm, Recursion, double_sum, slips
 
 ONE_BIT = 4.26e-4  # rad, in the paper's words
 SAME = 1e-9  # relative: the same steps by two codes
@@ -64,11 +63,6 @@ def study(as_a_reader):
     told = []
     found = make(told.append)
     assert len(told) >= 4
-    return found
-
-
-def named(study, name):
-    (found,) = [claim for claim in study.claims if claim.name == name]
     return found
 
 
@@ -358,20 +352,6 @@ def test_joint_rates_by_the_inverse_jacobian(study):
     printed(named(study, "resolved-rate").measured, expected[0], expected[-1])
 
 
-def test_operations_of_the_inverse():
-    """Elimination and back substitution, operation by operation."""
-    for n in (1, 2, 6):
-        multiply = add = 0
-        for k in range(n):
-            for _ in range(k + 1, n):
-                multiply += 1 + n - k  # the factor, the row and its right side
-                add += n - k
-        for k in range(n):
-            multiply += n - k
-            add += n - 1 - k
-        assert resolved_rate.inverse_operations(n) == (multiply, add)
-
-
 # What the controllers cost.
 
 
@@ -454,33 +434,12 @@ def with_inertias(arm, inertias):
         return arm.replace(inertia=inertias)
 
 
-def test_identities_by_symbols():
-    """2.15-2.17 for any vectors."""
-    a, b, c = (sympy.Matrix(sympy.symbols(f"{name}1:4")) for name in "abc")
-    U = sympy.eye(3)
-    assert sympy.expand(a.cross(b.cross(c)) - (a.dot(c) * b - c * a.dot(b))) == sympy.zeros(3, 1)
-    assert sympy.expand(a.cross(b.cross(c)) - ((c * a.T).trace() * U - c * a.T) * b) == sympy.zeros(3, 1)
-    assert sympy.expand((a * b.cross(c).T).trace() - c.cross(a).dot(b)) == 0
-    assert sympy.expand(a.cross(b.cross(c)) - b.cross(a.cross(c)) - a.cross(b).cross(c)) == sympy.zeros(3, 1)
-
-
 def test_steps_that_are_false_as_printed_are_not_said_to_hold(study):
     rows = {row[1]: row for row in contents_table(study).rows if row[0] == "equation"}
     expected = dict.fromkeys(("4.11", "4.21", "4.25", "4.29"), CORRECTED)
     for number, verdict in (expected | dict.fromkeys(("4.37", "4.38", "4.40"), NOT_JUDGED)).items():
         assert rows[number][4] == verdict
         assert any(number in row[0] for row in table(study, "misprints").rows)
-
-
-def test_the_double_sum_of_an_acceleration():
-    """4.11 against the second derivative of the origin's place along a motion, by differences."""
-    arm = Arm(4)
-    by, h, i = Recursion(arm), 1e-4, arm.n
-    here, after, before = (arm.p(0, i, arm.theta + arm.qd * t + arm.qdd * t**2 / 2) for t in (0.0, h, -h))
-    exact = (after - 2 * here + before) / h**2
-    assert np.abs(by.a[i] - exact - [0, 0, 9.8]).max() < 1e-5 * np.abs(exact).max()
-    assert double_sum(arm, by, 1) < 1e-12  # one joint, one term
-    assert slips()["4.7"] > 0.1  # Turney's number of the same equation
 
 
 def test_estimates_have_the_colour_of_what_they_estimate(study):

@@ -23,6 +23,7 @@ from support.study_checks import (
     assert_every_verdict_can_change,
     assert_whole_and_finite,
     figure,
+    named,
     numbers,
     papers_figures,
     printed,
@@ -61,11 +62,6 @@ def pedrammehr():
 def exact():
     """By path, from the paper's equations without their faults; the test below holds them against 13 bodies."""
     return {name: paper.forces(OTHER, states) for name, states in PATHS.items()}
-
-
-def named(study, name):
-    (found,) = [c for c in study.claims if c.name == name]
-    return found
 
 
 def largest(found):

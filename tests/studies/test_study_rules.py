@@ -6,6 +6,9 @@ import pytest
 
 from tauforge.report.verdicts import MEANING
 from tauforge.studies.citations import CITATION, numbers_of
+from tauforge.studies.dasgupta1998 import judged_forces
+from tauforge.studies.dasgupta1998.judged_singular import of_the_order
+from tauforge.studies.dasgupta1998.measured import Measured
 from tauforge.studies.rules import not_judged, true_in_parts, true_or_mended, true_or_not
 
 
@@ -33,3 +36,15 @@ def test_rules_give_every_outcome_they_name():
 )
 def test_citations(text, numbers):
     assert [n for found in CITATION.finditer(text) for n in numbers_of(found)] == numbers
+
+
+def test_what_is_of_the_order():
+    """9.6e5 N is written with 10^5 and is nearest to 10^6: both are its order; 3.2e4 is nearest to 10^5."""
+    assert [of_the_order(x, 5) for x in (3.1e4, 3.2e4, 1e5, 9.6e5, 1.01e6)] == [False, True, True, True, False]
+
+
+def test_a_heavy_platform_is_not_a_light_one():
+    heavy = Measured(400.0)
+    (claim,) = [c for c in judged_forces.claims(heavy) if c.name == "light-platform"]
+    assert claim.verdict == "does not hold"
+    assert "400 kg" in claim.reason

@@ -13,6 +13,8 @@ import pytest
 STRICT = ["-std=c99", "-Wall", "-Wextra", "-Wconversion", "-Wdouble-promotion", "-pedantic", "-Werror"]
 needs_gcc = pytest.mark.skipif(shutil.which("gcc") is None, reason="there is no gcc")
 needs_gxx = pytest.mark.skipif(shutil.which("g++") is None, reason="there is no g++")
+needs_valgrind = pytest.mark.skipif(shutil.which("valgrind") is None, reason="there is no valgrind")
+needs_rust = pytest.mark.skipif(None in map(shutil.which, ("bindgen", "rustc")), reason="there is no bindgen or rustc")
 needs_cppcheck = pytest.mark.skipif(shutil.which("cppcheck") is None, reason="there is no cppcheck")
 
 

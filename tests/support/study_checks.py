@@ -58,6 +58,12 @@ def figure(study, name):
     return found
 
 
+def named(study, name):
+    """The claim of this name."""
+    (found,) = [claim for claim in study.claims if claim.name == name]
+    return found
+
+
 def table(study, name):
     (found,) = [t for t in study.tables if t.name == name]
     return found

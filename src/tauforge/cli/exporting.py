@@ -24,6 +24,14 @@ def export_c(
         str | None, typer.Option(metavar="NAME", help="Files and functions begin with it. Default: the robot's name.")
     ] = None,
     dtype: Annotated[str, typer.Option(metavar="TYPE", help="float64 for double, float32 for float.")] = "float64",
+    load: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="An argument beside the state, such as payload. May be repeated."),
+    ] = None,
+    varying: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FIELD", help="A field of the robot as an argument, such as mass. May be repeated."),
+    ] = None,
     tip: Tip = None,
     lock: Lock = None,
     as_json: Json = False,
@@ -31,7 +39,8 @@ def export_c(
     """Functions of a robot as C99 without allocation or libraries, with a self-test and a file for CMake."""
     from tauforge.export import export_c as write
 
-    made = write(load_robot(robot, tip, lock), directory, function or None, prefix, dtype)
+    loaded = load_robot(robot, tip, lock)
+    made = write(loaded, directory, function or None, prefix, dtype, loads=load or (), varying=varying or ())
 
     def shown() -> Any:
         yield f"{made.header}, {made.source.name}, {made.test.name}, {made.cmake.name}"

@@ -11,16 +11,16 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
-from tauforge.export import control_step, description
+from tauforge.export import description
+from tauforge.export.extra_arguments import check_extra
 from tauforge.export.rounding import STATES, evaluated, rounded, rounding
+from tauforge.export.wanted import Wanted, chosen
 from tauforge.field_docs import with_field_docs
 from tauforge.files import written_whole
 from tauforge.kernels.c99 import files
-from tauforge.kernels.c99.function import CFunction, Described
+from tauforge.kernels.c99.function import CFunction
 from tauforge.kernels.c99.names import check_prefix, prefix_of
 from tauforge.kernels.c99.self_test import Vectors, self_test
-from tauforge.kernels.specification import Specification
-from tauforge.robots.evaluate import reference
 from tauforge.robots.robot import Robot, check_robot
 
 BITS = {"float64": 64, "float32": 32}
@@ -49,17 +49,15 @@ class ExportedC(NamedTuple):
     left_out: tuple[str, ...]
 
 
-class _Wanted(NamedTuple):
-    specification: Specification
-    described: Described
-
-
 def export_c(
     robot: Robot,
     directory: str | os.PathLike[str],
     functions: Sequence[str] | None = None,
     prefix: str | None = None,
     dtype: str = "float64",
+    *,
+    loads: Sequence[str] = (),
+    varying: Sequence[str] = (),
 ) -> ExportedC:
     """Write functions of a robot as C99 that needs no allocation, no state and no library but a square root.
 
@@ -68,10 +66,15 @@ def export_c(
                as arguments; default all that the robot has. The header says which were left out
     prefix:    of files and functions; default the robot's name with underscores
     dtype:     "float64" for double, "float32" for float
+    loads:     optional arguments that functions take too, such as "payload" (its 10 numbers) or "tip_wrench". Each
+               function gets those that its method knows, after the state
+    varying:   names of `robot.varying_fields`, such as "mass", that become arguments of the functions that depend on
+               them, after the loads
 
-    The functions take one state, in the order of the method; payloads and wrenches have no argument: export
-    `robot.carrying(payload)`. The header tells the cost of each function and a bound of its stack. PREFIX_test.c is a
-    self-test with reference vectors. Existing files are replaced if an export wrote them; ModelError otherwise.
+    The functions take one state, in the order of the method. A payload that never changes costs less as a part of the
+    robot: export `robot.carrying(payload)`. The header tells the cost of each function and a bound of its stack.
+    PREFIX_test.c is a self-test with reference vectors. Existing files are replaced if an export wrote them;
+    ModelError otherwise.
 
     Identity: within 1e-12 of the methods in double precision.
     """
@@ -79,17 +82,17 @@ def export_c(
     prefix = prefix_of(robot.name) if prefix is None else check_prefix(prefix)
     bits, folder = _bits(dtype), _folder(directory)
     dtype = f"float{bits}"
-    wanted, left_out = _chosen(robot, functions)
+    wanted, left_out = chosen(robot, functions, check_extra(robot, loads, varying))
     made, tests, notes = [], [], {}
-    for name, (specification, described) in wanted.items():
+    for name, one in wanted.items():
         try:
-            function = CFunction(specification, described, prefix, bits)
+            function = CFunction(one.specification, one.described, prefix, bits)
         except UnsupportedFeatureError as error:
             if functions is not None:
                 raise
             left_out.append(f"{name}: {error.reason}.")
             continue
-        vectors, notes[name] = _measured(robot, function, specification, dtype)
+        vectors, notes[name] = _measured(function, one, dtype)
         made.append(function)
         tests.append((function, vectors))
     if not made:
@@ -146,61 +149,16 @@ def _check_replaceable(path: Path, prefix: str) -> None:
         )
 
 
-def _chosen(robot: Robot, functions: Sequence[str] | None) -> tuple[dict[str, _Wanted], list[str]]:
-    """Specifications by name, and what the robot has beside them but cannot do."""
-    if functions is None:
-        return _everything(robot)
-    if isinstance(functions, str) or not all(isinstance(name, str) for name in functions):
-        raise UnsupportedFeatureError(f"expected a sequence of names, got {functions!r}", field="functions")
-    if not functions:
-        raise UnsupportedFeatureError("no function is named", field="functions", remedy="Leave it out for all of them")
-    found = {}
-    for name in functions:
-        if name not in robot.functions and name != control_step.COMPUTED_TORQUE:
-            known = [key for key, entry in robot.functions.items() if entry.public]
-            raise UnsupportedFeatureError(
-                f"there is no function {name!r}",
-                field="functions",
-                remedy=f"Use one of {', '.join((*known, control_step.COMPUTED_TORQUE))}",
-            )
-        found[name] = _wanted(robot, name)
-    return found, []
-
-
-def _everything(robot: Robot) -> tuple[dict[str, _Wanted], list[str]]:
-    found, left_out = {}, []
-    for name, entry in robot.functions.items():
-        if entry.public:
-            try:
-                found[name] = _wanted(robot, name)
-            except ModelError as error:
-                left_out.append(f"{error.statement}.")
-    if control_step.applies(robot):
-        found[control_step.COMPUTED_TORQUE] = _wanted(robot, control_step.COMPUTED_TORQUE)
-    return found, left_out
-
-
-def _wanted(robot: Robot, name: str) -> _Wanted:
-    if name in robot.functions:
-        return _Wanted(robot.specification(name), description.described(robot, name, robot.functions[name]))
-    step = control_step.computed_torque(robot)
-    return _Wanted(step, description.described_step(robot, step))
-
-
-def _measured(robot: Robot, function: CFunction, specification: Specification, dtype: str) -> tuple[Vectors, list[str]]:
+def _measured(function: CFunction, wanted: Wanted, dtype: str) -> tuple[Vectors, list[str]]:
     """Reference vectors, and what the header says about the error: on random states within the limits.
 
     The error in single precision shows how much a function magnifies rounding, so it is measured for double as well.
     """
-    names = [name for name, _ in specification.arguments]
-    if function.name in robot.functions:
-        given = rounded(list(robot.random_arguments(function.name, STATES).values()), "float32")
-        results = reference(robot, function.name, dict(zip(names, given, strict=True)), {})
-    else:
-        given = rounded(control_step.random_arguments(robot, STATES), "float32")
-        results = (control_step.reference(robot, given),)
-    want: list[Array] = [x.reshape(STATES, -1) for x in results]
-    got = evaluated(function.graph, dict(zip(names, given, strict=True)), specification.results, "float32")
+    specification = wanted.specification
+    given = rounded(wanted.random_arguments(STATES), "float32")
+    want: list[Array] = [x.reshape(STATES, -1) for x in wanted.reference(given)]
+    named = {name: x for (name, _), x in zip(specification.arguments, given, strict=True)}
+    got = evaluated(function.graph, named, specification.results, "float32")
     usable = (*want, *got) if dtype == "float32" else want
     tested = np.flatnonzero(np.all([np.isfinite(x).all(axis=1) for x in usable], axis=0))[:TESTED]
     if not len(tested):

@@ -6,6 +6,8 @@ The gains are arguments, one of each for every coordinate, so that a controller 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,9 +16,12 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.export.extra_arguments import NOTHING, Extra, by_formula, random_values
 from tauforge.kernels.backends import NoKernelError
-from tauforge.kernels.specification import Specification
+from tauforge.kernels.specification import Shape, Specification
 from tauforge.motion.motion import MotionSample
+from tauforge.robots.evaluate import choices
+from tauforge.robots.functions import flat, results_of
 from tauforge.robots.robot import Robot
 from tauforge.simulation.any_scalar_robot import AnyScalarRobot
 from tauforge.simulation.step_formulas import NO_TIME
@@ -26,19 +31,33 @@ COMPUTED_TORQUE = "computed_torque"
 KP, KV = 100.0, 20.0  # gains of the reference vectors
 
 
-def computed_torque(robot: Robot) -> Specification:
-    """(position, velocity, target position, velocity and acceleration, kp, kv) -> forces.
+class _Loaded:
+    """A robot whose forces have loads and varying fields; everything else is asked of the robot itself."""
+
+    def __init__(self, robot: object, forces: Callable[[Array, Array, Array], Array]) -> None:
+        self._robot, self.forces_without_raising = robot, forces
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._robot, name)
+
+
+def computed_torque(robot: Robot, extra: Extra = NOTHING) -> Specification:
+    """(position, velocity, target position, velocity and acceleration, kp, kv, loads, fields) -> forces.
 
     ModelError where the law does not take the robot, UnsupportedFeatureError where it cannot be recorded.
     """
     law: Any = _law(robot)
-    n, state = robot.n, [argument.name for argument in robot.functions["inverse_dynamics"].arguments]
+    function = robot.functions["inverse_dynamics"]
+    n, state = robot.n, [argument.name for argument in function.arguments]
     names = [*state[:2], *(f"{name}_target" for name in state), "kp", "kv"]
-    arguments = tuple((name, (n,)) for name in names)
+    arguments: list[tuple[str, Shape]] = [(name, (n,)) for name in names]
+    arguments += [(load, (function.argument(load).numbers,)) for load in extra.loads]
+    arguments += [(field, robot.varying_fields[field]) for field in extra.varying]
 
     def step(*columns: list[Scalar]) -> list[Scalar]:
-        position, velocity, *target, kp, kv = (np.array(x, dtype=object) for x in columns)
-        law.robot, law.kp, law.kv = AnyScalarRobot(robot), np.diag(kp), np.diag(kv)
+        position, velocity, *target, kp, kv = (np.array(x, dtype=object) for x in columns[: len(names)])
+        given = dict(zip((*extra.loads, *extra.varying), columns[len(names) :], strict=True))
+        law.robot, law.kp, law.kv = _recorded(robot, extra, given), np.diag(kp), np.diag(kv)
         return list(law.force(NO_TIME, position, velocity, MotionSample(*target)))
 
     def make_graph() -> Graph:
@@ -48,21 +67,51 @@ def computed_torque(robot: Robot) -> Specification:
             raise UnsupportedFeatureError(f"{COMPUTED_TORQUE}: {error}", field="functions") from None
 
     results = ((len(robot.actuators),),)
-    return Specification(COMPUTED_TORQUE, "one step of computed torque", make_graph, arguments, results, None)
+    return Specification(COMPUTED_TORQUE, "one step of computed torque", make_graph, tuple(arguments), results, None)
 
 
-def random_arguments(robot: Robot, count: int, seed: int = 0) -> list[Array]:
-    """Targets near the state, (count, n) each, and the gains."""
+def _recorded(robot: Robot, extra: Extra, given: dict[str, list[Scalar]]) -> AnyScalarRobot | _Loaded:
+    """The robot for scalars of any kind, with these loads and fields."""
+    plain = AnyScalarRobot(robot)
+    if not given:
+        return plain
+    function = robot.functions["inverse_dynamics"]
+    for method in ("forces_without_raising", "inverse_dynamics"):
+        getattr(plain, method)  # NoKernelError where the robot's class has its own
+    model = robot.varied_model({field: given[field] for field in extra.varying}) if extra.varying else robot.model
+    more = {**{load: given[load] for load in extra.loads}, **choices(function.options)[0]}
+
+    def forces(*state: Array) -> Array:
+        named = {argument.name: list(x) for argument, x in zip(function.arguments, state, strict=True)}
+        return np.array(flat(results_of(function.formula(model, **named, **more))), dtype=object)
+
+    return _Loaded(plain, forces)
+
+
+def random_arguments(robot: Robot, extra: Extra, count: int, seed: int = 0) -> list[Array]:
+    """Targets near the state, (count, n) each, the gains, and the arguments of `extra`."""
     states, others = robot.random_states(count, seed), robot.random_states(count, seed + 1)
     gains = [np.full((count, robot.n), gain) for gain in (KP, KV)]
-    return [*states[:2], states[0] + 0.01 * others[1], others[1], others[2], *gains]
+    more = random_values(robot, robot.functions["inverse_dynamics"], extra, count, seed)
+    return [*states[:2], states[0] + 0.01 * others[1], others[1], others[2], *gains, *more]
 
 
-def reference(robot: Robot, arguments: list[Array]) -> Array:
+def reference(robot: Robot, extra: Extra, arguments: Sequence[Array]) -> tuple[Array]:
     """The law itself, row after row; the gains are those of `random_arguments`."""
-    law = _law(robot)
-    rows = zip(*(x.astype(float) for x in arguments[:5]), strict=True)
-    return np.array([law.force(NO_TIME, q, qd, MotionSample(*target)) for q, qd, *target in rows])
+    law: Any = _law(robot)
+    rows: list[Array] = []
+    for k in range(len(arguments[0])):
+        q, qd, *target = (x[k].astype(float) for x in arguments[:5])
+        more = [x[k : k + 1].astype(float) for x in arguments[7:]]
+        if more:
+            law.robot = _Loaded(robot, partial(_forces, robot, extra, more))
+        rows.append(law.force(NO_TIME, q, qd, MotionSample(*target)))
+    return (np.array(rows),)
+
+
+def _forces(robot: Robot, extra: Extra, more: list[Array], *state: Array) -> Array:
+    (forces,) = by_formula(robot, "inverse_dynamics", extra, [*(x[None] for x in state), *more])
+    return np.asarray(forces[0])
 
 
 def applies(robot: Robot) -> bool:

@@ -7,9 +7,11 @@ import inspect
 from collections.abc import Sequence
 
 from tauforge import __version__
+from tauforge.export.extra_arguments import Extra
 from tauforge.kernels.c99.function import Described
 from tauforge.kernels.specification import Specification
-from tauforge.robots.functions import Argument, Function
+from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Function
+from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
 
 GUARDED = (
@@ -51,23 +53,25 @@ def digest(robot: Robot, specifications: Sequence[Specification]) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def described(robot: Robot, name: str, function: Function) -> Described:
+def described(robot: Robot, name: str, extra: Extra) -> Described:
+    function = robot.functions[name]
     meanings = [f"{_meaning(robot, argument)}{_units(robot, argument.name)}" for argument in function.arguments]
     return Described(
         _summary(robot, name, function),
-        meanings,
+        [*meanings, *_extra_meanings(robot, function, extra)],
         [(result, _units(robot, result).strip(" []")) for result in function.result_names(name)],
         () if function.guard is None else (GUARDED,),
     )
 
 
-def described_step(robot: Robot, specification: Specification) -> Described:
+def described_step(robot: Robot, extra: Extra) -> Described:
     """Computed torque."""
     unit = _units(robot, robot.functions["inverse_dynamics"].arguments[0].name)
     meanings = ["measured position", "measured velocity"]
     meanings += [f"target {word}" for word in ("position", "velocity", "acceleration")]
     meanings = [f"{meaning}{unit if k in (0, 2) else ''}" for k, meaning in enumerate(meanings)]
     meanings += ["gains of the position's errors, 1/s^2", "gains of the velocity's errors, 1/s"]
+    meanings += _extra_meanings(robot, robot.functions["inverse_dynamics"], extra)
     forces = robot.functions["inverse_dynamics"].result_names("force")[0]
     note = "Errors of angles that a full turn leaves unchanged go the short way round."
     wraps = any(coordinate.wraps for coordinate in robot.coordinates)
@@ -78,6 +82,30 @@ def described_step(robot: Robot, specification: Specification) -> Described:
         [(forces, _units(robot, forces).strip(" []"))],
         (note,) if wraps else (),
     )
+
+
+def _extra_meanings(robot: Robot, function: Function, extra: Extra) -> list[str]:
+    own = robot.own_values(extra.varying)
+    fields = [
+        f"{field.replace('_', ' ')} of the robot, SI units; its own: {', '.join(f'{x:.9g}' for x in value.flat)}"
+        for field, value in own.items()
+    ]
+    return [_load(robot, function.argument(load)) for load in extra.loads] + fields
+
+
+def _load(robot: Robot, argument: Argument) -> str:
+    """A payload, a motion of the base or a wrench in words; zeros are none of it."""
+    axes = "base" if robot.positions_are_poses else "world"
+    if argument == PAYLOAD:
+        numbers = (inspect.getdoc(Payload.numbers) or "").partition(": ")[2].rstrip(".")
+        return (
+            f"{numbers} of a held body, in the frame of the {robot.moved_body}, inertia about its com; zeros: nothing"
+        )
+    if argument == BASE_MOTION:
+        return f"of the base, {argument.meaning}, {axes} axes; zeros: at rest"
+    if argument.name == robot.wrench_argument:
+        return f"{argument.meaning}, that the environment exerts, {axes} axes"
+    return _meaning(robot, argument)
 
 
 def _summary(robot: Robot, name: str, function: Function) -> str:

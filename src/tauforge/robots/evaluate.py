@@ -25,7 +25,7 @@ from tauforge import settings
 from tauforge.algebra.scalars import Column, Scalar
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError, SingularityError, UnsupportedFeatureError
-from tauforge.kernels.backends import NoCompilerError, NoKernelError, TooLargeError, backend_of
+from tauforge.kernels.backends import NoKernelError, TooLargeError, backend_of
 from tauforge.kernels.cpu.code_memory import executable_memory
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import quick_call
@@ -429,23 +429,6 @@ def check_request(function: str, functions: Mapping[str, Function], options: Map
         raise UnsupportedFeatureError(
             f"dtype {dtype!r} is not supported", field="kernel", remedy="Use float64 or float32"
         ) from None
-
-
-def no_kernel(function: str, error: NoKernelError | None = None) -> UnsupportedFeatureError:
-    """Why a function has no kernel."""
-    if isinstance(error, NoCompilerError):
-        why = str(error)
-    elif not settings.kernels():
-        why = f"{settings.shown(settings.KERNELS)} switches kernels off"
-    elif not executable_memory():
-        why = "there is no executable memory left"
-    else:
-        from tauforge.kernels.cpu.kernel import MAX_NODES
-
-        why = f"it has more than {MAX_NODES} operations, or there is no executable memory left"
-    return UnsupportedFeatureError(
-        f"{function} has no kernel: {why}", field="kernel", remedy="Call the method, which uses the NumPy reference"
-    )
 
 
 def choices(options: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -1,7 +1,7 @@
 """The names of what inverse dynamics can be computed by, arms and platforms."""
 
 from tauforge.formulations import serial
-from tauforge.robots.stewart import stewart_platform
+from tauforge.robots.stewart import models
 
 FORMULATIONS: tuple[str, ...] = tuple(serial.FORMULATIONS)
-STEWART_MODELS: tuple[str, ...] = stewart_platform.STEWART_MODELS
+STEWART_MODELS: tuple[str, ...] = models.STEWART_MODELS

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -16,11 +15,14 @@ from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.specification import Shape, Specification
+from tauforge.robots import defaults
 from tauforge.robots import varying as families
+from tauforge.robots.differentiable import plain_evaluation
 from tauforge.robots.drawing import Drawing
-from tauforge.robots.evaluate import Evaluator, check_request, kernels_allowed, no_kernel
-from tauforge.robots.functions import FunctionTable, results_of
+from tauforge.robots.evaluate import Evaluator, check_request, kernels_allowed
+from tauforge.robots.functions import FunctionTable
 from tauforge.robots.named_arguments import ON_SINGULAR, sorted_call
+from tauforge.robots.no_kernel import no_kernel
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
@@ -28,7 +30,7 @@ from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.quick_call import quick
 from tauforge.robots.simplification import Simplification
 from tauforge.robots.state_space import PlainState, StateSpace
-from tauforge.robots.summary import Summary, SummaryTable
+from tauforge.robots.summary import Summary
 
 if TYPE_CHECKING:
     from tauforge.kernels.backends import Kernel
@@ -53,8 +55,8 @@ class Robot(ABC):
        position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
        method of its name, too.
     3. **Model**: `varied_model(values)`, what the formulas take first, with the given fields (flat lists of scalars)
-       instead of the robot's own; `varying_fields`, their names and core shapes; `check_varying`. `identity` is a text
-       that determines the model, or None: then every kernel is identified by its graph.
+       instead of the robot's own; `varying_fields`, their names and core shapes; `own_values` of them; `check_varying`.
+       `identity` is a text that determines the model, or None: then every kernel is identified by its graph.
     4. **Drawing**: `drawing(position)`, the points, segments and frames that pictures show.
     5. **Dynamics**: `inverse_dynamics`, `forward_dynamics`, their derivatives and `energy`. External wrenches have the
        keyword `wrench_argument`; payload= and base_motion= where physics allows. `formulations` are the names by which
@@ -130,6 +132,16 @@ class Robot(ABC):
     def check_varying(self, fields: tuple[str, ...]) -> None:  # noqa: B027 - most robots let all of their fields vary
         """UnsupportedFeatureError where these fields cannot vary together."""
 
+    def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
+        """The robot's own values of varying fields, (*core) each. Identity: `varied_model` of them is the model.
+
+        ModelError for a field that the robot was not given, such as its masses.
+        """
+        for field in fields:
+            if getattr(self, field) is None:
+                raise ModelError(f"{self.name} has no {field} of its own", field=field)
+        return {field: np.reshape(getattr(self, field), self.varying_fields[field]) for field in fields}
+
     @property
     def identity(self) -> str | None:
         """A text that determines the model, given our sources."""
@@ -156,6 +168,9 @@ class Robot(ABC):
 
     def check_function(self, function: str) -> None:  # noqa: B027 - most robots have all that their functions need
         """ModelError where the robot lacks what a function needs, such as masses."""
+
+    def check_loads(self, loads: Collection[str]) -> None:  # noqa: B027 - most robots take whatever their table says
+        """UnsupportedFeatureError where the robot cannot have these loads, such as "base_motion"."""
 
     def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options of a function as its formula takes them; UnsupportedFeatureError for values it does not know."""
@@ -199,15 +214,18 @@ class Robot(ABC):
         except NoKernelError as error:
             raise no_kernel(function, error) from None
 
-    def specification(self, function: str, **options: Any) -> Specification:
+    def specification(
+        self, function: str, *, loads: Sequence[str] = (), varying: Sequence[str] = (), **options: Any
+    ) -> Specification:
         """What the method of this name computes, as a graph, for those who write code from it.
 
-        function, options: as in `kernel`
+        function, varying, options: as in `kernel`
+        loads: optional arguments of the table's entry that become arguments after the state, such as "payload"
         """
-        check_request(function, self.functions, options, "float64")
-        self.check_function(function)
-        evaluator = self._evaluator
-        return evaluator.specification(evaluator.request(function, (), self.check_options(function, options)))
+        request = plain_evaluation(self, function, loads, options).request
+        self.check_loads(request.optional)
+        fields, evaluator = families.check_names(self, varying), self._evaluator
+        return evaluator.specification(evaluator.request(function, request.optional, dict(request.options), fields))
 
     # ----------------------------------------------------------------------------------------------------- dynamics
 
@@ -292,19 +310,7 @@ class Robot(ABC):
         formulation: one of `formulations`; default that of a plain call
         options:     further options of inverse dynamics
         """
-        self.check_function("inverse_dynamics")
-        function, argument = self.functions["inverse_dynamics"], self.formulation_argument
-        if formulation is not None:
-            if argument is None:
-                raise UnsupportedFeatureError(f"{self.name} has a single, unnamed formulation", field="formulation")
-            options[argument] = formulation
-        chosen = {**function.options, **self.check_options("inverse_dynamics", options)}
-        names = [argument.name for argument in function.arguments]
-
-        def formula(*state: Scalars) -> Any:
-            return results_of(function.formula(self.model, **dict(zip(names, state, strict=True)), **chosen))
-
-        return CountedFormula(formula, {argument.name: argument.numbers for argument in function.arguments})
+        return defaults.counted_formula(self, formulation, options)
 
     @property
     def general_arm_size(self) -> int | None:
@@ -349,33 +355,18 @@ class Robot(ABC):
 
         A coordinate without limits is between -pi and pi. One with a single limit is within a turn or 1 m of it.
         """
-        random = np.random.default_rng(seed)
-        low, high = np.transpose([c.usual_range for c in self.coordinates])
-        shape = (count, self.n)
-        return random.uniform(low, high, shape), random.normal(size=shape), random.normal(size=shape)
+        return defaults.random_states(self, count, seed)
 
     def random_arguments(self, function: str, count: int, seed: int = 0) -> dict[str, Array]:
         """Arguments of a function of the table to try it on, by name, (count, numbers) each.
 
         States are those of `random_states`, forces those that they need, and other numbers are of order one.
         """
-        random, states = np.random.default_rng(seed), self.random_states(count, seed)
-        found: dict[str, Array] = {}
-        for argument in self.functions[function].arguments:
-            known = self._random_argument(function, argument.name, states)
-            found[argument.name] = random.normal(size=(count, argument.numbers)) if known is None else known
-        return found
+        return defaults.random_arguments(self, function, count, seed)
 
     def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
         """What `random_arguments` gives for this argument at these states; None for numbers of order one."""
-        names = [a.name for a in self.functions["inverse_dynamics"].arguments]
-        if argument in names:
-            return states[names.index(argument)]
-        if function == "forward_dynamics_derivatives":
-            function = "forward_dynamics"
-        if function == "forward_dynamics" and argument == self.functions[function].arguments[-1].name:
-            return self.forces_without_raising(*states)
-        return None
+        return defaults.random_argument(self, function, argument, states)
 
     # ---------------------------------------------------------------------------------------------------- actuators
 
@@ -409,19 +400,7 @@ class Robot(ABC):
 
     def limited_quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
         """All that has a limit, along states (k, n)."""
-        found: list[LimitedQuantity] = []
-
-        def add(name: str, values: Array, lower: float, upper: float, unit: str, phrase: str) -> None:
-            found.append(LimitedQuantity(name, values, lower, upper, unit, lambda _: phrase))
-
-        for i, c in enumerate(self.coordinates):
-            moves = "turns" if c.turns else "slides"
-            if np.isfinite([c.lower, c.upper]).any():
-                add(f"limit of {c.name}", position[..., i], c.lower, c.upper, c.unit, f"{c.name} {moves} to")
-            if np.isfinite(c.max_speed):
-                speed = np.abs(velocity[..., i])
-                add(f"speed of {c.name}", speed, 0.0, c.max_speed, f"{c.unit}/s", f"{c.name} {moves} at")
-        return found
+        return defaults.limited_quantities(self, position, velocity)
 
     # -------------------------------------------------------------------------------------------------------- state
 
@@ -495,23 +474,11 @@ class Robot(ABC):
 
     def summary(self) -> Summary:
         """The robot for people, as `tauforge show` prints it."""
-
-        def given(limit: float) -> float | None:
-            return limit if np.isfinite(limit) else None
-
-        moving = tuple((c.name, c.unit, given(c.lower), given(c.upper), given(c.max_speed)) for c in self.coordinates)
-        acting = tuple((actuator.words, actuator.unit, given(actuator.max_force)) for actuator in self.actuators)
-        coordinates = SummaryTable("Coordinates", ("", "unit", "from", "to", "speed"), moving, texts=2)
-        actuators = SummaryTable("Actuators", ("", "unit", "force"), acting, texts=2)
-        return Summary(f"{self.name}: {self.kind} with {self.n} coordinates", (coordinates, actuators))
+        return defaults.summary(self)
 
     def data(self) -> dict[str, Any]:
         """The robot for machines, as `tauforge show --json` writes it: its fields by name, in SI units and radians."""
-        made: type = type(self)
-        if dataclasses.is_dataclass(made):
-            return {field.name: getattr(self, field.name) for field in dataclasses.fields(made)}
-        coordinates, actuators = ([x._asdict() for x in xs] for xs in (self.coordinates, self.actuators))
-        return {"name": self.name, "gravity": self.gravity, "coordinates": coordinates, "actuators": actuators}
+        return defaults.data(self)
 
     def worries(self) -> list[str]:
         """What is accepted and will disappoint later, such as missing masses."""

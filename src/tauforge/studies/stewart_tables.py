@@ -11,7 +11,8 @@ from tauforge.analysis.assumptions import assess
 from tauforge.analysis.complexity import operation_count
 from tauforge.report.table import Cell, Table
 from tauforge.robots.simplification import Simplification
-from tauforge.robots.stewart.stewart_platform import STEWART_MODELS, StewartPlatform
+from tauforge.robots.stewart.models import STEWART_MODELS
+from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge.studies.stewart_paths import Path
 
 DASGUPTA_FLOPS = 4889  # 6 x 694 + 273 + 452, the paper's own count of its simplified model (sec. 4.5)

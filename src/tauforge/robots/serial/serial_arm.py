@@ -101,6 +101,9 @@ class SerialArm(ArmDescription):
     def check_varying(self, fields: tuple[str, ...]) -> None:
         variable.check(self, fields)
 
+    def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
+        return {field: variable.own_value(self, field) for field in fields}
+
     def varied_model(self, values: Mapping[str, Scalars]) -> ArmModel:
         return variable.varied_model(self, values)
 

@@ -55,13 +55,19 @@ def check(arm: ArmDescription, fields: Sequence[str]) -> None:
         )
 
 
+def own_value(arm: ArmDescription, field: str) -> Array:
+    """The arm's own value of a field, (n, ...), or (3,) of gravity."""
+    if field == "gravity":
+        return np.array(arm.gravity)
+    return np.array([getattr(joint.dh if field in DH else joint, field) for joint in arm.joints])
+
+
 def carrying(arm: ArmDescription, payload: Payload, given: Mapping[str, Array]) -> dict[str, Array]:
     """Masses, centres and inertias (N, n, ...) of the arm, or those given, with payloads fixed to the tool.
 
     Identity: those of `arm.carrying(payload)`, row by row.
     """
-    own = {field: np.array([getattr(joint, field) for joint in arm.joints]) for field in ("mass", "com", "inertia")}
-    fields = {field: given.get(field, value) for field, value in own.items()}
+    fields = {field: given.get(field, own_value(arm, field)) for field in ("mass", "com", "inertia")}
     last = {field: np.take(value, -1, axis=-1 - len(SHARES[field])) for field, value in fields.items()}
     held = body_of_arrays(payload.mass, payload.com, payload.inertia)
     both = heavier(body_of_arrays(**last), held, to_transform(arm.tool))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.errors import ModelError, ShapeError
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.array_libraries import arithmetic_of, library_of, on_processor
@@ -29,23 +29,21 @@ from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_rates, twists
 from tauforge.robots.quick_call import quick
 from tauforge.robots.simplification import Simplification
-from tauforge.robots.stewart import limits
+from tauforge.robots.stewart import limits, models
 from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart import varying as variable
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.drawing import drawn
 from tauforge.robots.stewart.fitting_pose import worries_about_limits
-from tauforge.robots.stewart.functions import EXACT, FIXED_BASE_ONLY, FUNCTIONS, MODELS, PlatformModel
+from tauforge.robots.stewart.functions import EXACT, FUNCTIONS, PlatformModel
 from tauforge.robots.stewart.pose_state import PoseState
 from tauforge.robots.stewart.random_states import random_states
 from tauforge.robots.stewart.results import JointReactions, LegMotions
 from tauforge.robots.stewart.simplifications import SIMPLIFICATIONS
-from tauforge.robots.stewart.spherical_legs import SPHERICAL, UNIVERSAL
 from tauforge.robots.stewart.summary import summary
 from tauforge.robots.summary import Summary
 
 Scalars = Sequence[Scalar]
-STEWART_MODELS = (EXACT, *MODELS)
 GEOMETRY = ("force_matrix", "inverse_kinematics", "leg_motion", "twist_of", "acceleration_of", "tracked_pose", "refine")
 COORDINATES = tuple(
     Coordinate(f"{angle}{axis}", unit, f"{angle}{axis}", f"{rate}_{axis}", f"{second}_{axis}", wraps=unit == "rad")
@@ -124,10 +122,14 @@ class StewartPlatform(PlatformDescription):
                 remedy="Give lower_mass, upper_mass, platform_mass and so on",
             )
 
+    def check_loads(self, loads: Collection[str]) -> None:
+        if "base_motion" in loads:
+            models.check_moving_base(self)
+
     def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         if function != "inverse_dynamics":
             return dict(options)
-        names = self._checked_model(options.get("model", EXACT), options.get("corrections", ()))
+        names = models.corrections(self, options.get("model", EXACT), options.get("corrections", ()))
         return {**options, "corrections": " ".join(sorted(set(names)))}
 
     def _wrench_axes(self, wrench_frame: str) -> bool:
@@ -356,59 +358,14 @@ class StewartPlatform(PlatformDescription):
         arguments |= {"payload": payload, "base_motion": base_motion}
         options = self.check_options("inverse_dynamics", {"model": model, "corrections": corrections})
         if base_motion is not None:
-            self._check_moving_base(model)
+            models.check_moving_base(self, model)
         options["platform_axes"] = self._wrench_axes(wrench_frame)
         return self._evaluate("inverse_dynamics", arguments, on_singular, **options)[0]
-
-    def _check_moving_base(self, model: str = EXACT) -> None:
-        if model in FIXED_BASE_ONLY:
-            raise UnsupportedFeatureError(
-                f"{model} does not take a moving base",
-                field="base_motion",
-                remedy=f"Use one of {', '.join(name for name in self.models if name not in FIXED_BASE_ONLY)}",
-            )
-        if self.base_joint == SPHERICAL and self.friction[0] != 0:
-            raise UnsupportedFeatureError(
-                f"on a base that turns, the friction of spherical base joints, {self.friction[0]:g} N m s, would turn "
-                "a leg about itself, and nothing holds its spin",
-                field="base_motion",
-                remedy="Give 0 as the first coefficient of friction. An acceleration alone is a change of gravity",
-            )
 
     @property
     def models(self) -> tuple[str, ...]:
         """Those of tauforge.STEWART_MODELS that fit the base joints: Pedrammehr's are of universal joints only."""
-        if self.base_joint == UNIVERSAL:
-            return STEWART_MODELS
-        return tuple(name for name in STEWART_MODELS if name not in MODELS or not MODELS[name].universal_only)
-
-    def _checked_model(self, model: str, corrections: Any) -> tuple[str, ...]:
-        """The names of the corrections, if the model has them."""
-        if model not in STEWART_MODELS:
-            raise UnsupportedFeatureError(
-                f"unknown model {model!r}", field="model", remedy=f"Use one of {', '.join(STEWART_MODELS)}"
-            )
-        if model not in self.models:
-            raise UnsupportedFeatureError(
-                f"{model} has the equations of universal joints at the base; {self.name} has {self.base_joint} ones",
-                field="model",
-                remedy=f"Use one of {', '.join(self.models)}",
-            )
-        known = MODELS[model].corrections if model in MODELS else ()
-        iterable = isinstance(corrections, Iterable) and not isinstance(corrections, str)
-        names = tuple(corrections) if iterable else (corrections,)
-        unknown = [name for name in names if not iterable or name not in known]
-        if unknown:
-            if not known:
-                raise UnsupportedFeatureError(
-                    f"the model {model} takes no corrections, got {unknown[0]!r}", field="corrections"
-                )
-            raise UnsupportedFeatureError(
-                f"{model} has no correction {unknown[0]!r}",
-                field="corrections",
-                remedy=f"Give a sequence of names among {', '.join(known)}",
-            )
-        return names
+        return models.fitting(self)
 
     @quick
     def forward_dynamics(
@@ -434,7 +391,7 @@ class StewartPlatform(PlatformDescription):
         }
         arguments |= {"payload": payload, "base_motion": base_motion}
         if base_motion is not None:
-            self._check_moving_base()
+            models.check_moving_base(self)
         axes = self._wrench_axes(wrench_frame)
         return self._evaluate("forward_dynamics", arguments, platform_axes=axes)[0]
 
@@ -516,6 +473,6 @@ class StewartPlatform(PlatformDescription):
         }
         arguments |= {"payload": payload, "base_motion": base_motion}
         if base_motion is not None:
-            self._check_moving_base()
+            models.check_moving_base(self)
         axes = self._wrench_axes(wrench_frame)
         return JointReactions(*self._evaluate("joint_reactions", arguments, on_singular, platform_axes=axes))

@@ -1,0 +1,97 @@
+"""What a robot does unless its kind says otherwise: the longer methods of the contract, for any robot."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.arrays import Array
+from tauforge.errors import UnsupportedFeatureError
+from tauforge.robots.functions import results_of
+from tauforge.robots.parts import CountedFormula, LimitedQuantity
+from tauforge.robots.summary import Summary, SummaryTable
+
+if TYPE_CHECKING:
+    from tauforge.robots.robot import Robot
+
+
+def counted_formula(robot: Robot, formulation: str | None, options: dict[str, Any]) -> CountedFormula:
+    robot.check_function("inverse_dynamics")
+    function, argument = robot.functions["inverse_dynamics"], robot.formulation_argument
+    if formulation is not None:
+        if argument is None:
+            raise UnsupportedFeatureError(f"{robot.name} has a single, unnamed formulation", field="formulation")
+        options = {**options, argument: formulation}
+    chosen = {**function.options, **robot.check_options("inverse_dynamics", options)}
+    names = [argument.name for argument in function.arguments]
+
+    def formula(*state: Sequence[Scalar]) -> Any:
+        return results_of(function.formula(robot.model, **dict(zip(names, state, strict=True)), **chosen))
+
+    return CountedFormula(formula, {argument.name: argument.numbers for argument in function.arguments})
+
+
+def random_states(robot: Robot, count: int, seed: int) -> tuple[Array, Array, Array]:
+    random = np.random.default_rng(seed)
+    low, high = np.transpose([c.usual_range for c in robot.coordinates])
+    shape = (count, robot.n)
+    return random.uniform(low, high, shape), random.normal(size=shape), random.normal(size=shape)
+
+
+def random_arguments(robot: Robot, function: str, count: int, seed: int) -> dict[str, Array]:
+    random, states = np.random.default_rng(seed), robot.random_states(count, seed)
+    found: dict[str, Array] = {}
+    for argument in robot.functions[function].arguments:
+        known = robot._random_argument(function, argument.name, states)
+        found[argument.name] = random.normal(size=(count, argument.numbers)) if known is None else known
+    return found
+
+
+def random_argument(robot: Robot, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
+    names = [a.name for a in robot.functions["inverse_dynamics"].arguments]
+    if argument in names:
+        return states[names.index(argument)]
+    if function == "forward_dynamics_derivatives":
+        function = "forward_dynamics"
+    if function == "forward_dynamics" and argument == robot.functions[function].arguments[-1].name:
+        return robot.forces_without_raising(*states)
+    return None
+
+
+def limited_quantities(robot: Robot, position: Array, velocity: Array) -> list[LimitedQuantity]:
+    found: list[LimitedQuantity] = []
+
+    def add(name: str, values: Array, lower: float, upper: float, unit: str, phrase: str) -> None:
+        found.append(LimitedQuantity(name, values, lower, upper, unit, lambda _: phrase))
+
+    for i, c in enumerate(robot.coordinates):
+        moves = "turns" if c.turns else "slides"
+        if np.isfinite([c.lower, c.upper]).any():
+            add(f"limit of {c.name}", position[..., i], c.lower, c.upper, c.unit, f"{c.name} {moves} to")
+        if np.isfinite(c.max_speed):
+            speed = np.abs(velocity[..., i])
+            add(f"speed of {c.name}", speed, 0.0, c.max_speed, f"{c.unit}/s", f"{c.name} {moves} at")
+    return found
+
+
+def summary(robot: Robot) -> Summary:
+    def given(limit: float) -> float | None:
+        return limit if np.isfinite(limit) else None
+
+    moving = tuple((c.name, c.unit, given(c.lower), given(c.upper), given(c.max_speed)) for c in robot.coordinates)
+    acting = tuple((actuator.words, actuator.unit, given(actuator.max_force)) for actuator in robot.actuators)
+    coordinates = SummaryTable("Coordinates", ("", "unit", "from", "to", "speed"), moving, texts=2)
+    actuators = SummaryTable("Actuators", ("", "unit", "force"), acting, texts=2)
+    return Summary(f"{robot.name}: {robot.kind} with {robot.n} coordinates", (coordinates, actuators))
+
+
+def data(robot: Robot) -> dict[str, Any]:
+    made: type = type(robot)
+    if dataclasses.is_dataclass(made):
+        return {field.name: getattr(robot, field.name) for field in dataclasses.fields(made)}
+    coordinates, actuators = ([x._asdict() for x in xs] for xs in (robot.coordinates, robot.actuators))
+    return {"name": robot.name, "gravity": robot.gravity, "coordinates": coordinates, "actuators": actuators}

@@ -1,4 +1,4 @@
-"""Two plots of a result: cost against the number of joints, and against the batch size."""
+"""Plots of a result: cost against the number of joints and against the batch size, and rates on a GPU."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ COLOURS = {
     "Pinocchio in a Python loop": "#64748b",
 }
 LIFTS = {"Pinocchio in a Python loop": 8, "Pinocchio C++": -8}  # points: keeps neighbouring names apart
+GPU_LINES = {
+    ("inverse_dynamics", "float32"): ("#c2410c", 14),
+    ("forward_dynamics", "float32"): ("#15803d", 4),
+    ("inverse_dynamics", "float64"): ("#1d4ed8", -2),
+    ("forward_dynamics", "float64"): ("#64748b", -9),
+}  # colours, and points that keep neighbouring names apart
 INK, QUIET, FAINT = "#1f2937", "#6b7280", "#9ca3af"
 STYLE = {
     "font.size": 11,
@@ -57,6 +63,33 @@ def draw(report: dict[str, Any], folder: Path) -> None:
             figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
             pyplot.close(figure)
             print(folder / f"{name}.png")
+
+
+def draw_gpu(report: dict[str, Any], folder: Path) -> None:
+    """States a second against the size of the batch."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    with pyplot.rc_context(STYLE):
+        figure, axes = pyplot.subplots(figsize=(7, 4.4), layout="constrained")
+        axes.set(xscale="log", yscale="log", xlabel="states in a batch", ylabel="G states/s")
+        for (name, dtype), (colour, lift) in GPU_LINES.items():
+            rows = [row for row in report["batches"] if (row["function"], row["dtype"]) == (name, dtype)]
+            xs, ys = [row["states"] for row in rows], [row["G_per_s"] for row in rows]
+            axes.plot(xs, ys, color=colour, marker="o", markersize=4, linewidth=2)
+            label = f"{name.partition('_')[0]}, {dtype} {ys[-1]:.0f}"
+            beside(axes, label, (xs[-1], ys[-1]), (8, lift), color=colour, va="center", fontweight="bold", fontsize=9)
+        ticks(axes, xs[::2])
+        axes.yaxis.set_major_formatter(lambda value, _position: f"{value:g}")
+        headings(
+            axes, "Dynamics of the PUMA 560 on a GPU", "calls from Python one after another, results over old ones"
+        )
+        figure.supxlabel(f"one {report['gpu']}, {report['date']}", fontsize=8, color=QUIET)
+        for ending, options in (("png", {"dpi": 200}), ("svg", {"metadata": {"Date": None}})):
+            figure.savefig(folder / f"throughput-against-batch.{ending}", **options)
+        pyplot.close(figure)
 
 
 def series(rows: list[dict[str, Any]], key: str) -> dict[str, tuple[list[int], list[float]]]:
@@ -135,4 +168,5 @@ def against_batch(axes: Any, report: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     source = Path(sys.argv[1])
-    draw(json.loads(source.read_text()), source.parent)
+    found = json.loads(source.read_text())
+    (draw_gpu if "batches" in found else draw)(found, source.parent)

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import gpu_docs
 import tauforge as tf
 from pages import markdown, settle, with_tables
 from tauforge.analysis import published_counts as published
@@ -187,37 +188,6 @@ def page() -> str:
     return "".join(parts)
 
 
-def gpu_tables() -> str:
-    """From the newest results of `benchmarks/gpu.py` and `benchmarks/gpu_rollouts.py`."""
-    results = ROOT / "benchmarks" / "results" / "gpu"
-    report = json.loads(max(results.glob("*-functions.json")).read_text(encoding="utf-8"))
-    rollouts = json.loads(max(results.glob("*-rollouts.json")).read_text(encoding="utf-8"))["rollouts"]
-    found: dict[tuple[str, str, str], dict[str, float]] = {}
-    for row in report["functions"]:
-        key = (row["robot"], row["function"].replace("_", " "), row["dtype"])
-        found.setdefault(key, {})[row["layout"]] = row["G_per_s"]
-        found[key][f"{row['layout']} share"] = row["share_of_copy"]
-        found[key]["error"] = max(row["error"], found[key].get("error", 0.0))
-    rows = [
-        (
-            *key,
-            *(f"{one[layout]:.1f} G/s, {one[f'{layout} share']:.0%}" for layout in ("columns", "rows")),
-            f"{one['error']:.0e}",
-        )
-        for key, one in found.items()
-    ]
-    steps = [(r["dtype"], f"{r['G_steps_per_s']:.1f} G steps/s", f"{r['first_use_s']:.1f} s") for r in rollouts]
-    states, worlds, periods = report["functions"][0]["states"], rollouts[0]["worlds"], rollouts[0]["periods"]
-    return "\n".join(
-        [
-            f"{report['gpu']}, {report['date']}, {states:,} states:\n",
-            markdown(("robot", "function", "", "columns, share of copy", "rows, share of copy", "error"), rows),
-            f"\nPUMA under computed torque, RK4, {worlds:,} rows of {periods} steps:\n",
-            markdown(("", "rate", "first use"), steps),
-        ]
-    )
-
-
 def newest(folder: str) -> dict[str, Any]:
     """The newest result in a folder of benchmarks/results."""
     path = max((ROOT / "benchmarks" / "results" / folder).glob("*.json"))
@@ -272,12 +242,15 @@ def instructions_table() -> str:
 
 def main() -> int:
     written = {
-        README: with_tables(README.read_text(encoding="utf-8"), {"counts": readme_table(), "speed": speed_table()}),
+        README: with_tables(
+            README.read_text(encoding="utf-8"),
+            {"counts": readme_table(), "speed": speed_table(), "gpu": gpu_docs.readme_table()},
+        ),
         STEWART: with_tables(
             STEWART.read_text(encoding="utf-8"), {"verdicts": verdict_table(), "flops": flops_table()}
         ),
         CONTROL: with_tables(CONTROL.read_text(encoding="utf-8"), {"lee": lee_table(), "legs": legs_table()}),
-        GPU: with_tables(GPU.read_text(encoding="utf-8"), {"gpu": gpu_tables()}),
+        GPU: with_tables(GPU.read_text(encoding="utf-8"), {"gpu": gpu_docs.page_tables()}),
         DIFFERENTIABLE: with_tables(
             DIFFERENTIABLE.read_text(encoding="utf-8"), {"differentiable": differentiable_table()}
         ),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -194,3 +196,16 @@ def test_a_kind_of_robot_that_the_package_does_not_know(tmp_path):
     assert "cart_computed_torque" in made.functions
     assert "double energy_2[CART_RESTRICT 1]" in made.header.read_text()
     assert "agree" in self_test(made, compiled(made, "-O1"))
+
+
+def test_equal_robots_give_equal_files(tmp_path):
+    """In every process, so that they can be kept under version control."""
+    code = "import sys, tauforge as tf; tf.export_c(tf.load('puma560'), sys.argv[1], ['coriolis_matrix', 'jacobian'])"
+    folders = [tmp_path / seed for seed in ("1", "2", "3")]
+    for folder in folders:
+        folder.mkdir()
+        environment = {**os.environ, "PYTHONHASHSEED": folder.name}
+        subprocess.run([sys.executable, "-c", code, folder], env=environment, check=True)
+    texts = [[(path.name, path.read_text()) for path in sorted(folder.iterdir())] for folder in folders]
+    assert "work[" in dict(texts[0])["puma560.c"]
+    assert texts[0] == texts[1] == texts[2]

@@ -158,10 +158,9 @@ class _Parts:
         for k, part in enumerate(parts):
             own = {x for s in part for x in s.defines}
             needs_ = {x for s in part for x in s.needs} | {x for text in stores[k] for x in NAMES.findall(text)}
-            lines = [loads[x] for x in sorted(needs_ - own, key=_number) if x in loads]
-            lines += [
-                f"const {number} {x} = work[{slot[x]}];" for x in sorted(needs_ - own, key=_number) if x not in loads
-            ]
+            earlier = sorted(needs_ - own, key=_order)
+            lines = [loads[x] for x in earlier if x in loads]
+            lines += [f"const {number} {x} = work[{slot[x]}];" for x in earlier if x not in loads]
             lines += [s.text for s in part] + stores[k]
             lines += [f"work[{slot[x]}] = {x};" for s in part for x in s.defines if x in slot]
             text = " ".join(lines)
@@ -194,5 +193,6 @@ def _named(arrays: Sequence[str], text: str) -> list[str]:
     return [name for name in arrays if re.search(rf"\b{name}\[", text)]
 
 
-def _number(name: str) -> int:
-    return int(name[1:])
+def _order(name: str) -> tuple[int, str]:
+    """By number; a sine and a cosine may have the same."""
+    return int(name[1:]), name

@@ -86,6 +86,32 @@ def test_rows_that_the_guard_refuses(gpu, light):
     assert np.isnan(one).all()
 
 
+def test_calls_with_arrays_that_lie_alike(gpu, arm):
+    """What is kept of a call serves the next one with other arrays of the same layout, and none of another."""
+    rng = np.random.default_rng(3)
+    kernel = arm.kernel("inverse_dynamics", target="cuda", dtype="float32")
+
+    def laid(layout, count):
+        states = rng.uniform(-1, 1, (3, count, arm.n)).astype("float32")
+        if layout == "columns":
+            return [asarray(np.asfortranarray(x)) for x in states]
+        if layout == "columns off the even":  # pairs of numbers are not aligned
+            return [asarray(np.asfortranarray(np.vstack([x[:1], x])))[1:] for x in states]
+        return [asarray(x[0] if k and layout == "shared" else x) for k, x in enumerate(states)]
+
+    layouts = ("rows", "columns", "columns off the even", "shared")
+    for layout in layouts * 2:
+        for count in (4, 5):
+            arrays = laid(layout, count)
+            got = kernel(*arrays)
+            expected = arm.inverse_dynamics(*(np.array(a, float) for a in arrays))
+            assert error(got, expected) < SINGLE, layout
+            out = asarray(np.full(got.shape, np.nan, "float32"))
+            kernel(*arrays, out=out)
+            assert np.array_equal(out, got)
+    assert len(kernel._launches) >= 2 * 2 * len(layouts)  # two counts, with and without a result that is given
+
+
 def test_results_of_which_some_are_given(gpu, arm):
     kernel = arm.kernel("energy", target="cuda")
     given = asarray(np.zeros(5))

@@ -172,6 +172,7 @@ def plain_evaluation(robot: Robot, name: str, loads: Sequence[str], options: Map
         )
     chosen = robot.check_options(name, options)
     taken = tuple(load for load in known if load in loads)
+    robot.check_loads(taken)
     return Evaluation(robot._evaluator, robot._evaluator.request(name, taken, chosen), "nan")
 
 

@@ -127,11 +127,14 @@ def _stride(shape: Sequence[int], strides: Sequence[int]) -> int | None:
     return int(found)
 
 
-def empty_like_first(walks: Sequence[Walk], batch: Shape, core: Shape, dtype: Any) -> Any:
-    """A new array (*batch, *core): columns if the arguments are columns, else rows."""
-    count = math.prod(batch)
-    layouts = {w.layout for w in walks if w.length > 1 and count > 1}
-    columns = "columns" in layouts and "rows" not in layouts
+def are_columns(walks: Sequence[Walk], count: int) -> bool:
+    """Whether the arguments are columns, so that results are made so, too."""
+    layouts = {walk.layout for walk in walks if walk.length > 1 and count > 1}
+    return "columns" in layouts and "rows" not in layouts
+
+
+def empty(batch: Shape, core: Shape, dtype: Any, columns: bool) -> Any:
+    """A new array (*batch, *core), of rows or of columns."""
     if not columns or not core:
         return cupy().empty((*batch, *core), dtype)
     made = cupy().empty((*core, *batch), dtype)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,7 +20,50 @@ from tauforge.tracing.ordering import is_crowded
 
 MAX_NODES = 16_000  # more take minutes to compile
 MANY_RESULTS = 64
+KEPT_LAUNCHES = 64
+FOREIGN = "foreign"  # in a key: an array of another library than CuPy
 NARROW = 2**31 - 2**16  # elements of an array, and threads, that 32 bits count; the last block may have more threads
+
+
+class Launch(NamedTuple):
+    """All of a call but the arrays: what depends on their shapes and strides alone.
+
+    places: for each argument and result, elements from one state to the next, and from number to number
+    made:   for each result, what makes a new array for it, or None where the call gives one
+    """
+
+    function: Any
+    grid: tuple[int]
+    block: tuple[int]
+    count: Any
+    places: list[tuple[Any, Any]]
+    made: list[Any]
+
+    def __call__(self, arguments: Sequence[Any], outs: Sequence[Any]) -> Any:
+        results = [out if make is None else make() for out, make in zip(outs, self.made, strict=True)]
+        self.on([*arguments, *results])
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def on(self, operands: Sequence[Any]) -> None:
+        numbers = [self.count]
+        for array, (row, step) in zip(operands, self.places, strict=True):
+            numbers += [array, row, step]
+        self.function(self.grid, self.block, tuple(numbers))
+
+
+def _key(operands: Sequence[Any]) -> tuple[Any, ...]:
+    """What a launch depends on: how CuPy's arrays lie, on which GPU, and which one is current."""
+    if not any(type(x).__module__ == "cupy" for x in operands):
+        return (FOREIGN,)
+    found: list[Any] = [arrays.cupy().cuda.Device().id]
+    for x in operands:
+        if x is None:
+            found.append(None)
+        elif type(x).__module__ != "cupy":
+            found.append(FOREIGN)
+        else:
+            found += [x.shape, x.strides, x.dtype.char, x.device.id, x.data.ptr % 16]
+    return tuple(found)
 
 
 class CudaKernel:
@@ -34,6 +79,7 @@ class CudaKernel:
         self.arguments = specification.arguments
         self.results: tuple[Shape, ...] = (*specification.results, *(((),) if with_doubt else ()))
         self._functions: dict[tuple[Any, ...], tuple[Any, int]] = {}
+        self._launches: dict[tuple[Any, ...], Launch] = {}
 
     @computed_once
     def graph(self) -> Graph:
@@ -79,6 +125,11 @@ class CudaKernel:
 
         out: an array, or a tuple of them, for the results; None among them for a new one
         """
+        outs = (None,) * len(self.results) if out is None else tuple(out) if isinstance(out, tuple | list) else (out,)
+        key = _key((*arguments, *outs))
+        launch = self._launches.get(key)
+        if launch is not None:
+            return launch(arguments, outs)
         if len(arguments) != len(self.arguments):
             names = ", ".join(name for name, _ in self.arguments)
             raise TypeError(
@@ -90,7 +141,7 @@ class CudaKernel:
             if array.device != device:
                 raise ShapeError(name, expected=f"an array on GPU {device.id}", got=f"one on GPU {array.device.id}")
         with device:
-            return self._launched(given, out)
+            return self._launched(given, outs, key)
 
     def _checked(self, name: str, core: Shape, array: Any) -> Any:
         found = arrays.on_device(name, array)
@@ -101,37 +152,49 @@ class CudaKernel:
             raise ShapeError(name, expected=f"({shape})", got=str(found.shape))
         return found
 
-    def _launched(self, given: list[Any], out: Any) -> Any:
+    def _launched(self, given: list[Any], outs: tuple[Any, ...], key: tuple[Any, ...]) -> Any:
         batches = [a.shape[: a.ndim - len(core)] for a, (_, core) in zip(given, self.arguments, strict=True)]
         try:
             batch = np.broadcast_shapes(*batches)
         except ValueError:
             raise ShapeError("arguments", expected="batches that broadcast", got=", ".join(map(str, batches))) from None
         walks = [arrays.walk(a, batch, core) for a, (_, core) in zip(given, self.arguments, strict=True)]
-        results = self._results(out, walks, batch)
         count = math.prod(batch)
+        columns = arrays.are_columns(walks, count)
+        made = [
+            partial(arrays.empty, batch, core, self.dtype, columns) if out is None else None
+            for out, core in zip(outs, self.results, strict=False)
+        ]
+        results = self._results(outs, made, batch)
         if count:
             ways = [*walks, *(arrays.walk(r, batch, core) for r, core in zip(results, self.results, strict=True))]
             wide = max(way.reach(count) for way in ways) >= NARROW or self._prefers_wide
             pairs = self._prefers_pairs and not wide and count % 2 == 0 and all(way.in_pairs for way in ways)
             integer = np.int64 if wide else np.int32
-            numbers = [integer(count)]
-            for way in ways:
-                numbers += [way.array, integer(way.row), integer(way.step)]
             function, block = self._function(tuple(way.layout for way in ways), wide, pairs)
             threads = count // 2 if pairs else count
-            function((-(-threads // block),), (block,), tuple(numbers))
+            places = [(integer(way.row), integer(way.step)) for way in ways]
+            launch = Launch(function, (-(-threads // block),), (block,), integer(count), places, made)
+            launch.on([way.array for way in ways])
+            if all(way.array.data.ptr == array.data.ptr for way, array in zip(walks, given, strict=True)):
+                self._keep(key, launch)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def _results(self, out: Any, walks: list[arrays.Walk], batch: Shape) -> list[Any]:
-        found = list(out) if isinstance(out, tuple | list) else [out] * (len(self.results) if out is None else 1)
+    def _keep(self, key: tuple[Any, ...], launch: Launch) -> None:
+        """For the next call with arrays that lie alike. What is not CuPy's own is looked at in every call."""
+        if FOREIGN not in key:
+            if len(self._launches) >= KEPT_LAUNCHES:
+                self._launches.clear()
+            self._launches[key] = launch
+
+    def _results(self, found: tuple[Any, ...], made: list[Any], batch: Shape) -> list[Any]:
         shapes = [(*batch, *core) for core in self.results]
         given = [None if o is None else getattr(o, "shape", ()) for o in found]
         if len(given) != len(shapes) or any(g not in (None, shape) for g, shape in zip(given, shapes, strict=True)):
             raise ShapeError("out", expected=", ".join(map(str, shapes)), got=", ".join(map(str, given)))
         return [
-            arrays.empty_like_first(walks, batch, core, self.dtype) if o is None else self._taken(o, batch, core)
-            for o, core in zip(found, self.results, strict=True)
+            make() if o is None else self._taken(o, batch, core)
+            for o, make, core in zip(found, made, self.results, strict=True)
         ]
 
     def _taken(self, out: Any, batch: Shape, core: Shape) -> Any:
@@ -139,6 +202,9 @@ class CudaKernel:
         array = arrays.on_device("out", out)
         if array.dtype != self.dtype:
             raise ShapeError("out", expected=f"{self.dtype} numbers", got=str(array.dtype))
+        current = arrays.cupy().cuda.Device().id
+        if array.device.id != current:
+            raise ShapeError("out", expected=f"an array on GPU {current}", got=f"one on GPU {array.device.id}")
         if math.prod(batch) and arrays.walk(array, batch, core).array.data.ptr != array.data.ptr:
             raise ShapeError("out", expected="an array with one stride between states", got=str(array.strides))
         return array

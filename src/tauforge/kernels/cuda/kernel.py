@@ -109,16 +109,23 @@ class CudaKernel:
         return kernel_source(self.graph, self.arguments, self.results, bits, layouts, wide=wide, pairs=pairs)
 
     @computed_once
-    def _prefers_pairs(self) -> bool:
-        """Two states a thread are quicker in float32 as long as their values fit into the registers."""
-        return self.dtype == np.float32 and not is_crowded(self.graph)
+    def _is_crowded(self) -> bool:
+        return is_crowded(self.graph)
 
     @property
-    def _prefers_wide(self) -> bool:
-        """Places of 32 bits take up to a fifth less time. Many results in float64 are the exception that was found: the
-        compiler then computes places ahead, and has no registers for them.
+    def _prefers_pairs(self) -> bool:
+        """Two states a thread are quicker in float32 as long as their values fit into the registers."""
+        return self.dtype == np.float32 and not self._is_crowded
+
+    def _prefers_wide(self, layouts: tuple[str, ...]) -> bool:
+        """Places of 32 bits save up to a fifth of the time. There are two exceptions, as measured on an H200.
+
+        With many results in float64 the compiler computes places ahead, and has no registers for them. With few results
+        and rows there are few places to compute, and 64 bits happen to leave more registers to a crowded kernel.
         """
-        return self.dtype == np.float64 and sum(map(math.prod, self.results)) > MANY_RESULTS
+        if sum(map(math.prod, self.results)) > MANY_RESULTS:
+            return self.dtype == np.float64
+        return self._is_crowded and set(layouts) == {"rows"}
 
     def __call__(self, *arguments: Any, out: Any = None) -> Any:
         """Arrays (..., *core) on one GPU; they broadcast as NumPy's do.
@@ -168,10 +175,11 @@ class CudaKernel:
         results = self._results(outs, made, batch)
         if count:
             ways = [*walks, *(arrays.walk(r, batch, core) for r, core in zip(results, self.results, strict=True))]
-            wide = max(way.reach(count) for way in ways) >= NARROW or self._prefers_wide
+            layouts = tuple(way.layout for way in ways)
+            wide = max(way.reach(count) for way in ways) >= NARROW or self._prefers_wide(layouts)
             pairs = self._prefers_pairs and not wide and count % 2 == 0 and all(way.in_pairs for way in ways)
             integer = np.int64 if wide else np.int32
-            function, block = self._function(tuple(way.layout for way in ways), wide, pairs)
+            function, block = self._function(layouts, wide, pairs)
             threads = count // 2 if pairs else count
             places = [(integer(way.row), integer(way.step)) for way in ways]
             launch = Launch(function, (-(-threads // block),), (block,), integer(count), places, made)

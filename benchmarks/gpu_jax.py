@@ -24,8 +24,9 @@ import jax.numpy as jnp
 import numpy as np
 
 import tauforge as tf
+from tauforge.kernels.specification import inputs_of
 from tauforge.robots.differentiable import plain_evaluation
-from tauforge.simulation.step_formulas import Given, StepFormulas, elements
+from tauforge.simulation.step_formulas import Given, StepFormulas
 
 jax.config.update("jax_enable_x64", True)
 REPEATS = 8
@@ -87,8 +88,8 @@ def rollout(dtype: str, worlds: int, periods: int) -> dict[str, Any]:
     few = (0.1 * np.random.default_rng(0).normal(size=(2, 16, 6))).astype(dtype)
     q, qd = (cp.tile(cp.asarray(x), (worlds // 16, 1)) for x in few)
     graph = StepFormulas(law, arm, Given(), PERIOD).controlled_step().graph
-    names = elements({"q": (6,), "qd": (6,)})
-    targets = elements(dict.fromkeys(("target", "target_rate", "target_acceleration"), (6,)))
+    names = inputs_of({"q": (6,), "qd": (6,)}.items())
+    targets = inputs_of((name, (6,)) for name in ("target", "target_rate", "target_acceleration"))
     prescribed = jnp.asarray(np.concatenate(move.sample(PERIOD * np.arange(periods)), axis=1).astype(dtype))
 
     def step(state: Any, target: Any) -> tuple[Any, None]:

@@ -13,6 +13,7 @@ import tauforge as tf
 from support.cuda_on_cpu import needs_compiler
 from support.pretended_gpu import GpuArray, asarray, pretend
 from support.tolerances import FORMULATIONS, OUTSIDE, SINGLE, error
+from tauforge.kernels.cuda import kernel as cuda_kernel
 from tauforge.robots import array_libraries
 
 pytestmark = needs_compiler
@@ -110,6 +111,25 @@ def test_calls_with_arrays_that_lie_alike(gpu, arm):
             kernel(*arrays, out=out)
             assert np.array_equal(out, got)
     assert len(kernel._launches) >= 2 * 2 * len(layouts)  # two counts, with and without a result that is given
+    chosen = {(layouts_[0], pairs) for layouts_, _, pairs, _ in kernel._functions}
+    assert chosen == {("rows", False), ("columns", True), ("columns", False)}
+
+
+def test_arrays_too_large_for_32_bits(gpu, arm, monkeypatch):
+    """The choice alone: such arrays would take gigabytes."""
+    kernel = arm.kernel("inverse_dynamics", target="cuda")
+    expected = kernel(*map(asarray, STATE))
+    monkeypatch.setattr(cuda_kernel, "NARROW", 8)
+    kernel._launches.clear()
+    assert np.array_equal(kernel(*map(asarray, STATE)), expected)
+    assert [wide for _, wide, _, _ in kernel._functions] == [False, True]
+
+
+def test_results_need_a_place_for_every_number(gpu, arm):
+    kernel = arm.kernel("inverse_dynamics", target="cuda")
+    one = asarray(np.zeros(2))
+    with pytest.raises(tf.ShapeError, match="out: expected a place for every number"):
+        kernel(*map(asarray, STATE), out=np.broadcast_to(one, (5, 2), subok=True))
 
 
 def test_results_of_which_some_are_given(gpu, arm):

@@ -1,19 +1,19 @@
-"""Gradients through rollouts: against differences, against JAX, and the GPU's kernel against the processor's."""
+"""Gradients through rollouts: against differences of rollouts and against JAX."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
 
 import tauforge as tf
-from support import pretended_gpu
-from support.cuda_on_cpu import needs_compiler
+from support.cart_pendulum import CartPendulum
 from support.strategies import random_arm
-from support.tolerances import SINGLE, error
-from tauforge.control import PD, ComputedTorque, FeedforwardPD, GravityPD
-from tauforge.simulation import gpu_rollouts, processor_gradients
+from support.tolerances import error
+from tauforge.control import PD, ComputedTorque, FeedforwardPD, GravityPD, LegSpaceComputedTorque
+from tauforge.simulation import processor_gradients
+from tauforge.simulation.compiled_steps import CompiledSteps
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
 
@@ -107,6 +107,59 @@ def test_gradients_are_differences_of_rollouts(law):
         assert abs((got * change).sum() - expected) < DIFFERENCES * scale + 1e-16 / STEP, place
 
 
+def test_several_threads_may_pull_back():
+    rng = np.random.default_rng(13)
+    mass = np.array([j.mass for j in ARM.joints]) * rng.uniform(0.8, 1.2, (500, 3))
+    start = tuple(0.1 * rng.normal(size=(2, 500, 3)))
+    runs, pull_back = tf.differentiable_rollout(
+        ARM, LAWS["pd"], MOVE, initial=start, varying={"mass": mass}, control_period=0.01
+    )
+    bars = [rng.normal(size=runs.position.shape) for _ in range(4)]
+    expected = [pull_back(position=bar).varying["mass"] for bar in bars]
+    with ThreadPoolExecutor(4) as pool:
+        for _ in range(5):
+            found = pool.map(lambda bar: pull_back(position=bar).varying["mass"], bars)
+            assert all(map(np.array_equal, found, expected))
+
+
+@pytest.mark.parametrize("every", [1, 2])
+def test_arrays_of_the_user_may_change(every):
+    """The way back has its own: what was returned and what was given may be written to in between."""
+    rng = np.random.default_rng(14)
+    given = arguments(LAWS["pd"], rng)
+    schedule = SCHEDULE | {"record_every": every}
+    runs, pull_back = tf.differentiable_rollout(ARM, LAWS["pd"], MOVE, **given, **schedule)
+    bar = rng.normal(size=runs.position.shape)
+    expected = pull_back(position=bar)
+    for array in (
+        runs.position,
+        runs.velocity,
+        runs.force,
+        given["forces"],
+        *given["initial"],
+        *given["gains"].values(),
+    ):
+        array -= 1.0
+    got = pull_back(position=bar)
+    for place in places(given):
+        assert np.array_equal(part(got, place), part(expected, place)), place
+
+
+def test_a_payload_by_a_method_of_the_users_own():
+    """A subclass that says what payloads do to it is asked, and not its formulas."""
+
+    class Doubling(type(ARM)):
+        def varied_by_payload(self, payload, fields):
+            return super().varied_by_payload(tf.Payload(2 * payload.mass, payload.com, payload.inertia), fields)
+
+    made_of = {"joints": ARM.joints, "gravity": ARM.gravity, "coulomb_speed": ARM.coulomb_speed}
+    theirs, ours = Doubling(**made_of), type(ARM)(**made_of)
+    options = {"control_period": 0.01, "step": 5e-3}
+    got = tf.rollout(theirs, PD(theirs, 300.0, 30.0), MOVE, payload=tf.Payload(1.0), **options)
+    expected = tf.rollout(ours, PD(ours, 300.0, 30.0), MOVE, payload=tf.Payload(2.0), **options)
+    assert error(got.position, expected.position) < SAME
+
+
 def test_the_rollout_is_the_same():
     given = arguments(LAWS["pd"], np.random.default_rng(7))
     runs, _ = tf.differentiable_rollout(ARM, LAWS["pd"], MOVE, **given, **SCHEDULE)
@@ -119,11 +172,15 @@ def test_states_that_are_computed_again(monkeypatch):
     """Where memory is short, only some states are kept."""
     rng = np.random.default_rng(8)
     given = arguments(LAWS["gravity"], rng)
-    results = []
+    results, asked = [], []
+    controlled = CompiledSteps.controlled
+    monkeypatch.setattr(CompiledSteps, "controlled", lambda self, t, *x: [asked.append(t), controlled(self, t, *x)][1])
     for stored in (processor_gradients.STORED, 1):
         monkeypatch.setattr(processor_gradients, "STORED", stored)
         runs, pull_back = tf.differentiable_rollout(ARM, LAWS["gravity"], MOVE, **given, **SCHEDULE)
+        asked.clear()
         results.append(pull_back(position=runs.position, force=runs.force))
+        assert len(asked) == (0 if stored > 1 else PERIODS)
     for place in places(given):
         assert error(part(results[1], place), part(results[0], place)) < SAME
 
@@ -162,52 +219,6 @@ def test_against_jax():
         assert error(mine, np.asarray(theirs)) < SAME
 
 
-@needs_compiler
-@pytest.mark.parametrize(
-    ("dtype", "substeps", "memory"),
-    [("float64", 1, "ample"), ("float64", 2, "short"), ("float32", 1, "short"), ("float32", 2, "ample")],
-)
-def test_on_a_gpu(dtype, substeps, memory, monkeypatch, tmp_path):
-    """The kernels of the GPU, run thread by thread, give the processor's rollout and its gradients."""
-    pretended_gpu.pretend(monkeypatch, tmp_path)
-    monkeypatch.setattr(gpu_rollouts, "_recent", OrderedDict())
-    monkeypatch.setattr(pretended_gpu.Device, "free", 2**40 if memory == "ample" else 1)
-    rng = np.random.default_rng(11)
-    law, rows, periods, n = LAWS["computed torque"], 66, 5, ARM.n
-    period = MOVE.duration / periods
-    schedule = {"control_period": period, "step": period / substeps, "record_every": 3}
-    given = {
-        "initial": tuple((0.1 * rng.normal(size=(2, rows, n))).astype(dtype)),
-        "forces": rng.normal(size=(rows, periods, n)).astype(dtype),
-        "payload": tf.Payload(rng.uniform(1, 2, rows).astype(dtype)),
-        "varying": {"gravity": rng.normal(size=3).astype(dtype)},
-        "gains": {"kp": law.kp, "kv": (law.kv + rng.normal(size=(rows, n, n))).astype(dtype)},
-    }
-    there = given | {
-        "initial": tuple(map(pretended_gpu.asarray, given["initial"])),
-        "forces": pretended_gpu.asarray(np.asfortranarray(given["forces"])),
-        "gains": {name: pretended_gpu.asarray(x, dtype) for name, x in given["gains"].items()},
-    }
-    expected, expected_back = tf.differentiable_rollout(ARM, law, MOVE, **given, **schedule)
-    got, got_back = tf.differentiable_rollout(ARM, law, MOVE, **there, **schedule)
-    plain = tf.rollout(ARM, law, MOVE, **there, **schedule)
-    names = ("position", "velocity", "force")
-    tolerance = SAME if dtype == "float64" else SINGLE * periods
-    for name in names:
-        assert error(getattr(got, name), getattr(expected, name)) < tolerance, name
-        assert np.array_equal(getattr(got, name), getattr(plain, name))
-        assert isinstance(getattr(got, name), pretended_gpu.GpuArray)
-    assert error(got.error, expected.error) < tolerance * periods  # small differences of larger numbers
-    assert got.finite.all()
-    assert isinstance(got.error, pretended_gpu.GpuArray)
-    bars = {name: rng.normal(size=getattr(got, name).shape) / np.abs(getattr(expected, name)).max() for name in names}
-    right = expected_back(**bars)
-    mine = got_back(**{name: pretended_gpu.asarray(bar, dtype) for name, bar in bars.items()})
-    for place in places(given):
-        assert part(mine, place).shape == part(right, place).shape
-        assert error(part(mine, place), part(right, place)) < tolerance, place
-
-
 def test_a_row_that_runs_away_has_no_gradient():
     initial = (np.zeros((2, 3)), np.array([[0.0] * 3, [1e7] * 3]))
     runs, pull_back = tf.differentiable_rollout(ARM, initial=initial, duration=0.5, control_period=0.02, step=0.02)
@@ -217,12 +228,29 @@ def test_a_row_that_runs_away_has_no_gradient():
     assert np.isnan(got.position[1]).all()
 
 
+def test_a_row_that_runs_away_has_no_part_in_sums():
+    mass = np.array([joint.mass for joint in ARM.joints])
+    options = {"duration": 0.5, "control_period": 0.02, "step": 0.02, "varying": {"mass": mass}}
+    initial = (np.zeros((2, 3)), np.array([[0.0] * 3, [1e7] * 3]))
+    runs, pull_back = tf.differentiable_rollout(ARM, initial=initial, **options)
+    one, alone = tf.differentiable_rollout(ARM, initial=(np.zeros(3), np.zeros(3)), **options)
+    got = pull_back(position=np.nan_to_num(runs.position)).varying["mass"]
+    assert error(got, alone(position=one.position).varying["mass"]) < SAME
+
+
 @pytest.mark.parametrize(
     ("options", "match"),
     [
         ({"forces": np.zeros((3, 5, 3))}, "forces: expected forces for 6 control periods, got 5"),
         ({"forces": np.zeros((3, 6, 2))}, r"forces: expected \(N, periods, 3\)"),
         ({"forces": np.full((6, 3), np.nan)}, "forces: expected finite numbers"),
+        ({"forces": np.zeros((6, 3), complex)}, r"forces: expected \(N, periods, 3\)"),
+        ({"forces": [["1", "2", "3"]] * 6}, r"forces: expected \(N, periods, 3\)"),
+        ({"forces": np.zeros((0, 3))}, r"forces: expected \(N, periods, 3\)"),
+        ({"gains": [1.0, 2.0]}, "gains: expected arrays by name"),
+        ({"varying": "mass"}, "varying: expected arrays by name"),
+        ({"payload": 3.0}, "payload: expected a Payload, got 3.0"),
+        ({"gains": {"kp": np.ones((2, 3, 3, 3))}}, r"kp: expected one leading dimension N, got 2"),
         ({"gains": {"ki": np.eye(3)}}, "ComputedTorque has no gain 'ki'. Use one of kp, kv"),
         ({"gains": {"kp": np.eye(2)}}, r"kp: expected \(N, 3, 3\), got \(2, 2\)"),
         ({"gains": {"kp": np.full((3, 3), np.inf)}}, "kp: expected finite numbers"),
@@ -239,6 +267,9 @@ def test_gradients_of_another_shape_are_refused():
     _, pull_back = tf.differentiable_rollout(ARM, LAWS["pd"], MOVE, control_period=0.01)
     with pytest.raises(tf.ShapeError, match=r"velocity: expected \(1, 7, 3\), as of the rollout, got \(7, 3\)"):
         pull_back(velocity=np.zeros((7, 3)))
+    for bad in (np.zeros((1, 7, 3), complex), np.full((1, 7, 3), "1"), "abc"):
+        with pytest.raises(tf.ShapeError, match="position: expected"):
+            pull_back(position=bad)
 
 
 def test_what_has_no_gradient():
@@ -247,6 +278,12 @@ def test_what_has_no_gradient():
         tf.differentiable_rollout(
             platform, initial=([0, 0, 1, 0, 0, 0], np.zeros(6)), duration=0.01, control_period=1e-3
         )
+    with pytest.raises(tf.UnsupportedFeatureError, match="cannot carry a payload"):
+        tf.differentiable_rollout(
+            CartPendulum(), initial=np.zeros((2, 2)), payload=tf.Payload(1.0), duration=0.1, control_period=0.01
+        )
+    with pytest.raises(tf.UnsupportedFeatureError, match="without a controller there is no gain 'kp'"):
+        tf.rollout(ARM, initial=np.zeros((2, 3)), gains={"kp": np.eye(3)}, duration=0.1, control_period=0.01)
     with pytest.raises(tf.ModelError, match="initial state is missing"):
         tf.rollout(ARM, forces=np.zeros((4, 3)), control_period=0.01)
     with pytest.raises(tf.UnsupportedFeatureError, match="gains can be given for our own laws only"):
@@ -277,9 +314,14 @@ def test_forces_alone():
 
 
 def test_forces_of_platforms_are_added():
-    """Through the steps that are not compiled: the law and a push along the legs."""
+    """Through the steps that are not compiled: a law that holds the platform, and a push along the legs."""
     platform = tf.load("dasgupta1998")
-    start = np.array([0.0, 0, 1, 0, 0, 0])
-    hold = platform.inverse_dynamics(start, np.zeros(6), np.zeros(6))
-    got = tf.rollout(platform, initial=(start, np.zeros(6)), forces=np.tile(hold, (3, 10, 1)), control_period=1e-3)
-    assert np.abs(got.position - start).max() < SAME
+    start, still = np.array([0.0, 0, 1, 0, 0, 0]), np.zeros(6)
+    hold = platform.inverse_dynamics(start, still, still)
+    push = np.linspace(-50.0, 50.0, 6)
+    law = LegSpaceComputedTorque(platform)
+    stay = tf.motion.PoseMotion(tf.motion.JointMove(start, start, 0.01))
+    got = tf.rollout(platform, law, stay, forces=np.tile(push, (3, 10, 1)), control_period=1e-3)
+    assert error(got.force[:, 0], np.tile(hold + push, (3, 1))) < SAME
+    alone = tf.rollout(platform, initial=(start, still), forces=np.tile(hold + push, (1, 1, 1)), control_period=1e-3)
+    assert error(got.position[0, 1], alone.position[0, 1]) < SAME

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from tauforge.computed_once import computed_once
@@ -51,3 +52,8 @@ class Specification:
         for part in parts:
             digest.update(f"{len(part)} {part} ".encode())
         return digest.hexdigest()
+
+
+def inputs_of(arguments: Iterable[tuple[str, Shape]]) -> list[str]:
+    """The inputs of a graph that these arguments are."""
+    return [f"{name}{k}" for name, core in arguments for k in range(math.prod(core))]

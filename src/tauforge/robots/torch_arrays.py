@@ -78,6 +78,8 @@ def _as_tensor(name: str, value: Any, like: torch.Tensor) -> torch.Tensor:
         array = np.asarray(value)
     except ValueError:
         raise ShapeError(name, expected="an array of numbers", got="a ragged sequence") from None
+    except TypeError:  # of a library that copies nothing from its device silently, such as CuPy
+        raise ShapeError(name, expected="numbers in the processor's memory", got=type(value).__name__) from None
     if array.dtype.kind not in "biuf":
         raise ShapeError(name, expected="real numbers", got=f"{array.dtype} values")
     return array_like(array.astype(float), like)

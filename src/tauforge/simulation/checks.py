@@ -146,9 +146,9 @@ def pair_of(initial: Any) -> State:
 
 
 def numbers(value: ArrayLike) -> Array:
-    """The value as an array of floats; NaN if it cannot be converted."""
+    """The value as an array of floats; NaN if it cannot be converted, or if it is text or complex."""
     try:
-        return np.array(value, float)
+        return np.array(value, float) if np.asarray(value).dtype.kind in "biufO" else np.array(np.nan)
     except (TypeError, ValueError):
         return np.array(np.nan)
 

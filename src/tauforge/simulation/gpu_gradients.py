@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any
 
@@ -12,9 +12,11 @@ import numpy as np
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.adjoint_source import Adjoint, adjoint_source
 from tauforge.kernels.cuda.loop_source import BLOCK
+from tauforge.kernels.specification import inputs_of
 from tauforge.simulation.gpu_rollouts import Operands, filled_records, gpu_formulas, kept_function, loop_of, parts_of
+from tauforge.simulation.integrators import AHEAD, WEIGHTS
 from tauforge.simulation.rollout_task import RolloutTask
-from tauforge.simulation.step_formulas import StepFormulas, elements
+from tauforge.simulation.step_formulas import StepFormulas
 from tauforge.simulation.way_back import Bars
 
 SHARE = 0.5  # of the free memory, for states
@@ -27,9 +29,10 @@ def adjoint_of(formulas: StepFormulas) -> Adjoint:
         formulas.law_pulled_back(),
         formulas.acceleration(),
         formulas.acceleration_pulled_back(),
-        tuple(elements(formulas.gains)),
-        tuple(elements(formulas.fields)),
-        formulas.h,
+        tuple(inputs_of(formulas.gains.items())),
+        tuple(inputs_of(formulas.fields.items())),
+        tuple(formulas.h * ahead for ahead in AHEAD),
+        tuple(formulas.h * weight for weight in WEIGHTS),
     )
 
 
@@ -44,40 +47,41 @@ class GpuWayBack:
         self.task, self.formulas = task, gpu_formulas(task)
         self.adjoint = adjoint_of(self.formulas)
         self.dtype, self.width = task.position.dtype, 2 * task.plant.n + len(task.plant.actuators)
-        with task.position.device:
-            self.operands = Operands(task)
-
-    def records(self) -> tuple[Any, Any, Any]:
-        """Positions, velocities and forces at the instants to record; the checkpoints are kept."""
-        task, every = self.task, self.task.schedule.every
-        with task.position.device:
+        with task.device:
+            self.operands = Operands(task, keep=True)
             self.spacing = self._spacing()
             self.checkpoints = filled_records(task, self.adjoint.loop, self.operands, self.spacing)
-            if self.spacing == every:
-                wanted = self.checkpoints
-            elif every % self.spacing == 0:
-                places = [k // self.spacing for k in task.schedule.kept[:-1]]
-                wanted = self.checkpoints[[*places, len(self.checkpoints) - 1]]
-            else:
-                wanted = filled_records(task, self.adjoint.loop, self.operands, every)
-            return parts_of(task, wanted)
+            self.records = parts_of(task, self._recorded())
+
+    def _recorded(self) -> Any:
+        """The records, apart from the checkpoints: the user may change them."""
+        every = self.task.schedule.every
+        if every % self.spacing:
+            return filled_records(self.task, self.adjoint.loop, self.operands, every)
+        places = [k // self.spacing for k in self.task.schedule.kept[:-1]]
+        return self.checkpoints[[*places, len(self.checkpoints) - 1]]
 
     def _spacing(self) -> int:
         """Periods between two checkpoints: 1 if these can be all states, else what takes the least memory."""
-        schedule, cupy = self.task.schedule, arrays.cupy()
+        task, schedule, cupy = self.task, self.task.schedule, arrays.cupy()
         free = cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
-        steps = SHARE * free / (self.task.rows * self.width * self.dtype.itemsize)
-        if schedule.substeps == 1 and (schedule.every == 1 or schedule.periods < steps):
+        row = self.width * self.dtype.itemsize * task.rows
+        records = 2 * len(schedule.kept) * row  # and the gradients by them
+        forces = 0 if task.forces is None else schedule.periods * row  # generously
+        if schedule.substeps == 1 and schedule.periods * row < SHARE * (free - records - forces):
             return 1
         return max(1, math.isqrt(schedule.periods // schedule.substeps))
 
-    def swept(self, bars: list[Any]) -> Bars:
-        """bars: gradients by positions, velocities and forces, (N, k, ...) each."""
+    def swept(self, bars: Sequence[Any | None]) -> Bars:
+        """By `WayBack`."""
         task, schedule, cupy = self.task, self.task.schedule, arrays.cupy()
         rows, n, m = task.rows, task.plant.n, len(task.plant.actuators)
         bits = 8 * self.dtype.itemsize
-        with task.position.device:
-            record_bars = cupy.ascontiguousarray(cupy.concatenate(bars, axis=2).transpose(1, 2, 0))
+        with task.device:
+            record_bars = cupy.zeros((len(schedule.kept), self.width, rows), self.dtype)
+            for part, bar in zip(parts_of(task, record_bars), bars, strict=True):
+                if bar is not None:
+                    part[...] = bar
             fixed = len(self.adjoint.loop.fixed)
             state_bars, fixed_bars = (cupy.zeros((count, rows), self.dtype) for count in (2 * n, fixed))
             added = task.forces is not None
@@ -90,10 +94,8 @@ class GpuWayBack:
                 read = (self.operands.prescribed, self.operands.constants, states, record_bars)
                 numbers = (np.int64(rows), *map(np.int32, integers), *read, state_bars, fixed_bars, added_bars)
                 function((-(-rows // BLOCK),), (BLOCK,), numbers)
-        places = [
-            0,
-            *accumulate(math.prod(core) for core in (*self.formulas.gains.values(), *self.formulas.fields.values())),
-        ]
+        cores = (*self.formulas.gains.values(), *self.formulas.fields.values())
+        places = [0, *accumulate(math.prod(core) for core in cores)]
         parts = [fixed_bars[a:b].T for a, b in pairwise(places)]
         gains = dict(zip(task.gains, parts, strict=False))
         plant = dict(zip(task.plant_numbers, parts[len(gains) :], strict=True))

@@ -12,8 +12,9 @@ import numpy as np
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.kernels.cuda import arrays, compiling
 from tauforge.kernels.cuda.loop_source import BLOCK, Loop, loop_source
+from tauforge.kernels.lock import LOCK
 from tauforge.simulation.integrators import FAR
-from tauforge.simulation.rollout_task import RolloutTask, in_rows
+from tauforge.simulation.rollout_task import RolloutTask, as_rows
 from tauforge.simulation.step_formulas import StepFormulas, field_shape
 
 RECENT = 32  # kernels that are kept
@@ -47,7 +48,8 @@ class Operands:
     added:      the forces with the strides of rows, periods and numbers
     """
 
-    def __init__(self, task: RolloutTask) -> None:
+    def __init__(self, task: RolloutTask, *, keep: bool = False) -> None:
+        """keep: copies what the user may change before it is read again"""
         cupy, dtype, rows = arrays.cupy(), task.position.dtype, task.rows
         self.prescribed = cupy.empty(0, dtype)
         if task.controller is not None and task.motion is not None:
@@ -55,12 +57,13 @@ class Operands:
             self.prescribed = cupy.asarray(np.concatenate(task.motion.sample(times), axis=1), dtype)
         gains = [(value, vars(task.controller)[name].shape) for name, value in task.gains.items()]
         fields = [(value, field_shape(task.plant, name)) for name, value in task.plant_numbers.items()]
-        parts = [in_rows(cupy.asarray(value, dtype), core, rows).T for value, core in (*gains, *fields)]
-        self.constants = cupy.concatenate(parts) if parts else cupy.empty(0, dtype)
+        parts = [as_rows(cupy.asarray(value, dtype), core, rows).T for value, core in (*gains, *fields)]
+        self.constants = cupy.ascontiguousarray(cupy.concatenate(parts)) if parts else cupy.empty(0, dtype)
         self.added: list[Any] = []
         if task.forces is not None:
             shape = (rows, task.schedule.periods, len(task.plant.actuators))
-            forces = cupy.broadcast_to(arrays.on_device("forces", task.forces), shape)
+            given = arrays.on_device("forces", task.forces)
+            forces = cupy.broadcast_to(given.copy() if keep else given, shape)
             self.added = [forces, *(np.int64(stride // forces.itemsize) for stride in forces.strides)]
 
     def between(self, begin: int, end: int) -> Operands:
@@ -76,7 +79,7 @@ class Operands:
 def gpu_records(task: RolloutTask, every: int) -> tuple[Any, Any, Any]:
     """Positions, velocities and forces (N, k, ...), every so many periods and at the end."""
     formulas = gpu_formulas(task)
-    with task.position.device:
+    with task.device:
         records = filled_records(task, loop_of(formulas), Operands(task), every)
     return parts_of(task, records)
 
@@ -112,9 +115,12 @@ def parts_of(task: RolloutTask, records: Any) -> tuple[Any, Any, Any]:
 def kept_function(identity: tuple[Any, ...], source: Callable[[], str], name: str) -> Any:
     """The kernel on the current GPU; the last ones are kept."""
     key = (*identity, name, arrays.cupy().cuda.Device().id)
-    if key not in _recent:
-        _recent[key] = compiling.function(source(), name)
-    _recent.move_to_end(key)
-    if len(_recent) > RECENT:
-        _recent.popitem(last=False)
-    return _recent[key]
+    found = _recent.get(key)
+    if found is None:
+        found = compiling.function(source(), name)
+    with LOCK:
+        _recent[key] = found
+        _recent.move_to_end(key)
+        if len(_recent) > RECENT:
+            _recent.popitem(last=False)
+    return found

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -15,6 +16,7 @@ from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.rollouts import recorded
 from tauforge.simulation.way_back import Bars
 
+State = tuple[Array, Array, Array]  # positions, velocities and the forces that are held, (N, ...) each
 STORED = 2**27  # numbers of states that are kept for the way back, 1 GiB; beyond, some are computed again
 
 
@@ -32,67 +34,67 @@ class ProcessorWayBack:
             self._law_back = compile_(formulas.law_pulled_back(), "float64")
         except NoKernelError as error:
             raise UnsupportedFeatureError(f"gradients need compiled kernels: {error}", field="rollout") from None
-        self.cores = [tuple(formulas.gains.values()), tuple(formulas.fields.values())]
-        self.checkpoints: tuple[Array, Array, Array] = ()  # type: ignore[assignment]
-
-    def records(self) -> tuple[Array, Array, Array]:
-        """Positions, velocities and forces at the instants to record; the checkpoints are kept."""
-        task, periods = self.task, self.task.schedule.periods
+        self.steering, self.moving = tuple(formulas.gains.values()), tuple(formulas.fields.values())
+        periods = task.schedule.periods
         self.spacing = spacing(task, STORED)
         kept = sorted({*range(0, periods, self.spacing), *task.schedule.kept})
-        found = recorded(task, self.steps, kept, lambda _: None)
         self.places = {k: place for place, k in enumerate(kept)}
-        self.checkpoints = found
+        self.checkpoints = recorded(task, self.steps, kept, lambda _: None)
         wanted = [self.places[k] for k in task.schedule.kept]
-        parts = [x if len(wanted) == len(kept) else x[:, wanted] for x in found]
-        return parts[0], parts[1], parts[2]
+        position, velocity, force = (x[:, wanted] for x in self.checkpoints)  # copies: the user may change them
+        self.records = position, velocity, force
 
-    def swept(self, bars: list[Array]) -> Bars:
+    def swept(self, bars: Sequence[Array | None]) -> Bars:
+        """By `WayBack`."""
         task, schedule = self.task, self.task.schedule
         rows, n, m = task.rows, task.plant.n, len(task.plant.actuators)
+        by_position, by_velocity, by_force = (
+            np.zeros_like(record) if bar is None else bar for bar, record in zip(bars, self.records, strict=True)
+        )
+        by_state = np.concatenate([by_position, by_velocity], axis=2)
         recorded_at = {k: place for place, k in enumerate(schedule.kept)}
         bar = np.zeros((rows, 2 * n))
-        self._moved = [np.zeros((rows, *core)) for core in self.cores[1]]
-        steered = [np.zeros((rows, *core)) for core in self.cores[0]]
-        by_forces = None if task.forces is None else np.zeros((rows, schedule.periods, m))
-        segment: list[tuple[Array, Array, Array]] = []
+        steered, moved = ([np.zeros((rows, *core)) for core in cores] for cores in (self.steering, self.moving))
+        by_added = None if task.forces is None else np.zeros((rows, schedule.periods, m))
+        segment: list[State] = []
         with np.errstate(all="ignore"):
             for k in range(schedule.periods, -1, -1):
+                force_bar = np.zeros((rows, m))
                 if k == schedule.periods:
                     state = self._checkpoint(k)
                 else:
                     segment = segment or self._states(k)
                     state = segment.pop()
-                q, qd, force = state
-                force_bar = np.zeros((rows, m))
-                if k < schedule.periods:
-                    bar, force_bar = self._period_back(schedule.period * k, q, qd, force, bar)
+                    bar, force_bar = self._period_back(schedule.period * k, state, bar, moved)
                 place = recorded_at.get(k)
                 if place is not None:
-                    force_bar = force_bar + bars[2][:, place]
-                if by_forces is not None and k < schedule.periods:
-                    by_forces[:, k] = force_bar
+                    force_bar = force_bar + by_force[:, place]
+                if by_added is not None and k < schedule.periods:
+                    by_added[:, k] = force_bar
                 target = task.target(k)
                 wanted = () if target is None else map(np.ascontiguousarray, target)
-                by_q, by_qd, *by_gains = self._law_back(q, qd, *wanted, *self.gains, force_bar)
+                by_q, by_qd, *by_gains = self._law_back(*state[:2], *wanted, *self.gains, force_bar)
                 bar = bar + np.concatenate([by_q, by_qd], axis=1)
-                steered = [total + share for total, share in zip(steered, by_gains, strict=True)]
+                add_to(steered, by_gains)
                 if place is not None:
-                    bar = bar + np.concatenate([bars[0][:, place], bars[1][:, place]], axis=1)
-        gains = dict(zip(task.gains, steered, strict=True))
-        return Bars(bar[:, :n], bar[:, n:], gains, dict(zip(task.plant_numbers, self._moved, strict=True)), by_forces)
+                    bar = bar + by_state[:, place]
+        gains, plant = (
+            dict(zip(names, found, strict=True))
+            for names, found in ((task.gains, steered), (task.plant_numbers, moved))
+        )
+        return Bars(bar[:, :n], bar[:, n:], gains, plant, by_added)
 
-    def _checkpoint(self, k: int) -> tuple[Array, Array, Array]:
+    def _checkpoint(self, k: int) -> State:
         q, qd, force = (np.ascontiguousarray(x[:, self.places[k]]) for x in self.checkpoints)
         return q, qd, force
 
-    def _states(self, last: int) -> list[tuple[Array, Array, Array]]:
+    def _states(self, last: int) -> list[State]:
         """States and forces from the checkpoint before an instant to that instant."""
         schedule, first = self.task.schedule, last // self.spacing * self.spacing
         q, qd, force = self._checkpoint(first)
         if first == last:
             return [(q, qd, force)]
-        states: list[tuple[Array, Array, Array]] = []
+        states: list[State] = []
         for k in range(first, last + 1):
             t = schedule.period * k
             new, rate, force = self.steps.controlled(t, q, qd, self.task.target(k), self.task.added(k))
@@ -102,9 +104,13 @@ class ProcessorWayBack:
                 q, qd = self.steps.held(t + i * schedule.step, q, qd, force)
         return states
 
-    def _period_back(self, t: float, q: Array, qd: Array, force: Array, bar: Array) -> tuple[Array, Array]:
-        """From the gradient by the state after a period to those by the state before it and by the forces held."""
+    def _period_back(self, t: float, state: State, bar: Array, moved: list[Array]) -> tuple[Array, Array]:
+        """From the gradient by the state after a period to those by the state before it and by the forces held.
+
+        moved: gradients by the plant's numbers, which are added to
+        """
         schedule, n = self.task.schedule, self.task.plant.n
+        q, qd, force = state
         states = [(q, qd)]
         for i in range(1, schedule.substeps):
             states.append(self.steps.held(t + i * schedule.step, *states[-1], force))
@@ -114,20 +120,26 @@ class ProcessorWayBack:
             return np.concatenate([y[:, n:], self._acceleration(y[:, :n], y[:, n:], force, *self.plant)], axis=1)
 
         def pull_back(y: Array, slope: Array, rate_bar: Array) -> Array:
-            nonlocal by_force
             by_q, by_qd, by_f, *by_plant = self._back(
                 y[:, :n], y[:, n:], force, *self.plant, slope[:, n:], rate_bar[:, n:]
             )
-            by_force = by_force + by_f
-            self._moved = [total + share for total, share in zip(self._moved, by_plant, strict=True)]
+            add_to([by_force, *moved], [by_f, *by_plant])
             return np.concatenate([by_q, rate_bar[:, :n] + by_qd], axis=1)
 
-        for state in reversed(states):
-            bar = rk4_pulled_back(rates, pull_back, np.concatenate(state, axis=1), schedule.step, bar)
+        for y in reversed(states):
+            bar = rk4_pulled_back(rates, pull_back, np.concatenate(y, axis=1), schedule.step, bar)
         return bar, by_force
 
 
+def add_to(totals: Sequence[Array], shares: Sequence[Array]) -> None:
+    """In place."""
+    for total, share in zip(totals, shares, strict=True):
+        total += share
+
+
 def spacing(task: RolloutTask, numbers: int) -> int:
-    """Periods between checkpoints: 1 if the states of all instants are no more numbers than these."""
-    periods, width = task.schedule.periods, 2 * task.plant.n + len(task.plant.actuators)
-    return 1 if task.rows * periods * width <= numbers else math.isqrt(periods)
+    """Periods between checkpoints: 1 if the states of all instants are no more numbers than these, or kept anyway."""
+    schedule, width = task.schedule, 2 * task.plant.n + len(task.plant.actuators)
+    if schedule.every == 1 or task.rows * schedule.periods * width <= numbers:
+        return 1
+    return math.isqrt(schedule.periods)

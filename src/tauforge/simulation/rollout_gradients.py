@@ -20,9 +20,11 @@ from tauforge.robots.evaluate import kernels_allowed
 from tauforge.robots.functions import PAYLOAD
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
+from tauforge.simulation.checks import numbers
 from tauforge.simulation.gpu_gradients import GpuWayBack
 from tauforge.simulation.processor_gradients import ProcessorWayBack
-from tauforge.simulation.rollout_task import RolloutTask, rollout_task
+from tauforge.simulation.rollout_checks import rollout_task
+from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.rollouts import Rollout, at_the_ends, rollout_of
 from tauforge.simulation.stiffness import warn_of_stiffness
 from tauforge.simulation.way_back import Bars, WayBack
@@ -74,8 +76,9 @@ def differentiable_rollout(
     pull_back(position=..., velocity=..., force=...), each of the shape of that array, 0 if left out. It returns a
     RolloutGradient by the initial states and by every array among varying, payload, gains and forces that was given.
 
-    Rows that ran away have NaN gradients. States are kept at intervals and computed again in between where they would
-    take too much memory. With initial states on a GPU everything stays there.
+    What rows share, such as gains (n, n), gets the sum over the rows. Rows that ran away have NaN gradients, and no
+    part in such sums. States are kept at intervals and computed again in between where they would take too much memory.
+    With initial states on a GPU everything stays there.
     Identity: the gradients equal differences of rollouts, and those of the same steps in JAX.
     """
     task = rollout_task(
@@ -101,7 +104,8 @@ def differentiable_rollout(
     if controller is not None:
         controller.reset()
     way_back: WayBack = GpuWayBack(task) if task.on_gpu else ProcessorWayBack(task)
-    runs = rollout_of(task, *way_back.records())
+    runs = rollout_of(task, *way_back.records)
+    finite, shape = runs.finite, runs.position.shape[:2]  # asked now: the user may change the arrays
     if not task.on_gpu:
         positions, fields = at_the_ends(task, runs.position)
         warn_of_stiffness(task.plant, positions, task.schedule.step, fields=fields)
@@ -110,40 +114,42 @@ def differentiable_rollout(
     def pull_back(
         position: ArrayLike | None = None, velocity: ArrayLike | None = None, force: ArrayLike | None = None
     ) -> RolloutGradient:
-        given = {"position": position, "velocity": velocity, "force": force}
-        bars = way_back.swept([_bar(task, name, x, getattr(runs, name)) for name, x in given.items()])
-        return _gradient(task, bars, shapes)
+        widths = (task.plant.n, task.plant.n, len(task.plant.actuators))
+        given = zip(("position", "velocity", "force"), (position, velocity, force), widths, strict=True)
+        with task.device:
+            bars = way_back.swept([_bar(task, name, x, (*shape, width)) for name, x, width in given])
+            return _gradient(task, bars, shapes, finite)
 
     return runs, pull_back
 
 
-def _bar(task: RolloutTask, name: str, given: Any, like: Any) -> Any:
-    """The gradient by an array of the rollout."""
-    library = arrays.cupy() if task.on_gpu else np
+def _bar(task: RolloutTask, name: str, given: Any, shape: Shape) -> Any | None:
+    """The gradient by an array of the rollout, of its shape and type."""
     if given is None:
-        return library.zeros(like.shape, like.dtype)
-    array = arrays.on_device(name, given) if task.on_gpu else np.asarray(given, float)
-    if array.shape != like.shape:
-        raise ShapeError(name, expected=f"{like.shape}, as of the rollout", got=str(array.shape))
-    return array.astype(like.dtype, copy=False)
+        return None
+    array = arrays.on_device(name, given) if task.on_gpu else numbers(given)
+    if array.shape != shape:
+        raise ShapeError(name, expected=f"{shape}, as of the rollout", got=str(array.shape))
+    if array.dtype.kind not in "biuf":
+        raise ShapeError(name, expected="real numbers", got=f"{array.dtype} values")
+    return array.astype(task.position.dtype, copy=False)
 
 
-def _gradient(task: RolloutTask, bars: Bars, initial: list[Shape]) -> RolloutGradient:
-    """Each of the shape that was given: what rows share gets the sum over the rows."""
-    plant = {name: _summed(bars.plant[name], x.shape) for name, x in task.plant_numbers.items()}
+def _gradient(task: RolloutTask, bars: Bars, initial: list[Shape], finite: Any) -> RolloutGradient:
+    """Each of the shape that was given: what rows share gets the sum over the rows that did not run away."""
+
+    def of_shape(rows: Any, shape: Shape) -> Any:
+        if math.prod(shape) == math.prod(rows.shape):
+            return rows.reshape(shape)
+        return rows[finite].sum(axis=0).reshape(shape)
+
+    plant = {name: of_shape(bars.plant[name], x.shape) for name, x in task.plant_numbers.items()}
     held = plant.pop(PAYLOAD.name, None)
     return RolloutGradient(
-        _summed(bars.position, initial[0]),
-        _summed(bars.velocity, initial[1]),
-        {name: _summed(bars.gains[name], x.shape) for name, x in task.gains.items()},
+        of_shape(bars.position, initial[0]),
+        of_shape(bars.velocity, initial[1]),
+        {name: of_shape(bars.gains[name], x.shape) for name, x in task.gains.items()},
         plant,
         held,
-        None if task.forces is None else _summed(bars.forces, task.forces.shape),
+        None if task.forces is None else of_shape(bars.forces, task.forces.shape),
     )
-
-
-def _summed(rows: Any, shape: Shape) -> Any:
-    """(N, ...) in this shape, whose leading dimension is N, 1 or missing."""
-    if math.prod(shape) == math.prod(rows.shape):
-        return rows.reshape(shape)
-    return rows.sum(axis=0).reshape(shape)

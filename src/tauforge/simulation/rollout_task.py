@@ -1,31 +1,25 @@
-"""What a rollout is asked for: checked before it starts, and arranged row by row."""
+"""A rollout that is to be run: its rows, its law, its plant and its schedule."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
-from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.arrays import is_on_gpu
 from tauforge.kernels.specification import Shape
-from tauforge.motion.motion import Motion, MotionSample, positive
+from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.functions import PAYLOAD
+from tauforge.robots.own_classes import method_is_as_written
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
-from tauforge.robots.varying import check_names, check_values
-from tauforge.simulation.checks import check_law, check_plant, numbers, pair_of, run_time, whole_number, whole_steps
-from tauforge.simulation.compiled_steps import can_compile
-from tauforge.simulation.step_formulas import Given, StepFormulas, field_shape
-
-Fields = Mapping[str, Any]
-PRECISIONS = ("float64", "float32")
+from tauforge.simulation.compiled_steps import Fields, can_compile
+from tauforge.simulation.step_formulas import Given, StepFormulas
 
 
 class Schedule(NamedTuple):
@@ -35,7 +29,7 @@ class Schedule(NamedTuple):
     period:   s, between two questions to the law
     substeps: in a period
     periods:  in the rollout
-    every:    so many periods one is recorded
+    every:    periods from one record to the next
     """
 
     step: float
@@ -80,17 +74,23 @@ class RolloutTask(NamedTuple):
         return is_on_gpu(self.position)
 
     @property
+    def device(self) -> AbstractContextManager[Any]:
+        """What is allocated inside lies beside the states."""
+        device: AbstractContextManager[Any] = self.position.device if self.on_gpu else nullcontext()
+        return device
+
+    @property
     def compiles(self) -> bool:
         """Whether law, dynamics and integrator can be one kernel."""
         return can_compile(self.controller, self.plant) and (self.payload is None or self._payload_is_argument)
 
     @property
     def _payload_is_argument(self) -> bool:
-        return all(
-            PAYLOAD in self.plant.functions[name].optional
-            for name in ("forward_dynamics", "inverse_dynamics")
-            if name in self.plant.functions
-        )
+        """Whether the formulas of the plant take payloads, and its methods do not say otherwise."""
+        plant = self.plant
+        dynamics = [name for name in ("forward_dynamics", "inverse_dynamics") if name in plant.functions]
+        taken = all(PAYLOAD in plant.functions[name].optional for name in dynamics)
+        return taken and method_is_as_written(type(plant), "varied_by_payload")
 
     @property
     def plant_numbers(self) -> Fields:
@@ -129,167 +129,7 @@ class RolloutTask(NamedTuple):
         return self.motion.sample(self.schedule.period * np.array(kept)).position
 
 
-def rollout_task(
-    robot: Robot,
-    controller: Controller | None,
-    motion: Motion | None,
-    *,
-    initial: tuple[ArrayLike, ArrayLike] | None,
-    duration: float | None,
-    step: float,
-    control_period: float,
-    plant: Robot | None,
-    varying: Mapping[str, ArrayLike] | None,
-    payload: Payload | None,
-    gains: Mapping[str, ArrayLike] | None,
-    forces: ArrayLike | None,
-    record_every: int,
-) -> RolloutTask:
-    """The arguments of `rollout`, checked."""
-    real = robot if plant is None else plant
-    if controller is not None and not isinstance(controller, Controller):
-        raise UnsupportedFeatureError(f"rollouts need a Controller or None, got {controller!r}", field="controller")
-    check_plant(robot, real)
-    check_law(controller, motion, initial, control_period, real)
-    h, period = positive("step", step), positive("control_period", control_period)
-    substeps = whole_steps("control_period", period, h)
-    added = None if forces is None else _forces(forces, len(real.actuators))
-    if duration is None and motion is None and added is not None:
-        periods = added.shape[-2]
-    else:
-        periods = whole_steps("duration", run_time(duration, motion), period)
-    if added is not None and added.shape[-2] != periods:
-        raise ShapeError("forces", expected=f"forces for {periods} control periods", got=str(added.shape[-2]))
-    schedule = Schedule(h, period, substeps, periods, whole_number("record_every", record_every))
-    fields = _fields(real, varying or {})
-    own_gains = _gains(controller, gains or {})
-    if initial is None:
-        if motion is None:
-            raise ModelError(
-                "the initial state is missing", field="initial", remedy="Give initial=(position, velocity) or motion="
-            )
-        start = motion.sample(0.0)
-        initial = (start.position, start.velocity)
-    shapes = [shape for shape, _ in _leading(real, fields, payload, own_gains, controller)]
-    shapes += [] if added is None else [added.shape[:-2]]
-    q, qd = (_on_gpu if any(is_on_gpu(x) for x in pair_of(initial)) else _on_processor)(initial, shapes, real.n)
-    task = RolloutTask(controller, real, motion, q, qd, own_gains, fields, payload, added, schedule)
-    if own_gains and not task.compiles:
-        raise UnsupportedFeatureError(
-            "gains can be given for our own laws only, of robots whose state is position and velocity", field="gains"
-        )
-    _check_places(task)
-    return task
-
-
-def _forces(given: Any, m: int) -> Any:
-    array = given if is_on_gpu(given) else numbers(given)
-    if array.ndim not in (2, 3) or array.shape[-1] != m:
-        raise ShapeError("forces", expected=f"(N, periods, {m}) or (periods, {m})", got=str(array.shape))
-    if not is_on_gpu(array) and not np.isfinite(array).all():
-        raise ShapeError("forces", expected="finite numbers", got="NaN or infinity")
-    return array
-
-
-def _fields(real: Robot, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Values on a GPU are not looked at, for that would copy them."""
-    there = {name: value for name, value in given.items() if is_on_gpu(value)}
-    here = check_values(real, {name: value for name, value in given.items() if name not in there})
-    check_names(real, tuple(given))
-    for name, value in there.items():
-        _check_core(name, value, real.varying_fields[name])
-    fields: dict[str, Any] = {name: there[name] if name in there else here[name] for name in given}
-    real.check_integrable(fields)
-    return fields
-
-
-def _gains(controller: Controller | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    known = {} if controller is None else {k: v for k, v in vars(controller).items() if isinstance(v, np.ndarray)}
-    found: dict[str, Any] = {}
-    for name, value in given.items():
-        if name not in known:
-            law = "no law" if controller is None else type(controller).__name__
-            names = f"Use one of {', '.join(known)}" if known else None
-            raise UnsupportedFeatureError(f"{law} has no gain {name!r}", field="gains", remedy=names)
-        found[name] = value if is_on_gpu(value) else numbers(value)
-        _check_core(name, found[name], known[name].shape)
-        if not is_on_gpu(value) and not np.isfinite(found[name]).all():
-            raise ShapeError(name, expected="finite numbers", got="NaN or infinity")
-    return found
-
-
-def _check_core(name: str, value: Any, core: Shape) -> None:
-    if value.ndim < len(core) or tuple(value.shape[value.ndim - len(core) :]) != core:
-        raise ShapeError(name, expected=f"(N, {', '.join(map(str, core))})", got=str(tuple(value.shape)))
-
-
-def _leading(
-    real: Robot, fields: Fields, payload: Payload | None, gains: Fields, controller: Controller | None
-) -> list[tuple[Shape, Shape]]:
-    """The leading shape and the core of everything that may differ from row to row."""
-    cores = [(value, field_shape(real, name)) for name, value in fields.items()]
-    cores += [] if payload is None else [(payload.numbers(), PAYLOAD.core)]
-    cores += [(value, vars(controller)[name].shape) for name, value in gains.items()]
-    return [(tuple(value.shape[: value.ndim - len(core)]), core) for value, core in cores]
-
-
-def _batch(states: Sequence[Any], shapes: list[Shape], n: int) -> Shape:
-    """(N,)"""
-    leading = [*(tuple(x.shape[:-1]) for x in states), *shapes]
-    if any(tuple(x.shape[-1:]) != (n,) for x in states):
-        raise ShapeError("initial", expected=f"(N, {n}) or ({n},)", got=str([tuple(x.shape) for x in states]))
-    try:
-        batch = np.broadcast_shapes(*leading, (1,))
-    except ValueError:
-        raise ShapeError("varying", expected="arrays with the same leading N", got=str(leading)) from None
-    if len(batch) != 1:
-        raise ShapeError("varying", expected="one leading dimension N", got=str(batch))
-    if not batch[0]:
-        raise ShapeError("initial", expected="at least one row", got=str(batch))
-    return batch
-
-
-def _on_processor(initial: Any, shapes: list[Shape], n: int) -> list[Any]:
-    states = [numbers(x) for x in pair_of(initial)]
-    batch = _batch(states, shapes, n)
-    return [np.array(np.broadcast_to(x, (*batch, n))) for x in states]
-
-
-def _on_gpu(initial: Any, shapes: list[Shape], n: int) -> list[Any]:
-    """Positions and velocities on one GPU, in one precision."""
-    found = [arrays.on_device("initial", x) for x in initial]
-    batch = _batch(found, shapes, n)
-    if found[0].dtype != found[1].dtype or str(found[0].dtype) not in PRECISIONS:
-        got = ", ".join(str(x.dtype) for x in found)
-        raise ShapeError("initial", expected="float64 or float32 numbers, both the same", got=got)
-    if found[0].device != found[1].device:
-        raise ShapeError("initial", expected="arrays on one GPU", got="arrays on two")
-    with found[0].device:
-        return [arrays.cupy().broadcast_to(x, (*batch, n)) for x in found]
-
-
-def _check_places(task: RolloutTask) -> None:
-    """Nothing is copied from a GPU to the processor, nor a force for every step from there."""
-    everything = {"forces": task.forces, **task.gains, **task.fields}
-    if task.payload is not None:
-        everything[PAYLOAD.name] = task.payload.numbers()
-    if not task.on_gpu:
-        for name, value in everything.items():
-            if is_on_gpu(value):
-                raise ShapeError(name, expected="an array of NumPy, as the initial state", got="one on a GPU")
-        return
-    device, dtype = task.position.device, task.position.dtype
-    for name, value in everything.items():
-        if value is None or (name != "forces" and not is_on_gpu(value)):
-            continue
-        found = arrays.on_device(name, value)
-        if found.dtype != dtype:
-            raise ShapeError(name, expected=f"{dtype} numbers, as the initial state", got=str(found.dtype))
-        if found.device != device:
-            raise ShapeError(name, expected=f"an array on GPU {device.id}", got=f"one on GPU {found.device.id}")
-
-
-def in_rows(value: Any, core: Shape, rows: int) -> Any:
+def as_rows(value: Any, core: Shape, rows: int) -> Any:
     """A share for every row, (rows, numbers)."""
     library = arrays.cupy() if is_on_gpu(value) else np
     return library.broadcast_to(value, (rows, *core)).reshape(rows, math.prod(core))

@@ -31,7 +31,8 @@ from tauforge.robots.varying import in_rows
 from tauforge.simulation.compiled_steps import ACCELERATING, CompiledSteps, kernel_stands_for
 from tauforge.simulation.gpu_rollouts import gpu_records
 from tauforge.simulation.integrators import FAR, LOST, ran_away, rk4
-from tauforge.simulation.rollout_task import RolloutTask, rollout_task
+from tauforge.simulation.rollout_checks import rollout_task
+from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.stiffness import warn_of_stiffness
 
 Fields = Mapping[str, Array]
@@ -110,8 +111,8 @@ def rollout(
     plant:          the robot that really moves, default `robot`
     varying:        fields of the plant, an array with a leading N each, as in its `kernel`: {"mass": (N, n)}
     payload:        what the plant really holds, one or a batch of N; the controller does not know of it
-    gains:          of the controller instead of its own, an array with a leading N each: {"kp": (N, n, n)}; they are
-                    not checked for stability
+    gains:          of the controller instead of its own, an array with a leading N each: {"kp": (N, n, n)}, or one
+                    matrix (n, n); they are not checked for stability
     forces:         (N, periods, m) or (periods, m), N m or N: in every control period added to those of the controller
     record_every:   keeps one control instant in so many; the last is always kept
     progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1

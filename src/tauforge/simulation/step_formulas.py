@@ -16,7 +16,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
-from tauforge.kernels.specification import Shape, Specification
+from tauforge.kernels.specification import Shape, Specification, inputs_of
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.functions import PAYLOAD
 from tauforge.robots.own_classes import is_as_written
@@ -131,7 +131,7 @@ class StepFormulas:
         def formula(**given: Scalars) -> list[Scalar]:
             bars = given.pop(FORCE + BAR)
             graph = traced(lambda q, qd, **more: self._forces(q, qd, more), law)
-            return pulled_back(graph, named(given), elements(wanted), bars)[1]
+            return pulled_back(graph, named(given), inputs_of(wanted.items()), bars)[1]
 
         arguments = law | {FORCE + BAR: self.forces_shape}
         return self._specified("law_pulled_back", formula, arguments, tuple(wanted.values()), law=True)
@@ -155,12 +155,14 @@ class StepFormulas:
         def formula(acceleration: Scalars, acceleration_bar: Scalars, **given: Scalars) -> list[Scalar]:
             graph = traced(self._acceleration, arguments)
             if not self._can_invert:
-                return pulled_back(graph, named(given), elements(wanted), acceleration_bar)[1]
-            force_bar = pulled_back(graph, named(given), elements({FORCE: self.forces_shape}), acceleration_bar)[1]
+                return pulled_back(graph, named(given), inputs_of(wanted.items()), acceleration_bar)[1]
+            force_bar = pulled_back(
+                graph, named(given), inputs_of({FORCE: self.forces_shape}.items()), acceleration_bar
+            )[1]
             others = self.state | self.fields
             inverse = traced(self._inverse, self.state | {ACCELERATION: self.state["qd"]} | self.fields)
             given = {name: given[name] for name in others} | {ACCELERATION: acceleration}
-            bars = iter(pulled_back(inverse, named(given), elements(others), [-x for x in force_bar])[1])
+            bars = iter(pulled_back(inverse, named(given), inputs_of(others.items()), [-x for x in force_bar])[1])
             by = {name: [next(bars) for _ in range(math.prod(core))] for name, core in others.items()}
             by[FORCE] = force_bar
             return [bar for name in wanted for bar in by[name]]
@@ -237,11 +239,6 @@ def field_shape(plant: Robot, name: str) -> Shape:
 def traced(formula: Formula, arguments: Shapes) -> Graph:
     counts = {name: math.prod(core) for name, core in arguments.items()}
     return trace(lambda *columns: formula(**dict(zip(arguments, columns, strict=True))), counts)
-
-
-def elements(arguments: Shapes) -> list[str]:
-    """The inputs of a graph that these arguments are."""
-    return [f"{name}{k}" for name, core in arguments.items() for k in range(math.prod(core))]
 
 
 def named(given: Mapping[str, Scalars]) -> dict[str, Scalar]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, Protocol
 
 
@@ -21,8 +22,12 @@ class Bars(NamedTuple):
 
 
 class WayBack(Protocol):
-    def records(self) -> tuple[Any, Any, Any]:
-        """Runs the rollout: positions, velocities and forces (N, k, ...) at the instants to record."""
+    """A rollout that was run, with the states that the way back needs.
 
-    def swept(self, bars: list[Any]) -> Bars:
-        """From the gradients by these three, of the same shapes."""
+    records: positions, velocities and forces (N, k, ...) at the instants to record; nothing else reads these arrays
+    """
+
+    records: tuple[Any, Any, Any]
+
+    def swept(self, bars: Sequence[Any | None]) -> Bars:
+        """From the gradients by the three records, of the same shapes; None for 0. Several threads may call it."""

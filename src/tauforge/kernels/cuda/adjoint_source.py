@@ -12,11 +12,9 @@ from typing import NamedTuple
 
 from tauforge.kernels.c_source.numbers import literal, number_type
 from tauforge.kernels.c_source.statements import Statements, functions
-from tauforge.kernels.cuda.loop_source import BLOCK, Loop, indented, inputs_of
+from tauforge.kernels.cuda.loop_source import BLOCK, Loop, indented
 from tauforge.kernels.cuda.source import DIALECT, ESTIMATES, PREFIX
-from tauforge.kernels.specification import Specification
-
-STAGES = 4
+from tauforge.kernels.specification import Specification, inputs_of
 
 
 class Adjoint(NamedTuple):
@@ -28,7 +26,8 @@ class Adjoint(NamedTuple):
     dynamics:        state, forces, fixed, acceleration, gradient by it -> gradients by state, forces and `moving`
     steering:        inputs among what is fixed by which the law has a gradient
     moving:          inputs among what is fixed by which the acceleration has a gradient
-    h:               the step of the integrator
+    ahead:           s, from the start of a step to each stage of Runge-Kutta but the first
+    weights:         s, of each stage in the sum
     """
 
     loop: Loop
@@ -37,7 +36,8 @@ class Adjoint(NamedTuple):
     dynamics: Specification
     steering: tuple[str, ...]
     moving: tuple[str, ...]
-    h: float
+    ahead: tuple[float, ...]
+    weights: tuple[float, ...]
 
     @property
     def identity(self) -> str:
@@ -62,10 +62,10 @@ class _Writer:
         self.adjoint, self.loop, self.bits, self.number = adjoint, adjoint.loop, bits, number_type(bits)
         self.size, self.forces = len(self.loop.states), self.loop.recorded
         self.half, self.width = self.size // 2, self.size + self.forces
-        self.zero = literal(0.0, bits)
-        h = adjoint.h
-        self.weight = f"s == 0 || s == 3 ? {literal(h / 6, bits)} : {literal(h / 3, bits)}"  # of a stage in the sum
-        self.ahead = f"s < 2 ? {literal(h / 2, bits)} : {literal(h, bits)}"  # from the start to the next stage
+        self.zero, self.fma = literal(0.0, bits), DIALECT.calls[bits]["fma"]
+        self.stages = len(adjoint.weights)
+        self.weight = _chosen(adjoint.weights, bits)
+        self.ahead = _chosen((*adjoint.ahead, 0.0), bits)  # from the start to the next stage
         self.called: set[str] = set()
 
     def source(self) -> str:
@@ -76,12 +76,13 @@ class _Writer:
             f"{number} bar[{self.size}], force_bar[{self.forces}];",
             *(f"bar[{j}] = state_bars[{j} * count + own];" for j in range(self.size)),
             *(f"{number} fixed_bar{j} = fixed_bars[{j} * count + own];" for j in fixed),
+            f"{number} taint = {self.zero};",  # NaN from the first state on that is: a row that ran away
             "#pragma unroll 1",
             "for (int k = end == steps ? steps : end - 1; k >= begin; --k) {",
             *indented(self._instant(), 1),
             "}",
             *(f"state_bars[{j} * count + own] = bar[{j}];" for j in range(self.size)),
-            *(f"fixed_bars[{j} * count + own] = fixed_bar{j};" for j in fixed),
+            *(f"fixed_bars[{j} * count + own] = fixed_bar{j} + taint;" for j in fixed),
         ]
         integers = ", ".join(f"const int {name}" for name in ("begin", "end", "steps", "every", "substeps"))
         read = ", ".join(f"const {number} *__restrict__ {x}" for x in ("prescribed", "fixed", "states", "record_bars"))
@@ -102,10 +103,13 @@ class _Writer:
             f"    const long long state = ((long long)(k - begin) * substeps + i) * {self.width} * count + own;",
             *(f"    start[{j}] = states[state + {j} * count];" for j in range(self.size)),
             *(f"    force[{j}] = states[state + {self.size + j} * count];" for j in range(self.forces)),
+            *(f"    taint = {self.fma}(start[{j}], {self.zero}, taint);" for j in range(self.size)),
             "    if (k < steps) {",
             *indented(self._step_back(), 2),
             "    }",
             "}",
+            *(f"bar[{j}] += taint;" for j in range(self.size)),
+            *(f"force_bar[{j}] += taint;" for j in range(self.forces)),
             "const bool is_kept = k % every == 0 || k == steps;",
             f"const long long record = (long long)((k + every - 1) / every) * {self.width} * count + own;",
             "if (is_kept) {",
@@ -141,11 +145,11 @@ class _Writer:
         outputs = back.outputs()
         places = [loop.fixed.index(name) for name in self.adjoint.moving]
         return [
-            f"{number} stages[{STAGES}][{n}], rates[{STAGES}][{half}], later[{n}], before[{n}];",
+            f"{number} stages[{self.stages}][{n}], rates[{self.stages}][{half}], later[{n}], before[{n}];",
             *self._stages(),
             *(f"later[{j}] = {self.zero}; before[{j}] = bar[{j}];" for j in range(n)),
             "#pragma unroll 1",
-            f"for (int s = {STAGES - 1}; s >= 0; --s) {{",
+            f"for (int s = {self.stages - 1}; s >= 0; --s) {{",
             f"    const {number} weight = {self.weight}, ahead = {self.ahead};",
             f"    {number} stage_bar[{n}];",
             *(f"    stage_bar[{j}] = weight * bar[{j}] + ahead * later[{j}];" for j in range(n)),
@@ -171,7 +175,7 @@ class _Writer:
             f"{number} stage[{n}];",
             *(f"stage[{j}] = start[{j}];" for j in range(n)),
             "#pragma unroll 1",
-            f"for (int s = 0; s < {STAGES}; ++s) {{",
+            f"for (int s = 0; s < {self.stages}; ++s) {{",
             f"    const {number} ahead = {self.ahead};",
             *indented(acceleration.lines, 1),
             *(f"    stages[s][{j}] = stage[{j}];" for j in range(n)),
@@ -210,3 +214,9 @@ class _Writer:
         made = Statements(specification.graph, inputs, DIALECT, self.bits, PREFIX)
         self.called |= made.called
         return made
+
+
+def _chosen(values: Sequence[float], bits: int) -> str:
+    """The one of stage s."""
+    *others, last = (literal(value, bits) for value in values)
+    return " : ".join([*(f"s == {k} ? {value}" for k, value in enumerate(others)), last])

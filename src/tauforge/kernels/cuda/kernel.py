@@ -213,8 +213,12 @@ class CudaKernel:
         current = arrays.cupy().cuda.Device().id
         if array.device.id != current:
             raise ShapeError("out", expected=f"an array on GPU {current}", got=f"one on GPU {array.device.id}")
-        if math.prod(batch) and arrays.walk(array, batch, core).array.data.ptr != array.data.ptr:
-            raise ShapeError("out", expected="an array with one stride between states", got=str(array.strides))
+        if math.prod(batch):
+            way = arrays.walk(array, batch, core)
+            if way.array.data.ptr != array.data.ptr:
+                raise ShapeError("out", expected="an array with one stride between states", got=str(array.strides))
+            if (not way.row and math.prod(batch) > 1) or (not way.step and way.length > 1):
+                raise ShapeError("out", expected="a place for every number", got=f"strides {array.strides}")
         return array
 
     def _function(self, layouts: tuple[str, ...], wide: bool, pairs: bool) -> tuple[Any, int]:

@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tauforge.kernels.c_source.numbers import literal, number_type
 from tauforge.kernels.c_source.statements import Statements, functions
 from tauforge.kernels.cuda.source import DIALECT, ESTIMATES, PREFIX
-from tauforge.kernels.specification import Shape, Specification
+from tauforge.kernels.specification import Specification, inputs_of
 
 BLOCK = 64  # threads
 
@@ -68,11 +68,6 @@ class Loop(NamedTuple):
             | {name: f"(k < steps ? {_added(k, own)} : 0)" for k, name in enumerate(added)}
             | {name: f"fixed[{k} * {count} + {own}]" for k, name in enumerate(self.fixed)}
         )
-
-
-def inputs_of(arguments: Iterable[tuple[str, Shape]]) -> list[str]:
-    """The inputs of a graph that these arguments are."""
-    return [f"{name}{k}" for name, core in arguments for k in range(math.prod(core))]
 
 
 def _added(place: int, own: str) -> str:

@@ -1,0 +1,168 @@
+"""Rollouts and their gradients on a GPU that is not there: kernels run thread by thread, against the processor's."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from support import pretended_gpu
+from support.cuda_on_cpu import needs_compiler
+from support.pretended_gpu import asarray
+from support.strategies import random_arm
+from support.tolerances import SINGLE, error
+from tauforge.control import PD, ComputedTorque
+from tauforge.simulation import gpu_rollouts
+
+pytestmark = [needs_compiler, pytest.mark.usefixtures("kernels_on")]
+
+SAME = 1e-11  # the same sums in another order, through some dozens of steps
+ARM = random_arm(np.random.default_rng(5), "RPR", drives=True).replace(coulomb_speed=0.5)
+MOVE = tf.motion.JointMove([0, 0, 0], [0.5, 0.2, -0.4], 0.06)
+LAW = ComputedTorque(ARM, [60, 50, 40], 12.0)
+NAMES = ("position", "velocity", "force")
+
+
+@pytest.fixture(autouse=True)
+def _gpu(monkeypatch, tmp_path):
+    pretended_gpu.pretend(monkeypatch, tmp_path)
+    monkeypatch.setattr(gpu_rollouts, "_recent", OrderedDict())
+
+
+@pytest.mark.parametrize(
+    ("dtype", "substeps", "memory"),
+    [("float64", 1, "ample"), ("float64", 2, "short"), ("float32", 1, "short"), ("float32", 2, "ample")],
+)
+def test_on_a_gpu(dtype, substeps, memory, monkeypatch):
+    """The kernels of the GPU, run thread by thread, give the processor's rollout and its gradients."""
+    monkeypatch.setattr(pretended_gpu.Device, "free", 2**40 if memory == "ample" else 1)
+    rng = np.random.default_rng(11)
+    law, rows, periods, n = LAW, 66, 5, ARM.n
+    period = MOVE.duration / periods
+    schedule = {"control_period": period, "step": period / substeps, "record_every": 3}
+    given = {
+        "initial": tuple((0.1 * rng.normal(size=(2, rows, n))).astype(dtype)),
+        "forces": rng.normal(size=(rows, periods, n)).astype(dtype),
+        "payload": tf.Payload(rng.uniform(1, 2, rows).astype(dtype)),
+        "varying": {"gravity": rng.normal(size=3).astype(dtype)},
+        "gains": {"kp": law.kp, "kv": (law.kv + rng.normal(size=(rows, n, n))).astype(dtype)},
+    }
+    there = given | {
+        "initial": tuple(map(asarray, given["initial"])),
+        "forces": asarray(np.asfortranarray(given["forces"])),
+        "gains": {name: asarray(x, dtype) for name, x in given["gains"].items()},
+    }
+    expected, expected_back = tf.differentiable_rollout(ARM, law, MOVE, **given, **schedule)
+    got, got_back = tf.differentiable_rollout(ARM, law, MOVE, **there, **schedule)
+    plain = tf.rollout(ARM, law, MOVE, **there, **schedule)
+    tolerance = SAME if dtype == "float64" else SINGLE * periods
+    for name in NAMES:
+        assert error(getattr(got, name), getattr(expected, name)) < tolerance, name
+        assert np.array_equal(getattr(got, name), getattr(plain, name))
+        assert isinstance(getattr(got, name), pretended_gpu.GpuArray)
+    assert error(got.error, expected.error) < tolerance * periods  # small differences of larger numbers
+    assert got.finite.all()
+    assert isinstance(got.error, pretended_gpu.GpuArray)
+    bars = {name: rng.normal(size=getattr(got, name).shape) / np.abs(getattr(expected, name)).max() for name in NAMES}
+    right = expected_back(**bars)
+    mine = got_back(**{name: asarray(bar, dtype) for name, bar in bars.items()})
+    for a, b in zip(flat(mine), flat(right), strict=True):
+        assert a.shape == b.shape
+        assert error(a, b) < tolerance
+
+
+def flat(gradient):
+    """All arrays of a gradient."""
+    position, velocity, gains, varying, payload, forces = gradient
+    return [x for x in (position, velocity, *gains.values(), *varying.values(), payload, forces) if x is not None]
+
+
+def compared(given, law, motion, schedule, tolerance=SAME):
+    """The gradient of half the squared states, here and there; arrays of one row each alone, none of them shared."""
+    runs, back = tf.differentiable_rollout(ARM, law, motion, **given, **schedule)
+    there = {name: on_gpu(value) for name, value in given.items()}
+    gpu_runs, gpu_back = tf.differentiable_rollout(ARM, law, motion, **there, **schedule)
+    got = gpu_back(position=gpu_runs.position, velocity=gpu_runs.velocity)
+    expected = back(position=runs.position, velocity=runs.velocity)
+    for a, b in zip(flat(got), flat(expected), strict=True):
+        assert error(a, b) < tolerance
+
+
+def on_gpu(value):
+    if isinstance(value, dict):
+        return {name: on_gpu(x) for name, x in value.items()}
+    return tuple(map(asarray, value)) if isinstance(value, tuple) else asarray(value)
+
+
+@pytest.mark.parametrize("by", ["gains", "varying", "forces"])
+def test_arguments_of_each_row_alone(by):
+    rng, rows, n = np.random.default_rng(1), 5, ARM.n
+    given = {
+        "gains": {"kp": LAW.kp + rng.normal(size=(rows, n, n))},
+        "varying": {"mass": np.array([j.mass for j in ARM.joints]) * rng.uniform(0.8, 1.2, (rows, n))},
+        "forces": rng.normal(size=(rows, 6, n)),
+    }[by]
+    start = tuple(0.1 * rng.normal(size=(2, rows, n)))
+    compared({"initial": start, by: given}, LAW, MOVE, {"control_period": 0.01, "record_every": 2**40})
+
+
+def test_a_row_that_runs_away_has_no_gradient():
+    """Also where the dynamics is linear, so that states that are NaN never enter the sums."""
+    slides = [tf.Joint(kind="P", mass=2.0, inertia=np.eye(3), before=before) for before in (np.eye(4), turned())]
+    gantry = tf.SerialArm(joints=slides, name="gantry")
+    start = (np.zeros((3, 2)), np.array([[0.0, 0], [5e9, 0], [0, 0]]))
+    law, stay = PD(gantry, 100.0, 10.0), tf.motion.JointMove([0, 0], [0.1, 0.1], 0.04)
+    options = {"control_period": 0.01, "step": 0.01}
+    forces = np.ones((3, 4, 2))
+    runs, pull_back = tf.differentiable_rollout(
+        gantry, law, stay, initial=on_gpu(start), forces=asarray(forces), **options
+    )
+    assert runs.finite.tolist() == [True, False, True]
+    got = pull_back(position=asarray(np.ones(runs.position.shape)))
+    for array in flat(got):
+        assert np.isnan(array[1]).all()
+        assert np.isfinite(array[[0, 2]]).all()
+
+
+def turned():
+    """A quarter turn about x, so that the second slide is across the first."""
+    return np.array([[1.0, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]])
+
+
+def test_arrays_of_the_user_may_change(monkeypatch):
+    rng, rows, n = np.random.default_rng(2), 4, ARM.n
+    monkeypatch.setattr(pretended_gpu.Device, "free", 1)  # parts of the way run again
+    start, forces = tuple(0.1 * rng.normal(size=(2, rows, n))), asarray(rng.normal(size=(rows, 6, n)))
+    given = {"initial": on_gpu(start), "forces": forces}
+    runs, pull_back = tf.differentiable_rollout(ARM, LAW, MOVE, **given, control_period=0.01, step=0.01, record_every=3)
+    bar = asarray(rng.normal(size=runs.position.shape))
+    expected = pull_back(position=bar)
+    for array in (runs.position, runs.velocity, runs.force, forces, *given["initial"]):
+        array -= 1.0
+    got = pull_back(position=bar)
+    for a, b in zip(flat(got), flat(expected), strict=True):
+        assert np.array_equal(a, b)
+
+
+@pytest.mark.parametrize(
+    ("more", "match"),
+    [
+        ({"forces": np.zeros((2, 6, 3))}, "forces: expected an array on the GPU"),
+        ({"forces": asarray(np.zeros((2, 6, 3), "float32"))}, "forces: expected float64 numbers, as the initial state"),
+        ({"gains": {"kp": asarray(np.eye(3, dtype="float32"))}}, "kp: expected float64 numbers"),
+        ({"varying": {"mass": asarray(np.ones((2, 4)))}}, r"mass: expected \(N, 3\)"),
+    ],
+)
+def test_what_is_elsewhere_or_of_another_type(more, match):
+    with pytest.raises(tf.ShapeError, match=match):
+        tf.rollout(ARM, LAW, MOVE, initial=on_gpu(tuple(np.zeros((2, 2, 3)))), control_period=0.01, **more)
+
+
+@pytest.mark.parametrize(
+    "more", [{"forces": asarray(np.zeros((2, 6, 3)))}, {"gains": {"kp": asarray(np.eye(3))}}], ids=["forces", "gains"]
+)
+def test_arrays_on_a_gpu_beside_states_that_are_not(more):
+    with pytest.raises(tf.ShapeError, match="expected an array of NumPy, as the initial state, got one on a GPU"):
+        tf.rollout(ARM, LAW, MOVE, initial=tuple(np.zeros((2, 2, 3))), control_period=0.01, **more)

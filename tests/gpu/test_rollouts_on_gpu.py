@@ -9,7 +9,10 @@ import tauforge as tf
 from support.tolerances import SINGLE, error
 
 cupy = pytest.importorskip("cupy", reason="needs CuPy: pip install cupy-cuda13x")
-pytestmark = pytest.mark.skipif(not cupy.cuda.is_available(), reason="needs a GPU")
+pytestmark = [
+    pytest.mark.skipif(not cupy.cuda.is_available(), reason="needs a GPU"),
+    pytest.mark.usefixtures("kernels_on"),
+]
 
 SAME = 1e-10  # the same sums in another order, through a hundred steps
 ROWS, PERIODS = 200, 40

@@ -65,10 +65,13 @@ class GpuWayBack:
         """Periods between two checkpoints: 1 if these can be all states, else what takes the least memory."""
         task, schedule, cupy = self.task, self.task.schedule, arrays.cupy()
         free = cupy.cuda.Device().mem_info[0] + cupy.get_default_memory_pool().free_bytes()
-        row = self.width * self.dtype.itemsize * task.rows
-        records = 2 * len(schedule.kept) * row  # and the gradients by them
-        forces = 0 if task.forces is None else schedule.periods * row  # generously
-        if schedule.substeps == 1 and schedule.periods * row < SHARE * (free - records - forces):
+        number = self.dtype.itemsize * task.rows
+        records = 2 * len(schedule.kept) * self.width * number  # and the gradients by them
+        forces = (
+            0 if task.forces is None else schedule.periods * len(task.plant.actuators) * number
+        )  # gradients by them
+        states = schedule.periods * self.width * number
+        if schedule.substeps == 1 and states < SHARE * (free - records - forces):
             return 1
         return max(1, math.isqrt(schedule.periods // schedule.substeps))
 

@@ -36,17 +36,34 @@ class Point(NamedTuple):
     part: str = "joint"
 
 
+class Action(NamedTuple):
+    """Where an actuator acts.
+
+    name:  the actuator's
+    place: (..., 3) m, world
+    axis:  (..., 3) unit vector, world: along a positive force, or about a positive torque
+    turns: whether it is a torque
+    """
+
+    name: str
+    place: Array
+    axis: Array
+    turns: bool
+
+
 class Drawing(NamedTuple):
     """All in world axes, m. Leading dimensions are those of the position that was drawn.
 
     points:   joints and mass centres
     segments: links, legs, the outlines of bodies
     frames:   base, links, tool or platform
+    actions:  one for each actuator, in their order; empty where the robot does not say
     """
 
     points: tuple[Point, ...] = ()
     segments: tuple[Segment, ...] = ()
     frames: tuple[Frame, ...] = ()
+    actions: tuple[Action, ...] = ()
 
     @property
     def extent(self) -> tuple[Array, Array]:

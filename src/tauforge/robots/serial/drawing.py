@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.robots.drawing import Drawing, Frame, Point, Segment
+from tauforge.robots.drawing import Action, Drawing, Frame, Point, Segment
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
@@ -33,7 +33,11 @@ def drawn(arm: SerialArm, position: ArrayLike) -> Drawing:
     segments = tuple(Segment(*each) for each in zip(names, corners, corners[1:], parts, strict=False))
     named = [Frame("base", frames[..., 0, :, :])]
     named += [Frame(joint.name, frames[..., i + 1, :, :]) for i, joint in enumerate(arm.joints)]
-    return Drawing((*joints, *centres), segments, (*named, Frame("tool", tool)))
+    actions = tuple(
+        Action(joint.name, place[..., :3, 3], place[..., :3, 2], joint.kind == "R")
+        for joint, place in zip(arm.joints, places, strict=True)
+    )
+    return Drawing((*joints, *centres), segments, (*named, Frame("tool", tool)), actions)
 
 
 def _along(frames: np.ndarray) -> list[np.ndarray]:

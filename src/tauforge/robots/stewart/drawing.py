@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.robots.drawing import Drawing, Frame, Point, Segment
+from tauforge.robots.drawing import Action, Drawing, Frame, Point, Segment
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.poses import transforms
 
@@ -36,7 +36,13 @@ def drawn(platform: StewartPlatform, position: ArrayLike) -> Drawing:
             for a, b in zip(order, [*order[1:], order[0]], strict=True)
         ]
     base = np.broadcast_to(np.eye(4), T.shape)
-    return Drawing(tuple(points), tuple(segments), (Frame("base", base), Frame("platform", T)))
+    legs = upper - lower
+    along = legs / np.linalg.norm(legs, axis=-1, keepdims=True)  # a positive force lengthens the leg
+    actions = tuple(
+        Action(actuator.name, upper[..., i, :], along[..., i, :], turns=False)
+        for i, actuator in enumerate(platform.actuators)
+    )
+    return Drawing(tuple(points), tuple(segments), (Frame("base", base), Frame("platform", T)), actions)
 
 
 def _around(corners: np.ndarray) -> list[int]:

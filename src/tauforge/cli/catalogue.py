@@ -63,7 +63,15 @@ def robots(as_json: Json = False) -> None:
     result(as_json, {"robots": found}, shown)
 
 
-def show(robot: Robot, tip: Tip = None, lock: Lock = None, as_json: Json = False) -> None:
+def show(
+    robot: Robot,
+    tip: Tip = None,
+    lock: Lock = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", metavar="FILE", help="Also draw it: .png, .svg or .pdf.")
+    ] = None,
+    as_json: Json = False,
+) -> None:
     """A robot: structure, masses, inertias, limits, and what is known to be odd about it."""
     from tauforge.cli import describing
 
@@ -71,6 +79,10 @@ def show(robot: Robot, tip: Tip = None, lock: Lock = None, as_json: Json = False
         warnings.simplefilter("always")
         mine = load_robot(robot, tip, lock)
     texts = [str(warning.message) for warning in caught]
+    if picture is not None:
+        from tauforge.pictures.plot import save_picture
+
+        save_picture(mine, picture)
     result(as_json, describing.data(mine, texts), lambda: describing.shown(mine, texts))
 
 

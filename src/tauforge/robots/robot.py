@@ -147,6 +147,11 @@ class Robot(ABC):
         """A text that determines the model, given our sources."""
         return None
 
+    @property
+    def pictured_position(self) -> Array:
+        """(n,) where pictures show the robot unless told otherwise."""
+        return defaults.pictured_position(self)
+
     @abstractmethod
     def drawing(self, position: ArrayLike) -> Drawing:
         """The points, segments and frames that pictures show, at positions (..., n)."""

@@ -54,6 +54,15 @@ def fitting_pose(platform: StewartPlatform, seed: int = 0) -> Array | None:
     return _descended(platform, starts[order[:DESCENTS]])
 
 
+def pictured_pose(platform: StewartPlatform) -> Array:
+    """A level pose (6,) in the middle of those that keep the limits; without a stroke, one of modest height."""
+    shortest, longest = _leg_range(platform)
+    level = default_guess(platform, np.linspace(shortest, longest, HEIGHTS))
+    held = level[platform.within_limits(level).hold]
+    poses = held if len(held) else level
+    return np.asarray(poses[len(poses) // (2 if platform.stroke is not None else 4)])
+
+
 def _leg_range(platform: StewartPlatform) -> Array:
     """(2, 6) m: the shortest and the longest legs; without a stroke, multiples of the size of base and platform."""
     if platform.stroke is not None:

@@ -34,7 +34,7 @@ from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart import varying as variable
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.drawing import drawn
-from tauforge.robots.stewart.fitting_pose import worries_about_limits
+from tauforge.robots.stewart.fitting_pose import pictured_pose, worries_about_limits
 from tauforge.robots.stewart.functions import EXACT, FUNCTIONS, PlatformModel
 from tauforge.robots.stewart.pose_state import PoseState
 from tauforge.robots.stewart.random_states import random_states
@@ -201,6 +201,10 @@ class StewartPlatform(PlatformDescription):
     @property
     def dissipates(self) -> bool:
         return any(self.friction)
+
+    @computed_once
+    def pictured_position(self) -> Array:
+        return pictured_pose(self)
 
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)

@@ -131,10 +131,9 @@ def _draw_body(axes: Any, drawing: Drawing, k: int, strength: float) -> None:
     for part in OUTLINES:
         corners = [segment.start[k] for segment in drawing.segments if segment.part == part]
         if len(corners) > 2:
-            from mpl_toolkits.mplot3d import art3d
-
-            area = art3d.Poly3DCollection([np.array(corners)], facecolor=STROKES[part][0], alpha=0.15 * strength)
-            axes.add_collection3d(area)
+            fan = [(0, i, i + 1) for i in range(1, len(corners) - 1)]
+            x, y, z = np.array(corners).T
+            axes.plot_trisurf(x, y, z, triangles=fan, color=STROKES[part][0], alpha=0.15 * strength, shade=False)
     for segment in drawing.segments:
         colour, width = STROKES.get(segment.part, STROKES["link"])
         ends = np.stack([segment.start[k], segment.end[k]])

@@ -17,7 +17,14 @@ author = "The tauforge developers"
 project_copyright = author
 version = release = __version__
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinx_gallery.gen_gallery", "mathml", "plain_docstrings"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx_gallery.gen_gallery",
+    "mathml",
+    "plain_docstrings",
+    "robot_pictures",
+]
 exclude_patterns = ["_build", "extensions", "**/*.ipynb", "**/sg_execution_times.rst", "sg_execution_times.rst"]
 # The gallery's settings hold a function; and it takes a blank in the path of the checkout for one in an example's name.
 suppress_warnings = ["config.cache", "sphinx_gallery.space_in_filename"]

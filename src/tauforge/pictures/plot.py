@@ -31,6 +31,7 @@ FRAME = 0.1  # of the extent
 TURN = 1.5 * np.pi  # rad that the arrow of the largest torque goes round
 ARC_POINTS = 25
 DOTS_PER_INCH = 150
+ZOOM = 0.88  # leaves room for the labels of the axes
 ENDINGS = (".png", ".svg", ".pdf")
 FAINTEST = 0.25  # opacity of the first of several positions
 
@@ -199,7 +200,7 @@ def _finish(axes: Any, low: Array, high: Array, size: float) -> None:
         getattr(axes, f"set_{letter}lim")(centre - span / 2, centre + span / 2)
         getattr(axes, f"set_{letter}label")(f"{letter} (m)")
         getattr(axes, f"{letter}axis").set_major_locator(_few_ticks())
-    axes.set_box_aspect(spans)
+    axes.set_box_aspect(spans, zoom=ZOOM)
 
 
 def _few_ticks() -> Any:

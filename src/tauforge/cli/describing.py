@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from rich.text import Text
 
-from tauforge.cli.output import item, number, table
+from tauforge.cli.output import item, table
 from tauforge.robots.robot import Robot
-from tauforge.robots.summary import Cell, Each, Span, SummaryTable, Words
+from tauforge.robots.summary import SummaryTable
+from tauforge.robots.summary_text import cell_text, sentence, texts_of
 from tauforge.terminal import one_line
 
 UPRIGHT = (0.0, 0.0, -9.81)
 UNITS = {"length": "m", "angle": "rad", "mass": "kg", "inertia": "kg m^2", "force": "N", "torque": "N m"}
-QUARTERS = {0.5: "pi/2", 1.0: "pi", -0.5: "-pi/2", -1.0: "-pi"}
 
 
 def headline(robot: Robot) -> str:
-    return one_line(_sentence(robot.summary().headline))
+    return one_line(sentence(robot.summary().headline))
 
 
 def data(robot: Robot, warnings: Sequence[str]) -> dict[str, Any]:
@@ -30,10 +29,10 @@ def data(robot: Robot, warnings: Sequence[str]) -> dict[str, Any]:
 def shown(robot: Robot, warnings: Sequence[str]) -> Iterable[Any]:
     yield headline(robot)
     if tuple(robot.gravity) != UPRIGHT:
-        yield f"gravity: {_cell(tuple(robot.gravity))} m/s^2"
+        yield f"gravity: {cell_text(tuple(robot.gravity))} m/s^2"
     yield ""
     for part in robot.summary().parts:
-        yield _table(part) if isinstance(part, SummaryTable) else _sentence(part)
+        yield _table(part) if isinstance(part, SummaryTable) else sentence(part)
     if warnings or robot.known_exceptions:
         yield Text("Beware", "bold")
         yield from (item(warning) for warning in warnings)
@@ -45,26 +44,5 @@ def shown(robot: Robot, warnings: Sequence[str]) -> Iterable[Any]:
         yield item(f"{', '.join(source.fields)}: {source.source}", source.note)
 
 
-def _sentence(words: Words) -> str:
-    return words if isinstance(words, str) else "".join(w if isinstance(w, str) else number(w) for w in words)
-
-
 def _table(part: SummaryTable) -> Any:
-    angles = [name.endswith("[rad]") for name in part.header]
-    rows = [[_cell(cell, angle) for cell, angle in zip(row, angles, strict=True)] for row in part.rows]
-    return table(part.title, part.header, rows, texts=part.texts)
-
-
-def _cell(cell: Cell, angle: bool = False) -> str:
-    if cell is None:
-        return "-"
-    if isinstance(cell, str):
-        return cell
-    if isinstance(cell, Span):
-        return f"{number(cell.lower)} to {number(cell.upper)}"
-    if isinstance(cell, Each):
-        values = [_cell(value) for value in cell.values]
-        return values[0] if len(set(values)) == 1 else "; ".join(values)
-    if isinstance(cell, tuple):
-        return ", ".join(number(x) for x in cell)
-    return QUARTERS.get(cell / math.pi, number(cell)) if angle else number(cell)  # quarter turns by their name
+    return table(part.title, part.header, texts_of(part), texts=part.texts)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from tauforge.number_text import number as number
 from tauforge.terminal import one_line, printable
 
 if TYPE_CHECKING:
@@ -94,21 +95,6 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
     return value if value is None or isinstance(value, str | int | float) else str(value)
-
-
-def number(value: float, digits: int = 4) -> str:
-    """Short, without an exponent where that is readable."""
-    if value == 0:
-        return "0"
-    if not math.isfinite(value):
-        return {"nan": "-", "inf": "inf", "-inf": "-inf"}[str(float(value))]
-    size = abs(value)
-    if 1e-3 <= size < 1e6:
-        places = max(0, digits - 1 - math.floor(math.log10(size)))
-        text = f"{value:.{places}f}"
-        return text.rstrip("0").rstrip(".") if "." in text else text
-    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-    return f"{mantissa.rstrip('0').rstrip('.')}e{int(exponent)}"
 
 
 def item(text: str, remark: str = "", mark: str = "-") -> Table:

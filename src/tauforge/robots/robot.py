@@ -31,6 +31,7 @@ from tauforge.robots.quick_call import quick
 from tauforge.robots.simplification import Simplification
 from tauforge.robots.state_space import PlainState, StateSpace
 from tauforge.robots.summary import Summary
+from tauforge.robots.summary_text import html
 
 if TYPE_CHECKING:
     from tauforge.kernels.backends import Kernel
@@ -473,6 +474,10 @@ class Robot(ABC):
     def noun(self) -> str:
         """What sentences call the robot, such as "arm"; by default its kind."""
         return self.kind
+
+    def _repr_html_(self) -> str:
+        """The summary as tables, for notebooks."""
+        return html(self.summary())
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.n} coordinates)"

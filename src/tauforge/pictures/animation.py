@@ -30,8 +30,8 @@ def animate(
 
     The page is one file that works without a network. It plays, pauses and scrubs; the picture turns and zooms.
 
-    shown:             a motion, whose forces are those of `inverse_dynamics`, or a recording with forces of its own. The
-                       target of a recording is drawn faintly. At a singular pose of a motion there are no forces.
+    shown:             a motion, whose forces are those of `inverse_dynamics` (none at a singular pose), or a recording
+                       with forces of its own, whose target is drawn faintly
     path:              the file to write, .html; one that exists is replaced
     frames_per_second: how finely the motion is sampled. A page has at most 3,000 frames, then fewer per second.
     title:             the heading of the page; by default the robot's name

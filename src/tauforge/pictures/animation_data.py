@@ -97,21 +97,26 @@ def _up(robot: Robot) -> list[float]:
 
 
 def _actuators(robot: Robot, force: Array) -> list[dict[str, Any]]:
-    """Names, units and limits; `largest`: the largest force of any actuator with this unit; `decimals` to print."""
-    sizes = np.abs(np.where(np.isfinite(force), force, 0.0)).max(axis=0)
-    largest = {
-        unit: max(float(size) for size, other in zip(sizes, robot.actuators, strict=True) if other.unit == unit)
-        for unit in {actuator.unit for actuator in robot.actuators}
-    }
+    """What the page says of each actuator.
+
+    largest:  the size of its largest force
+    scale:    that of all actuators with its unit
+    decimals: of the printed numbers
+    """
+    sizes = [float(size) for size in np.abs(np.where(np.isfinite(force), force, 0.0)).max(axis=0)]
+    scales: dict[str, float] = {}
+    for actuator, size in zip(robot.actuators, sizes, strict=True):
+        scales[actuator.unit] = max(size, scales.get(actuator.unit, 0.0))
     return [
         {
             "name": actuator.words,
             "unit": actuator.unit,
             "limit": actuator.max_force if math.isfinite(actuator.max_force) else None,
-            "largest": largest[actuator.unit],
-            "decimals": _decimals(largest[actuator.unit]),
+            "largest": size,
+            "scale": scales[actuator.unit],
+            "decimals": _decimals(scales[actuator.unit]),
         }
-        for actuator in robot.actuators
+        for actuator, size in zip(robot.actuators, sizes, strict=True)
     ]
 
 

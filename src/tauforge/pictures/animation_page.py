@@ -9,7 +9,15 @@ from importlib.resources import files
 from string import Template
 from typing import Any
 
-SCRIPTS = ("data", "camera", "shapes", "scene", "chart", "panel", "player")  # in the order in which they need each other
+SCRIPTS = (
+    "data",
+    "camera",
+    "shapes",
+    "scene",
+    "chart",
+    "panel",
+    "player",
+)  # in the order in which they need each other
 
 
 def animation_page(data: Mapping[str, Any], title: str) -> str:

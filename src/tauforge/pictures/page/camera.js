@@ -7,17 +7,27 @@ const norm = (a) => Math.hypot(a[0], a[1], a[2]);
 const unit = (a) => scaled(a, 1 / (norm(a) || 1));
 const between = (a, b, share) => add(scaled(a, 1 - share), b, share);
 
-// Two unit vectors that make a right-handed frame with a third, and lie near world axes.
-function across(axis) {
-  const least = [0, 1, 2].reduce((best, k) => (Math.abs(axis[k]) < Math.abs(axis[best]) - 1e-9 ? k : best), 0);
-  const first = unit(add([0, 1, 2].map((k) => (k === least ? 1 : 0)), axis, -axis[least]));
+// The least and the largest of some numbers, however many.
+function rangeOf(values) {
+  return values.reduce(([least, most], value) => [Math.min(least, value), Math.max(most, value)], [Infinity, -Infinity]);
+}
+
+// The world axis that these vectors keep away from.
+function farthestAxis(vectors) {
+  const nearness = [0, 1, 2].map((k) => vectors.reduce((most, one) => Math.max(most, Math.abs(one[k])), 0));
+  return nearness.reduce((best, near, k) => (near < nearness[best] - 1e-9 ? k : best), 0);
+}
+
+// Two unit vectors that make a right-handed frame with a third; the first lies nearest to a world axis.
+function across(axis, near) {
+  const first = unit(add([0, 1, 2].map((k) => (k === near ? 1 : 0)), axis, -axis[near]));
   return [first, cross(axis, first)];
 }
 
 const up = unit(data.up);
-const [east, north] = across(up);
+const [east, north] = across(up, farthestAxis([up]));
 const FIELD = 0.5; // rad, of view over the shorter side
-const MARGIN = 0.82; // of the picture, that the robot may fill
+const MARGIN = 0.86; // of the picture, that the robot may fill
 const HIGHEST = 1.5; // rad
 
 class Camera {
@@ -69,8 +79,8 @@ class Camera {
     for (let round = 0; round < 12; round += 1) {
       this.update();
       const seen = places.map((place) => this.project(place)).filter(Boolean);
-      const [left, right] = [Math.min(...seen.map((p) => p[0])), Math.max(...seen.map((p) => p[0]))];
-      const [high, low] = [Math.min(...seen.map((p) => p[1])), Math.max(...seen.map((p) => p[1]))];
+      const [left, right] = rangeOf(seen.map((place) => place[0]));
+      const [high, low] = rangeOf(seen.map((place) => place[1]));
       const metre = this.distance / this.focal;
       this.target = add(this.target, this.right, ((left + right - this.width) / 2) * metre);
       this.target = add(this.target, this.top, -((high + low - this.height) / 2) * metre);

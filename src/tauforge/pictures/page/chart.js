@@ -65,10 +65,12 @@ class Chart {
   }
 
   drawStill() {
+    this.ink = style("ink");
+    this.colours = this.actuators.map(forceColour);
     const context = this.still.getContext("2d");
     context.setTransform(this.dense, 0, 0, this.dense, 0, 0);
     context.clearRect(0, 0, this.width, this.height);
-    context.font = `11px ${style("text")}`;
+    context.font = `11px ${TEXT}`;
     context.fillStyle = style("soft");
     const rule = (x0, y0, x1, y1, colour) => {
       context.strokeStyle = colour;
@@ -80,7 +82,7 @@ class Chart {
     };
     context.textAlign = "right";
     context.textBaseline = "middle";
-    for (const [value, text] of ticks(this.low, this.high, 4)) {
+    for (const [value, text] of ticks(this.low, this.high, 5)) {
       const y = Math.round(this.y(value)) + 0.5;
       rule(LEFT, y, this.width - RIGHT, y, value === 0 ? style("soft") : style("rule"));
       context.fillText(text, LEFT - 6, y);
@@ -94,8 +96,8 @@ class Chart {
     const { values, width } = arrays.force;
     context.lineWidth = 1.6;
     context.lineJoin = "round";
-    for (const j of this.actuators) {
-      context.strokeStyle = forceColour(j);
+    this.actuators.forEach((j, place) => {
+      context.strokeStyle = this.colours[place];
       context.beginPath();
       let drawing = false;
       for (let k = 0; k < data.count; k += 1) {
@@ -106,7 +108,7 @@ class Chart {
         drawing = finite;
       }
       context.stroke();
-    }
+    });
   }
 
   draw(frame, force) {
@@ -116,18 +118,18 @@ class Chart {
     context.drawImage(this.still, 0, 0);
     context.setTransform(this.dense, 0, 0, this.dense, 0, 0);
     const x = this.x(frame);
-    context.strokeStyle = style("ink");
+    context.strokeStyle = this.ink;
     context.lineWidth = 1.25;
     context.beginPath();
     context.moveTo(x, TOP);
     context.lineTo(x, this.height - BOTTOM);
     context.stroke();
-    for (const j of this.actuators) {
-      if (!Number.isFinite(force[j])) continue;
-      context.fillStyle = forceColour(j);
+    this.actuators.forEach((j, place) => {
+      if (!Number.isFinite(force[j])) return;
+      context.fillStyle = this.colours[place];
       context.beginPath();
       context.arc(x, this.y(force[j]), 3, 0, 2 * Math.PI);
       context.fill();
-    }
+    });
   }
 }

@@ -7,11 +7,17 @@ function element(name, className, parent, text = "") {
   return made;
 }
 
+const LIMITED =
+  "Marks on a bar are the limits. Arrows are green up to 80\u00a0% of the limit, amber up to it and red beyond.";
+const UNLIMITED = "Arrows have the colours of this list. The longest is the largest force of the run.";
+
 class Panel {
   constructor(scrubTo) {
     this.rows = data.actuators.map((actuator) => this.row(actuator));
     const units = [...new Set(data.actuators.map((actuator) => actuator.unit))];
     this.charts = units.map((unit) => this.chart(unit, scrubTo));
+    const limited = data.actuators.some((actuator) => actuator.limit !== null);
+    if (data.actions.length) document.getElementById("key").textContent = limited ? LIMITED : UNLIMITED;
     this.colours();
   }
 
@@ -23,7 +29,7 @@ class Panel {
     const number = element("span", "number", value);
     element("span", "unit", value, ` ${actuator.unit}`);
     const bar = element("div", "bar", row);
-    const full = Math.max(actuator.limit ?? 0, actuator.largest) || 1;
+    const full = (actuator.limit === null ? actuator.scale : Math.max(actuator.limit, actuator.largest)) || 1;
     const fill = element("i", "fill", bar);
     element("i", "zero", bar);
     if (actuator.limit !== null) {

@@ -32,7 +32,7 @@ function goTo(wanted) {
 
 function tick(now) {
   if (!playing) return;
-  const passed = (Math.min(now - before, 250) / 1000) * Number(speed.value);
+  const passed = (Math.min(Math.max(now - before, 0), 250) / 1000) * Number(speed.value);
   before = now;
   let next = data.duration ? frame + (passed / data.duration) * last : last;
   if (next >= last) {
@@ -138,18 +138,21 @@ scrub.addEventListener("input", () => {
 scrub.max = String(last);
 const rate = data.duration ? last / data.duration : 0;
 by("about").textContent = [
-  data.robot,
+  document.title === data.robot ? "" : data.robot,
   `${data.duration.toFixed(2)} s`,
   `${data.count} frames`,
   data.thinned ? `thinned to ${rate.toPrecision(3)} a second` : "",
   arrays.target ? "target drawn faintly" : "",
 ].filter(Boolean).join(" \u00b7 ");
 addLayers();
-const sizes = new ResizeObserver(() => {
+function fill() {
   scene.resize();
   panel.resize();
   draw();
-});
+}
+
+fill();
+const sizes = new ResizeObserver(fill);
 sizes.observe(picture);
 for (const chart of panel.charts) sizes.observe(chart.canvas);
 matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => {

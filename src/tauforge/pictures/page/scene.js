@@ -1,5 +1,5 @@
 // The robot at one frame: what is drawn where, and how thick.
-const LINK = 0.019; // radii and lengths, of the robot's size
+const LINK = 0.017; // radii and lengths, of the robot's size
 const ARROW = 0.26;
 const ARC = 0.1;
 const SWEEP = 5; // rad, of the arc of the largest torque
@@ -18,37 +18,42 @@ class Scene {
 
   // Sizes that hold for the whole run.
   measure() {
-    const places = [];
     const stride = Math.max(1, Math.floor(data.count / 150));
-    for (let k = 0; k < data.count; k += stride) {
-      for (const name of ["points", "segments"]) {
-        const row = rowAt(name, k);
-        for (let j = 0; j < row.length / 3; j += 1) places.push(vector(row, j));
-      }
-    }
-    this.places = places;
-    this.size = this.sizeOf(places.slice(0, places.length / Math.ceil(data.count / stride)));
-    this.ground = Math.min(...places.map((place) => dot(place, up)));
-    const legs = [];
-    for (let k = 0; k < data.count; k += stride) {
-      const row = rowAt("segments", k);
-      data.segments.forEach((segment, j) => {
-        if (segment.part === "leg") legs.push(norm(add(vector(row, 2 * j + 1), vector(row, 2 * j), -1)));
-      });
-    }
-    this.tube = 0.62 * Math.min(...legs);
-    this.inOutline = new Set(data.outlines.flat());
-    // Where actuators act at one place, their arcs have different radii.
-    const row = rowAt("actions", 0);
-    this.rings = data.actions.map((_, k) => {
-      const same = (j) => norm(add(vector(row, 2 * j), vector(row, 2 * k), -1)) < 0.05 * this.size;
-      return Array.from({ length: k }, (__, j) => j).filter(same).length;
+    const looks = Array.from({ length: Math.ceil(data.count / stride) }, (_, k) => k * stride);
+    const vectors = (name, frame) => {
+      const row = rowAt(name, frame);
+      return Array.from({ length: row.length / 3 }, (_, k) => vector(row, k));
+    };
+    const places = looks.map((frame) => [...vectors("points", frame), ...vectors("segments", frame)]);
+    this.size = norm([0, 1, 2].map((k) => rangeOf(places[0].map((place) => place[k]))).map(([a, b]) => b - a)) || 1;
+    this.ground = rangeOf(places.flat().map((place) => dot(place, up)))[0];
+    const legs = data.segments.map((_, k) => k).filter((k) => data.segments[k].part === "leg");
+    const lengths = looks.flatMap((frame) => {
+      const ends = vectors("segments", frame);
+      return legs.map((k) => norm(add(ends[2 * k + 1], ends[2 * k], -1)));
     });
+    this.tube = 0.62 * rangeOf(lengths)[0];
+    this.inOutline = new Set(data.outlines.flat());
+    const actions = looks.map((frame) => vectors("actions", frame));
+    // Where actuators act at one place, their arcs have different radii.
+    this.radii = data.actions.map((_, k) => {
+      const same = (j) => norm(add(actions[0][2 * j], actions[0][2 * k], -1)) < 0.05 * this.size;
+      const inside = Array.from({ length: k }, (__, j) => j).filter(same).length;
+      return ARC * this.size * (1 + 0.28 * inside);
+    });
+    this.begins = data.actions.map((_, k) => farthestAxis(actions.map((row) => row[2 * k + 1])));
+    this.places = [...places.flat(), ...looks.flatMap((frame, k) => this.tips(actions[k], rowAt("force", frame)))];
   }
 
-  sizeOf(places) {
-    const spans = [0, 1, 2].map((k) => Math.max(...places.map((p) => p[k])) - Math.min(...places.map((p) => p[k])));
-    return norm(spans) || 1;
+  // Where the arrows of the forces end.
+  tips(actions, force) {
+    return data.actions.flatMap((action, k) => {
+      const [place, axis] = [actions[2 * k], actions[2 * k + 1]];
+      const share = force[k] / data.actuators[k].scale;
+      if (!action.turns) return Number.isFinite(share) ? [add(place, axis, share * ARROW * this.size)] : [];
+      const [first, second] = across(axis, this.begins[k]);
+      return [first, second].flatMap((side) => [-1, 1].map((sign) => add(place, side, sign * this.radii[k])));
+    });
   }
 
   colours() {
@@ -88,7 +93,16 @@ class Scene {
     this.marks(shapes, rowAt("points", frame));
     this.axes(shapes, rowAt("frames", frame));
     if (this.shown.forces) this.forces(shapes, rowAt("actions", frame), rowAt("force", frame));
+    if (this.shown.names) this.names(shapes, rowAt("actions", frame), rowAt("frames", frame));
     shapes.paint();
+  }
+
+  // The actuators, and the tool or the platform.
+  names(shapes, actions, frames) {
+    const put = (place, text, down) => shapes.words(place, text, this.colour.ink, this.colour.stage, [0, down]);
+    data.actions.forEach((_, k) => put(vector(actions, 2 * k), data.actuators[k].name, -18));
+    const last = data.frames.length - 1;
+    if (last >= 0) put(vector(frames, 4 * last + 3), data.frames[last], 18);
   }
 
   onGround(place) {
@@ -182,7 +196,7 @@ class Scene {
     data.points.forEach((point, k) => {
       const place = vector(points, k);
       if (point.part === "joint") shapes.ball(place, legs ? 0.95 * thick : 1.45 * thick, this.colour.joint);
-      else if (this.shown.masses) shapes.centre(place, 0.6 * thick, "#1d2026", "#ffd54a");
+      else if (this.shown.masses) shapes.centre(place, 0.6 * thick, "#1d2026", "#ffd54a", this.colour.ink);
     });
   }
 
@@ -192,7 +206,7 @@ class Scene {
       ["x", "y", "z"].forEach((name, k) => {
         const tip = add(origin, axes[k], long);
         const colour = this.colour[`axis-${name}`];
-        shapes.line(origin, tip, pixels, colour, 0.03 * this.size);
+        shapes.line(origin, tip, pixels, colour, { nearer: 0.03 * this.size });
         if (words) shapes.words(add(origin, axes[k], 1.22 * long), name, colour, this.colour.stage);
       });
     };
@@ -202,7 +216,6 @@ class Scene {
     if (last < 0) return;
     const origin = vector(frames, 4 * last + 3);
     triad(origin, [0, 1, 2].map((k) => vector(frames, 4 * last + k)), 0.11 * this.size, 3, false);
-    if (this.shown.names) shapes.words(origin, data.frames[last], this.colour.ink, this.colour.stage, [0, 16]);
   }
 
   forceColour(k, force) {
@@ -217,11 +230,9 @@ class Scene {
     data.actions.forEach((action, k) => {
       const [place, axis] = [vector(actions, 2 * k), vector(actions, 2 * k + 1)];
       const colour = this.forceColour(k, force[k]);
-      if (this.shown.names) shapes.words(place, data.actuators[k].name, this.colour.ink, this.colour.stage, [0, -16]);
-      const share = force[k] / data.actuators[k].largest;
-      if (!(Math.abs(share) >= LEAST_SHARE)) return; // none at a singular pose
-      if (action.turns) this.torque(shapes, place, axis, share, colour, this.rings[k]);
-      else this.push(shapes, place, axis, share, colour);
+      const share = force[k] / data.actuators[k].scale;
+      if (action.turns) this.torque(shapes, k, place, axis, share, colour);
+      else if (Math.abs(share) >= LEAST_SHARE) this.push(shapes, place, axis, share, colour);
     });
   }
 
@@ -231,21 +242,23 @@ class Scene {
     const head = Math.min(0.05 * this.size, Math.abs(long));
     const neck = add(place, along, Math.abs(long) - head);
     const pixels = Math.max(0.016 * this.size * this.camera.focal / this.camera.distance, 3);
-    shapes.line(place, neck, pixels, colour, 0.04 * this.size);
+    shapes.line(place, neck, pixels, colour, { nearer: 0.04 * this.size });
     shapes.head(neck, along, head, 0.45 * head, colour);
   }
 
-  torque(shapes, place, axis, share, colour, ring) {
-    const [first, second] = across(axis);
-    const radius = ARC * this.size * (1 + 0.28 * ring);
+  torque(shapes, k, place, axis, share, colour) {
+    const [first, second] = across(axis, this.begins[k]);
+    const radius = this.radii[k];
+    shapes.ring(place, first, second, radius, faded(colour, 0.35));
+    if (!(Math.abs(share) >= LEAST_SHARE)) return; // NaN at a singular pose
     const sweep = share * SWEEP;
     const at = (angle) => add(add(place, first, radius * Math.cos(angle)), second, radius * Math.sin(angle));
     const head = Math.min(0.045 * this.size, Math.abs(sweep) * radius);
     const end = sweep - (Math.sign(sweep) * head) / radius;
     const count = Math.max(Math.ceil(Math.abs(end) / 0.12), 1);
     const pixels = Math.max(0.014 * this.size * this.camera.focal / this.camera.distance, 2.5);
-    for (let k = 0; k < count; k += 1) {
-      shapes.line(at((end * k) / count), at((end * (k + 1)) / count), pixels, colour);
+    for (let j = 0; j < count; j += 1) {
+      shapes.line(at((end * j) / count), at((end * (j + 1)) / count), pixels, colour);
     }
     const along = scaled(cross(axis, unit(add(at(end), place, -1))), Math.sign(sweep));
     shapes.head(at(end), along, head, 0.5 * head, colour);

@@ -10,6 +10,8 @@ function shaded(colour, share) {
   return `rgb(${mixed.join(" ")})`;
 }
 
+const TEXT = style("text");
+
 function faded(colour, alpha) {
   return `rgb(${channels(colour).join(" ")} / ${alpha})`;
 }
@@ -82,7 +84,7 @@ class Shapes {
   }
 
   // The sign of a centre of mass: a disc in quarters.
-  centre(place, radius, dark, light) {
+  centre(place, radius, dark, light, rim) {
     const seen = this.camera.project(place);
     if (!seen) return;
     this.put(seen[2] - 3 * radius, (context) => {
@@ -97,7 +99,7 @@ class Shapes {
       disc(light, 0, 2 * Math.PI);
       disc(dark, 0, Math.PI / 2);
       disc(dark, Math.PI, 1.5 * Math.PI);
-      context.strokeStyle = dark;
+      context.strokeStyle = rim;
       context.lineWidth = 1;
       context.beginPath();
       context.arc(seen[0], seen[1], r, 0, 2 * Math.PI);
@@ -121,17 +123,25 @@ class Shapes {
     });
   }
 
-  line(start, end, pixels, colour, nearer = 0) {
+  line(start, end, pixels, colour, { nearer = 0, cap = "round" } = {}) {
     for (const [a, b] of this.pieces(start, end, 0.1 * this.size)) {
       this.put((a[2] + b[2]) / 2 - nearer, (context) => {
         context.strokeStyle = colour;
         context.lineWidth = pixels;
-        context.lineCap = "round";
+        context.lineCap = cap;
         context.beginPath();
         context.moveTo(a[0], a[1]);
         context.lineTo(b[0], b[1]);
         context.stroke();
       });
+    }
+  }
+
+  // A thin circle about an axis, behind the arrow that follows it.
+  ring(place, first, second, radius, colour) {
+    const at = (angle) => add(add(place, first, radius * Math.cos(angle)), second, radius * Math.sin(angle));
+    for (let k = 0; k < 36; k += 1) {
+      this.line(at((k * Math.PI) / 18), at(((k + 1) * Math.PI) / 18), 1.25, colour, { cap: "butt" });
     }
   }
 
@@ -158,7 +168,7 @@ class Shapes {
     const seen = this.camera.project(place);
     if (!seen) return;
     this.put(-Infinity, (context) => {
-      context.font = `600 12px ${style("text")}`;
+      context.font = `600 12px ${TEXT}`;
       context.textAlign = "center";
       context.textBaseline = "middle";
       context.lineJoin = "round";

@@ -79,10 +79,8 @@ def test_it_is_drawn_without_requests_or_complaints(
     page.close()
 
 
-@ROBOTS
+@pytest.mark.parametrize("name", ["puma560", "scara", "motion-rig"])
 def test_scrubbing_shows_the_forces_of_the_library(browser: Any, addresses: dict[str, str], name: str) -> None:
-    if name == "recording":
-        pytest.skip("its forces are those of the run")
     robot, motion = tf.load(name), motion_of(name)
     page, wrong = opened(browser, addresses[name], viewport=DESKTOP, **STILL)
     last = int(page.locator("#scrub").get_attribute("max"))

@@ -97,9 +97,18 @@ class Scene {
     shapes.paint();
   }
 
-  // The actuators, and the tool or the platform.
+  // The actuators, and the tool or the platform. Names that would cover another stand above it.
   names(shapes, actions, frames) {
-    const put = (place, text, down) => shapes.words(place, text, this.colour.ink, this.colour.stage, [0, down]);
+    const taken = [];
+    const covers = (x, y) => taken.some((other) => Math.abs(other[0] - x) < 40 && Math.abs(other[1] - y) < 13);
+    const put = (place, text, shift) => {
+      const seen = this.camera.project(place);
+      if (!seen) return;
+      let down = shift;
+      while (covers(seen[0], seen[1] + down)) down -= 14;
+      taken.push([seen[0], seen[1] + down]);
+      shapes.words(place, text, this.colour.ink, this.colour.stage, [0, down]);
+    };
     data.actions.forEach((_, k) => put(vector(actions, 2 * k), data.actuators[k].name, -18));
     const last = data.frames.length - 1;
     if (last >= 0) put(vector(frames, 4 * last + 3), data.frames[last], 18);

@@ -21,7 +21,7 @@ from .errors import (
 from .export import export_c
 from .export import symbolic as symbolic
 from .kernels.cpu.threads import get_threads, set_threads
-from .pictures import plot
+from .pictures import animate, plot
 from .robots.base_motion import BaseMotion
 from .robots.loading import catalogue, load, loads
 from .robots.model_names import FORMULATIONS, STEWART_MODELS
@@ -68,6 +68,7 @@ __all__ = [
     "UnphysicalInertiaWarning",
     "UnsupportedFeatureError",
     "analysis",
+    "animate",
     "catalogue",
     "control",
     "differentiable_rollout",

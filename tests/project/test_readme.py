@@ -25,6 +25,7 @@ PAGES = {
     "docs/speed.md": 2,
     "docs/differentiable.md": 5,
     "docs/c-code.md": 1,
+    "docs/pictures.md": 3,
 }
 
 

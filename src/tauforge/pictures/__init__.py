@@ -1,5 +1,6 @@
-"""Robots as pictures, from their drawings."""
+"""Robots as pictures: in space at a position, and pages that play a motion or a recording."""
 
+from tauforge.pictures.animation import animate
 from tauforge.pictures.plot import plot
 
-__all__ = ["plot"]
+__all__ = ["animate", "plot"]

@@ -1,0 +1,111 @@
+"""The instants of an animation: positions, forces and targets of a motion or a recording, evenly spread over time."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.errors import ModelError, ShapeError
+from tauforge.motion.columns import columns_of
+from tauforge.motion.motion import Motion, positive
+from tauforge.robots.robot import Robot
+from tauforge.simulation.checks import check_law, counted
+from tauforge.simulation.recording import Recording
+from tauforge.simulation.rollouts import Rollout
+
+MOST_FRAMES = 3_000
+ONE_ROW = (
+    "Take one row: tf.Recording(run.time, run.position[0], run.velocity[0], 0 * run.velocity[0], run.force[0], "
+    "run.target_position, 0 * run.target_position)"
+)
+
+
+class AnimationFrames(NamedTuple):
+    """The state at k instants.
+
+    times:    (k,) s, evenly spaced
+    position: (k, n) rad or m; poses for a platform
+    force:    (k, m) N m or N; NaN where there is none
+    target:   (k, n) the positions that were wanted, or None
+    thinned:  whether there are fewer frames than were asked for
+    """
+
+    times: Array
+    position: Array
+    force: Array
+    target: Array | None
+    thinned: bool
+
+
+def animation_frames(robot: Robot, shown: object, frames_per_second: float) -> AnimationFrames:
+    """The frames of a motion or a recording; ModelError or ShapeError where it does not fit the robot."""
+    rate = positive("frames_per_second", frames_per_second)
+    if isinstance(shown, Motion):
+        check_law(None, shown, None, None, robot)
+        return _of_motion(robot, shown, rate)
+    if isinstance(shown, Recording):
+        _check_recording(robot, shown)
+        return _of_recording(robot, shown, rate)
+    remedy = ONE_ROW if isinstance(shown, Rollout) else None
+    raise ModelError(f"expected a Motion or a Recording, got a {type(shown).__name__}", field="shown", remedy=remedy)
+
+
+def _instants(start: float, end: float, rate: float) -> tuple[Array, bool]:
+    """Times (k,) s with about this rate, both ends among them, and whether there would have been too many."""
+    wanted = (end - start) * rate
+    count = int(min(np.ceil(wanted - 1e-9), MOST_FRAMES - 1)) + 1
+    return np.linspace(start, end, count), wanted > MOST_FRAMES - 1
+
+
+def _of_motion(robot: Robot, motion: Motion, rate: float) -> AnimationFrames:
+    times, thinned = _instants(0.0, motion.duration, rate)
+    sample = motion.sample(times)
+    return AnimationFrames(times, sample.position, robot.forces_without_raising(*sample), None, thinned)
+
+
+def _of_recording(robot: Robot, recording: Recording, rate: float) -> AnimationFrames:
+    times, thinned = _instants(float(recording.time[0]), float(recording.time[-1]), rate)
+    angles = [k for k, coordinate in enumerate(robot.coordinates) if coordinate.wraps]
+    position = _between(times, recording.time, recording.position, angles)
+    target = None
+    if np.isfinite(recording.target_position).all():
+        target = _between(times, recording.time, recording.target_position, angles)
+    return AnimationFrames(times, position, _between(times, recording.time, recording.force, []), target, thinned)
+
+
+def _between(times: Array, rows_at: Array, rows: Array, angles: list[int]) -> Array:
+    """Rows (k, n) at these times, on straight lines between the given ones; the columns `angles` go the short way."""
+    straight = np.array(rows, float)
+    straight[:, angles] = np.unwrap(straight[:, angles], axis=0)
+    return np.stack([np.interp(times, rows_at, column) for column in straight.T], axis=-1)
+
+
+def _check_recording(robot: Robot, recording: Recording) -> None:
+    """That the recording has the robot's coordinates and actuators, and finite positions."""
+    own, rows = columns_of(robot), len(recording.time)
+    for name, columns, what in (("position", own.position, "coordinate"), ("force", own.force, "actuator")):
+        values = getattr(recording, name)
+        if values.shape != (rows, len(columns)):
+            raise ShapeError(
+                f"shown.{name}",
+                expected=f"{rows} rows of {counted(columns, what)}, as {robot.name} has",
+                got=str(values.shape),
+            )
+    names = tuple(column.name for group in own for column in group)
+    pairs = [
+        (recording.columns, names),
+        (recording.units, tuple(column.unit for column in own.position)),
+        (recording.force_units, tuple(column.unit for column in own.force)),
+    ]
+    for theirs, ours in pairs:
+        if theirs and theirs != ours:
+            x, y = next((x, y) for x, y in zip(theirs, ours, strict=True) if x != y)
+            recorded = f"of {recording.robot}" if recording.robot else "of another robot"
+            raise ModelError(
+                f"the recording {recorded} does not fit {robot.name}: it has {x} where {robot.name} has {y}",
+                field="shown",
+            )
+    if not rows or not np.isfinite(recording.position).all() or not (np.diff(recording.time) > 0).all():
+        raise ShapeError("shown", expected="finite positions at increasing times", got="other rows")

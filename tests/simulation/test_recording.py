@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -149,3 +150,13 @@ def test_bad_files_of_motions(tmp_path, text, match):
     path.write_text(text)
     with pytest.raises(tf.ModelError, match=match):
         tf.motion.Sampled.from_csv(path, ["a"])
+
+
+def test_a_notebook_shows_the_plot(monkeypatch):
+    pytest.importorskip("matplotlib")
+    run = tf.simulate(ARM, initial=START, duration=0.02, step=0.01)
+    picture = run._repr_png_()
+    assert picture is not None
+    assert picture.startswith(b"\x89PNG\r\n")
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert run._repr_png_() is None

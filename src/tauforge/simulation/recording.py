@@ -213,6 +213,16 @@ class Recording:
         every[-1].set_xlabel("time, s")
         return figure
 
+    def _repr_png_(self) -> bytes | None:
+        """The plot, for notebooks; None without matplotlib."""
+        try:
+            figure = self.plot()
+        except ModelError:
+            return None
+        picture = io.BytesIO()
+        figure.savefig(picture, format="png")
+        return picture.getvalue()
+
     def _panels(self, quantity: str) -> list[tuple[str, list[str], dict[int, Array]]]:
         """Label, names and columns by their places, of the columns that share a unit, for each unit of a quantity."""
         values = getattr(self, quantity)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 
 import tauforge as tf
@@ -54,3 +55,22 @@ def test_names_cannot_be_markup():
 
 def test_robots_of_other_kinds():
     assert "<table>" in CartPendulum()._repr_html_()
+
+
+def test_sizing_reports():
+    """A table of the legs, and one of the limits, of which one is broken."""
+    rig = tf.load("motion-rig")
+    time = np.linspace(0.0, 1.0, 21)
+    poses = np.tile(rig.pictured_position, (21, 1))
+    poses[:, 0] += 0.5 * time
+    still = np.zeros((21, 6))
+    found = tf.analysis.size_actuators(rig, time, poses, still, still)
+    parsed = Cells()
+    parsed.feed(found._repr_html_())
+    assert not parsed.open
+    legs = np.array(parsed.cells[:48]).reshape(6, 8)
+    assert legs[:, 0].tolist() == list("123456")
+    assert np.allclose(legs[:, 1].astype(float), found.peak_force.value, rtol=1e-3)  # four digits are printed
+    states = [cell for cell in parsed.cells if cell in ("holds", "BROKEN")]
+    assert states == ["holds" if margin.value >= 0 else "BROKEN" for margin in found.margins]
+    assert "BROKEN" in states

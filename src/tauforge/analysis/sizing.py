@@ -11,12 +11,16 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
+from tauforge.robots.summary import Rows, Summary, SummaryTable
+from tauforge.robots.summary_text import html
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.limits import Limits
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 LEGS = 6
+LEG_COLUMNS = ("leg", "force [N]", "RMS [N]", "speed [m/s]", "power [W]", "mean [W]", "shortest [m]", "longest [m]")
+MARGIN_COLUMNS = ("limit", "", "margin", "unit", "leg", "at [s]")
 SAME = 1e-6  # relative: values that differ by less are equal; near singular poses rounding grows to that
 
 
@@ -96,6 +100,25 @@ class Sizing:
     def within_limits(self) -> bool:
         """Whether every limit of the platform holds during the whole motion, and no singular pose is crossed."""
         return not self.crosses_singularity and all(margin.value >= 0 for margin in self.margins)
+
+    def summary(self) -> Summary:
+        """The report as tables: legs, and limits where their margin is smallest."""
+        peaks = (self.peak_speed.value, self.peak_power.value)
+        columns = (self.peak_force.value, self.rms_force, *peaks, self.mean_power, self.shortest, self.longest)
+        rows: Rows = tuple((f"{i + 1}", *(float(column[i]) for column in columns)) for i in range(LEGS))
+        legs = SummaryTable("Peaks, RMS force, mean power and lengths of the legs", LEG_COLUMNS, rows)
+        margins: Rows = tuple(
+            (m.limit, "holds" if m.value >= 0 else "BROKEN", m.value, m.unit, m.leg, m.time) for m in self.margins
+        )
+        limits = SummaryTable("Limits, where the margin is smallest", MARGIN_COLUMNS, margins, texts=2)
+        value, time = self.condition
+        condition = ("Condition number of the force matrix: at most ", value, ", at ", time, " s.")
+        verdict = "All limits hold" if self.within_limits else "Not all limits hold"
+        return Summary(f"Sizing: {verdict}", (legs, *((limits,) if margins else ()), condition))
+
+    def _repr_html_(self) -> str:
+        """The summary, for notebooks."""
+        return html(self.summary())
 
 
 def size_actuators(

@@ -118,16 +118,21 @@ def _check_controller(
             )
 
 
+def given_or_start(initial: State | None, motion: Motion | None) -> State:
+    """The initial state, by default where the motion starts."""
+    if initial is not None:
+        return initial
+    if motion is None:
+        raise ModelError(
+            "the initial state is missing", field="initial", remedy="Give initial=(position, velocity) or motion="
+        )
+    start = motion.sample(0.0)
+    return start.position, start.velocity
+
+
 def initial_state(initial: State | None, motion: Motion | None, n: int) -> tuple[Array, Array]:
     """Position and velocity, (n,) each."""
-    if initial is None:
-        if motion is None:
-            raise ModelError(
-                "the initial state is missing", field="initial", remedy="Give initial=(position, velocity) or motion="
-            )
-        start = motion.sample(0.0)
-        initial = (start.position, start.velocity)
-    position, velocity = pair_of(initial)
+    position, velocity = pair_of(given_or_start(initial, motion))
     values = []
     for name, value in (("initial position", position), ("initial velocity", velocity)):
         array = numbers(value)

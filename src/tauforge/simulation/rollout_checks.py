@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.control.controller import Controller
-from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.arrays import is_on_gpu
 from tauforge.kernels.cuda.backend import DTYPES
@@ -19,7 +19,16 @@ from tauforge.robots.functions import PAYLOAD
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.varying import check_names, check_values
-from tauforge.simulation.checks import check_law, check_plant, numbers, pair_of, run_time, whole_number, whole_steps
+from tauforge.simulation.checks import (
+    check_law,
+    check_plant,
+    given_or_start,
+    numbers,
+    pair_of,
+    run_time,
+    whole_number,
+    whole_steps,
+)
 from tauforge.simulation.compiled_steps import Fields
 from tauforge.simulation.rollout_task import RolloutTask, Schedule
 from tauforge.simulation.step_formulas import field_shape
@@ -62,17 +71,11 @@ def rollout_task(
     own_gains = _gains(controller, _mapping("gains", gains))
     if payload is not None and not isinstance(payload, Payload):
         raise ShapeError("payload", expected="a Payload", got=repr(payload))
-    if initial is None:
-        if motion is None:
-            raise ModelError(
-                "the initial state is missing", field="initial", remedy="Give initial=(position, velocity) or motion="
-            )
-        start = motion.sample(0.0)
-        initial = (start.position, start.velocity)
+    state = pair_of(given_or_start(initial, motion))
     shapes = _leading(real, fields, payload, own_gains, controller)
     if added is not None:
         shapes["forces"] = added.shape[:-2]
-    q, qd = (_on_gpu if any(is_on_gpu(x) for x in pair_of(initial)) else _on_processor)(initial, shapes, real.n)
+    q, qd = (_on_gpu if any(map(is_on_gpu, state)) else _on_processor)(state, shapes, real.n)
     task = RolloutTask(controller, real, motion, q, qd, own_gains, fields, payload, added, schedule)
     if payload is not None and not task.on_gpu:
         real.varied_by_payload(payload, fields)  # says so where the plant cannot carry one
@@ -160,7 +163,7 @@ def _batch(states: Sequence[Any], shapes: Mapping[str, Shape], n: int) -> Shape:
 
 
 def _on_processor(initial: Any, shapes: Mapping[str, Shape], n: int) -> list[Any]:
-    states = [numbers(x) for x in pair_of(initial)]
+    states = [numbers(x) for x in initial]
     batch = _batch(states, shapes, n)
     return [np.array(np.broadcast_to(x, (*batch, n))) for x in states]
 

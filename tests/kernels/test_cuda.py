@@ -167,7 +167,7 @@ def test_every_function_has_a_source(name):
 
 def test_rows_that_do_not_fit_are_written_directly():
     found = operands((("q", (6,)),), ((6, 6), (60, 60)), ("rows",) * 3)
-    block = block_size(found, 64)
+    block = block_size(found, 64, crowded=False)
     kept = fitting(found, 64, block)
     assert [operand.layout for operand in kept] == ["rows", "rows", "strided"]
     assert sum(o.pitch for o in kept if o.staged) * block * 8 <= SHARED_BYTES

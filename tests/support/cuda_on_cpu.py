@@ -26,8 +26,10 @@ using namespace std;
 #define __forceinline__ inline
 #define __launch_bounds__(...)
 #define __shared__ static
+#define __align__(n) __attribute__((aligned(n)))
 struct Index { unsigned x; };
 struct float2 { float x, y; };
+struct alignas(16) int4 { int x, y, z, w; };
 static thread_local Index threadIdx, blockIdx;
 static barrier<> *together;
 static inline void __syncthreads() { together->arrive_and_wait(); }
@@ -63,7 +65,17 @@ def compiled(source: str, name: str, folder) -> ctypes.CDLL:
     path = folder / "kernel.cpp"
     path.write_text(HEAD + source + launch)
     library = folder / "kernel.so"
-    options = ["-O1", "-std=c++20", "-shared", "-fPIC", "-pthread", "-Wno-unknown-pragmas", "-o", library]
+    options = [
+        "-O1",
+        "-std=c++20",
+        "-fno-strict-aliasing",
+        "-shared",
+        "-fPIC",
+        "-pthread",
+        "-Wno-unknown-pragmas",
+        "-o",
+        library,
+    ]
     done = subprocess.run([COMPILER, *options, path], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr[:3000]
     return ctypes.CDLL(str(library))

@@ -31,7 +31,7 @@ class ProcessorWayBack:
             self.steps = CompiledSteps(formulas, self.gains, self.plant)
             self._acceleration = compile_(formulas.acceleration(), "float64")
             self._back = compile_(formulas.acceleration_pulled_back(), "float64")
-            self._law_back = compile_(formulas.law_pulled_back(), "float64")
+            self._law_back = compile_(formulas.law_pulled_back(formulas.state | formulas.gains), "float64")
         except NoKernelError as error:
             raise UnsupportedFeatureError(f"gradients need compiled kernels: {error}", field="rollout") from None
         self.steering, self.moving = tuple(formulas.gains.values()), tuple(formulas.fields.values())

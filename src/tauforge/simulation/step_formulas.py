@@ -124,9 +124,9 @@ class StepFormulas:
 
         return self._specified("held_step", formula, arguments, tuple(self.state.values()))
 
-    def law_pulled_back(self) -> Specification:
-        """State, targets, gains and the gradient by the forces -> the gradients by the state and by the gains."""
-        wanted, law = self.state | self.gains, self.state | self.targets | self.gains
+    def law_pulled_back(self, wanted: Shapes) -> Specification:
+        """State, targets, gains and the gradient by the forces -> gradients by what is wanted of state and gains."""
+        law = self.state | self.targets | self.gains
 
         def formula(**given: Scalars) -> list[Scalar]:
             bars = given.pop(FORCE + BAR)
@@ -134,7 +134,8 @@ class StepFormulas:
             return pulled_back(graph, named(given), inputs_of(wanted.items()), bars)[1]
 
         arguments = law | {FORCE + BAR: self.forces_shape}
-        return self._specified("law_pulled_back", formula, arguments, tuple(wanted.values()), law=True)
+        name = f"law_pulled_back_to_{'_'.join(wanted)}"
+        return self._specified(name, formula, arguments, tuple(wanted.values()), law=True)
 
     def acceleration(self) -> Specification:
         """State, forces, fields -> acceleration."""

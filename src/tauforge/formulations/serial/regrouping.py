@@ -13,6 +13,7 @@ from typing import NamedTuple
 from tauforge.algebra.inertias import moved, point_mass_inertia, rotated
 from tauforge.algebra.scalars import Scalar, is_number, is_zero
 from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
+from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
 
 ROUNDING = 1e-15  # rounding error of an exact zero after regrouping, relative to the terms that cancelled
@@ -81,6 +82,26 @@ def regrouped(chain: Chain) -> Chain:
                 inertia=rounded(inner.inertia + I_in, inner.inertia, I_in),
             )
     return Chain(tuple(result), chain.last)
+
+
+def carrying(chain: Chain, payload: BodyParameters, tool: Transform) -> Chain:
+    """The chain whose last link holds the payload too, which is given in the tool frame. It is not regrouped.
+
+    Regrouping would make parameters of every link depend on the payload. Here only ten of the last link do.
+    Identity: moves as the chain of the arm whose last body is both as one (`parameters.with_payload`).
+    """
+    R, p = chain.last
+    place = Transform(R.times(tool.rotation), R @ tool.translation + p)
+    c = place.rotation @ payload.com + place.translation
+    I = rotated(payload.inertia, place.rotation) + point_mass_inertia(payload.mass, c)
+    last = chain.frames[-1]
+    both = last._replace(
+        mass=last.mass + payload.mass,
+        first_moment=last.first_moment + c * payload.mass,
+        inertia=last.inertia + I,
+        flat=False,
+    )
+    return Chain((*chain.frames[:-1], both), chain.last)
 
 
 def axis_second_moment(h: Vector, I: Matrix) -> tuple[Scalar, bool]:

@@ -46,16 +46,16 @@ def tip_mass_matrix(t: Tip | FreeTip) -> Matrix:
     leg, sigma, rho = t.leg, t.sigma, t.rho
     J, r, m = leg.J, leg.upper_moment, leg.tip_mass
     Li, ni = t.L_inverse, t.n_inverse
-    J11 = J[2, 2] + sigma * sigma * (J[0, 0] - J[2, 2]) + 2.0 * (sigma * rho * J[0, 2])
+    J11 = J[2, 2] + sigma * sigma * (J[0, 0] - J[2, 2]) + sigma * rho * (2.0 * J[0, 2])
     J12 = rho * J[1, 2] + sigma * J[0, 1]
-    vv = 2.0 * (r.x * Li) - 2.0 * (r.z * (sigma * ni)) + J11 * (ni * ni)
-    zz = 2.0 * (r.x * Li) + J[1, 1] * (Li * Li)
+    half_vv = r.x * Li - r.z * (sigma * ni) + J11 * (0.5 * (ni * ni))
+    half_zz = r.x * Li + (0.5 * J[1, 1]) * (Li * Li)
     vz = r.y * (sigma * ni) - J12 * (Li * ni)
     sv, sz = -(r.y * Li), -(r.z * Li)
     s, v = t.S * Li, t.n * ni
     z = (t.k - s * sigma) * t.rho_inverse
-    to_v = s * sv + v * (0.5 * vv) + z * vz
-    to_z = s * sz + z * (0.5 * zz)
+    to_v = s * sv + v * half_vv + z * vz
+    to_z = s * sz + z * half_zz
     to_s = s * (0.5 * leg.reflected_mass)
     entries: list[list[Scalar]] = [[0.0] * 3 for _ in range(3)]
     S, V, Z, TV, TZ, TS = (tuple(x) for x in (s, v, z, to_v, to_z, to_s))
@@ -123,15 +123,17 @@ def forward_dynamics(
 ) -> tuple[Vector, Vector, Scalar]:
     """Accelerations (a, alpha) that the actuators produce, and a doubt of them: at least 1 where M may be singular.
 
-    The accelerations in m are not used.
+    The accelerations in m are not used. The equations are solved for the difference from free fall: the weight of the
+    platform, which cancels, is never formed.
     Identity: inverse_dynamics at the result gives the actuators' forces back.
     """
-    found, q1 = gathered(p, without_acceleration(m), actuators)
+    fall = p.up * -p.g
+    found, q1 = gathered(p, m._replace(a=fall, alpha=ZERO), actuators)
     force, moment = without(found.wrench, external, q1)
     factors = factored(assembled(*mass_blocks(p, m.R, found.tips)))
     x = solved(factors, [-y for y in (*force, *moment)])
     alpha = Vector(*x[3:])
-    return Vector(*x[:3]) - cross(alpha, q1), alpha, doubt_of(factors)
+    return fall + Vector(*x[:3]) - cross(alpha, q1), alpha, doubt_of(factors)
 
 
 def doubt_of(factors: Factors) -> Scalar:

@@ -127,19 +127,19 @@ def tip_force(
     # components across the leg of the second derivative of s; a contains gravity, which is removed again
     sv = (a.v - g * up.v) * t.L_inverse - twice * Wz
     sz = (a.z - g * up.z) * t.L_inverse + twice * w2
-    w12, w11, w22, sr = w1 * w2, w1 * w1, w2 * w2, sigma * rho
-    sw, wsz = sigma * w12, sr * w11
-    a1 = (sv - (sw + sw)) * t.rho_inverse  # w1'
-    a2 = wsz - sz  # w2'
+    w12, w11, w22, sr = (w1 + w1) * w2, w1 * w1, w2 * w2, sigma * rho  # w12 is twice the product: so it always occurs
+    across = sv - sigma * w12
+    a1 = across * t.rho_inverse  # w1'
+    a2 = sr * w11 - sz  # w2'
     # Lagrange's equations in (w1, w2) of both parts about the base joint, the upper one as if it did not slide
     J = leg.J
     s2 = sigma * sigma
     dJ = J[0, 0] - J[2, 2]
-    J11 = J[2, 2] + s2 * dJ + 2.0 * (sr * J[0, 2])
+    J11 = J[2, 2] + s2 * dJ + sr * (2.0 * J[0, 2])
     J12, J22 = rho * J[1, 2] + sigma * J[0, 1], J[1, 1]
-    half_slope = (2.0 * s2 - 1.0) * J[0, 2] - sr * dJ  # half the derivative of J11 by the angle about v
+    half_slope = s2 * (2.0 * J[0, 2]) - J[0, 2] - sr * dJ  # half the derivative of J11 by the angle about v
     J12_slope = sigma * J[1, 2] - rho * J[0, 1]
-    G1 = J11 * a1 + J12 * a2 + (half_slope + half_slope) * w12 + J12_slope * w22
+    G1 = J11 * a1 + J12 * a2 + half_slope * w12 + J12_slope * w22
     G2 = J12 * a1 + J22 * a2 - half_slope * w11
     # moments about the base joint: the upper part's mass centre moves with the tip, the lower part adds its weight
     r, h = leg.upper_moment, leg.lower_moment * g
@@ -151,7 +151,7 @@ def tip_force(
     C_u, C_p, C_s = friction
     G1 = G1 + sigma * moment.s + rho * moment.z + (C_u + C_s) * w1 - C_s * omega.k
     G2 = G2 + moment.v + (C_u + C_s) * w2 - C_s * omega.v
-    e = offset_force(leg, w1, w2, Wz, sigma, a1, sv, sz, wsz, sw)
+    e = offset_force(leg, sigma, Turning(sv, sz, across, a1, a2, w11, w22, rho * w12, Wz * Wz))
     m = leg.tip_mass
     ck = (m * a.z + e.z) * t.rho_inverse - G2 * t.n_inverse
     cn = (m * a.v + e.v) * t.n_inverse + G1 * (t.n_inverse * t.n_inverse)
@@ -162,29 +162,31 @@ def tip_force(
     return TipForce(cs, cn, ck)
 
 
-def offset_force(
-    leg: LumpedLeg,
-    w1: Scalar,
-    w2: Scalar,
-    Wz: Scalar,
-    sigma: Scalar,
-    a1: Scalar,
-    sv: Scalar,
-    sz: Scalar,
-    wsz: Scalar,
-    sw: Scalar,
-) -> Components:
+class Turning(NamedTuple):
+    """How a leg turns: the second derivative of s across it, w1' and w2', and products of rates."""
+
+    sv: Scalar
+    sz: Scalar
+    across: Scalar  # sv less what w1 and w2 alone contribute: rho w1'
+    a1: Scalar
+    a2: Scalar
+    w11: Scalar
+    w22: Scalar
+    wvz: Scalar  # 2 w2 Wz, Wz = rho w1
+    wzz: Scalar
+
+
+def offset_force(leg: LumpedLeg, sigma: Scalar, t: Turning) -> Components:
     """m_u times the acceleration of the upper part's mass centre about the tip, in leg axes."""
     r = leg.upper_moment
-    w22 = w2 * w2
+    towards = r.x * (t.w22 + t.wzz)
     if is_zero(r.y) and is_zero(r.z):
-        return Components(-(r.x * (w22 + Wz * Wz)), r.x * sv, r.x * sz)
-    wvz, turn = w2 * Wz, sigma * a1
-    w11 = w1 * w1
+        return Components(-towards, r.x * t.sv, r.x * t.sz)
+    turn = sigma * t.a1
     return Components(
-        (wsz + wsz - sz) * r.z + (sw + sw - sv) * r.y - r.x * (w22 + Wz * Wz),
-        sv * r.x - r.y * w11 + r.z * (wvz + wvz - turn),
-        sz * r.x + r.y * turn - r.z * (sigma * sigma * w11 + w22),
+        (2.0 * t.a2 + t.sz) * r.z - t.across * r.y - towards,
+        t.sv * r.x - r.y * t.w11 + r.z * (t.wvz - turn),
+        t.sz * r.x + r.y * turn - r.z * (sigma * sigma * t.w11 + t.w22),
     )
 
 
@@ -223,7 +225,7 @@ def gathered(
     """
     U = acceleration_matrix(m.omega, m.alpha)
     q1 = m.R @ p.origin
-    X, v, lifted = m.X + q1, m.v + cross(m.omega, q1), m.a + U @ q1 + p.up * p.g
+    X, v, lifted = m.X + q1, m.v + cross(m.omega, q1), (m.a + p.up * p.g) + U @ q1
     force, moment = remainder_wrench(p, m.R, m.omega, m.alpha, lifted, U)
     tips, along, turning = [], [], ZERO
     for i, leg in enumerate(p.legs):

@@ -1,8 +1,9 @@
-"""The way back through many steps in one CUDA kernel: gradients by initial states and by everything that a step takes.
+"""The way back through many steps in one CUDA kernel: gradients by initial states and by what the dynamics take.
 
 A thread reads the states that `loop_source` recorded before every step of the integrator, and walks from the last to
 the first. For each step it computes the four stages of Runge-Kutta again, and then pulls the gradient back through them
-in a loop, so that the code of each function occurs once.
+in a loop, so that the code of each function occurs once. Gradients by the gains of the law come from a kernel of their
+own (`gains_source`), because their sums would take the registers that this one needs.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from typing import NamedTuple
 
 from tauforge.kernels.c_source.numbers import literal, number_type
 from tauforge.kernels.c_source.statements import Statements, functions
-from tauforge.kernels.cuda.loop_source import BLOCK, Loop, indented
+from tauforge.kernels.cuda.loop_source import BLOCK, Loop, given_again, indented
 from tauforge.kernels.cuda.source import DIALECT, ESTIMATES, PREFIX
 from tauforge.kernels.specification import Specification, inputs_of
 
@@ -21,7 +22,8 @@ class Adjoint(NamedTuple):
     """The functions of the way back. The state is a position and a velocity with as many numbers.
 
     loop:            what was repeated; the forces are what it records beside the state
-    law:             state, prescribed, fixed, gradient by the forces -> gradients by the state and by `steering`
+    law:             state, prescribed, fixed, gradient by the forces -> gradient by the state
+    gains:           state, prescribed, fixed, gradient by the forces -> gradient by `steering`
     acceleration:    state, forces, fixed -> rates of the velocity
     dynamics:        state, forces, fixed, acceleration, gradient by it -> gradients by state, forces and `moving`
     steering:        inputs among what is fixed by which the law has a gradient
@@ -32,6 +34,7 @@ class Adjoint(NamedTuple):
 
     loop: Loop
     law: Specification
+    gains: Specification
     acceleration: Specification
     dynamics: Specification
     steering: tuple[str, ...]
@@ -41,8 +44,9 @@ class Adjoint(NamedTuple):
 
     @property
     def identity(self) -> str:
-        """A text that determines the kernel."""
-        return " ".join(part.identity for part in (self.loop, self.law, self.acceleration, self.dynamics))
+        """A text that determines the kernels."""
+        parts = (self.loop, self.law, self.gains, self.acceleration, self.dynamics)
+        return " ".join(part.identity for part in parts)
 
 
 def adjoint_source(adjoint: Adjoint, bits: int) -> str:
@@ -52,7 +56,7 @@ def adjoint_source(adjoint: Adjoint, bits: int) -> str:
     states are its records from `begin` on, before every step of the integrator, (k, numbers, count). Gradients by the
     loop's own records, every `every` steps and at the end, are (k, numbers, count). Gradients by the state and by what
     is fixed are (numbers, count); they are added to, so that parts of a way can follow one another. Those by what is
-    added in every step are (steps, numbers, count).
+    added in every step are (steps, numbers, count), those by the forces from `begin` on (k, numbers, count).
     """
     return _Writer(adjoint, bits).source()
 
@@ -66,10 +70,12 @@ class _Writer:
         self.stages = len(adjoint.weights)
         self.weight = _chosen(adjoint.weights, bits)
         self.ahead = _chosen((*adjoint.ahead, 0.0), bits)  # from the start to the next stage
+        self.reached = _chosen((0.0, *adjoint.ahead), bits)  # to this one
+        self.reached_before = _chosen((0.0, 0.0, *adjoint.ahead[:-1]), bits)
         self.called: set[str] = set()
 
     def source(self) -> str:
-        number, fixed = self.number, range(len(self.loop.fixed))
+        number, fixed = self.number, [self.loop.fixed.index(name) for name in self.adjoint.moving]
         lines = [
             f"const long long own = (long long)blockIdx.x * {BLOCK} + threadIdx.x;",
             "if (own >= count) return;",
@@ -86,7 +92,9 @@ class _Writer:
         ]
         integers = ", ".join(f"const int {name}" for name in ("begin", "end", "steps", "every", "substeps"))
         read = ", ".join(f"const {number} *__restrict__ {x}" for x in ("prescribed", "fixed", "states", "record_bars"))
-        written = ", ".join(f"{number} *__restrict__ {x}" for x in ("state_bars", "fixed_bars", "added_bars"))
+        written = ", ".join(
+            f"{number} *__restrict__ {x}" for x in ("state_bars", "fixed_bars", "added_bars", "force_bars")
+        )
         parameters = f"const long long count, {integers}, {read}, {written}"
         head = f'extern "C" __global__ void __launch_bounds__({BLOCK}) way_back({parameters})'
         body = "".join(f"    {line}\n" for line in lines)
@@ -96,6 +104,7 @@ class _Writer:
         """The steps that begin at instant k, then the law and the records there."""
         lines = [
             f"const {self.number} *__restrict__ target = prescribed + (long long)k * {len(self.loop.targets)};",
+            *given_again(self.number),
             *(f"force_bar[{j}] = {self.zero};" for j in range(self.forces)),
             f"{self.number} start[{self.size}], force[{self.forces}];",
             "#pragma unroll 1",
@@ -119,6 +128,9 @@ class _Writer:
         if self.loop.added:
             place = f"added_bars[((long long)k * {self.forces} + {{}}) * count + own]"
             lines += [f"if (k < steps) {place.format(j)} = force_bar[{j}];" for j in range(self.forces)]
+        if self.adjoint.steering:
+            place = f"force_bars[((long long)(k - begin) * {self.forces} + {{}}) * count + own]"
+            lines += [f"{place.format(j)} = force_bar[{j}];" for j in range(self.forces)]
         return [
             *lines,
             *self._law_back(),
@@ -136,7 +148,7 @@ class _Writer:
             dynamics,
             [*loop.states, *self._force_names(dynamics), *rate_names, *bar_names],
             [
-                *(f"stages[s][{j}]" for j in range(n)),
+                *(f"stage[{j}]" for j in range(n)),
                 *(f"force[{j}]" for j in range(self.forces)),
                 *(f"rates[s][{j}]" for j in range(half)),
                 *(f"stage_bar[{half + j}]" for j in range(half)),
@@ -145,12 +157,13 @@ class _Writer:
         outputs = back.outputs()
         places = [loop.fixed.index(name) for name in self.adjoint.moving]
         return [
-            f"{number} stages[{self.stages}][{n}], rates[{self.stages}][{half}], later[{n}], before[{n}];",
+            f"{number} rates[{self.stages}][{half}], later[{n}], before[{n}];",
             *self._stages(),
             *(f"later[{j}] = {self.zero}; before[{j}] = bar[{j}];" for j in range(n)),
             "#pragma unroll 1",
             f"for (int s = {self.stages - 1}; s >= 0; --s) {{",
             f"    const {number} weight = {self.weight}, ahead = {self.ahead};",
+            *indented(self._stage_again(), 1),
             f"    {number} stage_bar[{n}];",
             *(f"    stage_bar[{j}] = weight * bar[{j}] + ahead * later[{j}];" for j in range(n)),
             *indented(back.lines, 1),
@@ -163,8 +176,24 @@ class _Writer:
             *(f"bar[{j}] = before[{j}];" for j in range(n)),
         ]
 
+    def _stage_again(self) -> list[str]:
+        """The state of stage s from the accelerations of the stages before: less to keep than all states."""
+        half, number = self.half, self.number
+        lines = [
+            f"const {number} reached = {self.reached}, reached_before = {self.reached_before};",
+            "const int last = s > 0 ? s - 1 : 0, last_but_one = s > 1 ? s - 2 : 0;",
+            f"{number} stage[{self.size}];",
+        ]
+        for j in range(half):
+            velocity = f"start[{half + j}]"
+            lines += [
+                f"stage[{j}] = start[{j}] + reached * ({velocity} + reached_before * rates[last_but_one][{j}]);",
+                f"stage[{half + j}] = {velocity} + reached * rates[last][{j}];",
+            ]
+        return lines
+
     def _stages(self) -> list[str]:
-        """The stages of Runge-Kutta and their accelerations."""
+        """The accelerations of the stages of Runge-Kutta."""
         n, half, number = self.size, self.half, self.number
         acceleration = self._statements(
             self.adjoint.acceleration,
@@ -178,7 +207,6 @@ class _Writer:
             f"for (int s = 0; s < {self.stages}; ++s) {{",
             f"    const {number} ahead = {self.ahead};",
             *indented(acceleration.lines, 1),
-            *(f"    stages[s][{j}] = stage[{j}];" for j in range(n)),
         ]
         for j, rate in enumerate(acceleration.outputs()):
             lines += [
@@ -195,15 +223,8 @@ class _Writer:
             [*self.loop.states, *inputs_of(law.arguments[-1:])],
             [*(f"start[{j}]" for j in range(self.size)), *(f"force_bar[{j}]" for j in range(self.forces))],
         )
-        outputs = back.outputs()
-        places = [self.loop.fixed.index(name) for name in self.adjoint.steering]
-        return [
-            "{",
-            *indented(back.lines, 1),
-            *(f"    bar[{j}] += {outputs[j]};" for j in range(self.size)),
-            *(f"    fixed_bar{k} += {outputs[self.size + j]};" for j, k in enumerate(places)),
-            "}",
-        ]
+        added = [f"    bar[{j}] += {bar};" for j, bar in enumerate(back.outputs())]
+        return ["{", *indented(back.lines, 1), *added, "}"]
 
     def _force_names(self, specification: Specification) -> list[str]:
         """The inputs after the state."""

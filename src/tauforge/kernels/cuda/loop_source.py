@@ -66,12 +66,23 @@ class Loop(NamedTuple):
         return (
             {name: f"target[{k}]" for k, name in enumerate(self.targets)}
             | {name: f"(k < steps ? {_added(k, own)} : 0)" for k, name in enumerate(added)}
-            | {name: f"fixed[{k} * {count} + {own}]" for k, name in enumerate(self.fixed)}
+            | {name: f"given[{k} * {count}]" for k, name in enumerate(self.fixed)}
         )
 
 
 def _added(place: int, own: str) -> str:
     return f"added[{own} * added_row + k * added_period + {place} * added_step]"
+
+
+def given_again(number: str) -> list[str]:
+    """What is fixed for the thread, for one step. The compiler must not keep an address for each of many numbers."""
+    return [
+        "long long own_again = own;",
+        "#ifdef __CUDA_ARCH__",
+        'asm volatile("" : "+l"(own_again));',
+        "#endif",
+        f"const {number} *__restrict__ given = fixed + own_again;",
+    ]
 
 
 def added_parameters(loop: Loop, number: str) -> str:
@@ -118,6 +129,7 @@ def loop_source(loop: Loop, bits: int, far: float, *, every_step: bool = False) 
         "#pragma unroll 1",
         "for (int k = 0, kept = 0; k <= steps; ++k) {",
         f"    const {number} *__restrict__ target = prescribed + (long long)k * {len(loop.targets)};",
+        f"    const {number} *__restrict__ given = fixed + own;",
         *indented(step.lines, 1),
         f"    const {number} {', '.join(f'{f} = {x}' for f, x in zip(forces, results[len(states) :], strict=True))};",
         "    if (k % every == 0 || k == steps) {",

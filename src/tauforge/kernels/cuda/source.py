@@ -10,7 +10,7 @@ wait for their use, arguments in other layouts stay in shared memory, too, so th
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -19,6 +19,7 @@ from tauforge.kernels.c_source.statements import Statements, functions
 from tauforge.kernels.specification import Shape
 from tauforge.tracing.graph import Graph
 from tauforge.tracing.ordering import is_crowded, least_crowded
+from tauforge.tracing.witnesses import witnesses
 
 DIALECT = Dialect(
     function="static __device__ __forceinline__",
@@ -49,7 +50,8 @@ DIALECT = Dialect(
     integer={64: "unsigned long long", 32: "unsigned int"},
 )
 PREFIX = "tauforge_"
-# Quotients and inverse roots to the last bit or two: Newton's step and a series correct the estimate of an instruction.
+# Quotients and inverse roots to the last bit or two. In float32 an instruction gives them (relative errors of at most
+# 2^-23 and 2^-22.9 by the PTX manual). In float64 Newton's steps and a series correct its estimate.
 # Division and rsqrt of CUDA have a second way for tiny and huge numbers, which costs all threads registers and time.
 # They are NaN for 0, as the CPU's are with AVX-512.
 ESTIMATES = """
@@ -82,7 +84,7 @@ static __device__ __forceinline__ float tauforge_reciprocalf(float x)
 #ifdef __CUDA_ARCH__
     float y;
     asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return fmaf(y, fmaf(-x, y, 1.0f), y);
+    return y;
 #else
     return 1.0f / x;
 #endif
@@ -93,14 +95,21 @@ static __device__ __forceinline__ float tauforge_rsqrtf(float x)
 #ifdef __CUDA_ARCH__
     float y;
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
-    return fmaf(y * fmaf(-x * y, y, 1.0f), 0.5f, y);
+    return y;
 #else
     return 1.0f / sqrtf(x);
 #endif
 }
 """
 BANKS = 32  # of shared memory
+PIECE = 16  # bytes that a thread can copy at a time
 CHAINS_OF_PAIRS = 3  # measured
+# Whether inputs are finite is told by a result or two (`witnesses`), which saves operations, if not more results than
+# these have to wait for them. Where inputs are read directly, a sum over them comes first instead, because it makes the
+# compiler read them all at once; this matters more up to so many operations of a pair, and always in float64. The sum
+# is quicker for rows of a crowded kernel, too. All as measured.
+FEW_RESULTS = 12
+BUSY_PAIR = 450
 WARP, BLOCK = 32, 64  # threads; more in a block are not faster
 SHARED_BYTES = 40 * 1024  # of a block, for rows; what does not fit is written directly
 
@@ -152,10 +161,13 @@ def fitting(found: list[Operand], bits: int, block: int) -> list[Operand]:
     ]
 
 
-def block_size(found: list[Operand], bits: int) -> int:
-    """Threads of a block: few enough for the rows to fit into shared memory, where that can be."""
+def block_size(found: list[Operand], bits: int, *, crowded: bool) -> int:
+    """Threads of a block: few enough for the rows to fit into shared memory, where that can be.
+
+    crowded: many values wait for their use; a warp that need not wait for another one is quicker then
+    """
     numbers = sum(operand.pitch for operand in found if operand.staged)
-    return BLOCK if numbers * BLOCK * bits // 8 <= SHARED_BYTES else WARP
+    return BLOCK if numbers * BLOCK * bits // 8 <= SHARED_BYTES and not (numbers and crowded) else WARP
 
 
 def kernel_source(
@@ -176,11 +188,13 @@ def kernel_source(
     """
     number = number_type(bits)
     wanted = operands(arguments, results, layouts)
-    if is_crowded(graph):
+    crowded = is_crowded(graph)
+    if crowded:
         graph = least_crowded(graph)
         ins, outs = wanted[: len(arguments)], wanted[len(arguments) :]
         wanted = [*(operand._replace(parked=not operand.staged) for operand in ins), *outs]
-    block = block_size(wanted, bits)
+    few = sum(map(math.prod, results)) <= FEW_RESULTS
+    block = block_size(wanted, bits, crowded=crowded and few)
     every = fitting(wanted, bits, block)
     ins, outs = every[: len(arguments)], every[len(arguments) :]
     element = _of_pair if pairs else partial(_element, block=block)
@@ -196,26 +210,36 @@ def kernel_source(
         statement = f"{element(operand, place)} = {expression} + taint;"
         return statement if operand.staged or pairs else f"if (inside) {statement}"
 
-    body = Statements(graph, inputs, DIALECT, bits, PREFIX, store)
+    busy = pairs and sum(bool(node.args) for node in graph.nodes) > BUSY_PAIR
+    staged = any(operand.staged for operand in ins)
+    if not few or (staged == crowded and not busy):
+        body = Statements(graph, inputs, DIALECT, bits, PREFIX, store)
+        statements = [*_taint(list(inputs.values()), bits, CHAINS_OF_PAIRS if pairs else 1), *body.lines]
+    else:
+        body = Statements(graph, inputs, DIALECT, bits, PREFIX)
+        seen, values = witnesses(graph, list(inputs)), body.outputs()
+        told = [*(f"({values[k]})" for k in seen.outputs), *(inputs[name] for name in seen.inputs)]
+        stores = [store(k, value) for k, value in enumerate(values)]
+        statements = [*body.lines, *_taint(told, bits, 1), *stores]
     index = "long long" if wide else "int"
     parameters = [f"const {index} count"]
     for operand in every:
         const = "const " if operand in ins else ""
         parameters.append(f"{const}{number} *__restrict__ {operand.name}")
         parameters += [f"const {index} {operand.name}_row", f"const {index} {operand.name}_step"]
-    statements = [*_taint(inputs, bits, CHAINS_OF_PAIRS if pairs else 1), *body.lines]
     if pairs:
         lines = _two_states(ins, outs, number, block, statements)
     else:
-        lines = _one_state(ins, outs, number, index, block, statements)
+        lines = _one_state(ins, outs, bits, index, block, statements)
     head = f'extern "C" __global__ void __launch_bounds__({block}) kernel({", ".join(parameters)})'
     text = f"\n{head}\n{{\n" + "".join(f"    {line}\n" for line in lines) + "}\n"
     return ESTIMATES + functions(body.called, DIALECT, bits, PREFIX) + text, block
 
 
 def _one_state(
-    ins: list[Operand], outs: list[Operand], number: str, index: str, block: int, statements: list[str]
+    ins: list[Operand], outs: list[Operand], bits: int, index: str, block: int, statements: list[str]
 ) -> list[str]:
+    number = number_type(bits)
     lines = [
         f"const {index} first = ({index})blockIdx.x * {block};",
         "const int rows = (int)(count - first < BLOCK ? count - first : BLOCK);".replace("BLOCK", str(block)),
@@ -226,8 +250,8 @@ def _one_state(
     ]
     for operand in (*ins, *outs):
         if operand.staged:
-            lines.append(f"__shared__ {number} {operand.name}_rows[{block * operand.pitch}];")
-    lines += [line for operand in ins if operand.staged for line in _copied(operand, block, out=False)]
+            lines.append(f"__shared__ __align__({PIECE}) {number} {operand.name}_rows[{block * operand.pitch}];")
+    lines += _copied([operand for operand in ins if operand.staged], block, bits, out=False)
     for operand in ins:
         if operand.parked:
             bare = operand._replace(parked=False)
@@ -238,7 +262,7 @@ def _one_state(
     lines += statements
     if any(operand.staged for operand in outs):
         lines.append("__syncthreads();")
-    return lines + [line for operand in outs if operand.staged for line in _copied(operand, block, out=True)]
+    return lines + _copied([operand for operand in outs if operand.staged], block, bits, out=True)
 
 
 def _two_states(ins: list[Operand], outs: list[Operand], number: str, block: int, statements: list[str]) -> list[str]:
@@ -276,11 +300,29 @@ def _element(operand: Operand, k: int, block: int) -> str:
     return f"{operand.name}[{row} + {k} * {operand.name}_step]"
 
 
-def _copied(operand: Operand, block: int, *, out: bool) -> list[str]:
-    """The rows of the block, between memory and shared memory. All copies are under way at the same time."""
-    length, pitch = operand.length, operand.pitch
+def _copied(staged: list[Operand], block: int, bits: int, *, out: bool) -> list[str]:
+    """The rows of the block, between memory and shared memory. All copies are under way at the same time.
+
+    A full block is copied 16 bytes at a time, where addresses and paddings allow that.
+    """
+    single = [line for operand in staged for line in _copied_singly(operand, block, out=out)]
+    if not staged or any(operand.pitch != operand.length for operand in staged):
+        return single
+    pieces = [line for operand in staged for line in _copied_in_pieces(operand, block, bits, out=out)]
+    places = " | ".join(f"(unsigned long long){operand.name}" for operand in staged)
+    return [
+        f"if (rows == {block} && ({places}) % {PIECE} == 0) {{",
+        *(f"    {line}" for line in pieces),
+        "} else {",
+        *(f"    {line}" for line in single),
+        "}",
+    ]
+
+
+def _copied_singly(operand: Operand, block: int, *, out: bool) -> list[str]:
+    length, pitch, name = operand.length, operand.pitch, operand.name
     place = "k" if pitch == length else f"k / {length} * {pitch} + k % {length}"
-    shared, memory = f"{operand.name}_rows[{place}]", f"{operand.name}[first * {length} + k]"
+    shared, memory = f"{name}_rows[{place}]", f"{name}[first * {length} + k]"
     copy = f"{memory} = {shared};" if out else f"{shared} = {memory};"
     return [
         "#pragma unroll",
@@ -291,15 +333,27 @@ def _copied(operand: Operand, block: int, *, out: bool) -> list[str]:
     ]
 
 
-def _taint(inputs: Mapping[str, str], bits: int, chains: int) -> list[str]:
-    """A number that is 0, or NaN if an input is not finite: added to every result, it needs no branch.
+def _copied_in_pieces(operand: Operand, block: int, bits: int, *, out: bool) -> list[str]:
+    length, name = operand.length, operand.name
+    pieces = block * length * bits // (8 * PIECE)
+    shared, memory = f"((int4 *){name}_rows)", f"(({'' if out else 'const '}int4 *)({name} + first * {length}))"
+    to, of = (memory, shared) if out else (shared, memory)
+    lines = []
+    for start in range(0, pieces, block):
+        copy = f"{to}[thread + {start}] = {of}[thread + {start}];"
+        lines.append(copy if start + block <= pieces else f"if (thread < {pieces - start}) {copy}")
+    return lines
+
+
+def _taint(numbers: Sequence[str], bits: int, chains: int) -> list[str]:
+    """A number that is 0, or NaN if one of these is not finite: added to every result, it needs no branch.
 
     chains: sums that are computed side by side; more are quicker, and take registers
     """
     zero, sums = literal(0.0, bits), []
     for k in range(chains):
         total = zero
-        for expression in list(inputs.values())[k::chains]:
+        for expression in numbers[k::chains]:
             total = f"{DIALECT.calls[bits]['fma']}({expression}, {zero}, {total})"
         sums.append(total)
     return [f"const {number_type(bits)} taint = {' + '.join(sums)};"]

@@ -30,8 +30,7 @@ from tauforge.formulations.serial import (
 from tauforge.formulations.serial import energy as energies
 from tauforge.formulations.serial import friction as frictions
 from tauforge.formulations.serial import regressor as regressors
-from tauforge.formulations.serial.frame_choice import placed_for_mass_matrix
-from tauforge.formulations.serial.joint_frames import base_chain, cheapest_chain, inverse_dynamics_of
+from tauforge.formulations.serial.joint_frames import inverse_dynamics_of
 from tauforge.formulations.serial.parameters import (
     ArmParameters,
     BaseState,
@@ -41,7 +40,7 @@ from tauforge.formulations.serial.parameters import (
     rotor_forces,
     with_payload,
 )
-from tauforge.formulations.serial.regrouping import Chain, in_joint_frames
+from tauforge.formulations.serial.regrouping import Chain, carrying, in_joint_frames
 from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Doubtful, Function, FunctionTable, Guard, Verdict
 from tauforge.robots.serial import large_arms
 from tauforge.robots.serial.model import ArmModel
@@ -121,14 +120,15 @@ def friction_forces(model: ArmModel, qd: Scalars) -> list[Scalar]:
 
 
 def chain_of(model: ArmModel, payload: Scalars | None) -> Chain:
-    return model.chain if payload is None else cheapest_chain(arm_carrying(model.parameters, payload))
+    return _carrying(model, model.chain, payload)
+
+
+def _carrying(model: ArmModel, chain: Chain, payload: Scalars | None) -> Chain:
+    return chain if payload is None else carrying(chain, body_of(payload), model.parameters.tool)
 
 
 def mass_matrix(model: ArmModel, q: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
-    chain = model.mass_chain
-    if payload is not None:
-        chain = placed_for_mass_matrix(base_chain(arm_carrying(model.parameters, payload)))
-    M = composite_inertia.mass_matrix(chain.frames, q)
+    M = composite_inertia.mass_matrix(_carrying(model, model.mass_chain, payload).frames, q)
     for i, drive in enumerate(model.drives):
         M[i][i] = M[i][i] + reflected_inertia(drive)
     return M

@@ -26,9 +26,11 @@ import tauforge as tf
 CHECKED = 4096  # states that are compared with the reference
 REPEATS = 12
 CALLS = 20
+SMOOTH = " without friction"  # ends the name of such an arm
 FUNCTIONS = (
     ("puma560", "inverse_dynamics"),
     ("puma560", "forward_dynamics"),
+    (f"puma560{SMOOTH}", "forward_dynamics"),
     ("puma560", "mass_matrix"),
     ("puma560", "inverse_dynamics_derivatives"),
     ("puma560", "forward_dynamics_derivatives"),
@@ -106,7 +108,8 @@ def checked(robot: Any, name: str, dtype: str, layout: str) -> float:
 
 
 def case(robot_name: str, name: str, dtype: str, layout: str, count: int) -> dict[str, Any]:
-    robot = tf.load(robot_name)
+    robot: Any = tf.load(robot_name.removesuffix(SMOOTH))
+    robot = robot.without_friction() if robot_name.endswith(SMOOTH) else robot
     kernel = robot.kernel(name, target="cuda", dtype=dtype)
     few = states(kernel, 65_536, 0)
     start = time.perf_counter()

@@ -86,16 +86,49 @@ def test_pairs_of_states_and_large_arrays(layout, dtype, way, tmp_path):
 
 
 @needs_compiler
-def test_an_input_that_is_not_finite_spoils_its_row(tmp_path):
-    arm = tf.load("puma560")
-    kernel = arm.kernel("inverse_dynamics", target="cuda")
-    arrays = states(kernel, ROWS, "float64")
-    arrays[0][3, 0], arrays[1][40, 5], arrays[2][69, 2] = np.nan, np.inf, -np.inf  # q0: nothing depends on it
-    (got,) = run(kernel, arrays, "rows", tmp_path)
+@pytest.mark.parametrize(
+    ("name", "function", "dtype", "layout", "way"),
+    [
+        ("puma560", "inverse_dynamics", "float64", "rows", {}),
+        ("puma560", "inverse_dynamics", "float64", "columns", {}),
+        ("puma560", "inverse_dynamics", "float32", "columns", {"pairs": True}),
+        ("puma560", "forward_dynamics", "float32", "columns", {"pairs": True}),
+        ("dasgupta1998", "inverse_dynamics", "float64", "rows", {}),
+        ("dasgupta1998", "inverse_dynamics", "float64", "columns", {}),
+        ("dasgupta1998", "forward_dynamics", "float32", "columns", {}),
+    ],
+)
+def test_an_input_that_is_not_finite_spoils_its_row(name, function, dtype, layout, way, tmp_path):
+    """Whether a sum over the inputs tells it or a result, and although nothing depends on q0."""
+    kernel = tf.load(name).kernel(function, target="cuda", dtype=dtype)
+    arrays = states(kernel, ROWS, dtype)
     bad = np.zeros(ROWS, bool)
-    bad[[3, 40, 69]] = True
+    for k, spoiled in enumerate([np.nan, np.inf, -np.inf] * 6):  # each of the 18 inputs once
+        arrays[k // 6][3 * k + 2, k % 6] = spoiled
+        bad[3 * k + 2] = True
+    (got,) = run(kernel, arrays, layout, tmp_path, **way)
     assert np.isnan(got[bad]).all()
     assert np.isfinite(got[~bad]).all()
+
+
+@needs_compiler
+@pytest.mark.parametrize("dtype", ["float64", "float32"])
+def test_rows_that_begin_anywhere(dtype, tmp_path):
+    """Rows are copied 16 bytes at a time only where they begin at a multiple of 16 bytes: not the second of three."""
+    arm = tf.load("stanford")
+    kernel = arm.kernel("inverse_dynamics", target="cuda", dtype=dtype)
+    arrays = states(kernel, 2 * 64 + 1, dtype)
+    size = arrays[0].itemsize
+    moved = []
+    for array in arrays:
+        room = np.empty(array.nbytes + 32, np.uint8)
+        start = -room.ctypes.data % 16 + size  # one number beyond such a multiple
+        view = room[start : start + array.nbytes].view(dtype).reshape(array.shape)
+        view[...] = array
+        moved.append(view)
+    (got,), (expected,) = (run(kernel, given, "rows", tmp_path) for given in (moved, arrays))
+    assert moved[0].ctypes.data % 16 == size
+    assert np.array_equal(got, expected)
 
 
 @needs_compiler

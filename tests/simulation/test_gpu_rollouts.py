@@ -14,7 +14,7 @@ from support.pretended_gpu import asarray
 from support.strategies import random_arm
 from support.tolerances import SINGLE, error
 from tauforge.control import PD, ComputedTorque
-from tauforge.simulation import gpu_rollouts
+from tauforge.simulation import gpu_gradients, gpu_rollouts
 
 pytestmark = [needs_compiler, pytest.mark.usefixtures("kernels_on")]
 
@@ -71,6 +71,19 @@ def test_on_a_gpu(dtype, substeps, memory, monkeypatch):
     for a, b in zip(flat(mine), flat(right), strict=True):
         assert a.shape == b.shape
         assert error(a, b) < tolerance
+
+
+def test_gains_when_the_way_back_has_parts(monkeypatch):
+    """The gradients by the forces are kept for some periods at a time; what they give for the gains adds up."""
+    monkeypatch.setattr(gpu_gradients, "PART", 2)
+    rng = np.random.default_rng(12)
+    given = {
+        "initial": tuple(0.1 * rng.normal(size=(2, 3, ARM.n))),
+        "gains": {"kp": LAW.kp + rng.normal(size=(3, ARM.n, ARM.n)), "kv": LAW.kv},
+        "forces": rng.normal(size=(3, 5, ARM.n)),
+    }
+    period = MOVE.duration / 5
+    compared(given, LAW, MOVE, {"control_period": period, "step": period, "record_every": 2})
 
 
 def flat(gradient):

@@ -116,6 +116,17 @@ def test_float32(method):
         assert error(*columns, core=max(1, b.ndim - 1)) < 10 * SINGLE  # a solve with H costs its condition number
 
 
+@pytest.mark.parametrize("name", ["dasgupta1998", "pedrammehr2012", "motion-rig"])
+def test_forward_dynamics_near_free_fall_in_float32(name):
+    """The weight of the platform, thousands of times the forces, does not cost digits: it is never formed."""
+    platform, rng = tf.load(name), np.random.default_rng(8)
+    pose = platform.pictured_position + 0.05 * rng.uniform(-1, 1, (200, 6))
+    twist, forces = rng.uniform(-1, 1, (2, 200, 6))
+    given = [x.astype(np.float32) for x in (pose, twist, forces)]
+    exact = platform.forward_dynamics(*(x.astype(float) for x in given))
+    assert error(platform.forward_dynamics(*given), exact) < SINGLE
+
+
 def test_rows_do_not_depend_on_their_batch():
     pose, twist, forces = calls(RANDOM, np.random.default_rng(6), (40,))["forward_dynamics"]
     for method in ("forward_dynamics", "inverse_dynamics"):

@@ -103,6 +103,7 @@ static __device__ __forceinline__ float tauforge_rsqrtf(float x)
 """
 BANKS = 32  # of shared memory
 PIECE = 16  # bytes that a thread can copy at a time
+AT_ONCE = 6  # copies of a thread under way; more of them take longer to compile, and registers
 CHAINS_OF_PAIRS = 3  # measured
 # Whether inputs are finite is told by a result or two (`witnesses`), which saves operations, if not more results than
 # these have to wait for them. Where inputs are read directly, a sum over them comes first instead, because it makes the
@@ -301,7 +302,7 @@ def _element(operand: Operand, k: int, block: int) -> str:
 
 
 def _copied(staged: list[Operand], block: int, bits: int, *, out: bool) -> list[str]:
-    """The rows of the block, between memory and shared memory. All copies are under way at the same time.
+    """The rows of the block, between memory and shared memory. Some copies are under way at the same time.
 
     A full block is copied 16 bytes at a time, where addresses and paddings allow that.
     """
@@ -325,7 +326,7 @@ def _copied_singly(operand: Operand, block: int, *, out: bool) -> list[str]:
     shared, memory = f"{name}_rows[{place}]", f"{name}[first * {length} + k]"
     copy = f"{memory} = {shared};" if out else f"{shared} = {memory};"
     return [
-        "#pragma unroll",
+        f"#pragma unroll {AT_ONCE}",
         f"for (int j = 0; j < {length}; ++j) {{",
         f"    const int k = thread + j * {block};",
         f"    if (k < rows * {length}) {copy}",

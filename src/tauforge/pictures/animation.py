@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 from typing import BinaryIO
@@ -13,6 +14,8 @@ from tauforge.motion.motion import Motion
 from tauforge.pictures.animation_data import animation_data
 from tauforge.pictures.animation_frames import MOST_FRAMES, Pace, animation_frames
 from tauforge.pictures.animation_page import animation_page
+from tauforge.pictures.film import Film
+from tauforge.pictures.film_files import FFMPEG, write_gif, write_mp4
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import check_robot
 from tauforge.simulation.recording import Recording
@@ -53,23 +56,32 @@ def animate(
     """
     check_robot("robot", robot)
     target = Path(path)
-    suffix = target.suffix.lower()
-    if suffix not in SUFFIXES:
-        known = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
-        raise ModelError(f"unknown suffix {target.suffix!r}", file=target, remedy=f"Use {known}")
+    suffix = checked_suffix(target)
     if title is not None and not isinstance(title, str):
         raise ModelError(f"expected a text or None, got {title!r}", field="title")
     heading = robot.name if title is None else title
     if suffix == PAGE:
         write = _page(robot, shown, frames_per_second, size, heading)
     else:
-        write = _film(robot, shown, frames_per_second, _film_size(size, suffix), heading, target)
+        write = _film(robot, shown, frames_per_second, _film_size(size, suffix), heading, gif=suffix == GIF)
     try:
         with written_whole(target) as file:
             write(file)
     except ModelError as error:
         raise error.located(target) from None
     return target
+
+
+def checked_suffix(path: Path) -> str:
+    """In lower case; ModelError where no such file can be written, or not on this machine."""
+    suffix = path.suffix.lower()
+    if suffix not in SUFFIXES:
+        known = f"{', '.join(SUFFIXES[:-1])} or {SUFFIXES[-1]}"
+        raise ModelError(f"unknown suffix {path.suffix!r}", file=path, remedy=f"Use {known}")
+    if suffix == MP4 and shutil.which(FFMPEG) is None:
+        problem = f"an MP4 needs the program {FFMPEG}, which is not on the PATH"
+        raise ModelError(problem, file=path, remedy=f"Install {FFMPEG}, or write a {GIF} or {PAGE} file")
+    return suffix
 
 
 def _page(robot: Robot, shown: object, rate: float, size: object, title: str) -> Callable[[BinaryIO], object]:
@@ -80,15 +92,9 @@ def _page(robot: Robot, shown: object, rate: float, size: object, title: str) ->
 
 
 def _film(
-    robot: Robot, shown: object, rate: float, size: tuple[int, int], title: str, path: Path
+    robot: Robot, shown: object, rate: float, size: tuple[int, int], title: str, *, gif: bool
 ) -> Callable[[BinaryIO], None]:
     """Checks, and makes ready to draw; frames are drawn while the file is written."""
-    from tauforge.pictures.film import Film
-    from tauforge.pictures.film_files import check_ffmpeg, write_gif, write_mp4
-
-    gif = path.suffix.lower() == GIF
-    if not gif:
-        check_ffmpeg(path)
     frames = animation_frames(robot, shown, Pace(rate, MOST_GIF_FRAMES if gif else MOST_FRAMES, film=True))
     if gif and rate > FASTEST_GIF:
         hint = f"An {MP4} file can have more"

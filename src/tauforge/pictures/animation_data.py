@@ -58,7 +58,7 @@ def animation_data(robot: Robot, frames: AnimationFrames) -> dict[str, Any]:
 
 
 def drawing_of(robot: Robot, frames: AnimationFrames) -> Drawing:
-    """Of all frames at once; UnsupportedFeatureError where there is nothing to draw."""
+    """The drawing of all frames at once; UnsupportedFeatureError where there is nothing to draw."""
     drawing = robot.drawing(frames.position)
     if not drawing.segments and not drawing.points:
         raise UnsupportedFeatureError(f"{robot.name} has no drawing", field="drawing")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from fractions import Fraction
-from pathlib import Path
 from tempfile import TemporaryFile
 from typing import IO, Any, BinaryIO
 
@@ -64,13 +62,3 @@ def _running(command: list[str], complaints: IO[bytes]) -> Iterator[Any]:
         program.wait()
         with suppress(BrokenPipeError):  # a frame that it has not read
             program.stdin.close()
-
-
-def check_ffmpeg(path: Path) -> None:
-    """Asked before anything is drawn."""
-    if shutil.which(FFMPEG) is None:
-        raise ModelError(
-            "an MP4 needs the program ffmpeg, which is not on the PATH",
-            file=path,
-            remedy="Install ffmpeg, or write a .gif or .html file",
-        )

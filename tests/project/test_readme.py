@@ -26,7 +26,8 @@ PAGES = {
     "docs/speed.md": 2,
     "docs/differentiable.md": 5,
     "docs/c-code.md": 1,
-    "docs/pictures.md": 6,
+    "docs/pictures.md": 7,
+    "docs/conventions.md": 1,
 }
 NEEDS = {"import torch": find_spec("torch") is not None, '.mp4"': shutil.which("ffmpeg") is not None}
 

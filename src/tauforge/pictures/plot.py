@@ -13,6 +13,7 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
 from tauforge.files import written_whole
 from tauforge.pictures.in_space import FORCE, FRAME, draw_body, draw_forces, draw_frame, finish, new_figure, space_axes
+from tauforge.pictures.schematic import schematic as draw_schematic
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.robot import Robot, check_robot
 
@@ -26,24 +27,30 @@ def plot(
     position: ArrayLike | None = None,
     *,
     forces: ArrayLike | None = None,
-    frames: bool | Sequence[str] = False,
+    frames: bool | Sequence[str] | None = None,
+    schematic: bool = False,
     axes: Any = None,
 ) -> Any:
     """A matplotlib Figure with the robot in space: links or legs, joints, mass centres, actuator forces.
+
+    A schematic is a flat line drawing with the names of the frames, for documents: save it as .svg. An arm has the x and
+    z axes of its frames, numbered from 0 at the base; a platform has all axes and the numbers of its legs.
 
     position: (n,) joint coordinates or a pose; (k, n) for several, from faint to strong; default
               `robot.pictured_position`
     forces:   (m,) or (k, m) N m or N: an arrow for each actuator, along its axis or about it. The longest is that of
               the largest force, and of the largest torque
-    frames:   True for all frames, or their names, such as ["tool"]
-    axes:     matplotlib axes with projection="3d" to draw into, instead of a new figure
+    frames:   True for all frames, or their names, such as ["tool"]; default none, and all in a schematic
+    axes:     matplotlib axes to draw into instead of a new figure, with projection="3d" unless it is a schematic
     """
     check_robot("robot", robot)
     positions = np.atleast_2d(_numbers("position", robot.pictured_position if position is None else position))
     if positions.ndim != 2 or positions.shape[1] != robot.n or not len(positions):
         raise ShapeError("position", expected=f"({robot.n},) or (k, {robot.n})", got=str(positions.shape))
+    if schematic:
+        return _schematic(robot, positions, forces, frames, axes)
     drawing = robot.drawing(positions)
-    chosen = _frames(drawing, frames)
+    chosen = _frames(drawing, frames or False)
     pushes = None if forces is None else _forces(robot, drawing, forces, len(positions))
     axes = _new_axes(robot.name) if axes is None else axes
     if not hasattr(axes, "set_zlabel"):
@@ -61,11 +68,22 @@ def plot(
     return axes.figure
 
 
-def save_picture(robot: Robot, path: Path) -> None:
-    """The robot at its pictured position, by the ending of the file's name."""
+def _schematic(robot: Robot, positions: Array, forces: object, frames: bool | Sequence[str] | None, axes: Any) -> Any:
+    if len(positions) != 1:
+        raise ShapeError("position", expected=f"({robot.n},) for a schematic", got=str(positions.shape))
+    if forces is not None:
+        raise ShapeError("forces", expected="None for a schematic", got=repr(forces))
+    if axes is not None and (hasattr(axes, "set_zlabel") or not hasattr(axes, "set_aspect")):
+        raise ShapeError("axes", expected="flat matplotlib axes for a schematic", got=type(axes).__name__)
+    drawing = robot.drawing(positions[0])
+    return draw_schematic(drawing, _frames(drawing, True if frames is None else frames), robot.name, axes)
+
+
+def save_picture(robot: Robot, path: Path, **options: Any) -> None:
+    """As `plot` draws it with these options, in the format that the file's name ends in."""
     if path.suffix.lower() not in ENDINGS:
         raise ModelError(f"expected a file name that ends in {', '.join(ENDINGS)}, got {path.name!r}", field="picture")
-    figure = plot(robot)
+    figure = plot(robot, **options)
     with written_whole(path) as file:
         figure.savefig(file, format=path.suffix.lower()[1:], dpi=DOTS_PER_INCH)
 

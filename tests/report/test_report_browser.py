@@ -13,6 +13,7 @@ from support.browser import chromium, opened
 from support.made_up_studies import study
 from tauforge.report.verdicts import MEANING
 from tauforge.report.writing import write_report
+from tauforge.studies.portraits import portraits
 from tauforge.studies.reproduce import FRONT
 
 PHONE = {"width": 390, "height": 844}
@@ -34,7 +35,8 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder: Path = tmp_path_factory.mktemp("shown")
-    write_report([study(), study("turney1980")], FRONT, folder)
+    names = ["dasgupta1998", "turney1980"]
+    write_report([study(name) for name in names], FRONT, folder, portraits=portraits(names))
     return (folder / "index.html").as_uri()
 
 
@@ -65,6 +67,27 @@ def test_every_figure_is_drawn_and_nothing_sticks_out(browser: Any, address: str
         assert plot["height"] > viewport["height"] / (10 if panel.sketch else 5)
     width, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert width <= window
+    page.close()
+
+
+@pytest.mark.parametrize(
+    ("window", "media"), [(DESKTOP, "screen"), (PHONE, "screen"), (SHEET, "print")], ids=["desktop", "phone", "print"]
+)
+def test_the_page_begins_with_the_robots(browser: Any, address: str, window: dict[str, int], media: str) -> None:
+    page = browser.new_page(viewport=window)
+    page.emulate_media(media=media)
+    page.goto(address)
+    boxes = page.locator(".robots img").evaluate_all(
+        """all => all.map((one) => [one.complete && one.naturalWidth, one.getBoundingClientRect().toJSON()])"""
+    )
+    assert len(boxes) == 2
+    for drawn, box in boxes:
+        assert drawn > 0
+        assert box["bottom"] < window["height"]  # seen at once
+        assert 0 <= box["left"] < box["right"] <= window["width"]
+        assert min(box["width"], box["height"]) > 80
+    assert boxes[0][1]["top"] == boxes[1][1]["top"]
+    assert page.locator("#summary").evaluate("one => one.getBoundingClientRect().top") > boxes[0][1]["bottom"]
     page.close()
 
 

@@ -33,8 +33,8 @@ def plot(
 ) -> Any:
     """A matplotlib Figure with the robot in space: links or legs, joints, mass centres, actuator forces.
 
-    A schematic is a flat line drawing with the names of the frames, for documents: save it as .svg. An arm has the x and
-    z axes of its frames, numbered from 0 at the base; a platform has all axes and the numbers of its legs.
+    A schematic is a flat line drawing with the names of the frames, for documents: save it as .svg. An arm has the x
+    and z axes of its frames, numbered from 0 at the base; a platform has all axes and the numbers of its legs.
 
     position: (n,) joint coordinates or a pose; (k, n) for several, from faint to strong; default
               `robot.pictured_position`

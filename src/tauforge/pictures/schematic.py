@@ -109,16 +109,19 @@ def coinciding_axes(frames: Iterable[Frame], chosen: Sequence[str], size: float)
 
 
 def _flat_axes(places: Array, margin: float, title: str, axes: Any) -> tuple[Any, float]:
-    """Axes with one scale, without ticks, and the points (of 72 to an inch) that a metre takes."""
+    """Axes with one scale, without ticks, and the points (of 72 to an inch) that a metre takes. title: of new ones"""
     low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
     across, up = high - low
-    height = float(np.clip(WIDTH * up / across, LOWEST, HIGHEST))
     if axes is None:
+        height = float(np.clip(WIDTH * up / across, LOWEST, HIGHEST))
         axes = new_figure(figsize=(WIDTH, height), layout="constrained").add_subplot()
-    axes.set_title(title)
+        axes.set_title(title)
+        room = np.array([WIDTH, height])
+    else:
+        room = axes.figure.get_size_inches() * axes.get_position().size
     axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
     axes.set_axis_off()
-    return axes, 72.0 * min(WIDTH / across, height / up)
+    return axes, 72.0 * float((room / (across, up)).min())
 
 
 def _draw_arrow(axes: Any, arrow: Axis, length: float, labels: LabelPlaces) -> None:

@@ -207,10 +207,25 @@ def test_files_that_cannot_be_written_are_told_before_any_work(tmp_path, monkeyp
         ("--plot", "none/b.png", "--plot: the folder none does not exist"),
         ("--plot", "b.gif", "--plot: expected a name that ends in .png"),
         ("--plot", "-", "--plot: expected a name that ends in .png"),
+        ("--animation", "b.png", "--animation: expected a name that ends in .html or .gif or .mp4"),
+        ("--animation", "none/b.gif", "--animation: the folder none does not exist"),
     ):
         other = ("--plot", "b.png") if option == "-o" else ("-o", "b.csv")
         assert message in error_of(*move, option, name, *other)
     assert [path.name for path in tmp_path.iterdir()] == ["dd.csv"]
+
+
+def test_simulate_animates_the_run(tmp_path, monkeypatch):
+    arguments = ("simulate", "planar-2r", "--motion", "joint-move:0,0:0.2,-0.1:0.1", "--step", "0.01")
+    page, film = tmp_path / "run.html", tmp_path / "run.gif"
+    assert f"written to {page}" in run(*arguments, "--animation", page).stdout
+    assert "planar-2r" in page.read_text(encoding="utf-8")
+    assert parsed(*arguments, "--animation", film)["animation"] == str(film)
+    assert film.read_bytes().startswith(b"GIF89a")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    film = tmp_path / "run.mp4"
+    assert "needs the program ffmpeg" in error_of(*arguments, "--animation", film, "-o", tmp_path / "run.csv")
+    assert not (tmp_path / "run.csv").exists()  # told before any work
 
 
 def test_a_simulation_that_runs_away_says_when():

@@ -285,3 +285,15 @@ def test_complexity_of_a_platform_as_written():
 
 def test_there_is_nothing_to_count_without_masses():
     assert "dietmaier has a geometry but no masses" in error_of("complexity", "dietmaier")
+
+
+def test_show_draws_the_robot_or_its_frames(tmp_path):
+    picture, frames = tmp_path / "rig.png", tmp_path / "frames.svg"
+    run("show", "motion-rig", "--picture", picture)
+    assert picture.read_bytes().startswith(b"\x89PNG")
+    run("show", "motion-rig", "--picture", frames, "--schematic")
+    drawn = frames.read_text(encoding="utf-8")
+    assert "<!-- platform -->" in drawn
+    assert "<!-- x (m) -->" not in drawn  # the axes of the picture in space
+    assert "--schematic: it needs a file: give --picture FILE" in error_of("show", "motion-rig", "--schematic")
+    assert "ends in .png, .svg, .pdf, got 'a.gif'" in error_of("show", "motion-rig", "--picture", "a.gif")

@@ -247,7 +247,8 @@ class TestErrors:
 
     def test_files(self, tmp_path: Path) -> None:
         arm = tf.load("planar-2r")
-        self.refused(tf.ModelError, r"unknown suffix '\.gif'\. Use \.html", arm, move(arm), tmp_path / "page.gif")
+        words = r"unknown suffix .\.avi.\. Use \.html, \.gif or \.mp4"
+        self.refused(tf.ModelError, words, arm, move(arm), tmp_path / "page.avi")
         self.refused(tf.ModelError, "its folder does not exist", arm, move(arm), tmp_path / "nowhere" / "page.html")
 
     def test_robots_without_a_drawing(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

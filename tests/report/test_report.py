@@ -26,6 +26,7 @@ from tauforge.report.table_html import cell_text, table_html
 from tauforge.report.verdicts import MEANING
 from tauforge.studies import registry
 from tauforge.studies.citations import places
+from tauforge.studies.portraits import portraits
 from tauforge.studies.reproduce import reproduce
 
 Old = tuple[Path, dict[str, bytes]]
@@ -211,9 +212,10 @@ def test_headings_are_in_order_and_images_are_described(report: tuple[Path, list
     assert page.headings[0] == 1
     assert page.headings.count(1) == 1
     assert all(after <= before + 1 for before, after in zip(page.headings, page.headings[1:], strict=False))
-    assert len(page.alternatives) == sum(len(one.figures) for one in studies)
-    assert "A tripod: a drawing of ground, legs, joints" in page.alternatives[0]
-    assert "leg force (N) against time (s) for leg 1, leg 2" in page.alternatives[1]
+    robots = len(portraits([one.name for one in studies]))
+    assert len(page.alternatives) == robots + sum(len(one.figures) for one in studies)
+    assert "A tripod: a drawing of ground, legs, joints" in page.alternatives[robots]
+    assert "leg force (N) against time (s) for leg 1, leg 2" in page.alternatives[robots + 1]
 
 
 def test_texts_arrive_as_they_are(report: tuple[Path, list[Study]]) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from support.browser import chromium, opened
 from support.made_up_studies import study
 from tauforge.report.verdicts import MEANING
 from tauforge.report.writing import write_report
+from tauforge.studies.portraits import portraits
 from tauforge.studies.reproduce import FRONT
 
 PHONE = {"width": 390, "height": 844}
@@ -23,6 +25,7 @@ LEAST_POINT = 5  # pixels, of the points of a sketch
 READABLE = 4.5  # contrast of small text with its background, by the WCAG
 A4_TOP = 842 - 70  # points above the bottom of a sheet: what begins above this begins the sheet
 SHEET = {"width": 680, "height": 1001}  # px: what the margins leave of A4
+Seen = Callable[..., tuple[Any, list[str]]]
 
 
 @pytest.fixture(scope="module")
@@ -34,8 +37,24 @@ def browser() -> Iterator[Any]:
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
     folder: Path = tmp_path_factory.mktemp("shown")
-    write_report([study(), study("turney1980")], FRONT, folder)
+    names = ["dasgupta1998", "turney1980"]
+    write_report([study(name) for name in names], FRONT, folder, portraits=portraits(names))
     return (folder / "index.html").as_uri()
+
+
+@pytest.fixture(scope="module")
+def seen(browser: Any, address: str) -> Seen:
+    """The page in a window, opened once for all tests that only look at it, and what went wrong."""
+
+    @cache
+    def page(width: int, height: int, scheme: str, media: str | None) -> tuple[Any, list[str]]:
+        window = {"width": width, "height": height}
+        one, wrong = opened(browser, address, viewport=window, color_scheme=scheme)
+        if media is not None:  # else it is printed as a reader prints it
+            one.emulate_media(media=media)
+        return one, wrong
+
+    return lambda width, height, scheme="light", media=None: page(width, height, scheme, media)
 
 
 WINDOWS = pytest.mark.parametrize(
@@ -44,8 +63,8 @@ WINDOWS = pytest.mark.parametrize(
 
 
 @WINDOWS
-def test_every_figure_is_drawn_and_nothing_sticks_out(browser: Any, address: str, viewport: dict[str, int]) -> None:
-    page, wrong = opened(browser, address, viewport=viewport)
+def test_every_figure_is_drawn_and_nothing_sticks_out(seen: Seen, viewport: dict[str, int]) -> None:
+    page, wrong = seen(**viewport)
     assert wrong == []
     plots = page.evaluate(
         """[...document.querySelectorAll('.plot')].map((plot) => {
@@ -65,12 +84,30 @@ def test_every_figure_is_drawn_and_nothing_sticks_out(browser: Any, address: str
         assert plot["height"] > viewport["height"] / (10 if panel.sketch else 5)
     width, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert width <= window
-    page.close()
+
+
+@pytest.mark.parametrize(
+    ("window", "media"), [(DESKTOP, None), (PHONE, None), (SHEET, "print")], ids=["desktop", "phone", "print"]
+)
+def test_the_page_begins_with_the_robots(seen: Seen, window: dict[str, int], media: str | None) -> None:
+    page, _ = seen(**window, media=media)
+    page.evaluate("scrollTo({top: 0, behavior: 'instant'})")
+    boxes = page.locator(".robots img").evaluate_all(
+        """all => all.map((one) => [one.complete && one.naturalWidth, one.getBoundingClientRect().toJSON()])"""
+    )
+    assert len(boxes) == 2
+    for drawn, box in boxes:
+        assert drawn > 0
+        assert box["bottom"] < window["height"]  # seen at once
+        assert 0 <= box["left"] < box["right"] <= window["width"]
+        assert min(box["width"], box["height"]) > 80
+    assert boxes[0][1]["top"] == boxes[1][1]["top"]
+    assert page.locator("#summary").evaluate("one => one.getBoundingClientRect().top") > boxes[0][1]["bottom"]
 
 
 @WINDOWS
-def test_no_verdict_is_cut_off(browser: Any, address: str, viewport: dict[str, int]) -> None:
-    page, _ = opened(browser, address, viewport=viewport)
+def test_no_verdict_is_cut_off(seen: Seen, viewport: dict[str, int]) -> None:
+    page, _ = seen(**viewport)
     boxes = page.evaluate(
         """[...document.querySelectorAll('.verdicts .badge')].map((badge) => {
              const box = badge.closest('.scroll').getBoundingClientRect();
@@ -85,7 +122,6 @@ def test_no_verdict_is_cut_off(browser: Any, address: str, viewport: dict[str, i
         assert max(page.locator("table.prose").evaluate_all(sideways)) <= 0
         broken = page.locator("table.prose tbody th").first.evaluate("cell => cell.getClientRects().length")
         assert broken == 1
-    page.close()
 
 
 def contrast(page: Any, badge: Any) -> float:
@@ -100,8 +136,8 @@ def contrast(page: Any, badge: Any) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_badges_are_readable_and_told_apart(browser: Any, address: str, scheme: str) -> None:
-    page, _ = opened(browser, address, viewport=DESKTOP, color_scheme=scheme)
+def test_badges_are_readable_and_told_apart(seen: Seen, scheme: str) -> None:
+    page, _ = seen(**DESKTOP, scheme=scheme)
     badges = page.locator(".counts .badge").all()
     assert [badge.text_content().split(maxsplit=1)[1] for badge in badges] == list(MEANING)
     assert all(contrast(page, badge) >= READABLE for badge in badges)
@@ -110,11 +146,10 @@ def test_badges_are_readable_and_told_apart(browser: Any, address: str, scheme: 
         for badge in badges
     ]
     assert len(set(looks)) == len(MEANING)
-    page.close()
 
 
-def test_the_head_of_a_long_table_stays(browser: Any, address: str) -> None:
-    page, _ = opened(browser, address, viewport=DESKTOP)
+def test_the_head_of_a_long_table_stays(seen: Seen) -> None:
+    page, _ = seen(**DESKTOP)
     region = page.locator("#dasgupta1998-table-contents .scroll")
     assert region.evaluate("one => one.scrollHeight > one.clientHeight")
     places = region.evaluate(
@@ -122,7 +157,6 @@ def test_the_head_of_a_long_table_stays(browser: Any, address: str) -> None:
                     return [head.top, one.getBoundingClientRect().top]; }"""
     )
     assert abs(places[0] - places[1]) < 2
-    page.close()
 
 
 def test_the_legend_shows_and_hides_in_all_panels(browser: Any, address: str) -> None:
@@ -149,13 +183,12 @@ def test_fingers_get_no_mode_bar_over_the_curves(browser: Any, address: str) -> 
         page.close()
 
 
-def test_texts_are_no_markup(browser: Any, address: str) -> None:
-    page, _ = opened(browser, address, viewport=DESKTOP)
+def test_texts_are_no_markup(seen: Seen) -> None:
+    page, _ = seen(**DESKTOP)
     assert page.locator("b").count() == 0
     assert page.locator("#dasgupta1998-sketch .annotation sub").count() == 0  # plotly makes SVG of it
     drawn = page.locator("#dasgupta1998-mixed .xtitle").nth(1).text_content()
     assert drawn == """x a < b & "c" > 'd' </script> $x^2$ <b>bold</b>"""
-    page.close()
 
 
 def test_dark_is_dark(browser: Any, address: str) -> None:
@@ -181,10 +214,9 @@ def test_print_shows_the_images(browser: Any, address: str, tmp_path: Path) -> N
     page.close()
 
 
-def test_each_paper_begins_a_sheet(browser: Any, address: str) -> None:
-    page, _ = opened(browser, address, viewport=DESKTOP)
+def test_each_paper_begins_a_sheet(seen: Seen) -> None:
+    page, _ = seen(**DESKTOP)
     pdf = page.pdf(prefer_css_page_size=True, outline=True, tagged=True)
-    page.close()
     assert pdf.startswith(b"%PDF")
     sheets = set(re.findall(rb"(\d+) 0 obj\s*<</Type /Page\b", pdf))
     found = {
@@ -197,14 +229,12 @@ def test_each_paper_begins_a_sheet(browser: Any, address: str) -> None:
     assert found["What was at hand"][0] == found["Summary of verdicts"][0]
 
 
-def test_the_summary_of_a_paper_is_on_its_first_sheet(browser: Any, address: str) -> None:
-    page, _ = opened(browser, address, viewport=SHEET)
-    page.emulate_media(media="print")
+def test_the_summary_of_a_paper_is_on_its_first_sheet(seen: Seen) -> None:
+    page, _ = seen(**SHEET, media="print")
     heights = page.locator(".study").evaluate_all(
         "all => all.map((one) => one.querySelector('.tally').getBoundingClientRect().bottom - "
         "one.getBoundingClientRect().top)"
     )
-    page.close()
     assert len(heights) == 2
     assert all(0 < height < SHEET["height"] for height in heights)
 

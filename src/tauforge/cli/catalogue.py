@@ -9,7 +9,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import CATALOGUE, Json, Lock, Robot, Tip, complete_robot, load_robot
+from tauforge.cli.arguments import CATALOGUE, Json, Lock, Robot, Tip, bad, complete_robot, load_robot
 from tauforge.cli.output import item, result, table
 from tauforge.cli.shell import Failed
 
@@ -70,11 +70,14 @@ def show(
     picture: Annotated[
         Path | None, typer.Option("--picture", metavar="FILE", help="Also draw it: .png, .svg or .pdf.")
     ] = None,
+    schematic: Annotated[bool, typer.Option("--schematic", help="Draw its frames and their names, flat.")] = False,
     as_json: Json = False,
 ) -> None:
     """A robot: structure, masses, inertias, limits, and what is known to be odd about it."""
     from tauforge.cli import describing
 
+    if schematic and picture is None:
+        raise bad("--schematic", "it needs a file: give --picture FILE")
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         mine = load_robot(robot, tip, lock)
@@ -82,7 +85,7 @@ def show(
     if picture is not None:
         from tauforge.pictures.plot import save_picture
 
-        save_picture(mine, picture)
+        save_picture(mine, picture, schematic=schematic)
     result(as_json, describing.data(mine, texts), lambda: describing.shown(mine, texts))
 
 

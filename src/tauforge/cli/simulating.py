@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -25,7 +24,8 @@ from tauforge.cli.arguments import (
 )
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
 from tauforge.cli.limits import warn_of_forces
-from tauforge.cli.output import note, number, result, seconds, table, working
+from tauforge.cli.output import note, result, seconds, working
+from tauforge.cli.simulation_tables import ends, error_rows, force_rows, summary, tables
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.terminal import one_line
 
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
 CONTROLLERS = ("computed-torque", "pd", "gravity-pd", "none")
 METHODS = ("rk4", "dormand-prince", "symplectic")
-Rows = list[dict[str, Any]]  # of a table
 MOVES = {"joint-move": "joint coordinates", "pose-move": "poses"}
 COULOMB_SPEED = 0.01  # rad/s or m/s, over which Coulomb friction is smoothed if the robot does not say
 EVENTS_SHOWN = 10
@@ -86,6 +85,12 @@ def simulate(
         Path | None,
         typer.Option(metavar="FILE.png", help="Position, error and force, a panel for each unit; .svg, .pdf too."),
     ] = None,
+    animation: Annotated[
+        Path | None,
+        typer.Option(
+            "--animation", metavar="FILE.html", help="The robot as it moves, with its forces; .gif, .mp4 too."
+        ),
+    ] = None,
     output: Annotated[
         str | None,
         typer.Option(
@@ -97,11 +102,15 @@ def simulate(
     as_json: Json = False,
 ) -> None:
     """A robot that follows a motion under control, and how well it does. The controller knows nothing of a payload."""
+    from tauforge.pictures.animation import SUFFIXES, animate, checked_suffix
     from tauforge.simulation.simulate import simulate as run
 
     inputs = [robot, motion]
     check_output(output, inputs, (".csv", ".npz"), as_json)
     check_output(None if plot is None else str(plot), inputs, (".png", ".svg", ".pdf"), option="--plot")
+    check_output(None if animation is None else str(animation), inputs, SUFFIXES, option="--animation")
+    if animation is not None:
+        checked_suffix(animation)
     mine = _smoothed(load_robot(robot, tip, lock), coulomb_speed)
     if controller not in CONTROLLERS:
         raise bad("--controller", f"expected one of {', '.join(CONTROLLERS)}, got {controller!r}")
@@ -124,59 +133,32 @@ def simulate(
         )
     if plot is not None:
         _draw(recording, plot)
+    if animation is not None:
+        with working("drawing the animation"):
+            animate(mine, recording, animation)
     if output == STDOUT:
         write_output(output, recording.write_csv)
         return
     if output is not None:
         recording.save(output)
-    errors, forces = _errors(recording), _forces(recording)
+    errors, forces = error_rows(recording), force_rows(recording)
     warn_of_forces(mine, [entry["peak_force"] for entry in forces])
 
     def shown() -> Any:
         length = f"{seconds(recording.time[-1])} s in steps of {seconds(step)} s"
         if law is None:
-            yield _ends(f"{recording.robot} without control: {length}", recording)
+            yield ends(f"{recording.robot} without control: {length}", recording)
         else:
-            yield from _tables(f"{recording.robot} under {controller}: {length}", errors, forces)
+            yield from tables(f"{recording.robot} under {controller}: {length}", errors, forces)
         for event in recording.events[:EVENTS_SHOWN]:
             yield one_line(f"at {seconds(event.time)} s: {event.what}: {event.which}")
         if len(recording.events) > EVENTS_SHOWN:
             yield f"and {len(recording.events) - EVENTS_SHOWN} more events"
-        yield from (f"written to {file}" for file in (output, plot) if file is not None)
+        yield from (f"written to {file}" for file in (output, plot, animation) if file is not None)
 
     data = {"robot": recording.robot, "controller": controller, "method": method, "step": step}
-    data |= {"duration": recording.time[-1], **_summary(errors, forces), "events": recording.events}
-    result(as_json, {**data, "output": output, "plot": plot}, shown)
-
-
-def _ends(title: str, recording: Recording) -> Any:
-    columns = zip(recording.names, recording.units, recording.position[0], recording.position[-1], strict=True)
-    rows = [(name, unit, number(first), number(last)) for name, unit, first, last in columns]
-    return table(title, ("", "unit", "at the start", "at the end"), rows, texts=2)
-
-
-def _tables(title: str, of_coordinates: Rows, of_actuators: Rows) -> Iterable[Any]:
-    """Errors beside forces where every coordinate has its own actuator, else one after the other."""
-    errors = [
-        (
-            r["name"],
-            f"{number(r['largest_error'])} {r['unit']}",
-            seconds(r["time_of_largest_error"]),
-            f"{number(r['final_error'])} {r['unit']}",
-        )
-        for r in of_coordinates
-    ]
-    forces = [
-        (r["actuator"], f"{number(r['peak_force'])} {r['force_unit']}", seconds(r["time_of_peak_force"]))
-        for r in of_actuators
-    ]
-    of_errors, of_forces = ("", "largest error", "at [s]", "error at the end"), ("", "peak force", "at [s]")
-    if [row[0] for row in errors] == [row[0] for row in forces]:
-        rows = [(*error, *force[1:]) for error, force in zip(errors, forces, strict=True)]
-        yield table(title, (*of_errors, *of_forces[1:]), rows)
-    else:
-        yield table(title, of_errors, errors)
-        yield table("", of_forces, forces)
+    data |= {"duration": recording.time[-1], **summary(errors, forces), "events": recording.events}
+    result(as_json, {**data, "output": output, "plot": plot, "animation": animation}, shown)
 
 
 def _smoothed(robot: AnyRobot, speed: float | None) -> AnyRobot:
@@ -251,51 +233,6 @@ def _draw(recording: Recording, path: Path) -> None:
     figure = recording.plot()
     with written_whole(path) as file:
         figure.savefig(file, format=path.suffix[1:].lower(), dpi=150)
-
-
-def _summary(errors: Rows, forces: Rows) -> dict[str, Rows]:
-    """Forces beside the errors if there are as many actuators as coordinates, else under a name of their own."""
-    if len(errors) == len(forces):
-        return {"coordinates": [error | force for error, force in zip(errors, forces, strict=True)]}
-    return {"coordinates": errors, "actuators": forces}
-
-
-def _errors(recording: Recording) -> Rows:
-    """One row for each coordinate."""
-    import numpy as np
-
-    from tauforge.analysis.sizing import peak_of
-
-    error = recording.error
-    worst = peak_of(recording.time, error)
-    return [
-        {
-            "name": name,
-            "unit": recording.units[k],
-            "largest_error": float(worst.value[k]),
-            "time_of_largest_error": float(worst.time[k]),
-            "rms_error": float(np.sqrt((error[:, k] ** 2).mean())),
-            "final_error": float(error[-1, k]),
-            "final_position": float(recording.position[-1, k]),
-        }
-        for k, name in enumerate(recording.names)
-    ]
-
-
-def _forces(recording: Recording) -> Rows:
-    """One row for each actuator."""
-    from tauforge.analysis.sizing import peak_of
-
-    peak = peak_of(recording.time, recording.force)
-    return [
-        {
-            "actuator": name,
-            "force_unit": recording.force_units[k],
-            "peak_force": float(peak.value[k]),
-            "time_of_peak_force": float(peak.time[k]),
-        }
-        for k, name in enumerate(recording.force_names)
-    ]
 
 
 COMMANDS = (("simulate", simulate),)

@@ -97,21 +97,18 @@ def random_arguments(robot: Robot, extra: Extra, count: int, seed: int = 0) -> l
 
 
 def reference(robot: Robot, extra: Extra, arguments: Sequence[Array]) -> tuple[Array]:
-    """The law itself, row after row; the gains are those of `random_arguments`."""
+    """The law itself, all rows at once; the gains are those of `random_arguments`."""
     law: Any = _law(robot)
-    rows: list[Array] = []
-    for k in range(len(arguments[0])):
-        q, qd, *target = (x[k].astype(float) for x in arguments[:5])
-        more = [x[k : k + 1].astype(float) for x in arguments[7:]]
-        if more:
-            law.robot = _Loaded(robot, partial(_forces, robot, extra, more))
-        rows.append(law.force(NO_TIME, q, qd, MotionSample(*target)))
-    return (np.array(rows),)
+    position, velocity, *target = (x.astype(float) for x in arguments[:5])
+    more = [x.astype(float) for x in arguments[7:]]
+    if more:
+        law.robot = _Loaded(robot, partial(_forces, robot, extra, more))
+    return (law.force(NO_TIME, position, velocity, MotionSample(*target)),)
 
 
 def _forces(robot: Robot, extra: Extra, more: list[Array], *state: Array) -> Array:
-    (forces,) = by_formula(robot, "inverse_dynamics", extra, [*(x[None] for x in state), *more])
-    return np.asarray(forces[0])
+    (forces,) = by_formula(robot, "inverse_dynamics", extra, [*state, *more])
+    return np.asarray(forces)
 
 
 def applies(robot: Robot) -> bool:

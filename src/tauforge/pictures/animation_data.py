@@ -29,9 +29,7 @@ def animation_data(robot: Robot, frames: AnimationFrames) -> dict[str, Any]:
     actions:  (k, actions, 2, 3) place and axis
     force:    (k, actuators) N m or N
     """
-    drawing = robot.drawing(frames.position)
-    if not drawing.segments and not drawing.points:
-        raise UnsupportedFeatureError(f"{robot.name} has no drawing", field="drawing")
+    drawing = drawing_of(robot, frames)
     count = len(frames.times)
     arrays = {
         "points": _vectors(count, [(point.place,) for point in drawing.points]),
@@ -45,7 +43,7 @@ def animation_data(robot: Robot, frames: AnimationFrames) -> dict[str, Any]:
     return {
         "robot": robot.name,
         "start": float(frames.times[0]),
-        "duration": float(frames.times[-1] - frames.times[0]),
+        "duration": frames.duration,
         "count": count,
         "thinned": frames.thinned,
         "up": _up(robot),
@@ -54,9 +52,17 @@ def animation_data(robot: Robot, frames: AnimationFrames) -> dict[str, Any]:
         "outlines": outlines(drawing.segments),
         "frames": [frame.name for frame in drawing.frames],
         "actions": [{"name": action.name, "turns": action.turns} for action in drawing.actions],
-        "actuators": _actuators(robot, frames.force),
+        "actuators": actuator_data(robot, frames.force),
         "arrays": {name: _text(values) for name, values in arrays.items()},
     }
+
+
+def drawing_of(robot: Robot, frames: AnimationFrames) -> Drawing:
+    """The drawing of all frames at once; UnsupportedFeatureError where there is nothing to draw."""
+    drawing = robot.drawing(frames.position)
+    if not drawing.segments and not drawing.points:
+        raise UnsupportedFeatureError(f"{robot.name} has no drawing", field="drawing")
+    return drawing
 
 
 def outlines(segments: Sequence[Segment]) -> list[list[int]]:
@@ -96,8 +102,8 @@ def _up(robot: Robot) -> list[float]:
     return [float(x) for x in -gravity / size] if size else [0.0, 0.0, 1.0]
 
 
-def _actuators(robot: Robot, force: Array) -> list[dict[str, Any]]:
-    """What the page says of each actuator.
+def actuator_data(robot: Robot, force: Array) -> list[dict[str, Any]]:
+    """What pages and films say of each actuator: name, unit, limit (None: it has none), and
 
     largest:  the size of its largest force
     scale:    that of all actuators with its unit

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
@@ -38,35 +39,57 @@ class AnimationFrames(NamedTuple):
     target: Array | None
     thinned: bool
 
+    @property
+    def duration(self) -> float:
+        """s, from the first instant to the last."""
+        return float(self.times[-1] - self.times[0])
 
-def animation_frames(robot: Robot, shown: object, frames_per_second: float) -> AnimationFrames:
+
+class Pace(NamedTuple):
+    """How finely time is divided.
+
+    rate: frames a second
+    most: frames at most
+    film: every frame lasts, so there are as many as intervals; else a frame is an instant, and one more
+    """
+
+    rate: float
+    most: int = MOST_FRAMES
+    film: bool = False
+
+
+def animation_frames(robot: Robot, shown: object, pace: Pace) -> AnimationFrames:
     """The frames of a motion or a recording; ModelError or ShapeError where it does not fit the robot."""
-    rate = positive("frames_per_second", frames_per_second)
+    pace = pace._replace(rate=positive("frames_per_second", pace.rate))
     if isinstance(shown, Motion):
         check_law(None, shown, None, None, robot)
-        return _of_motion(robot, shown, rate)
+        return _of_motion(robot, shown, pace)
     if isinstance(shown, Recording):
         _check_recording(robot, shown)
-        return _of_recording(robot, shown, rate)
+        return _of_recording(robot, shown, pace)
     remedy = ONE_ROW if isinstance(shown, Rollout) else None
     raise ModelError(f"expected a Motion or a Recording, got a {type(shown).__name__}", field="shown", remedy=remedy)
 
 
-def _instants(start: float, end: float, rate: float) -> tuple[Array, bool]:
-    """Times (k,) s with about this rate, both ends among them, and whether there would have been too many."""
-    wanted = (end - start) * rate
-    count = int(min(np.ceil(wanted - 1e-9), MOST_FRAMES - 1)) + 1
-    return np.linspace(start, end, count), wanted > MOST_FRAMES - 1
+def _instants(start: float, end: float, pace: Pace) -> tuple[Array, bool]:
+    """Times (k,) s, both ends among them, and whether there would have been too many.
+
+    Frame i of the k in a film is on the screen from i / k to (i + 1) / k of the time. Its instant, i / (k - 1), lies in
+    between: the film has the motion's duration, shows both ends, and no frame is early or late by more than itself.
+    """
+    wanted = (end - start) * pace.rate
+    count = max(math.floor(wanted + 1e-9), 2) if pace.film else math.ceil(wanted - 1e-9) + 1
+    return np.linspace(start, end, min(count, pace.most)), count > pace.most
 
 
-def _of_motion(robot: Robot, motion: Motion, rate: float) -> AnimationFrames:
-    times, thinned = _instants(0.0, motion.duration, rate)
+def _of_motion(robot: Robot, motion: Motion, pace: Pace) -> AnimationFrames:
+    times, thinned = _instants(0.0, motion.duration, pace)
     sample = motion.sample(times)
     return AnimationFrames(times, sample.position, robot.forces_without_raising(*sample), None, thinned)
 
 
-def _of_recording(robot: Robot, recording: Recording, rate: float) -> AnimationFrames:
-    times, thinned = _instants(float(recording.time[0]), float(recording.time[-1]), rate)
+def _of_recording(robot: Robot, recording: Recording, pace: Pace) -> AnimationFrames:
+    times, thinned = _instants(float(recording.time[0]), float(recording.time[-1]), pace)
     angles = [k for k, coordinate in enumerate(robot.coordinates) if coordinate.wraps]
     position = _between(times, recording.time, recording.position, angles)
     target = None

@@ -13,6 +13,7 @@ from tauforge.plots.figure import Figure
 from tauforge.report.environment import environment
 from tauforge.report.figure_html import figure_html
 from tauforge.report.files import CLAIMS_FILE, DATA, stem
+from tauforge.report.portrait import Portrait, portraits_html
 from tauforge.report.study import Claim, Study
 from tauforge.report.table import Table
 from tauforge.report.table_html import table_html
@@ -41,8 +42,8 @@ class Front:
         return f'<meta name="generator" content="{escaped(self.made_by)}">'
 
 
-def page(studies: Sequence[Study], front: Front, images: Path) -> str:
-    """images: the folder with the figures' SVG, which the page carries inside for print."""
+def page(studies: Sequence[Study], front: Front, images: Path, portraits: Sequence[Portrait] = ()) -> str:
+    """The whole text, portraits first. images: the folder with the figures' SVG, which the page carries for print."""
     from plotly.offline import get_plotlyjs
 
     here = files("tauforge.report")
@@ -53,6 +54,7 @@ def page(studies: Sequence[Study], front: Front, images: Path) -> str:
         script=(here / "page.js").read_text(encoding="utf-8"),
         plotly=get_plotlyjs(),
         when=datetime.now().astimezone().strftime("%d %B %Y, %H:%M %Z").lstrip("0"),
+        robots=portraits_html(portraits, studies),
         counts=_counts(studies, meanings=True),
         contents="\n".join(_contents(study) for study in studies),
         summary="\n".join(_summary(study) for study in studies),

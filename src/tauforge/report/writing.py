@@ -8,12 +8,19 @@ from pathlib import Path
 from tauforge.report.csv_files import write_claims, write_panel, write_table
 from tauforge.report.files import CLAIMS_FILE, DATA, FIGURES, PAGE, check_names, panel_stems, stem
 from tauforge.report.page import Front, page
+from tauforge.report.portrait import Portrait
 from tauforge.report.progress import Progress, nothing
 from tauforge.report.study import Study
 
 
-def write_report(studies: Sequence[Study], front: Front, folder: Path, progress: Progress = nothing) -> None:
-    """Figures, data and the page, into a folder that has none of them."""
+def write_report(
+    studies: Sequence[Study],
+    front: Front,
+    folder: Path,
+    progress: Progress = nothing,
+    portraits: Sequence[Portrait] = (),
+) -> None:
+    """Figures, data and the page, which begins with the portraits, into a folder that has none of them."""
     from tauforge.plots.with_matplotlib import save_images
 
     (folder / FIGURES).mkdir()
@@ -29,4 +36,4 @@ def write_report(studies: Sequence[Study], front: Front, folder: Path, progress:
             write_table(table, folder / DATA / f"{stem(study, table)}.csv")
     write_claims(studies, folder / DATA / CLAIMS_FILE)
     progress("writing the page")
-    (folder / PAGE).write_text(page(studies, front, folder / FIGURES), encoding="utf-8")
+    (folder / PAGE).write_text(page(studies, front, folder / FIGURES, portraits), encoding="utf-8")

@@ -12,6 +12,7 @@ import re
 import tokenize
 from collections import defaultdict
 from collections.abc import Iterator
+from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 
@@ -23,13 +24,19 @@ Places = dict[str, list[str]]  # number of an equation -> "formulations/serial/n
 
 def places(paper: str) -> Places:
     """Functions and classes whose comments or docstrings cite an equation of the paper; none without source files."""
-    found: dict[str, dict[str, None]] = defaultdict(dict)
+    return {number: list(where) for number, where in _places_by_letter()[PAPERS[paper]].items()}
+
+
+@cache
+def _places_by_letter() -> dict[str, dict[str, dict[str, None]]]:
+    """For each letter, and each number, the places in their order. The whole source is read once for all papers."""
+    found: dict[str, dict[str, dict[str, None]]] = {letter: defaultdict(dict) for letter in PAPERS.values()}
     root = files("tauforge")
     for folder in FOLDERS:
         for path, text in _sources(root / folder, folder):
-            for number, place in _cited(text, PAPERS[paper]):
-                found[number][f"{path}, {place}" if place else path] = None
-    return {number: list(where) for number, where in found.items()}
+            for letter, number, place in _cited(text):
+                found[letter][number][f"{path}, {place}" if place else path] = None
+    return found
 
 
 def numbers_of(citation: re.Match[str]) -> list[str]:
@@ -51,8 +58,8 @@ def _sources(folder: Traversable, path: str) -> Iterator[tuple[str, str]]:
             yield below, entry.read_text(encoding="utf-8")
 
 
-def _cited(text: str, letter: str) -> Iterator[tuple[str, str]]:
-    """(number, innermost function or class) of every citation in the comments and docstrings of a module."""
+def _cited(text: str) -> Iterator[tuple[str, str, str]]:
+    """(letter, number, innermost function or class) of every citation in the comments and docstrings of a module."""
     spans = [
         (node.lineno, node.end_lineno or node.lineno, node.name)
         for node in ast.walk(ast.parse(text))
@@ -63,8 +70,7 @@ def _cited(text: str, letter: str) -> Iterator[tuple[str, str]]:
         if token.type != tokenize.COMMENT and not docstring:
             continue
         for citation in CITATION.finditer(token.string):
-            if citation[1] == letter:
-                line = token.start[0] + token.string[: citation.start()].count("\n")
-                inside = [(end - start, name) for start, end, name in spans if start <= line <= end]
-                for number in numbers_of(citation):
-                    yield number, min(inside)[1] if inside else ""
+            line = token.start[0] + token.string[: citation.start()].count("\n")
+            inside = [(end - start, name) for start, end, name in spans if start <= line <= end]
+            for number in numbers_of(citation):
+                yield citation[1], number, min(inside)[1] if inside else ""

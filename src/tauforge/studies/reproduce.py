@@ -12,6 +12,7 @@ from tauforge.report.page import Front
 from tauforge.report.progress import Progress, nothing
 from tauforge.report.whole_folder import not_writable, whole_folder
 from tauforge.report.writing import write_report
+from tauforge.studies.portraits import portraits
 from tauforge.studies.registry import chosen, run
 
 FRONT = Front(
@@ -41,7 +42,7 @@ def reproduce(papers: Sequence[str] | None, out: Path, progress: Progress = noth
             progress(f"{name}: computing")
             studies.append(run(name, partial(_prefixed, progress, name)))
         try:
-            write_report(studies, FRONT, folder, progress)
+            write_report(studies, FRONT, folder, progress, portraits(names))
         except OSError as error:
             raise not_writable(Path(out), error) from error
     return Path(out) / PAGE

@@ -1,0 +1,141 @@
+"""A robot's drawing in matplotlib's axes with three dimensions: bodies, frames and the forces of actuators."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.errors import ModelError
+from tauforge.robots.drawing import Action, Drawing
+
+# colour, width in points; parts of other names look like links
+STROKES = {
+    "link": ("#2f5d8a", 6.0),
+    "leg": ("#2f5d8a", 4.0),
+    "base": ("#6b7280", 3.0),
+    "platform": ("#b45309", 3.0),
+}
+OUTLINES = ("base", "platform")  # whose segments go round an area
+JOINT, CENTRE, FORCE = "#1f2937", "#0f766e", "#c2261b"
+GHOST = "#7a4fc0"
+AXES = ("#c2261b", "#15803d", "#1d4ed8")  # x, y, z of a frame
+MARGIN = 0.08  # of the extent
+LONGEST = 0.22  # of the extent: the arrow of the largest force
+FRAME = 0.1  # of the extent
+TURN = 1.5 * np.pi  # rad that the arrow of the largest torque goes round
+ARC_POINTS = 25
+ZOOM = 0.88  # leaves room for the labels of the axes
+
+
+def new_figure(**options: Any) -> Any:
+    """A matplotlib Figure on its own canvas; pyplot is not used, so no figure stays open."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise ModelError("plots need matplotlib", remedy="Run pip install tauforge[plots]") from None
+    return Figure(**options)
+
+
+def space_axes(figure: Any) -> Any:
+    axes: Any = figure.add_subplot(projection="3d", computed_zorder=False)
+    axes.view_init(elev=22.0, azim=-55.0)
+    return axes
+
+
+def draw_body(axes: Any, drawing: Drawing, k: int, strength: float) -> None:
+    for part in OUTLINES:
+        corners = [segment.start[k] for segment in drawing.segments if segment.part == part]
+        if len(corners) > 2:
+            fan = [(0, i, i + 1) for i in range(1, len(corners) - 1)]
+            x, y, z = np.array(corners).T
+            axes.plot_trisurf(x, y, z, triangles=fan, color=STROKES[part][0], alpha=0.15 * strength, shade=False)
+    for segment in drawing.segments:
+        colour, width = STROKES.get(segment.part, STROKES["link"])
+        ends = np.stack([segment.start[k], segment.end[k]])
+        axes.plot(*ends.T, color=colour, linewidth=width, alpha=strength, solid_capstyle="round")
+    for part, mark, colour, size in (("joint", "o", JOINT, 28.0), ("centre of mass", "P", CENTRE, 22.0)):
+        places = [point.place[k] for point in drawing.points if point.part == part]
+        if places:
+            axes.scatter(*np.array(places).T, marker=mark, s=size, color=colour, alpha=strength, depthshade=False)
+
+
+def draw_ghost(axes: Any, drawing: Drawing, k: int) -> None:
+    """Where the robot was wanted: its segments, faintly."""
+    for segment in drawing.segments:
+        ends = np.stack([segment.start[k], segment.end[k]])
+        width = STROKES.get(segment.part, STROKES["link"])[1]
+        axes.plot(*ends.T, color=GHOST, linewidth=width, alpha=0.3, solid_capstyle="round")
+
+
+def draw_frame(axes: Any, transform: Array, length: float, strength: float) -> None:
+    origin = transform[:3, 3]
+    for axis, colour in zip(transform[:3, :3].T, AXES, strict=True):
+        axes.plot(*np.stack([origin, origin + length * axis]).T, color=colour, linewidth=2.0, alpha=strength)
+
+
+def draw_forces(
+    axes: Any, actions: Iterable[Action], forces: Array, k: int, size: float, largest: Array, colours: Sequence[str]
+) -> None:
+    """An arrow for each force that is there. Forces and torques have a scale each, for they have no common unit."""
+    listed = list(actions)
+    for turns in (False, True):
+        most = max((x for action, x in zip(listed, largest, strict=True) if action.turns == turns), default=0.0)
+        if not most:
+            continue
+        for action, force, colour in zip(listed, forces, colours, strict=True):
+            if action.turns == turns and force and np.isfinite(force):
+                points = _turned(action, k, force / most, size) if turns else _pushed(action, k, force / most, size)
+                _draw_arrow(axes, points, colour)
+
+
+def _pushed(action: Action, k: int, share: float, size: float) -> Array:
+    """The line of a force that acts at its foot, (2, 3)."""
+    foot = action.place[k]
+    return np.stack([foot, foot + share * LONGEST * size * action.axis[k]])
+
+
+def draw_ring(axes: Any, action: Action, k: int, size: float, colour: str) -> None:
+    """The circle that the arrow of a torque follows, so that a small one is seen too."""
+    axes.plot(*_turned(action, k, 2 * np.pi / TURN, size).T, color=colour, linewidth=0.8, alpha=0.5)
+
+
+def _turned(action: Action, k: int, share: float, size: float) -> Array:
+    """The arc of a torque about its axis, (points, 3)."""
+    axis = action.axis[k]
+    beside = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    beside /= np.linalg.norm(beside)
+    angles = np.linspace(0.0, share * TURN, ARC_POINTS)[:, None]
+    around = np.cos(angles) * beside + np.sin(angles) * np.cross(axis, beside)
+    return np.asarray(action.place[k] + 0.35 * LONGEST * size * around)
+
+
+def _draw_arrow(axes: Any, points: Array, colour: str) -> None:
+    axes.plot(*points.T, color=colour, linewidth=2.2)
+    step = points[-1] - points[-2]
+    length = float(np.linalg.norm(step))
+    if length:
+        head = 0.12 * float(np.linalg.norm(np.ptp(points, axis=0)))
+        axes.quiver(
+            *points[-1], *(step / length * head), color=colour, linewidth=2.2, arrow_length_ratio=1.0, pivot="tip"
+        )
+
+
+def finish(axes: Any, low: Array, high: Array, size: float, zoom: float = ZOOM) -> None:
+    """One scale for all axes, room on all sides, and the unit."""
+    margin = MARGIN * size
+    spans = np.maximum(high - low, 0.25 * size) + 2 * margin
+    middle = (low + high) / 2
+    for letter, centre, span in zip("xyz", middle, spans, strict=True):
+        getattr(axes, f"set_{letter}lim")(centre - span / 2, centre + span / 2)
+        getattr(axes, f"set_{letter}label")(f"{letter} (m)")
+        getattr(axes, f"{letter}axis").set_major_locator(_few_ticks())
+    axes.set_box_aspect(spans, zoom=zoom)
+
+
+def _few_ticks() -> Any:
+    from matplotlib.ticker import MaxNLocator
+
+    return MaxNLocator(4)

@@ -1,0 +1,155 @@
+"""A robot's frames as a flat line drawing: links, joints, and the axes of the frames with their names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.pictures.in_space import AXES, JOINT, OUTLINES, STROKES, new_figure
+from tauforge.pictures.label_places import LabelPlaces
+from tauforge.plots.line_styles import scripted
+from tauforge.plots.sketch import View
+from tauforge.robots.drawing import Drawing, Frame, Point
+
+VIEW = View(-35.0, 28.0)
+TOWARDS = np.cross(*VIEW.axes)  # unit vector to the observer
+WIDTH, LOWEST, HIGHEST = 6.4, 2.4, 6.4  # inches
+ARROW = 0.14  # of the extent: the axis of a frame
+MARGIN = 0.1  # of the extent, for the words at its edge
+SAME = 1e-6  # of the extent, or of a unit vector: what lies together
+PALE = "#b8c0ca"
+DRAWN_AXES = {"all": "xyz", "chain": "xz"}
+
+
+class Axis(NamedTuple):
+    """An arrow: where it begins, its unit vector, and the axes that it stands for, as (letter, name of the frame)."""
+
+    origin: Array
+    along: Array
+    names: list[tuple[str, str]]
+
+    @property
+    def words(self) -> str:
+        """Such as "x", "z_5" or "z_{5,6}, x_tool"; frames without names have letters only."""
+        parts = []
+        for letter in dict.fromkeys(letter for letter, _ in self.names):
+            frames = ",".join(name for own, name in self.names if own == letter)
+            parts.append(f"{letter}_{{{frames}}}" if frames else letter)
+        return ", ".join(parts)
+
+
+def schematic(drawing: Drawing, chosen: Sequence[str], title: str, axes: Any = None) -> Any:
+    """A matplotlib Figure of one position, seen from one side without perspective.
+
+    A robot with two frames has all axes of both. A longer chain has the x and z axes, from which the parameters of
+    Denavit and Hartenberg are measured; its frames are numbered from 0 at the base. Axes that coincide are one arrow.
+
+    chosen: names of the frames to draw
+    """
+    low, high = drawing.extent
+    size = float((high - low).max()) or 1.0
+    arrows = coinciding_axes(drawing.frames, chosen, size)
+    joints = [point for point in drawing.points if point.part == "joint"]
+    lines = [VIEW(np.stack([arrow.origin, arrow.origin + ARROW * size * arrow.along])) for arrow in arrows]
+    lines += [VIEW(np.stack([segment.start, segment.end])) for segment in drawing.segments]
+    lines += [VIEW(np.stack([joint.place, joint.place])) for joint in joints]
+    axes, points_per_metre = _flat_axes(np.concatenate(lines), MARGIN * size, title, axes)
+    _draw_body(axes, drawing, joints)
+    labels = LabelPlaces(points_per_metre, lines)
+    for arrow in arrows:
+        _draw_arrow(axes, arrow, ARROW * size, labels)
+    for joint in joints:
+        if not any(np.linalg.norm(arrow.origin - joint.place) <= SAME * size for arrow in arrows):
+            away = VIEW(joint.place - (low + high) / 2)
+            _write(axes, _short(joint.name), VIEW(joint.place), away, labels, JOINT)
+    if len(drawing.frames) <= 2:
+        for frame in (frame for frame in drawing.frames if frame.name in chosen):
+            _write(axes, frame.name, VIEW(frame.transform[:3, 3]), np.array([-1.0, -1.0]), labels, JOINT)
+    return axes.figure
+
+
+def _draw_body(axes: Any, drawing: Drawing, joints: Sequence[Point]) -> None:
+    """Segments from the far ones to the near ones, with an edge of white where one passes before another."""
+    for segment in sorted(drawing.segments, key=lambda segment: float(TOWARDS @ (segment.start + segment.end))):
+        outline = segment.part in OUTLINES
+        x, y = VIEW(np.stack([segment.start, segment.end])).T
+        width = 1.6 if outline else 3.5
+        axes.plot(x, y, color="white", linewidth=width + 3.0, solid_capstyle="butt", zorder=1)
+        colour = STROKES[segment.part][0] if outline else PALE
+        axes.plot(x, y, color=colour, linewidth=width, solid_capstyle="round", zorder=1)
+    if joints:
+        x, y = VIEW(np.array([joint.place for joint in joints])).T
+        axes.plot(x, y, "o", color="white", markeredgecolor=JOINT, markersize=5.5, markeredgewidth=1.3, zorder=2)
+
+
+def coinciding_axes(frames: Iterable[Frame], chosen: Sequence[str], size: float) -> list[Axis]:
+    """The axes of the chosen frames; those with one origin and one direction are one."""
+    listed = list(frames)
+    chain = len(listed) > 2
+    found: list[Axis] = []
+    for k, frame in enumerate(listed):
+        if frame.name not in chosen:
+            continue
+        name = "" if not chain else str(k) if k < len(listed) - 1 else frame.name
+        origin = frame.transform[:3, 3]
+        for letter in DRAWN_AXES["chain" if chain else "all"]:
+            along = frame.transform[:3, "xyz".index(letter)]
+            for other in found:
+                near = np.linalg.norm(other.origin - origin) <= SAME * size
+                if near and np.linalg.norm(other.along - along) <= SAME:
+                    other.names.append((letter, name))
+                    break
+            else:
+                found.append(Axis(origin, along, [(letter, name)]))
+    return found
+
+
+def _flat_axes(places: Array, margin: float, title: str, axes: Any) -> tuple[Any, float]:
+    """Axes with one scale, without ticks, and the points (of 72 to an inch) that a metre takes. title: of new ones"""
+    low, high = places.min(axis=0) - margin, places.max(axis=0) + margin
+    across, up = high - low
+    if axes is None:
+        height = float(np.clip(WIDTH * up / across, LOWEST, HIGHEST))
+        axes = new_figure(figsize=(WIDTH, height), layout="constrained").add_subplot()
+        axes.set_title(title)
+        room = np.array([WIDTH, height])
+    else:
+        room = axes.figure.get_size_inches() * axes.get_position().size
+    axes.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), aspect="equal")
+    axes.set_axis_off()
+    return axes, 72.0 * float((room / (across, up)).min())
+
+
+def _draw_arrow(axes: Any, arrow: Axis, length: float, labels: LabelPlaces) -> None:
+    foot, tip = VIEW(np.stack([arrow.origin, arrow.origin + length * arrow.along]))
+    colour = AXES["xyz".index(arrow.names[0][0])]
+    head = {"arrowstyle": "-|>", "mutation_scale": 11, "color": colour, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
+    axes.annotate("", tip, foot, arrowprops=head, zorder=3)
+    _write(axes, arrow.words, tip, tip - foot, labels, colour)
+
+
+def _write(axes: Any, words: str, at: Array, away: Array, labels: LabelPlaces, colour: str) -> None:
+    """Beside a place, in a direction if nothing is there."""
+    shift = labels.place(words, at, away)
+    axes.annotate(
+        scripted(words.replace("$", r"\$"), r"$_{{\mathrm{{{}}}}}$", r"$^{{\mathrm{{{}}}}}$"),
+        at,
+        xytext=tuple(shift),
+        textcoords="offset points",
+        ha="center",
+        va="center",
+        color=colour,
+        fontsize=10,
+        zorder=4,
+        bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
+    )
+
+
+def _short(name: str) -> str:
+    """Letter and number of a numbered joint, "b_1" of "base joint 1"; else the name."""
+    numbered = re.fullmatch(r"(\w)\w* joint (\d+)", name)
+    return f"{numbered[1]}_{{{numbered[2]}}}" if numbered else name

@@ -13,13 +13,7 @@ from support.c_compiler import STRICT, Library, compiled, needs_gcc, run, self_t
 from support.exported_functions import agrees, exported
 from tauforge.robots.evaluate import reference
 
-LARGE = (
-    "box",
-    "dietmaier",
-    "mathworks-hexapod",
-    "motion-rig",
-    "pedrammehr2012",
-)  # like dasgupta1998: less is tried, a soak tries all
+LARGE = ("box", "motion-rig", "pedrammehr2012")  # like dasgupta1998: less is tried, a soak tries all
 COMPILED = ("inverse_dynamics", "forward_dynamics", "inverse_kinematics", "tracked_pose")  # also beside the kernels
 QUICK = LARGE if SOAK == 1 else ()
 

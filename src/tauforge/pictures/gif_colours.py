@@ -9,24 +9,21 @@ import numpy as np
 
 from tauforge.arrays import Array
 
-COLOURS, EXACT = 256, 64  # how many there are, and how many of them are not mixed
+COLOURS = 256
 
 
 class GifColours:
     """Chosen from sample pictures, (height, width, 3) bytes each.
 
-    The commonest colours are kept as they are, so that white stays white; the others are mixed. Pillow's own search for
-    the nearest colour ignores the last bits of each channel and would not find them.
+    Pillow chooses them. Its search for the nearest one ignores the last bits of each channel, and white would be grey:
+    ours does not.
     """
 
     def __init__(self, samples: Sequence[Array]) -> None:
         from PIL import Image
 
-        whole = np.concatenate(samples)
-        found, counts = np.unique(_packed(whole), return_counts=True)
-        common = found[np.argsort(-counts, kind="stable")[:EXACT]]
-        mixed = Image.fromarray(whole).quantize(COLOURS - EXACT).getpalette() or []
-        self.palette = np.concatenate([_channels(common), np.reshape(mixed, (-1, 3))])[:COLOURS].astype(np.uint8)
+        chosen = Image.fromarray(np.concatenate(samples)).quantize(COLOURS).getpalette() or []
+        self.palette = np.reshape(chosen, (-1, 3)).astype(np.uint8)
         self._nearest = np.full(1 << 24, -1, np.int16)  # by packed colour; -1 where nobody has asked yet
 
     def image(self, picture: Array) -> Any:

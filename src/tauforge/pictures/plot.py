@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
 from tauforge.files import written_whole
+from tauforge.pictures.force_lines import force_line
 from tauforge.robots.drawing import Action, Drawing
 from tauforge.robots.robot import Robot, check_robot
 
@@ -26,10 +27,7 @@ OUTLINES = ("base", "platform")  # whose segments go round an area
 JOINT, CENTRE, FORCE = "#1f2937", "#0f766e", "#c2261b"
 AXES = ("#c2261b", "#15803d", "#1d4ed8")  # x, y, z of a frame
 MARGIN = 0.08  # of the extent
-LONGEST = 0.22  # of the extent: the arrow of the largest force
 FRAME = 0.1  # of the extent
-TURN = 1.5 * np.pi  # rad that the arrow of the largest torque goes round
-ARC_POINTS = 25
 DOTS_PER_INCH = 150
 ZOOM = 0.88  # leaves room for the labels of the axes
 ENDINGS = (".png", ".svg", ".pdf")
@@ -160,24 +158,7 @@ def _draw_forces(axes: Any, actions: Iterable[Action], forces: Array, k: int, si
             continue
         for action, force in zip(listed, forces, strict=True):
             if action.turns == turns and force:
-                points = _turned(action, k, force / most, size) if turns else _pushed(action, k, force / most, size)
-                _draw_arrow(axes, points)
-
-
-def _pushed(action: Action, k: int, share: float, size: float) -> Array:
-    """The line of a force that acts at its foot, (2, 3)."""
-    foot = action.place[k]
-    return np.stack([foot, foot + share * LONGEST * size * action.axis[k]])
-
-
-def _turned(action: Action, k: int, share: float, size: float) -> Array:
-    """The arc of a torque about its axis, (points, 3)."""
-    axis = action.axis[k]
-    beside = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
-    beside /= np.linalg.norm(beside)
-    angles = np.linspace(0.0, share * TURN, ARC_POINTS)[:, None]
-    around = np.cos(angles) * beside + np.sin(angles) * np.cross(axis, beside)
-    return np.asarray(action.place[k] + 0.35 * LONGEST * size * around)
+                _draw_arrow(axes, force_line(action.place[k], action.axis[k], turns, force / most, size))
 
 
 def _draw_arrow(axes: Any, points: Array) -> None:

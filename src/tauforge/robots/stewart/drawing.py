@@ -111,7 +111,7 @@ def _ellipsoids(platform: StewartPlatform, T: Array, lower: Array, upper: Array,
 
 def _across(along: Array) -> Array:
     """The axis that each direction (..., 3) is farthest from."""
-    return np.eye(3)[np.abs(along).argmin(axis=-1)]
+    return np.asarray(np.eye(3)[np.abs(along).argmin(axis=-1)])
 
 
 def _around(corners: np.ndarray) -> list[int]:

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.errors import ModelError, SingularityError, UnsupportedFeatureError
+from tauforge.errors import ModelError, SingularityError
 from tauforge.robots.drawing import Reaction
 from tauforge.robots.named_arguments import ON_SINGULAR
 from tauforge.robots.parts import LimitedQuantity
@@ -66,14 +66,12 @@ class Evaluation:
         self.robot = robot
         gravity = np.asarray(robot.gravity, float)
         self.gravity = float(np.linalg.norm(gravity))  # m/s^2
-        try:
-            if not self.gravity:
-                self._heavy = robot.replace(gravity=tuple(DOWN))
-                self._weightless: Robot | None = robot
-            else:
-                self._heavy, self._weightless = robot, robot.replace(gravity=(0.0, 0.0, 0.0))
-        except UnsupportedFeatureError:
-            self._heavy, self._weightless = robot, None
+        self._heavy: Robot = robot
+        self._weightless: Robot | None = None
+        if "gravity" in robot.varying_fields and self.gravity:
+            self._weightless = robot.replace(gravity=(0.0, 0.0, 0.0))
+        elif "gravity" in robot.varying_fields:
+            self._heavy, self._weightless = robot.replace(gravity=tuple(DOWN)), robot
         self._guarded = robot.functions["inverse_dynamics"].guard is not None
         optional = [argument.name for argument in robot.functions["inverse_dynamics"].optional]
         self.takes_payload = "payload" in optional

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from tauforge.errors import TauforgeError
-from tauforge.motion.columns import columns_of
+from tauforge.motion.columns import TIME, columns_of
+from tauforge.motion.csv_table import write_csv
 from tauforge.pictures import animate
 from tauforge.robots.robot import Robot
 from tauforge.simulation.recording import Recording
@@ -54,16 +55,14 @@ def file_of(robot: Robot, clip: Clip | None, kind: str) -> bytes:
 
 def csv_of(robot: Robot, clip: Clip) -> bytes:
     """The recording as it saves itself; a motion as a table of time, position, velocity, acceleration and force."""
+    text = io.StringIO()
     if isinstance(clip.shown, Recording):
-        text = io.StringIO()
         clip.shown.write_csv(text)
         return text.getvalue().encode()
     own, frames = columns_of(robot), clip.frames
-    groups = (own.position, own.velocity, own.acceleration, own.force)
-    names = ["t", *(column.name for group in groups for column in group)]
     rows = np.column_stack([frames.times, frames.position, frames.velocity, frames.acceleration, frames.force])
-    lines = [",".join(names), *(",".join(repr(float(x)) for x in row) for row in rows)]
-    return ("\n".join(lines) + "\n").encode()
+    write_csv(text, [TIME, *own.position, *own.velocity, *own.acceleration, *own.force], rows)
+    return text.getvalue().encode()
 
 
 def picture(client: Any) -> bytes:

@@ -16,6 +16,7 @@ from tauforge.errors import ModelError
 from tauforge.viewer.guard import EVERYWHERE, Guard, is_loopback, new_token
 
 DEFAULT_PORT = 8080
+PORTS = 65536
 TRIED_PORTS = 20  # from the default on, where none was asked for
 _starting = threading.Lock()
 
@@ -70,14 +71,14 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
 
     port: None for the first free one from 8080 on
     """
+    if port is not None and not 0 <= port < PORTS:
+        raise ModelError(f"expected a number from 0 to {PORTS - 1}, got {port}", field="port")
     ports = range(DEFAULT_PORT, DEFAULT_PORT + TRIED_PORTS) if port is None else (port,)
     error: OSError | None = None
     for number in ports:
         try:
             family, _, _, _, address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0]
             return socket.create_server(address[:2], family=family)
-        except OverflowError:
-            raise ModelError(f"expected a number from 0 to 65535, got {number}", field="port") from None
         except socket.gaierror:
             raise ModelError(f"this machine does not know the address {host!r}", field="host") from None
         except OSError as problem:

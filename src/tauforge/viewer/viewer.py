@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import html
 import threading
 import warnings
@@ -34,6 +35,7 @@ class Viewer:
     def __init__(self, server: GuardedServer, session: Session) -> None:
         self.server, self.session, self.url = server, session, server.url
         self._closed = threading.Event()
+        atexit.register(self.close)  # before viser's own, which would say so
 
     @property
     def is_closed(self) -> bool:
@@ -43,6 +45,7 @@ class Viewer:
         """Ends the viewer and all its connections. A second time it does nothing."""
         if not self._closed.is_set():
             self._closed.set()
+            atexit.unregister(self.close)
             self.session.close()
             self.server.close()
 
@@ -121,6 +124,6 @@ def _name(shown: object) -> str:
 
 
 def _set_theme(server: GuardedServer) -> None:
-    server.viser.gui.configure_theme(
-        control_layout="collapsible", control_width="medium", show_logo=False, show_share_button=False
-    )
+    gui = server.viser.gui
+    gui.configure_theme(control_width="medium", show_logo=False, show_share_button=False)
+    gui.main_panel.dock_right()

@@ -31,12 +31,10 @@ class Chart(NamedTuple):
     curves: Array
 
     def data(self, time: float) -> tuple[Array, ...]:
-        """Times, the curves, and the cursor: a line between two neighbouring points, from the bottom to the top."""
-        cursor = np.full(len(self.times), np.nan)
-        k = min(int(np.searchsorted(self.times, time)), len(self.times) - 2)
-        finite = self.curves[np.isfinite(self.curves)]
-        low, high = (float(finite.min()), float(finite.max())) if len(finite) else (0.0, 1.0)
-        cursor[k : k + 2] = low, high if high > low else low + 1.0
+        """Times, the curves, and the cursor: a needle that stands on the bottom line. uPlot cannot skip a NaN."""
+        low, high = float(self.curves.min()), float(self.curves.max())
+        cursor = np.full(len(self.times), low)
+        cursor[min(int(np.searchsorted(self.times, time)), len(self.times) - 1)] = high if high > low else low + 1.0
         return (self.times, *self.curves, cursor)
 
     def series(self) -> tuple[dict[str, Any], ...]:
@@ -69,5 +67,12 @@ def _by_unit(what: str, columns: Sequence[tuple[str, str]], times: Array, values
     for unit in dict.fromkeys(unit for _, unit in columns):
         chosen = [k for k, (_, own) in enumerate(columns) if own == unit]
         names = tuple(columns[k][0] for k in chosen)
-        charts.append(Chart(f"{what} ({unit})", names, times, np.ascontiguousarray(values[:, chosen].T, dtype=float)))
+        curves = np.array([_bridged(times, values[:, k]) for k in chosen])
+        charts.append(Chart(f"{what} ({unit})", names, times, curves))
     return charts
+
+
+def _bridged(times: Array, curve: Array) -> Array:
+    """A curve with straight lines over what it lacks, such as forces at a singular pose; 0 where it has nothing."""
+    known = np.isfinite(curve)
+    return np.interp(times, times[known], curve[known]) if known.any() else np.zeros(len(times))

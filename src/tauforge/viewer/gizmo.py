@@ -29,17 +29,18 @@ class Gizmo:
             return
         self._controls = scene.add_transform_controls("/gizmo", scale=SCALE * size, depth_test=False, opacity=0.6)
         self._controls.on_update(self._moved)
-        self.follow(drawing)
+        self.follow(drawing, visible=True)
 
     @property
     def patience(self) -> float | None:
         """s until it must be looked at again; None for never."""
         return None if self._dragged_at is None else LETS_GO
 
-    def follow(self, drawing: Drawing) -> None:
+    def follow(self, drawing: Drawing, visible: bool) -> None:
         """To where the moved body is, unless it is being dragged."""
         if self._controls is None:
             return
+        self._controls.visible = visible
         if self._dragged_at is not None and time.perf_counter() - self._dragged_at < LETS_GO:
             return
         self._dragged_at = None

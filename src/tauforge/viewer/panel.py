@@ -29,6 +29,7 @@ CHECKBOXES = (
     ("ellipsoids", "Ellipsoids of inertia", "Solid bodies with the same mass and inertia"),
     ("frames", "Frames", "x red, y green, z blue"),
     ("names", "Names of joints", "A click on a part shows its name, too"),
+    ("handle", "Handle to drag", "It drags the tool or the platform by inverse kinematics"),
 )
 
 

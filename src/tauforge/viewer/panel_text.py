@@ -37,7 +37,7 @@ def readings_html(robot: Robot, reading: Reading, scales: Array) -> str:
     parts += [*_condition(reading), *_energy(reading)]
     problem = f'<div data-problem style="color:{colours.OVER};font-size:12px">{escape(reading.problem)}</div>'
     table = f'<table style="{TABLE}">{"".join(parts)}</table>'
-    return f'<div style="padding:0 .9em">{problem if reading.problem else ""}{table}</div>'
+    return f'<div style="padding:0 .9em .6em">{problem if reading.problem else ""}{table}</div>'
 
 
 def heading_html(robot: Robot) -> str:

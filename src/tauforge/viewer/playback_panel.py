@@ -12,7 +12,7 @@ from tauforge.viewer.exports import add_exports
 from tauforge.viewer.panel import from_user
 from tauforge.viewer.playback import SPEEDS, Clip
 
-SCRUB_STEPS = 1000
+TICK = 0.01  # s
 CHART_HEIGHT = 170  # pixels
 NOTHING = "Give a motion or a recording: `tauforge view ROBOT --motion m.csv` or `--recording run.npz`."
 
@@ -33,7 +33,10 @@ class PlaybackPanel:
         self.choice.on_update(from_user(lambda name: session.choose(named[name]) if name in named else None))
         self.button = server.gui.add_button("Play")
         self.button.on_click(self._pressed)
-        self.scrub = server.gui.add_slider("Time (share)", 0.0, 1.0, 1 / SCRUB_STEPS, 0.0)
+        first = clips[0]
+        self.scrub = server.gui.add_slider(
+            "Time (s)", first.start, max(first.end, first.start + TICK), TICK, first.start
+        )
         self.scrub.on_update(from_user(self._scrubbed))
         self.time = server.gui.add_html("")
         self.speed = server.gui.add_dropdown("Speed", SPEEDS, initial_value="1")
@@ -46,6 +49,7 @@ class PlaybackPanel:
         for _, node in self._charts:
             node.remove()
         self._clip, self._charts = clip, []
+        self.scrub.min, self.scrub.max = clip.start, max(clip.end, clip.start + TICK)
         with self._folder:
             for chart in charts_of(self.robot, clip):
                 node = self._gui.add_uplot(
@@ -63,8 +67,7 @@ class PlaybackPanel:
         clip = self._clip
         if clip is None:
             return
-        length = clip.end - clip.start
-        self.scrub.value = (time - clip.start) / length if length else 0.0
+        self.scrub.value = round(time, 2)
         self.time.content = time_html(time, clip)
         self.button.label = "Pause" if playing else "Play"
         for chart, node in self._charts:
@@ -73,10 +76,9 @@ class PlaybackPanel:
     async def _pressed(self, event: Any) -> None:
         self._session.play(not self._session.clock.playing)
 
-    def _scrubbed(self, share: Any) -> None:
-        clip = self._session.clip
-        if clip is not None and math.isfinite(share):
-            self._session.go(clip.start + min(max(share, 0.0), 1.0) * (clip.end - clip.start))
+    def _scrubbed(self, time: Any) -> None:
+        if math.isfinite(time):
+            self._session.go(float(time))
 
 
 def time_html(time: float, clip: Clip) -> str:

@@ -31,6 +31,7 @@ class Shown(NamedTuple):
     ellipsoids: bool = False
     frames: bool = False
     names: bool = False
+    handle: bool = True
 
 
 class Scene:

@@ -218,7 +218,7 @@ class Session:
         with self.server.atomic():
             self.scene.show(shown)
             self._show_forces(drawing, reading, target, reactions)
-            self.gizmo.follow(drawing)
+            self.gizmo.follow(drawing, shown.handle)
             if changed and clip is not None:
                 self.scene.mark_path(clip.path, clip.singular)
                 self.playback.show_clip(clip)

@@ -21,6 +21,7 @@ DRUM_RADIUS, DRUM_LENGTH = 0.03, 0.075
 THICKNESS = 0.02
 HEAD_LENGTH, HEAD_RADIUS = 0.045, 0.017
 REACTION_LENGTH = 0.2
+LEAST_SHARE = 0.01  # of the largest force, below which an arrow is left out
 
 
 class Bodies(NamedTuple):
@@ -108,10 +109,11 @@ def force_arrows(drawing: Drawing, shares: Array, rgb: Array, size: float) -> Ar
 
     shares: (m,) of the largest force, with their signs; rgb: (m, 3)
     """
-    lines = [
-        force_line(action.place, action.axis, action.turns, float(share), size)
-        for action, share in zip(drawing.actions, np.nan_to_num(shares), strict=True)
-    ]
+    lines = []
+    for action, share in zip(drawing.actions, np.nan_to_num(shares), strict=True):
+        line = force_line(action.place, action.axis, action.turns, float(share), size)
+        # A line of no length is drawn as a dot: it is hidden inside the joint.
+        lines.append(line if abs(share) > LEAST_SHARE else np.broadcast_to(action.place, line.shape))
     return _arrows(lines, rgb, size)
 
 

@@ -53,12 +53,13 @@ def position_ranges(robot: Robot, visited: Sequence[Array]) -> list[Range]:
         tried = home + WIDER * (robot.random_states(TRIED)[0] - home)
     except TauforgeError:  # a robot that hardly stands anywhere
         tried = home + np.array([[-0.5], [0.5]])
-    rows = np.concatenate([tried, home[None], *visited])
+    rows = np.concatenate([tried, home[None]])
     found = []
     for k, coordinate in enumerate(robot.coordinates):
         inside = np.concatenate([home[None, k], *(np.asarray(v)[:, k] for v in visited)])
-        lower = coordinate.lower if math.isfinite(coordinate.lower) else rows[:, k].min()
-        upper = coordinate.upper if math.isfinite(coordinate.upper) else rows[:, k].max()
+        most = math.pi if coordinate.turns else math.inf
+        lower = coordinate.lower if math.isfinite(coordinate.lower) else max(rows[:, k].min(), -most)
+        upper = coordinate.upper if math.isfinite(coordinate.upper) else min(rows[:, k].max(), most)
         found.append(range_of(float(min(lower, inside.min())), float(max(upper, inside.max()))))
     return found
 

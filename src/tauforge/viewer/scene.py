@@ -15,7 +15,7 @@ from tauforge.viewer.figure import Arrows, Bodies
 from tauforge.viewer.named_places import named_places
 from tauforge.viewer.surroundings import Surroundings
 
-GHOST_OPACITY, ELLIPSOID_OPACITY, PLATE_OPACITY = 0.25, 0.35, 0.75
+GHOST_OPACITY, ELLIPSOID_OPACITY, PLATE_OPACITY = 0.4, 0.35, 0.75
 SHAFT = 0.006  # of the robot's extent
 AXES_LENGTH, AXES_RADIUS = 0.07, 0.0035  # likewise
 MARK_RADIUS = 0.022

@@ -35,6 +35,7 @@ class Session:
     def __init__(self, server: Any, evaluation: Evaluation, clips: Sequence[Clip]) -> None:
         self.server, self.evaluation, self.robot = server, evaluation, evaluation.robot
         self.answer_times: deque[float] = deque(maxlen=KEPT_TIMES)  # s, from a tab's message to the answer's queue
+        self.updates = 0  # how often a state was shown
         self._lock, self._woken, self._closed = threading.Lock(), threading.Event(), False
         self._state, self._shown = evaluation.start(), Shown()
         self._asked: list[float] = []
@@ -227,6 +228,7 @@ class Session:
                 self.playback.show_time(when, self._clock.playing)
         self.server.flush()
         done = time.perf_counter()
+        self.updates += 1
         self.answer_times.extend(done - at for at in asked)
 
     def _show_forces(

@@ -197,6 +197,21 @@ def test_it_plays_scrubs_and_pauses(browser: Any, platform: tf.Viewer) -> None:
     page.close()
 
 
+@pytest.mark.parametrize(
+    ("kind", "begins"), [("PNG", b"\x89PNG"), ("CSV", b"time [s],x [m]"), ("HTML", b"<!DOCTYPE html>")]
+)
+def test_it_saves_files(browser: Any, platform: tf.Viewer, kind: str, begins: bytes) -> None:
+    page, wrong = opened(browser, platform)
+    page.get_by_role("tab", name="Play").click()
+    page.get_by_text("Save as").click()
+    with page.expect_download(timeout=PATIENCE_MS) as saved:
+        page.get_by_role("button", name=kind).click()
+    assert saved.value.suggested_filename == f"dasgupta1998.{kind.lower()}"
+    assert saved.value.path().read_bytes().startswith(begins)
+    assert wrong == []
+    page.close()
+
+
 def test_a_recording_shows_its_own_forces_and_a_ghost(arm: tf.Viewer) -> None:
     session = arm.session
     session.go(2.0)

@@ -16,6 +16,7 @@ from tauforge.viewer.named_places import named_places
 from tauforge.viewer.surroundings import Surroundings
 
 GHOST_OPACITY, ELLIPSOID_OPACITY, PLATE_OPACITY = 0.4, 0.35, 0.75
+GHOST_RADIUS = 0.9  # of the robot's bars
 SHAFT = 0.006  # of the robot's extent
 AXES_LENGTH, AXES_RADIUS = 0.07, 0.0035  # likewise
 MARK_RADIUS = 0.022
@@ -150,8 +151,10 @@ class Scene:
         return figure.points(drawing, self.size, "centre of mass", figure.CENTRE_RADIUS, colours.CENTRE)
 
     def _ghost_bars(self, drawing: Drawing) -> Bodies:
+        """A little thinner than the robot's own, so that they are inside them where the robot is on its target."""
         bars = figure.bars(drawing, self.size)
-        return bars._replace(rgb=colours.rgb_rows([colours.GHOST] * len(bars.names)))
+        thin = bars.placed._replace(scales=bars.placed.scales * (GHOST_RADIUS, GHOST_RADIUS, 1.0))
+        return bars._replace(placed=thin, rgb=colours.rgb_rows([colours.GHOST] * len(bars.names)))
 
     def _bodies(
         self, name: str, bodies: Bodies, mesh: meshes.Mesh, opacity: float | None = None, clickable: bool = True

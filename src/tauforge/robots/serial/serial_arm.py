@@ -186,7 +186,7 @@ class SerialArm(ArmDescription):
         return reactions(self, position, velocity, acceleration, **loads)
 
     def condition(self, position: Array) -> Array:
-        """Of the Jacobian."""
+        """The condition number of the Jacobian."""
         values = np.linalg.svd(self.jacobian(position), compute_uv=False)
         with np.errstate(divide="ignore"):
             return np.asarray(values[..., 0] / values[..., -1])

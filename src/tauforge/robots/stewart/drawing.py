@@ -87,7 +87,10 @@ def _joints(platform: StewartPlatform, T: Array) -> tuple[Array, Array]:
 
 
 def _ellipsoids(platform: StewartPlatform, T: Array, lower: Array, upper: Array, along: Array) -> tuple[Ellipsoid, ...]:
-    """Of both parts of every leg, and of the platform. Leg axes are x along it, y across the universal joint's axis."""
+    """The ellipsoids of legs, two each, and of the platform.
+
+    Leg axes are x along the leg and y across the universal joint's axis.
+    """
     if not platform.has_masses:
         return ()
     # Legs between spherical joints are bodies of revolution: any axis across them will do.

@@ -218,7 +218,7 @@ class StewartPlatform(PlatformDescription):
         return reactions(self, position, velocity, acceleration, **loads)
 
     def condition(self, position: Array) -> Array:
-        """Of H."""
+        """The condition number of H."""
         return self.condition_number(position)
 
     def position_towards(self, pose: Array, near: Array) -> Array:

@@ -11,6 +11,8 @@ import pytest
 
 import tauforge as tf
 from support.browser import PATIENCE_MS, chromium
+from support.cart_pendulum import CartPendulum
+from tauforge.viewer.scene import Shown
 
 pytest.importorskip("viser")
 
@@ -101,6 +103,20 @@ def test_it_loads_without_complaints(browser: Any, request: Any, name: str, view
         assert box["x"] + box["width"] <= viewport["width"]
     assert wrong == []
     page.close()
+
+
+@pytest.mark.parametrize("robot", [CartPendulum(), tf.load("mathworks-hexapod")], ids=["own kind", "no masses"])
+def test_robots_that_say_little_are_shown_too(browser: Any, robot: Any) -> None:
+    with tf.view(robot, port=0) as viewer:
+        page, wrong = opened(browser, viewer)
+        viewer.session.show(Shown(*[True] * len(Shown())))
+        viewer.session.change("position", 0, 0.1)
+        viewer.session.change("velocity", 1, 0.2)
+        assert becomes(lambda: viewer.session.updates > 1)  # all three may be shown at once
+        page.wait_for_timeout(1000)
+        assert "Traceback" not in viewer.session.panel.readings.content
+        assert wrong == []
+        page.close()
 
 
 def test_a_slider_moves_the_robot_to_the_librarys_numbers(browser: Any, arm: tf.Viewer) -> None:

@@ -35,7 +35,7 @@ def add_exports(server: Any, session: Any, *, playing: bool) -> None:
         note = event.client.add_notification("Save", f"writing {kind.upper()}", loading=True, with_close_button=False)
         try:
             content = picture(event.client) if kind == "png" else file_of(session.robot, session.clip, kind)
-            event.client.send_file_download(f"{file_name(session.robot)}.{kind}", content)
+            event.client.send_file_download(f"{file_name(session.robot)}.{kind}", content, save_immediately=True)
         except (TauforgeError, TimeoutError, RuntimeError) as error:  # the last: the tab is gone
             event.client.add_notification("Not saved", str(error), color="red")
         finally:

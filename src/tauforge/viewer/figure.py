@@ -105,16 +105,16 @@ def plates(drawing: Drawing, size: float) -> list[tuple[str, Mesh]]:
 
 
 def force_arrows(drawing: Drawing, shares: Array, rgb: Array, size: float) -> Arrows:
-    """An arrow for every actuator.
+    """An arrow for every actuator whose place the drawing says: for all of them or for none.
 
     shares: (m,) of the largest force, with their signs; rgb: (m, 3)
     """
     lines = []
-    for action, share in zip(drawing.actions, np.nan_to_num(shares), strict=True):
+    for action, share in zip(drawing.actions, np.nan_to_num(shares), strict=False):
         line = force_line(action.place, action.axis, action.turns, float(share), size)
         # A line of no length is drawn as a dot: it is hidden inside the joint.
         lines.append(line if abs(share) > LEAST_SHARE else np.broadcast_to(action.place, line.shape))
-    return _arrows(lines, rgb, size)
+    return _arrows(lines, rgb[: len(lines)], size)
 
 
 def reaction_arrows(reactions: Sequence[Reaction], size: float) -> Arrows:

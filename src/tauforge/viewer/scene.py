@@ -11,8 +11,9 @@ from tauforge.arrays import Array
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.robot import Robot
 from tauforge.viewer import colours, figure, meshes
-from tauforge.viewer.figure import Arrows, Bodies
+from tauforge.viewer.figure import Bodies
 from tauforge.viewer.named_places import named_places
+from tauforge.viewer.nodes import Absent, ArrowNodes, added, place
 from tauforge.viewer.surroundings import Surroundings
 
 GHOST_OPACITY, ELLIPSOID_OPACITY, PLATE_OPACITY = 0.4, 0.35, 0.75
@@ -65,11 +66,11 @@ class Scene:
         )
         self._ghost.visible = False
         self._frames = self._axes("/robot/frames", drawing, None)
-        self._moved = None if robot.moved_body is None else self._axes("/robot/moved", drawing, robot.moved_body)
+        self._moved = self._axes("/robot/moved", drawing, robot.moved_body or "")
         count = len(drawing.actions)
         none = figure.force_arrows(drawing, np.zeros(count), colours.rgb_rows([colours.UNLIMITED] * count), self.size)
-        self._forces = _ArrowNodes(api, "/forces", none, SHAFT * self.size)
-        self._reactions: _ArrowNodes | None = None
+        self._forces = ArrowNodes(api, "/forces", none, SHAFT * self.size)
+        self._reactions: ArrowNodes | None = None
         self._labels: dict[str, Any] = {}
         self._path: list[Any] = []
         self.places = named_places(drawing)
@@ -97,12 +98,12 @@ class Scene:
         reactions: to draw, if they are visible
         """
         size, shown = self.size, self._shown
-        _place(self._bars, figure.bars(drawing, size))
-        _place(self._joints, self._joint_balls(drawing))
+        place(self._bars, figure.bars(drawing, size))
+        place(self._joints, self._joint_balls(drawing))
         if shown.centres:
-            _place(self._centres, self._centre_balls(drawing))
+            place(self._centres, self._centre_balls(drawing))
         if shown.ellipsoids:
-            _place(self._ellipsoids, figure.ellipsoids(drawing, size))
+            place(self._ellipsoids, figure.ellipsoids(drawing, size))
         for node, (_, mesh) in zip(self._plates, figure.plates(drawing, size), strict=True):
             node.vertices = mesh.vertices
         if shown.forces:
@@ -110,14 +111,14 @@ class Scene:
         if shown.reactions and reactions:
             arrows = figure.reaction_arrows(reactions, size)
             if self._reactions is None:
-                self._reactions = _ArrowNodes(self.api, "/reactions", arrows, SHAFT * size)
+                self._reactions = ArrowNodes(self.api, "/reactions", arrows, SHAFT * size)
             self._reactions.place(arrows)
-        for node, name in ((self._frames, None), (self._moved, self.robot.moved_body)):
-            if node is not None and node.visible:
+        for node, name in ((self._frames, None), (self._moved, self.robot.moved_body or "")):
+            if node.visible:
                 node.batched_wxyzs, node.batched_positions = _axes_of(drawing, name)
         self._ghost.visible = target is not None
         if target is not None:
-            _place(self._ghost, self._ghost_bars(target))
+            place(self._ghost, self._ghost_bars(target))
         self.places = named_places(drawing)
         self._place_labels()
 
@@ -159,17 +160,7 @@ class Scene:
     def _bodies(
         self, name: str, bodies: Bodies, mesh: meshes.Mesh, opacity: float | None = None, clickable: bool = True
     ) -> Any:
-        node = self.api.add_batched_meshes_simple(
-            name,
-            *mesh,
-            batched_wxyzs=bodies.placed.wxyzs,
-            batched_positions=bodies.placed.places,
-            batched_scales=bodies.placed.scales,
-            batched_colors=bodies.rgb,
-            opacity=opacity,
-            lod="off",
-            cast_shadow=opacity is None,
-        )
+        node = added(self.api, name, bodies, mesh, opacity)
         if clickable:
             node.on_click(self._clicked)
         return node
@@ -179,6 +170,8 @@ class Scene:
 
     def _axes(self, path: str, drawing: Drawing, name: str | None) -> Any:
         wxyzs, places = _axes_of(drawing, name)
+        if not len(wxyzs):
+            return Absent()
         return self.api.add_batched_axes(
             path, wxyzs, places, axes_length=AXES_LENGTH * self.size, axes_radius=AXES_RADIUS * self.size
         )
@@ -196,40 +189,6 @@ class Scene:
                     self._labels[name].position = place
                 else:  # a slash in a name would make a branch of viser's tree
                     self._labels[name] = self.api.add_label(f"/names/{hash(name)}", name, position=place)
-
-
-class _ArrowNodes:
-    """Shafts as one node, heads as another."""
-
-    def __init__(self, api: Any, name: str, arrows: Arrows, width: float) -> None:
-        self.shafts = api.add_line_segments(f"{name}/shafts", arrows.lines, arrows.line_rgb, thickness=width)
-        self.heads = api.add_batched_meshes_simple(
-            f"{name}/heads",
-            *meshes.cone(),
-            batched_wxyzs=arrows.heads.wxyzs,
-            batched_positions=arrows.heads.places,
-            batched_scales=arrows.heads.scales,
-            batched_colors=arrows.head_rgb,
-            lod="off",
-        )
-
-    @property
-    def visible(self) -> bool:
-        return bool(self.shafts.visible)
-
-    @visible.setter
-    def visible(self, visible: bool) -> None:
-        self.shafts.visible = self.heads.visible = visible
-
-    def place(self, arrows: Arrows) -> None:
-        self.shafts.points, self.shafts.colors = arrows.lines, arrows.line_rgb
-        _place(self.heads, Bodies(arrows.heads, (), arrows.head_rgb))
-
-
-def _place(node: Any, bodies: Bodies) -> None:
-    placed = bodies.placed
-    node.batched_positions, node.batched_wxyzs, node.batched_scales = placed.places, placed.wxyzs, placed.scales
-    node.batched_colors = bodies.rgb
 
 
 def _axes_of(drawing: Drawing, name: str | None) -> tuple[Array, Array]:

@@ -43,7 +43,7 @@ class Session:
         self._clip: Clip | None = None
         self._clock = Clock(0.0, 0.0)
         self._following = False  # the clip decides the state, not the sliders
-        self._largest: dict[str, float] = {}
+        self._largest: dict[str, float] = {}  # forces by unit, since the arrows were last scaled anew
         around = surroundings(self.robot)
         furnish(server, around)
         self.scene = Scene(server.scene, self.robot, around)
@@ -98,6 +98,7 @@ class Session:
         with self._lock:
             start = self.evaluation.start()
             position = start.position if home else self._state.position
+            self._largest = {}
             self._state = self._state._replace(
                 position=position, velocity=start.velocity, acceleration=start.acceleration
             )
@@ -129,6 +130,7 @@ class Session:
             self._clip, self._clock = clip, Clock(clip.start, clip.end)
             self._clock.speed, self._clock.repeats = before.speed, before.repeats
             self._following = self._clip_changed = self._sliders_late = True
+            self._largest = {}
         self._wake()
 
     def play(self, playing: bool) -> None:
@@ -154,7 +156,9 @@ class Session:
             self._clock.speed = speed
 
     def _live(self) -> None:
-        """The sliders decide again."""
+        """The sliders decide again. A singular pose that was played does not make all later arrows short."""
+        if self._following:
+            self._largest = {}
         self._following = self._clock.playing = False
 
     def _wake(self) -> None:

@@ -61,6 +61,13 @@ def furnish(server: Any, around: Surroundings) -> None:
     camera.up, camera.look_at, camera.position = tuple(around.up), tuple(around.middle), tuple(eye)
     camera.fov = FIELD_OF_VIEW
 
+    async def step_back(client: Any) -> None:
+        """A tall window, as a phone's, is narrow: there the eye goes farther away, so that the robot is whole."""
+        if 0 < client.camera.aspect < 1:
+            client.camera.position = around.middle + (eye - around.middle) / client.camera.aspect
+
+    server.on_client_connect(step_back)
+
 
 def _upright(up: Array) -> Array:
     """(3, 3) a rotation whose third column is up."""

@@ -7,6 +7,7 @@ import time
 import traceback
 from collections import deque
 from collections.abc import Sequence
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -176,26 +177,26 @@ class Session:
     # ----------------------------------------------------------------------------------------------------- the thread
 
     def _run(self) -> None:
-        last = followed = time.perf_counter()
+        last = followed = due = time.perf_counter()
+        ran = False  # the clock, since `last`
         while True:
-            rest = max(0.0, FRAME - (time.perf_counter() - last))
-            self._woken.wait(rest if self._clock.playing else self.gizmo.patience)
+            self._woken.wait(due - time.perf_counter() if self._clock.playing else self.gizmo.patience)
             if self._closed:
                 return
             self._woken.clear()
             now = time.perf_counter()
+            if now >= due:  # a late picture does not delay those after it
+                due = max(due + FRAME, now)
             with self._lock:
-                was_playing = self._clock.playing
-                self._clock.advance(now - last if was_playing else 0.0)
-                if was_playing and (now - followed > SLIDERS_FOLLOW or not self._clock.playing):
-                    self._sliders_late = True
-            if self._sliders_late:
-                followed = now
+                self._clock.advance(now - last if ran else 0.0)
+                ended, ran = ran and not self._clock.playing, self._clock.playing
+                self._sliders_late |= ended or (ran and now - followed > SLIDERS_FOLLOW)
+                followed = now if self._sliders_late else followed
             last = now
             try:
                 self._update()
             except Exception:  # whatever happens to one state, the next one must be shown
-                self.panel.readings.content = f"<pre>{traceback.format_exc(limit=1)[-300:]}</pre>"
+                self.panel.readings.content = f"<pre>{escape(traceback.format_exc(limit=1)[-300:])}</pre>"
 
     def _update(self) -> None:
         """Shows the newest state."""

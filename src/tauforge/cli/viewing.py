@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,9 @@ from tauforge.cli.arguments import Lock, Robot, Smooth, Tip, bad, load_robot
 from tauforge.cli.csv_files import read_motion
 from tauforge.cli.output import note, warn
 from tauforge.terminal import one_line
+
+if TYPE_CHECKING:
+    from tauforge.viewer.viewer import Viewer
 
 HOST = "127.0.0.1"
 
@@ -38,8 +41,6 @@ def view(
 ) -> None:
     """A robot live in the browser: move it, load it, play motions and runs, and see its forces. Ctrl-C ends it."""
     from tauforge.simulation.recording import Recording
-    from tauforge.viewer.guard import is_loopback
-    from tauforge.viewer.viewer import opened
     from tauforge.viewer.viewer import view as start
 
     if smooth is not None and motion is None:
@@ -51,19 +52,27 @@ def view(
     if motion is not None:
         shown[motion.name] = read_motion(motion, mine, smooth)
     with start(mine, shown, port=port, host=host) as viewer:
-        if not is_loopback(host):
-            warn(
-                f"other machines can reach {host}: whoever has the url below sees and moves the robot, and what is "
-                "sent is not encrypted"
-            )
-        print(one_line(f"{mine.name} is at {viewer.url}"), flush=True)  # a pipe must not keep it back
-        note("Ctrl-C ends it")
-        if not no_open and not opened(viewer.url):
-            note("no browser could be opened; open the url yourself")
         try:
+            _tell(mine.name, viewer, host, not no_open)
             viewer.wait()
         except KeyboardInterrupt:
             interrupts.end()  # that is how this command ends; a second Ctrl-C must not cut its cleaning up short
+
+
+def _tell(name: str, viewer: Viewer, host: str, open_browser: bool) -> None:
+    """Where the robot is, who can reach it, and how it ends."""
+    from tauforge.viewer.guard import is_loopback
+    from tauforge.viewer.viewer import opened
+
+    if not is_loopback(host):
+        warn(
+            f"other machines can reach {host}: whoever has the url below sees and moves the robot, and what is sent is "
+            "not encrypted"
+        )
+    note("Ctrl-C ends it")
+    print(one_line(f"{name} is at {viewer.url}"), flush=True)  # a pipe must not keep it back
+    if open_browser and not opened(viewer.url):
+        note("no browser could be opened; open the url yourself")
 
 
 COMMANDS = (("view", view),)

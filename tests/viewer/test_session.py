@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Iterator
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import tauforge as tf
+from tauforge.viewer.gizmo import LETS_GO
 from tauforge.viewer.session import FRAME, Session
 
 pytest.importorskip("viser")
@@ -88,3 +91,34 @@ def test_arrows_are_scaled_anew_after_a_large_force(session: Session) -> None:
     session.rest(home=True)
     settle(session)
     assert session._largest["N m"] < large
+
+
+def dragged(session: Session, place: np.ndarray, phase: str = "update") -> None:
+    """As viser tells of a hand on the handle."""
+    target = SimpleNamespace(position=place, wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
+    asyncio.run(session.gizmo._moved(SimpleNamespace(phase=phase, target=target)))
+
+
+def test_the_handle_waits_for_the_hand_and_then_goes_back(session: Session) -> None:
+    """The tool follows as far as it can. A tab that closes while it drags never says that it let go."""
+    session.rest(home=True)
+    settle(session)
+    before = session.state.position
+    for place in (np.full(3, np.nan), np.full(3, 1e9)):
+        dragged(session, place)
+    settle(session)
+    np.testing.assert_array_equal(session.state.position, before)
+    far = np.array([0.0, 50.0, 0.0])
+    dragged(session, far)
+    settle(session)
+    assert not np.array_equal(session.state.position, before)
+    assert session.gizmo.patience is not None
+    time.sleep(1.5 * LETS_GO)
+    settle(session)
+    tool = session.robot.forward_kinematics(session.state.position)[:3, 3]
+    np.testing.assert_allclose(session.gizmo._controls.position, tool, atol=1e-9)
+    assert session.gizmo.patience is None
+    dragged(session, tool + [0.0, 0.01, 0.0])
+    dragged(session, tool, phase="end")
+    settle(session)
+    assert session.gizmo.patience is None

@@ -65,7 +65,8 @@ docs: $(VENV)/tested
 	$(BIN)/sphinx-build --quiet -W --keep-going -b html docs build/docs
 	@echo "open build/docs/index.html"
 
-# Renews the held versions from what the ranges of pyproject.toml resolve to today.
+# Renews the held versions from what the ranges of pyproject.toml resolve to today, in an environment with all extras but
+# torch and CUDA, which are large and not in our tests.
 lock:
 	rm -rf $(VENV)/lock && $(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install --quiet -e '.[test]'

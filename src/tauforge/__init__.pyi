@@ -38,6 +38,7 @@ from .simulation import (
     rollout,
     simulate,
 )
+from .viewer import Viewer, view
 
 __version__: str
 
@@ -67,6 +68,7 @@ __all__ = [
     "TauforgeError",
     "UnphysicalInertiaWarning",
     "UnsupportedFeatureError",
+    "Viewer",
     "analysis",
     "animate",
     "catalogue",
@@ -84,4 +86,5 @@ __all__ = [
     "set_threads",
     "simulate",
     "symbolic",
+    "view",
 ]

@@ -7,7 +7,17 @@ from typing import Annotated
 import typer
 
 from tauforge import settings
-from tauforge.cli import benchmarking, catalogue, comparing, dynamics, exporting, reproducing, simulating, sizing
+from tauforge.cli import (
+    benchmarking,
+    catalogue,
+    comparing,
+    dynamics,
+    exporting,
+    reproducing,
+    simulating,
+    sizing,
+    viewing,
+)
 from tauforge.cli.shell import Command, Commands
 
 app = typer.Typer(
@@ -42,7 +52,7 @@ def main(
 
 for room, commands in (
     ("Papers", reproducing.COMMANDS),
-    ("Robots", (*catalogue.COMMANDS, *exporting.COMMANDS)),
+    ("Robots", (*catalogue.COMMANDS, *viewing.COMMANDS, *exporting.COMMANDS)),
     ("Motions", (*dynamics.COMMANDS, *simulating.COMMANDS, *sizing.COMMANDS)),
     ("Formulations", (*comparing.COMMANDS, *benchmarking.COMMANDS)),
 ):

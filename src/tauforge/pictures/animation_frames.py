@@ -26,11 +26,13 @@ ONE_ROW = (
 class AnimationFrames(NamedTuple):
     """The state at k instants.
 
-    times:    (k,) s, evenly spaced
-    position: (k, n) rad or m; poses for a platform
-    force:    (k, m) N m or N; NaN where there is none
-    target:   (k, n) the positions that were wanted, or None
-    thinned:  whether there are fewer frames than were asked for
+    times:        (k,) s, evenly spaced
+    position:     (k, n) rad or m; poses for a platform
+    force:        (k, m) N m or N; NaN where there is none
+    target:       (k, n) the positions that were wanted, or None
+    thinned:      whether there are fewer frames than were asked for
+    velocity:     (k, n) rad/s or m/s; twists for a platform
+    acceleration: (k, n) rad/s^2 or m/s^2
     """
 
     times: Array
@@ -38,6 +40,8 @@ class AnimationFrames(NamedTuple):
     force: Array
     target: Array | None
     thinned: bool
+    velocity: Array
+    acceleration: Array
 
     @property
     def duration(self) -> float:
@@ -85,7 +89,10 @@ def _instants(start: float, end: float, pace: Pace) -> tuple[Array, bool]:
 def _of_motion(robot: Robot, motion: Motion, pace: Pace) -> AnimationFrames:
     times, thinned = _instants(0.0, motion.duration, pace)
     sample = motion.sample(times)
-    return AnimationFrames(times, sample.position, robot.forces_without_raising(*sample), None, thinned)
+    position, velocity, acceleration = sample
+    return AnimationFrames(
+        times, position, robot.forces_without_raising(*sample), None, thinned, velocity, acceleration
+    )
 
 
 def _of_recording(robot: Robot, recording: Recording, pace: Pace) -> AnimationFrames:
@@ -95,7 +102,11 @@ def _of_recording(robot: Robot, recording: Recording, pace: Pace) -> AnimationFr
     target = None
     if np.isfinite(recording.target_position).all():
         target = _between(times, recording.time, recording.target_position, angles)
-    return AnimationFrames(times, position, _between(times, recording.time, recording.force, []), target, thinned)
+    force, velocity, acceleration = (
+        _between(times, recording.time, rows, [])
+        for rows in (recording.force, recording.velocity, recording.acceleration)
+    )
+    return AnimationFrames(times, position, force, target, thinned, velocity, acceleration)
 
 
 def _between(times: Array, rows_at: Array, rows: Array, angles: list[int]) -> Array:

@@ -9,6 +9,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
+from tauforge.pictures.force_lines import TURN, force_line
 from tauforge.robots.drawing import Action, Drawing
 
 # colour, width in points; parts of other names look like links
@@ -23,10 +24,7 @@ JOINT, CENTRE, FORCE = "#1f2937", "#0f766e", "#c2261b"
 GHOST = "#7a4fc0"
 AXES = ("#c2261b", "#15803d", "#1d4ed8")  # x, y, z of a frame
 MARGIN = 0.08  # of the extent
-LONGEST = 0.22  # of the extent: the arrow of the largest force
 FRAME = 0.1  # of the extent
-TURN = 1.5 * np.pi  # rad that the arrow of the largest torque goes round
-ARC_POINTS = 25
 ZOOM = 0.88  # leaves room for the labels of the axes
 
 
@@ -87,29 +85,13 @@ def draw_forces(
             continue
         for action, force, colour in zip(listed, forces, colours, strict=True):
             if action.turns == turns and force and np.isfinite(force):
-                points = _turned(action, k, force / most, size) if turns else _pushed(action, k, force / most, size)
-                _draw_arrow(axes, points, colour)
-
-
-def _pushed(action: Action, k: int, share: float, size: float) -> Array:
-    """The line of a force that acts at its foot, (2, 3)."""
-    foot = action.place[k]
-    return np.stack([foot, foot + share * LONGEST * size * action.axis[k]])
+                _draw_arrow(axes, force_line(action.place[k], action.axis[k], turns, force / most, size), colour)
 
 
 def draw_ring(axes: Any, action: Action, k: int, size: float, colour: str) -> None:
     """The circle that the arrow of a torque follows, so that a small one is seen too."""
-    axes.plot(*_turned(action, k, 2 * np.pi / TURN, size).T, color=colour, linewidth=0.8, alpha=0.5)
-
-
-def _turned(action: Action, k: int, share: float, size: float) -> Array:
-    """The arc of a torque about its axis, (points, 3)."""
-    axis = action.axis[k]
-    beside = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
-    beside /= np.linalg.norm(beside)
-    angles = np.linspace(0.0, share * TURN, ARC_POINTS)[:, None]
-    around = np.cos(angles) * beside + np.sin(angles) * np.cross(axis, beside)
-    return np.asarray(action.place[k] + 0.35 * LONGEST * size * around)
+    ring = force_line(action.place[k], action.axis[k], True, 2 * np.pi / TURN, size)
+    axes.plot(*ring.T, color=colour, linewidth=0.8, alpha=0.5)
 
 
 def _draw_arrow(axes: Any, points: Array, colour: str) -> None:

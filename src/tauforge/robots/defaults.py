@@ -80,7 +80,7 @@ def limited_quantities(robot: Robot, position: Array, velocity: Array) -> list[L
             add(f"limit of {c.name}", position[..., i], c.lower, c.upper, c.unit, f"{c.name} {moves} to")
         if np.isfinite(c.max_speed):
             speed = np.abs(velocity[..., i])
-            add(f"speed of {c.name}", speed, 0.0, c.max_speed, f"{c.unit}/s", f"{c.name} {moves} at")
+            add(f"speed of {c.name}", speed, -c.max_speed, c.max_speed, f"{c.unit}/s", f"{c.name} {moves} at")
     return found
 
 

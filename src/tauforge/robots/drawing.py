@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -12,13 +13,15 @@ from tauforge.arrays import Array
 class Segment(NamedTuple):
     """A straight line between two points.
 
-    part: what it belongs to, such as "link", "leg" or "base"
+    part:   what it belongs to, such as "link", "leg" or "base"
+    sleeve: m from the start, how long the first of its two telescoping parts is; None where it is one piece
     """
 
     name: str
     start: Array
     end: Array
     part: str = "link"
+    sleeve: float | None = None
 
 
 class Frame(NamedTuple):
@@ -51,19 +54,49 @@ class Action(NamedTuple):
     turns: bool
 
 
+class Ellipsoid(NamedTuple):
+    """A solid ellipsoid of uniform density that has a body's mass and inertia.
+
+    name:      the body's
+    transform: (..., 4, 4) world <- its principal axes, at its centre of mass
+    semi_axes: (3,) m
+    """
+
+    name: str
+    transform: Array
+    semi_axes: Array
+
+
+class Reaction(NamedTuple):
+    """What one body exerts on the next at a joint.
+
+    name:   the joint's
+    place:  (..., 3) m, world: where the force acts, and the point that the moment is about
+    force:  (..., 3) N, world axes
+    moment: (..., 3) N m, world axes
+    """
+
+    name: str
+    place: Array
+    force: Array
+    moment: Array
+
+
 class Drawing(NamedTuple):
     """All in world axes, m. Leading dimensions are those of the position that was drawn.
 
-    points:   joints and mass centres
-    segments: links, legs, the outlines of bodies
-    frames:   base, links, tool or platform
-    actions:  one for each actuator, in their order; empty where the robot does not say
+    points:     joints and mass centres
+    segments:   links, legs, the outlines of bodies
+    frames:     base, links, tool or platform; that of the robot's moved body has its name
+    actions:    one for each actuator, in their order; empty where the robot does not say
+    ellipsoids: of bodies with a mass and an inertia
     """
 
     points: tuple[Point, ...] = ()
     segments: tuple[Segment, ...] = ()
     frames: tuple[Frame, ...] = ()
     actions: tuple[Action, ...] = ()
+    ellipsoids: tuple[Ellipsoid, ...] = ()
 
     @property
     def extent(self) -> tuple[Array, Array]:
@@ -73,3 +106,24 @@ class Drawing(NamedTuple):
         places += [frame.transform[..., :3, 3] for frame in self.frames]
         every = np.concatenate([np.asarray(place, float).reshape(-1, 3) for place in places])
         return every.min(axis=0), every.max(axis=0)
+
+
+def inertia_ellipsoid(
+    name: str, frame: Array, mass: float, com: Sequence[float], inertia: Sequence[Sequence[float]]
+) -> Ellipsoid | None:
+    """The ellipsoid of a body; None for one without mass or inertia.
+
+    frame:   (..., 4, 4) world <- body
+    com:     (3,) m, in the body's frame
+    inertia: (3, 3) kg m^2, about the centre of mass, in the body's axes
+    """
+    moments, axes = np.linalg.eigh(np.array(inertia, float))
+    if not mass > 0 or not moments.max() > 0:
+        return None
+    if np.linalg.det(axes) < 0:
+        axes[:, 0] *= -1
+    own = np.eye(4)
+    own[:3, :3], own[:3, 3] = axes, com
+    # A published inertia may break the triangle inequality: then the ellipsoid is flat.
+    squares = 2.5 / mass * np.maximum(moments.sum() - 2 * moments, 0.0)
+    return Ellipsoid(name, frame @ own, np.sqrt(squares))

@@ -18,7 +18,7 @@ from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import defaults
 from tauforge.robots import varying as families
 from tauforge.robots.differentiable import plain_evaluation
-from tauforge.robots.drawing import Drawing
+from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import Evaluator, check_request, kernels_allowed
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.named_arguments import ON_SINGULAR, sorted_call
@@ -58,7 +58,8 @@ class Robot(ABC):
     3. **Model**: `varied_model(values)`, what the formulas take first, with the given fields (flat lists of scalars)
        instead of the robot's own; `varying_fields`, their names and core shapes; `own_values` of them; `check_varying`.
        `identity` is a text that determines the model, or None: then every kernel is identified by its graph.
-    4. **Drawing**: `drawing(position)`, the points, segments and frames that pictures show.
+    4. **Drawing**: `drawing(position)`, the points, segments and frames that pictures show. `reactions` are what its
+       joints carry, with places to draw them; none by default.
     5. **Dynamics**: `inverse_dynamics`, `forward_dynamics`, their derivatives and `energy`. External wrenches have the
        keyword `wrench_argument`; payload= and base_motion= where physics allows. `formulations` are the names by which
        inverse dynamics can be computed, chosen by the keyword `formulation_argument`, an option of the table's entry;
@@ -71,11 +72,13 @@ class Robot(ABC):
        and velocities twists. `random_states` are states to try things on, `random_arguments` those of any function.
     7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their `sensors` measure;
        `poses_from_sensors`, where that puts the `moved_body`, with a guess if `pose_takes_guess`; `holding_forces` keep
-       the robot at rest. A robot with other than n actuators gives the first two itself, or takes no law that needs
+       the robot at rest. `position_towards(pose, near)` brings the moved body to a pose, as a hand drags it.
+       A robot with other than n actuators gives the first two itself, or takes no law that needs
        them.
     8. **Limits**: `limited_quantities(position, velocity)`, with names for events and messages.
     9. **State**: `state_space`, the robot's state as one vector for the integrators. `singularity(position)` changes
-       its sign where the actuators lose control of the robot; it is None if that cannot happen. `dissipates` tells
+       its sign where the actuators lose control of the robot; it is None if that cannot happen. `condition(position)`
+       says how near that is. `dissipates` tells
        whether the robot itself takes energy; `dampers` its friction; `check_integrable` refuses friction that jumps.
        `friction_jumps` tells whether it does, `with_smooth_friction(speed)` smooths it.
     10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`.
@@ -156,6 +159,10 @@ class Robot(ABC):
     @abstractmethod
     def drawing(self, position: ArrayLike) -> Drawing:
         """The points, segments and frames that pictures show, at positions (..., n)."""
+
+    def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
+        """What the joints carry at states (..., n), with the loads of inverse dynamics; none where it is not known."""
+        return ()
 
     # --------------------------------------------------------------------------------------------------- evaluation
 
@@ -392,6 +399,13 @@ class Robot(ABC):
         """
         raise UnsupportedFeatureError(f"{self.name} has no forward kinematics", field="forward_kinematics")
 
+    def position_towards(self, pose: Array, near: Array) -> Array:
+        """The position (n,) from which the moved body is nearest to a pose, within the limits and from a position near.
+
+        pose: (4, 4) world <- moved body; near: (n,)
+        """
+        raise UnsupportedFeatureError(f"{self.name} has no inverse kinematics", field="inverse_kinematics")
+
     def holding_forces(self, position: Array) -> Array:
         """Actuator forces (..., m) that hold the robot at rest."""
         zero = np.zeros(self.n)
@@ -416,6 +430,12 @@ class Robot(ABC):
 
     def singularity(self, position: Array) -> Array | None:
         """(k,) a number that changes its sign where the actuators lose control of the robot; None if they never do."""
+        return None
+
+    def condition(self, position: Array) -> Array | None:
+        """(...) ratio of the largest and smallest singular values of the matrix between the velocities of the actuators
+        and of the moved body, in SI units: large near a singularity. None where there is no such matrix.
+        """
         return None
 
     @property

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.robots.drawing import Action, Drawing, Frame, Point, Segment
+from tauforge.arrays import Array
+from tauforge.robots.drawing import Action, Drawing, Frame, Point, Reaction, Segment, inertia_ellipsoid
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
@@ -37,7 +38,31 @@ def drawn(arm: SerialArm, position: ArrayLike) -> Drawing:
         Action(joint.name, place[..., :3, 3], place[..., :3, 2], joint.kind == "R")
         for joint, place in zip(arm.joints, places, strict=True)
     )
-    return Drawing((*joints, *centres), segments, (*named, Frame("tool", tool)), actions)
+    bodies = (
+        inertia_ellipsoid(arm.body_name(i), frames[..., i + 1, :, :], joint.mass, joint.com, joint.inertia)
+        for i, joint in enumerate(arm.joints)
+    )
+    ellipsoids = tuple(body for body in bodies if body is not None)
+    return Drawing((*joints, *centres), segments, (*named, Frame("tool", tool)), actions, ellipsoids)
+
+
+def reactions(
+    arm: SerialArm, position: Array, velocity: Array, acceleration: Array, **loads: Any
+) -> tuple[Reaction, ...]:
+    """What link i-1 exerts on link i, for every joint."""
+    frames = np.asarray(arm.link_frames(position))
+    wrenches = np.asarray(arm.joint_wrenches(position, velocity, acceleration, **loads))
+    R = frames[..., :-1, :3, :3]
+    force, moment = ((R @ part[..., None])[..., 0] for part in (wrenches[..., :3], wrenches[..., 3:]))
+    at_frame_before = arm.convention == "standard"
+    origins = frames[..., :-1, :3, 3] if at_frame_before else frames[..., 1:, :3, 3]
+    if arm.convention == "general":  # the moved joint: the link's frame without what follows the joint
+        undone = [np.linalg.inv(np.array(joint.after))[:, 3] for joint in arm.joints]
+        origins = np.stack([(frames[..., i + 1, :, :] @ x)[..., :3] for i, x in enumerate(undone)], axis=-2)
+    return tuple(
+        Reaction(joint.name, origins[..., i, :], force[..., i, :], moment[..., i, :])
+        for i, joint in enumerate(arm.joints)
+    )
 
 
 def _along(frames: np.ndarray) -> list[np.ndarray]:

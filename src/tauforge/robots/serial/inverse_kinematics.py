@@ -205,6 +205,17 @@ def approached(arm: SerialArm, poses: Array, q: Array, enough: float = TOLERANCE
     return best_of_starts(arm, task, q[:, None], enough)
 
 
+def towards(arm: SerialArm, pose: Array, near: Array) -> Array:
+    """From one position, without other starts: the joint coordinates (n,) within the limits nearest to the pose.
+
+    Where it cannot be reached the tool comes as near as a few steps bring it, so that a hand can go on dragging.
+    """
+    task = task_of(checked_poses(pose).reshape(1, 16)[:, :12], np.ones(TASK), arm._joint_ranges)
+    start = arm._joint_ranges.clipped(np.asarray(near, float)[None])
+    found, _ = best_of_starts(arm, task, start[:, None], TOLERANCE)
+    return np.asarray(found[0] if np.isfinite(found).all() else near)
+
+
 def advanced(arm: SerialArm, task: Task, q: Array) -> tuple[Array, Array]:
     """A few steps for every row: joint coordinates (k, n) and residuals (k,)."""
     target, *others = task

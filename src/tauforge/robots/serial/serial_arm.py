@@ -17,7 +17,7 @@ from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, F
 from tauforge.kernels.specification import Shape
 from tauforge.robots.array_libraries import on_processor
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.drawing import Drawing
+from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers
@@ -27,7 +27,7 @@ from tauforge.robots.quick_call import quick
 from tauforge.robots.serial import inverse_kinematics as ik
 from tauforge.robots.serial import varying as variable
 from tauforge.robots.serial.description import ArmDescription
-from tauforge.robots.serial.drawing import drawn
+from tauforge.robots.serial.drawing import drawn, reactions
 from tauforge.robots.serial.functions import SINGULAR, function_table
 from tauforge.robots.serial.model import ArmModel
 from tauforge.robots.serial.summary import summary
@@ -181,6 +181,18 @@ class SerialArm(ArmDescription):
 
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)
+
+    def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
+        return reactions(self, position, velocity, acceleration, **loads)
+
+    def condition(self, position: Array) -> Array:
+        """The condition number of the Jacobian."""
+        values = np.linalg.svd(self.jacobian(position), compute_uv=False)
+        with np.errstate(divide="ignore"):
+            return np.asarray(values[..., 0] / values[..., -1])
+
+    def position_towards(self, pose: Array, near: Array) -> Array:
+        return ik.towards(self, pose, near)
 
     def summary(self) -> Summary:
         return summary(self)

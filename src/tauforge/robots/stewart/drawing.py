@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.robots.drawing import Action, Drawing, Frame, Point, Segment
+from tauforge.arrays import Array
+from tauforge.robots.drawing import Action, Drawing, Ellipsoid, Frame, Point, Reaction, Segment, inertia_ellipsoid
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.poses import transforms
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
+SLEEVE = 0.6  # of a leg's shortest length: its lower part
+MIDDLE = 0.5  # of a leg, where the reaction between its parts is drawn
+
 
 def drawn(platform: StewartPlatform, position: ArrayLike) -> Drawing:
-    """Joints on the base and on the platform, legs between them, the outlines of both, the frames.
+    """Joints on the base and on the platform, legs of two parts between them, the outlines of both, the frames.
 
     position: (..., 6) pose
     """
     T = transforms(as_argument("position", position, 6, "a pose").astype(float))
-    lower = np.broadcast_to(np.array(platform.base_points), (*T.shape[:-2], 6, 3))
-    upper = np.array(platform.platform_points) @ np.swapaxes(T[..., :3, :3], -1, -2) + T[..., None, :3, 3]
+    lower, upper = _joints(platform, T)
     points = [Point(f"base joint {i + 1}", lower[..., i, :]) for i in range(6)]
     points += [Point(f"platform joint {i + 1}", upper[..., i, :]) for i in range(6)]
     if platform.platform_com is not None:
         centre = (T @ np.array([*platform.platform_com, 1.0]))[..., :3]
         points.append(Point("platform", centre, "centre of mass"))
-    segments = [Segment(f"leg {i + 1}", lower[..., i, :], upper[..., i, :], "leg") for i in range(6)]
+    segments = [
+        Segment(f"leg {i + 1}", lower[..., i, :], upper[..., i, :], "leg", sleeve)
+        for i, sleeve in enumerate(platform.sleeves)
+    ]
     for part, corners in (("base", lower), ("platform", upper)):
         order = _around(corners)
         segments += [
@@ -42,7 +48,73 @@ def drawn(platform: StewartPlatform, position: ArrayLike) -> Drawing:
         Action(actuator.name, upper[..., i, :], along[..., i, :], turns=False)
         for i, actuator in enumerate(platform.actuators)
     )
-    return Drawing(tuple(points), tuple(segments), (Frame("base", base), Frame("platform", T)), actions)
+    frames = (Frame("base", base), Frame("platform", T))
+    return Drawing(tuple(points), tuple(segments), frames, actions, _ellipsoids(platform, T, lower, upper, along))
+
+
+def sleeves(platform: StewartPlatform) -> tuple[float, ...]:
+    """Lengths of the legs' lower parts, m: a share of the shortest length, or of that at the pictured pose."""
+    lengths = [row[0] for row in platform.stroke or ()] or platform.inverse_kinematics(platform.pictured_position)
+    return tuple(SLEEVE * float(length) for length in lengths)
+
+
+def reactions(
+    platform: StewartPlatform, position: Array, velocity: Array, acceleration: Array, **loads: Any
+) -> tuple[Reaction, ...]:
+    """At every leg: of the base on the leg, of its lower part on its upper part, of the platform on the leg."""
+    T = transforms(np.asarray(position, float))
+    lower, upper = _joints(platform, T)
+    middle = lower + MIDDLE * (upper - lower)
+    found = platform.joint_reactions(position, velocity, acceleration, **loads)
+    slid = np.array(found.prismatic)
+    slid[..., 3:] -= np.cross(middle - lower, slid[..., :3])  # the paper takes its moment about the base joint
+    joints = (
+        ("base joint", lower, found.universal),
+        ("slider", middle, slid),
+        ("platform joint", upper, found.spherical),
+    )
+    return tuple(
+        Reaction(f"{name} {i + 1}", place[..., i, :], wrench[..., i, :3], wrench[..., i, 3:])
+        for name, place, wrench in joints
+        for i in range(6)
+    )
+
+
+def _joints(platform: StewartPlatform, T: Array) -> tuple[Array, Array]:
+    """Places of the joints on the base and on the platform, (..., 6, 3) each."""
+    lower = np.broadcast_to(np.array(platform.base_points), (*T.shape[:-2], 6, 3))
+    return lower, np.array(platform.platform_points) @ np.swapaxes(T[..., :3, :3], -1, -2) + T[..., None, :3, 3]
+
+
+def _ellipsoids(platform: StewartPlatform, T: Array, lower: Array, upper: Array, along: Array) -> tuple[Ellipsoid, ...]:
+    """The ellipsoids of legs, two each, and of the platform.
+
+    Leg axes are x along the leg and y across the universal joint's axis.
+    """
+    if not platform.has_masses:
+        return ()
+    # Legs between spherical joints are bodies of revolution: any axis across them will do.
+    fixed = np.array(platform.universal_axes if platform.universal_axes is not None else _across(along))
+    y = np.cross(fixed, along)
+    y /= np.linalg.norm(y, axis=-1, keepdims=True)
+    axes = np.stack([along, y, np.cross(along, y)], axis=-1)
+    found = []
+    for part, origins in (("lower", lower), ("upper", upper)):
+        masses, centres, inertias = (getattr(platform, f"{part}_{field}") for field in ("mass", "com", "inertia"))
+        for i in range(6):
+            frame = np.zeros(T.shape)
+            frame[..., :3, :3], frame[..., :3, 3], frame[..., 3, 3] = axes[..., i, :, :], origins[..., i, :], 1.0
+            name = f"{part} part of leg {i + 1}"
+            found.append(inertia_ellipsoid(name, frame, masses[i], centres[i], inertias[i]))
+    mass, com, inertia = platform.platform_mass, platform.platform_com, platform.platform_inertia
+    assert mass is not None and com is not None and inertia is not None  # noqa: PT018
+    found.append(inertia_ellipsoid("platform", T, mass, com, inertia))
+    return tuple(body for body in found if body is not None)
+
+
+def _across(along: Array) -> Array:
+    """The axis that each direction (..., 3) is farthest from."""
+    return np.asarray(np.eye(3)[np.abs(along).argmin(axis=-1)])
 
 
 def _around(corners: np.ndarray) -> list[int]:

@@ -101,7 +101,7 @@ def limited_quantities(platform: StewartPlatform, pose: Array) -> list[LimitedQu
             assert margin is not None
             for i in range(LEGS):
                 phrase = f"the {joint} joint of leg {i + 1} tilts by"
-                add(f"{joint} cone of leg {i + 1}", widest - margin[..., i], 0.0, widest, "rad", phrase)
+                add(f"{joint} cone of leg {i + 1}", widest - margin[..., i], -widest, widest, "rad", phrase)
     if found.clearance is not None and found.nearest_legs is not None:
         nearest = found.nearest_legs
 

@@ -20,20 +20,20 @@ from tauforge.kernels.specification import Shape
 from tauforge.robots.array_libraries import arithmetic_of, library_of, on_processor
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.condition import by_singular_values, condition_numbers
-from tauforge.robots.drawing import Drawing
+from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import as_argument, finite_rows
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
-from tauforge.robots.poses import pose_rates, twists
+from tauforge.robots.poses import pose_of, pose_rates, twists
 from tauforge.robots.quick_call import quick
 from tauforge.robots.simplification import Simplification
 from tauforge.robots.stewart import limits, models
 from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart import varying as variable
 from tauforge.robots.stewart.description import PlatformDescription
-from tauforge.robots.stewart.drawing import drawn
+from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
 from tauforge.robots.stewart.fitting_pose import pictured_pose, worries_about_limits
 from tauforge.robots.stewart.functions import EXACT, FUNCTIONS, PlatformModel
 from tauforge.robots.stewart.pose_state import PoseState
@@ -208,6 +208,21 @@ class StewartPlatform(PlatformDescription):
 
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)
+
+    @computed_once
+    def sleeves(self) -> tuple[float, ...]:
+        """(6,) m, the lengths of the legs' lower parts as pictures show them."""
+        return sleeves(self)
+
+    def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
+        return reactions(self, position, velocity, acceleration, **loads)
+
+    def condition(self, position: Array) -> Array:
+        """The condition number of H."""
+        return self.condition_number(position)
+
+    def position_towards(self, pose: Array, near: Array) -> Array:
+        return near + self.position_error(pose_of(pose), near)
 
     def summary(self) -> Summary:
         return summary(self)

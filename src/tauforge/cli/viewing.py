@@ -1,0 +1,78 @@
+"""`view`: a robot live in the browser."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauforge.cli import interrupts
+from tauforge.cli.arguments import Lock, Robot, Smooth, Tip, bad, load_robot
+from tauforge.cli.csv_files import read_motion
+from tauforge.cli.output import note, warn
+from tauforge.terminal import one_line
+
+if TYPE_CHECKING:
+    from tauforge.viewer.viewer import Viewer
+
+HOST = "127.0.0.1"
+
+
+def view(
+    robot: Robot,
+    motion: Annotated[
+        Path | None, typer.Option(metavar="FILE.csv", help="A motion to play, with the forces that it needs.")
+    ] = None,
+    recording: Annotated[
+        Path | None, typer.Option(metavar="FILE.npz", help="A run to play, as simulate writes it; .csv, too.")
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option(min=0, max=65535, help="To listen on; 0 for any free one. Default the first free from 8080 on."),
+    ] = None,
+    host: Annotated[
+        str, typer.Option(help="Another address lets other machines in; the url then has a secret token.")
+    ] = HOST,
+    no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
+    smooth: Smooth = None,
+    tip: Tip = None,
+    lock: Lock = None,
+) -> None:
+    """A robot live in the browser: move it, load it, play motions and runs, and see its forces. Ctrl-C ends it."""
+    from tauforge.simulation.recording import Recording
+    from tauforge.viewer.viewer import view as start
+
+    if smooth is not None and motion is None:
+        raise bad("--smooth", "there is no --motion to smooth")
+    mine = load_robot(robot, tip, lock)
+    shown: dict[str, Any] = {}
+    if recording is not None:
+        shown[recording.name] = Recording.load(recording)
+    if motion is not None:
+        shown[motion.name] = read_motion(motion, mine, smooth)
+    with start(mine, shown, port=port, host=host) as viewer:
+        try:
+            _tell(mine.name, viewer, host, not no_open)
+            viewer.wait()
+        except KeyboardInterrupt:
+            interrupts.end()  # that is how this command ends; a second Ctrl-C must not cut its cleaning up short
+
+
+def _tell(name: str, viewer: Viewer, host: str, open_browser: bool) -> None:
+    """Where the robot is, who can reach it, and how it ends."""
+    from tauforge.viewer.guard import is_loopback
+    from tauforge.viewer.viewer import opened
+
+    if not is_loopback(host):
+        warn(
+            f"other machines can reach {host}: whoever has the url below sees and moves the robot, and what is sent is "
+            "not encrypted"
+        )
+    note("Ctrl-C ends it")
+    print(one_line(f"{name} is at {viewer.url}"), flush=True)  # a pipe must not keep it back
+    if open_browser and not opened(viewer.url):
+        note("no browser could be opened; open the url yourself")
+
+
+COMMANDS = (("view", view),)

@@ -1,0 +1,144 @@
+"""A robot in one position as bodies of a few kinds: cylinders, balls, ellipsoids, plates, arrows. Arrays only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.pictures.animation_data import outlines
+from tauforge.pictures.force_lines import force_line
+from tauforge.robots.drawing import Drawing, Reaction, Segment
+from tauforge.viewer import colours
+from tauforge.viewer.meshes import Mesh, Placed, along, plate, quaternions
+
+# all in shares of the robot's extent
+LINK_RADIUS, SLEEVE_RADIUS, ROD_RADIUS, EDGE_RADIUS = 0.02, 0.016, 0.009, 0.007
+JOINT_RADIUS, CENTRE_RADIUS = 0.02, 0.011
+DRUM_RADIUS, DRUM_LENGTH = 0.03, 0.075
+THICKNESS = 0.02
+HEAD_LENGTH, HEAD_RADIUS = 0.045, 0.017
+REACTION_LENGTH = 0.2
+LEAST_SHARE = 0.01  # of the largest force, below which an arrow is left out
+
+
+class Bodies(NamedTuple):
+    """Bodies of one kind, with what they are called and their colours (k, 3)."""
+
+    placed: Placed
+    names: tuple[str, ...]
+    rgb: Array
+
+
+class Arrows(NamedTuple):
+    """lines: (k, 2, 3) m, pieces of all shafts; line_rgb: (k, 2, 3); heads: a cone for each arrow; head_rgb: (m, 3)."""
+
+    lines: Array
+    line_rgb: Array
+    heads: Placed
+    head_rgb: Array
+
+
+def bars(drawing: Drawing, size: float) -> Bodies:
+    """Links, the two parts of legs, the edges of outlines, and a drum for every turning actuator."""
+    pieces = [piece for segment in drawing.segments for piece in _pieces(segment, size)]
+    for action in drawing.actions:
+        if action.turns:
+            half = DRUM_LENGTH / 2 * size * action.axis
+            pieces.append((action.name, action.place - half, action.place + half, DRUM_RADIUS * size, colours.JOINT))
+    names, starts, ends, radii, kinds = zip(*pieces, strict=True) if pieces else ((),) * 5
+    placed = along(np.reshape(starts, (-1, 3)), np.reshape(ends, (-1, 3)), np.array(radii, float))
+    return Bodies(placed, tuple(names), colours.rgb_rows(list(kinds)))
+
+
+def _pieces(segment: Segment, size: float) -> list[tuple[str, Array, Array, float, str]]:
+    name, start, end = segment.name, segment.start, segment.end
+    if segment.sleeve is not None:
+        length = float(np.linalg.norm(end - start))
+        middle = start + min(segment.sleeve / length, 1.0) * (end - start) if length else end
+        return [
+            (name, start, middle, SLEEVE_RADIUS * size, colours.SLEEVE),
+            (name, middle, end, ROD_RADIUS * size, colours.ROD),
+        ]
+    colour = colours.PARTS.get(segment.part, colours.LINK)
+    radius = LINK_RADIUS if segment.part == "link" else EDGE_RADIUS
+    return [(name, start, end, radius * size, colour)]
+
+
+def points(drawing: Drawing, size: float, part: str, radius: float, colour: str) -> Bodies:
+    """Balls at the points of one part, such as "joint"."""
+    chosen = [point for point in drawing.points if point.part == part]
+    return _balls([p.place for p in chosen], tuple(p.name for p in chosen), radius * size, colour)
+
+
+def marks(places: Array, name: str, radius: float, colour: str) -> Bodies:
+    """Balls of one name at places (k, 3)."""
+    return _balls(list(places), (name,) * len(places), radius, colour)
+
+
+def _balls(places: Sequence[Array], names: tuple[str, ...], radius: float, colour: str) -> Bodies:
+    count = len(names)
+    turns = np.tile([1.0, 0.0, 0.0, 0.0], (count, 1))
+    placed = Placed(np.reshape(np.array(places, float), (-1, 3)), turns, np.full((count, 3), radius))
+    return Bodies(placed, names, colours.rgb_rows([colour] * count))
+
+
+def ellipsoids(drawing: Drawing, size: float) -> Bodies:
+    """Ellipsoids of inertia; flat ones keep a little thickness."""
+    bodies = drawing.ellipsoids
+    frames = np.reshape([body.transform for body in bodies], (-1, 4, 4))
+    scales = np.maximum(np.reshape([body.semi_axes for body in bodies], (-1, 3)), 1e-3 * size)
+    turns = quaternions(frames[:, :3, :3]) if len(bodies) else np.zeros((0, 4))
+    names = tuple(body.name for body in bodies)
+    return Bodies(Placed(frames[:, :3, 3], turns, scales), names, colours.rgb_rows([colours.CENTRE] * len(bodies)))
+
+
+def plates(drawing: Drawing, size: float) -> list[tuple[str, Mesh]]:
+    """The bodies that outlines go round, with the part they belong to."""
+    found = []
+    for outline in outlines(drawing.segments):
+        corners = np.array([drawing.segments[k].start for k in outline])
+        found.append((drawing.segments[outline[0]].part, plate(corners, THICKNESS * size)))
+    return found
+
+
+def force_arrows(drawing: Drawing, shares: Array, rgb: Array, size: float) -> Arrows:
+    """An arrow for every actuator whose place the drawing says: for all of them or for none.
+
+    shares: (m,) of the largest force, with their signs; rgb: (m, 3)
+    """
+    lines = []
+    for action, share in zip(drawing.actions, np.nan_to_num(shares), strict=False):
+        line = force_line(action.place, action.axis, action.turns, float(share), size)
+        # A line of no length is drawn as a dot: it is hidden inside the joint.
+        lines.append(line if abs(share) > LEAST_SHARE else np.broadcast_to(action.place, line.shape))
+    return _arrows(lines, rgb[: len(lines)], size)
+
+
+def reaction_arrows(reactions: Sequence[Reaction], size: float) -> Arrows:
+    """Forces and moments of joints as straight arrows; the largest of each has the longest."""
+    lines, kinds = [], []
+    for quantity, colour in (("force", colours.REACTION), ("moment", colours.MOMENT)):
+        vectors = [getattr(reaction, quantity) for reaction in reactions]
+        largest = max((float(np.linalg.norm(v)) for v in vectors), default=0.0) or 1.0
+        for reaction, vector in zip(reactions, vectors, strict=True):
+            lines.append(np.stack([reaction.place, reaction.place + REACTION_LENGTH * size / largest * vector]))
+            kinds.append(colour)
+    return _arrows(lines, colours.rgb_rows(kinds), size)
+
+
+def _arrows(lines: Sequence[Array], rgb: Array, size: float) -> Arrows:
+    pieces = [np.stack([line[:-1], line[1:]], axis=1) for line in lines]
+    shafts = np.concatenate(pieces) if pieces else np.zeros((0, 2, 3))
+    counts = [len(piece) for piece in pieces]
+    line_rgb = np.repeat(np.repeat(rgb, counts, axis=0)[:, None], 2, axis=1)
+    tips = np.array([line[-1] for line in lines]).reshape(-1, 3)
+    ways = np.array([line[-1] - line[-2] for line in lines]).reshape(-1, 3)
+    whole = np.array([np.linalg.norm(np.diff(line, axis=0), axis=1).sum() for line in lines])
+    heads = np.minimum(HEAD_LENGTH * size, 0.5 * whole)[:, None]  # a small force has a small head
+    lengths = np.linalg.norm(ways, axis=1, keepdims=True)
+    units = ways / np.where(lengths > 0, lengths, 1.0)
+    cones = along(tips, tips + heads * units, HEAD_RADIUS / HEAD_LENGTH * heads[:, 0])
+    return Arrows(shafts.astype(np.float32), line_rgb.astype(np.uint8), cones, rgb)

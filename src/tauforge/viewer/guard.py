@@ -1,0 +1,107 @@
+"""Who may talk to the viewer: the names by which it is called, the pages that call it, the token and the files."""
+
+from __future__ import annotations
+
+import ipaddress
+import secrets
+import socket
+from collections.abc import Collection
+from http import HTTPStatus
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+LOOPBACK = "127.0.0.1"
+LOCAL_NAMES = ("localhost", LOOPBACK, "::1")
+EVERYWHERE = ("0.0.0.0", "::", "")
+TOKEN_BYTES = 16
+FIRST_PAGE = "index.html"
+HTTP_PORT = 80  # browsers leave it out
+
+
+class Refusal(NamedTuple):
+    """Why a request gets no answer."""
+
+    status: HTTPStatus
+    reason: str
+
+
+class Guard:
+    """Judges the head of every request, be it for a file or for a WebSocket.
+
+    A page on another site can reach a server on the reader's own machine. If it names the server by its address, the
+    browser adds the page's Origin. If it has its own name lead here (DNS rebinding), the Host is that name. Both are
+    refused.
+
+    host:  the address that the server listens on
+    port:  of the server
+    files: paths below the root that may be fetched
+    token: what the path must begin with; None on the reader's own machine
+    """
+
+    def __init__(self, host: str, port: int, files: Collection[str], token: str | None = None) -> None:
+        self.port, self.files, self.token = port, frozenset(files), token
+        self.names = {*LOCAL_NAMES, host.lower()} - {*EVERYWHERE}
+        self.any_address = host in EVERYWHERE
+        if self.any_address:
+            self.names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
+
+    def file(self, path: str) -> str | None:
+        """The file that a request's path means, below the root; None where it is none of ours."""
+        wanted = unquote(urlsplit(path).path)
+        if self.token is not None:
+            prefix, _, wanted = wanted.removeprefix("/").partition("/")
+            if not secrets.compare_digest(prefix.encode(), self.token.encode()):
+                return None
+        name = wanted.removeprefix("/") or FIRST_PAGE
+        return name if name in self.files else None
+
+    def refusal(self, path: str, hosts: list[str], origins: list[str]) -> Refusal | None:
+        """None for a request that may be answered.
+
+        path: as the request gives it; hosts, origins: all of its Host and Origin headers
+        """
+        if len(hosts) != 1 or not self._is_ours(hosts[0]):
+            return Refusal(HTTPStatus.FORBIDDEN, "this viewer has another name")
+        if len(origins) > 1 or (origins and not self._same(origins[0], hosts[0])):
+            return Refusal(HTTPStatus.FORBIDDEN, "pages of other sites may not use this viewer")
+        if self.file(path) is None:
+            return Refusal(HTTPStatus.NOT_FOUND, "there is nothing here")
+        if "?" in path:  # the page would connect to whatever server a link names
+            return Refusal(HTTPStatus.NOT_FOUND, "the viewer takes no options in its address")
+        return None
+
+    def _is_ours(self, host: str) -> bool:
+        try:
+            parts = urlsplit(f"//{host}")
+            name, port = parts.hostname or "", parts.port or HTTP_PORT
+        except ValueError:
+            return False
+        if port != self.port or "@" in host or parts.path or parts.query:
+            return False
+        return name in self.names or (self.any_address and _is_address(name))
+
+    def _same(self, origin: str, host: str) -> bool:
+        return origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
+
+
+def _is_address(name: str) -> bool:
+    """A number cannot be made to lead elsewhere, as a name can."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only this machine can reach the address."""
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
+def new_token() -> str:
+    return secrets.token_urlsafe(TOKEN_BYTES)

@@ -1,0 +1,118 @@
+"""Unit bodies as triangles, and how many of one kind are placed: quaternions, places and scales."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+
+from tauforge.algebra.rotations import Quaternion, quaternion_of_rotation
+from tauforge.algebra.vectors import Matrix
+from tauforge.arrays import Array
+
+AROUND = 20
+RINGS = 10
+
+
+class Mesh(NamedTuple):
+    """vertices: (v, 3); faces: (f, 3) places of vertices, counterclockwise from outside."""
+
+    vertices: Array
+    faces: Array
+
+
+class Placed(NamedTuple):
+    """Instances of a unit body.
+
+    places: (k, 3) m; wxyzs: (k, 4) world <- body; scales: (k, 3)
+    """
+
+    places: Array
+    wxyzs: Array
+    scales: Array
+
+
+def _revolved(profile: list[tuple[float, float]]) -> Mesh:
+    """A surface about z from its profile: radius and height of every ring, from the bottom up."""
+    angles = np.linspace(0.0, 2 * np.pi, AROUND, endpoint=False)
+    rings = [np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(AROUND, z)]) for r, z in profile]
+    k, after = np.arange(AROUND), (np.arange(AROUND) + 1) % AROUND
+    faces = []
+    for ring in range(len(profile) - 1):
+        low, high = ring * AROUND, (ring + 1) * AROUND
+        faces += [
+            np.column_stack([low + k, low + after, high + after]),
+            np.column_stack([low + k, high + after, high + k]),
+        ]
+    return Mesh(np.concatenate(rings).astype(np.float32), np.concatenate(faces).astype(np.uint32))
+
+
+@cache
+def cylinder() -> Mesh:
+    """Radius 1, from 0 to 1 along z, with rims so that its ends look flat."""
+    return _revolved([(0.0, 0.0), (1.0, 0.0), (1.0, 0.0), (1.0, 1.0), (1.0, 1.0), (0.0, 1.0)])
+
+
+@cache
+def cone() -> Mesh:
+    """Radius 1 at 0, its tip at 1 along z."""
+    return _revolved([(0.0, 0.0), (1.0, 0.0), (1.0, 0.0), (0.0, 1.0)])
+
+
+@cache
+def ball() -> Mesh:
+    """Radius 1."""
+    angles = np.linspace(-np.pi / 2, np.pi / 2, RINGS + 1)
+    return _revolved([(float(np.cos(a)), float(np.sin(a))) for a in angles])
+
+
+def plate(corners: Array, thickness: float) -> Mesh:
+    """A flat body with these corners (k, 3), in order around it, half its thickness on either side of them."""
+    middle = corners.mean(axis=0)
+    _, _, axes = np.linalg.svd(corners - middle)
+    normal = axes[2]
+    turned = np.cross(corners - middle, np.roll(corners, -1, axis=0) - middle).sum(axis=0) @ normal
+    if turned < 0:
+        normal = -normal
+    count = len(corners)
+    rims = [corners + side * thickness / 2 * normal for side in (-1, 1)]
+    k, after = np.arange(count), (np.arange(count) + 1) % count
+    fan = np.array([(0, i, i + 1) for i in range(1, count - 1)])
+    faces = [
+        fan[:, ::-1],
+        fan + count,
+        np.column_stack([k, after, after + count]),
+        np.column_stack([k, after + count, k + count]),
+    ]
+    return Mesh(np.concatenate(rims).astype(np.float32), np.concatenate(faces).astype(np.uint32))
+
+
+def quaternions(rotations: Array) -> Array:
+    """(..., 4) w, x, y, z of (..., 3, 3)."""
+    R = Matrix.of([[rotations[..., i, j] for j in range(3)] for i in range(3)])
+    return np.stack([np.asarray(part) for part in quaternion_of_rotation(R)], axis=-1)
+
+
+def rotation(wxyz: Array) -> Array:
+    """(3, 3) of a quaternion (4,). Identity: undoes `quaternions`."""
+    unit = wxyz / np.linalg.norm(wxyz)
+    return np.array([list(row) for row in Quaternion(*unit.tolist()).rotation().rows])
+
+
+def along(starts: Array, ends: Array, radius: Array | float) -> Placed:
+    """Unit cylinders or cones from one point to another, (k, 3) each; those of no length have no size."""
+    ways = np.asarray(ends, float) - starts
+    lengths = np.linalg.norm(ways, axis=-1)
+    radii = np.where(lengths > 0, radius, 0.0)
+    return Placed(np.asarray(starts, float), turns_from_z(ways), np.column_stack([radii, radii, lengths]))
+
+
+def turns_from_z(ways: Array) -> Array:
+    """(k, 4) the shortest turns that lead z to these directions (k, 3)."""
+    lengths = np.linalg.norm(ways, axis=-1, keepdims=True)
+    x, y, z = (ways / np.where(lengths > 0, lengths, 1.0)).T
+    z = np.where(lengths[:, 0] > 0, z, 1.0)
+    half = np.column_stack([1.0 + z, -y, x, np.zeros_like(z)])
+    half[z < -1 + 1e-9] = (0.0, 1.0, 0.0, 0.0)
+    return np.asarray(half / np.linalg.norm(half, axis=-1, keepdims=True))

@@ -1,0 +1,63 @@
+"""Nodes of viser's scene that hold many bodies of one shape: made once, then placed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tauforge.viewer import meshes
+from tauforge.viewer.figure import Arrows, Bodies
+
+
+class ArrowNodes:
+    """Shafts as one node, heads as another."""
+
+    def __init__(self, api: Any, name: str, arrows: Arrows, width: float) -> None:
+        self.shafts: Any = Absent()
+        if len(arrows.lines):
+            self.shafts = api.add_line_segments(f"{name}/shafts", arrows.lines, arrows.line_rgb, thickness=width)
+        heads = Bodies(arrows.heads, ("",) * len(arrows.head_rgb), arrows.head_rgb)
+        self.heads = added(api, f"{name}/heads", heads, meshes.cone(), None)
+
+    @property
+    def visible(self) -> bool:
+        return bool(self.shafts.visible)
+
+    @visible.setter
+    def visible(self, visible: bool) -> None:
+        self.shafts.visible = self.heads.visible = visible
+
+    def place(self, arrows: Arrows) -> None:
+        self.shafts.points, self.shafts.colors = arrows.lines, arrows.line_rgb
+        place(self.heads, Bodies(arrows.heads, (), arrows.head_rgb))
+
+
+class Absent:
+    """Stands for a node that has nothing to show, such as the ellipsoids of a robot without masses."""
+
+    visible = False
+
+    def on_click(self, act: Any) -> None:
+        """There is nothing to click on."""
+
+
+def added(api: Any, name: str, bodies: Bodies, mesh: meshes.Mesh, opacity: float | None) -> Any:
+    """A node of many bodies of one shape."""
+    if not bodies.names:
+        return Absent()
+    return api.add_batched_meshes_simple(
+        name,
+        *mesh,
+        batched_wxyzs=bodies.placed.wxyzs,
+        batched_positions=bodies.placed.places,
+        batched_scales=bodies.placed.scales,
+        batched_colors=bodies.rgb,
+        opacity=opacity,
+        lod="off",
+        cast_shadow=opacity is None,
+    )
+
+
+def place(node: Any, bodies: Bodies) -> None:
+    placed = bodies.placed
+    node.batched_positions, node.batched_wxyzs, node.batched_scales = placed.places, placed.wxyzs, placed.scales
+    node.batched_colors = bodies.rgb

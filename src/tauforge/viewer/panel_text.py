@@ -1,0 +1,170 @@
+"""The numbers and bars of the viewer's panel, as HTML. Every name is escaped: robots come from anyone's files."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from html import escape
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.number_text import number
+from tauforge.robots.parts import LimitedQuantity
+from tauforge.robots.robot import Robot
+from tauforge.viewer import colours
+from tauforge.viewer.evaluation import Reading
+
+DIGITS = 5
+LIMITS_SHOWN = 4  # the nearest to being exceeded
+WARNING_CONDITION, SINGULAR_CONDITION = 1e2, 1e3  # where the bar turns amber and red
+LARGEST_CONDITION = 1e5  # the end of the bar
+FLAT = 1e-12  # of the largest force: a smaller difference is rounding
+
+TABLE = "width:100%;border-collapse:collapse;font-size:12px;line-height:1.5;font-variant-numeric:tabular-nums"
+NAME = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis;max-width:11em;padding-right:.5em"
+NUMBER = "text-align:right;white-space:nowrap;padding-left:.5em"
+TRACK = "position:relative;height:8px;border-radius:2px;background:rgba(128,128,128,.22);overflow:hidden"
+HEAD = "font-weight:600;padding-top:.35em;text-align:left"
+
+
+def readings_html(robot: Robot, reading: Reading, scales: Array) -> str:
+    """Forces, sensors, limits, condition and energy.
+
+    scales: (m,) N m or N that fill a bar where an actuator has no limit
+    """
+    parts = [*_forces(robot, reading, scales), *_sensors(robot, reading), *_limits(reading.limited)]
+    parts += [*_condition(reading), *_energy(reading)]
+    problem = f'<div data-problem style="color:{colours.OVER};font-size:12px">{escape(reading.problem)}</div>'
+    table = f'<table style="{TABLE}">{"".join(parts)}</table>'
+    return f'<div style="padding:0 .9em .6em">{problem if reading.problem else ""}{table}</div>'
+
+
+def heading_html(robot: Robot) -> str:
+    return f'<div style="padding:0 .9em;font-size:12px">{escape(robot.kind)}, {robot.n} coordinates</div>'
+
+
+def force_shares(robot: Robot, forces: Array) -> Array:
+    """(m,) sizes of forces beside their limits; NaN where there is no limit."""
+    limits = robot.max_forces
+    with np.errstate(invalid="ignore"):
+        return np.where(np.isfinite(limits), np.abs(forces) / limits, np.nan)
+
+
+def condition_colour(condition: float) -> str:
+    if not condition < SINGULAR_CONDITION:
+        return colours.OVER
+    return colours.NEAR if condition > WARNING_CONDITION else colours.LOW
+
+
+def _forces(robot: Robot, reading: Reading, scales: Array) -> Iterator[str]:
+    yield _head("Forces")
+    shares, forces = force_shares(robot, reading.forces), _flat(reading.forces, scales)
+    for k, actuator in enumerate(robot.actuators):
+        force, limited = float(forces[k]), math.isfinite(actuator.max_force)
+        filled = force / (actuator.max_force if limited else float(scales[k]) or 1.0)
+        hint = f"limit {number(actuator.max_force, DIGITS)} {actuator.unit}" if limited else "no limit"
+        text = f"{number(force, DIGITS)} {actuator.unit}"
+        yield _row(actuator.words, _both_ways(filled, colours.of_share(float(shares[k]))), text, f"force-{k}", hint)
+    if reading.difference is not None:
+        yield _head("Difference to the default")
+        differences = _flat(reading.difference, scales)
+        for k, actuator in enumerate(robot.actuators):
+            yield _row(
+                actuator.words, "", f"{number(float(differences[k]), DIGITS)} {actuator.unit}", f"difference-{k}"
+            )
+
+
+def _flat(values: Array, scales: Array) -> Array:
+    """Without what is only rounding."""
+    return np.where(np.abs(values) <= FLAT * scales, 0.0, values)
+
+
+def _sensors(robot: Robot, reading: Reading) -> Iterator[str]:
+    if robot.sensors and [s.column for s in robot.sensors] != [c.column for c in robot.coordinates]:
+        yield _head("Sensors")
+        each = [
+            f'<span style="white-space:nowrap">{escape(sensor.column)}&nbsp;<span data-key="sensor-{k}">'
+            f"{number(float(value), DIGITS)} {sensor.unit}</span></span>"
+            for k, (sensor, value) in enumerate(zip(robot.sensors, reading.sensors, strict=True))
+        ]
+        yield f'<tr><td colspan="3">{", ".join(each)}</td></tr>'
+
+
+def _limits(limited: Sequence[LimitedQuantity]) -> Iterator[str]:
+    """The quantities nearest to their limits, the nearest first."""
+    if not limited:
+        return
+    yield _head("Limits, the nearest first")
+    for one in sorted(limited, key=_room)[:LIMITS_SHOWN]:
+        value = float(one.values[0])
+        within = _room(one) >= 0
+        colour = colours.OVER if not within else colours.NEAR if _room(one) < 1 - colours.NEAR_SHARE else colours.LOW
+        yield _row(one.name, _between(one, value, colour), f"{number(value, DIGITS)} {one.unit}", "limit", _range(one))
+
+
+def _room(one: LimitedQuantity) -> float:
+    """What is left to the nearer limit, as a share of half the range; the margin itself where a side is open."""
+    half, margin = (one.upper - one.lower) / 2, float(one.margin[0])
+    return margin / half if math.isfinite(half) and half > 0 else margin
+
+
+def _range(one: LimitedQuantity) -> str:
+    low, high = (number(x, DIGITS) if math.isfinite(x) else "…" for x in (one.lower, one.upper))
+    return f"{low} to {high} {one.unit}"
+
+
+def _condition(reading: Reading) -> Iterator[str]:
+    if reading.condition is None:
+        return
+    yield _head("Condition number")
+    end = math.log10(LARGEST_CONDITION)
+    red = 100 * math.log10(SINGULAR_CONDITION) / end
+    finite = math.isfinite(reading.condition)
+    filled = min(max(math.log10(reading.condition) / end, 0.0), 1.0) if finite else 1.0
+    place = f"position:absolute;left:{red:.0f}%;right:0;top:0;bottom:0"
+    band = f'<div style="{place};background:{colours.OVER};opacity:.3"></div>'
+    bar = f'<div style="{TRACK}">{band}{_piece(0.0, filled, condition_colour(reading.condition))}</div>'
+    near = "near a singularity" if not reading.condition < SINGULAR_CONDITION else ""
+    yield _row(
+        near or "actuators to body", bar, number(reading.condition, DIGITS), "condition", "red: near a singularity"
+    )
+
+
+def _energy(reading: Reading) -> Iterator[str]:
+    if reading.energy is None:
+        return
+    yield _head("Energy")
+    for name, value in zip(("kinetic", "potential"), reading.energy, strict=True):
+        yield _row(name, "", f"{number(value, DIGITS)} J", name)
+
+
+def _head(text: str) -> str:
+    return f'<tr><td colspan="3" style="{HEAD}">{escape(text)}</td></tr>'
+
+
+def _row(name: str, bar: str, text: str, key: str, hint: str = "") -> str:
+    shown = escape(name)
+    return (
+        f'<tr title="{escape(hint)}"><td style="{NAME}" title="{shown}">{shown}</td>'
+        f'<td style="width:28%">{bar}</td><td style="{NUMBER}" data-key="{key}">{escape(text)}</td></tr>'
+    )
+
+
+def _both_ways(share: float, colour: str) -> str:
+    """A bar from the middle: to the right for positive shares."""
+    half = min(abs(share), 1.0) / 2 if math.isfinite(share) else 0.0
+    return f'<div style="{TRACK}">{_piece(0.5 - half if share < 0 else 0.5, half, colour)}</div>'
+
+
+def _between(one: LimitedQuantity, value: float, colour: str) -> str:
+    """A mark where the value is between its limits; nothing where a side is open."""
+    if not math.isfinite(one.upper - one.lower) or not one.upper > one.lower:
+        return ""
+    place = min(max((value - one.lower) / (one.upper - one.lower), 0.0), 1.0)
+    return f'<div style="{TRACK}">{_piece(max(place - 0.02, 0.0), 0.04, colour)}</div>'
+
+
+def _piece(start: float, length: float, colour: str) -> str:
+    place = f"left:{100 * start:.1f}%;width:{100 * length:.1f}%"
+    return f'<div style="position:absolute;top:0;bottom:0;{place};background:{colour}"></div>'

@@ -1,0 +1,104 @@
+"""What is played: the frames of a motion or a recording, the way of the moved body, and a clock."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.motion.motion import Motion
+from tauforge.pictures.animation_frames import AnimationFrames, Pace, animation_frames
+from tauforge.robots.robot import Robot
+from tauforge.simulation.recording import Recording
+
+FRAMES_PER_SECOND = 120.0  # finer than the picture, so that slow motion is smooth
+SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")
+
+
+class Clip(NamedTuple):
+    """Something to play.
+
+    name:           for the list of clips
+    shown:          what it was made from
+    frames:         its instants
+    path:           (k, 3) m, where the moved body's origin is
+    singular_times: (j,) s, where the actuators lose control of the robot
+    singular:       (j, 3) m, where the moved body is then
+    """
+
+    name: str
+    shown: Motion | Recording
+    frames: AnimationFrames
+    path: Array
+    singular_times: Array
+    singular: Array
+
+    @property
+    def start(self) -> float:
+        """s"""
+        return float(self.frames.times[0])
+
+    @property
+    def end(self) -> float:
+        """s"""
+        return float(self.frames.times[-1])
+
+    @property
+    def is_recorded(self) -> bool:
+        """Whether the forces are those of a run, not what the motion needs."""
+        return isinstance(self.shown, Recording)
+
+    def frame_at(self, time: float) -> int:
+        """The frame nearest to a time."""
+        share = (time - self.start) / (self.end - self.start) if self.end > self.start else 0.0
+        return int(np.clip(round(share * (len(self.frames.times) - 1)), 0, len(self.frames.times) - 1))
+
+
+def clip_of(robot: Robot, name: str, shown: Motion | Recording) -> Clip:
+    """ModelError or ShapeError where a motion or a recording does not fit the robot."""
+    frames = animation_frames(robot, shown, Pace(FRAMES_PER_SECOND))
+    drawing = robot.drawing(frames.position)
+    bodies = [frame.transform for frame in drawing.frames if frame.name == robot.moved_body]
+    path = bodies[0][..., :3, 3] if bodies else np.zeros((0, 3))
+    times = singular_times(robot, frames)
+    at = [np.interp(times, frames.times, column) for column in path.T] if len(path) else [np.zeros(0)] * 3
+    return Clip(name, shown, frames, path, times, np.column_stack(at))
+
+
+def singular_times(robot: Robot, frames: AnimationFrames) -> Array:
+    """(j,) s, where `robot.singularity` changes its sign, on straight lines between frames."""
+    values = robot.singularity(frames.position)
+    if values is None or len(values) < 2:
+        return np.zeros(0)
+    crossed = np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0)
+    before, after = values[crossed], values[crossed + 1]
+    step = frames.times[crossed + 1] - frames.times[crossed]
+    found = frames.times[crossed] + step * before / (before - after)
+    return np.sort(np.concatenate([found, frames.times[values == 0.0]]))
+
+
+class Clock:
+    """The time of what is played. It stops at the end, or begins again."""
+
+    def __init__(self, start: float, end: float) -> None:
+        self.start, self.end, self.time = start, end, start
+        self.speed, self.repeats, self.playing = 1.0, True, False
+
+    def play(self) -> None:
+        """From where it is, or from the start at the end."""
+        self.time = self.start if self.time >= self.end else self.time
+        self.playing = self.end > self.start
+
+    def go(self, time: float) -> None:
+        self.time = min(max(time, self.start), self.end)
+
+    def advance(self, seconds: float) -> None:
+        """Moves on by so much real time."""
+        if not self.playing:
+            return
+        self.time += self.speed * seconds
+        if self.time >= self.end and self.repeats:
+            self.time = self.start + (self.time - self.end) % (self.end - self.start)
+        elif self.time >= self.end:
+            self.time, self.playing = self.end, False

@@ -1,0 +1,199 @@
+"""The robot in viser's scene: made once, then moved."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.robots.drawing import Drawing, Reaction
+from tauforge.robots.robot import Robot
+from tauforge.viewer import colours, figure, meshes
+from tauforge.viewer.figure import Bodies
+from tauforge.viewer.named_places import named_places
+from tauforge.viewer.nodes import Absent, ArrowNodes, added, place
+from tauforge.viewer.surroundings import Surroundings
+
+GHOST_OPACITY, ELLIPSOID_OPACITY, PLATE_OPACITY = 0.4, 0.35, 0.75
+GHOST_RADIUS = 0.9  # of the robot's bars
+SHAFT = 0.006  # of the robot's extent
+AXES_LENGTH, AXES_RADIUS = 0.07, 0.0035  # likewise
+MARK_RADIUS = 0.022
+PATH_WIDTH = 0.003
+
+
+class Shown(NamedTuple):
+    """What of the scene is visible."""
+
+    forces: bool = True
+    reactions: bool = False
+    centres: bool = False
+    ellipsoids: bool = False
+    frames: bool = False
+    names: bool = False
+    handle: bool = True
+
+
+class Scene:
+    """The nodes of one robot. `size` (m) is its extent, to which all thicknesses are in proportion."""
+
+    def __init__(self, api: Any, robot: Robot, surroundings: Surroundings) -> None:
+        self.api, self.robot, self.size = api, robot, surroundings.size
+        self._shown, self._picked = Shown(), ""
+        self._naming = threading.Lock()  # clicks come from viser's thread, moves from ours
+        drawing = robot.drawing(np.asarray(robot.pictured_position, float))
+        self._bars = self._bodies("/robot/bars", figure.bars(drawing, self.size), meshes.cylinder())
+        self._joints = self._bodies("/robot/joints", self._joint_balls(drawing), meshes.ball())
+        self._centres = self._bodies("/robot/centres", self._centre_balls(drawing), meshes.ball())
+        self._ellipsoids = self._bodies(
+            "/robot/ellipsoids", figure.ellipsoids(drawing, self.size), meshes.ball(), ELLIPSOID_OPACITY
+        )
+        self._plates = [
+            api.add_mesh_simple(
+                f"/robot/plate {k}",
+                *mesh,
+                color=colours.rgb(colours.PARTS.get(part, colours.BASE)),
+                opacity=PLATE_OPACITY,
+                flat_shading=True,
+                side="double",
+            )
+            for k, (part, mesh) in enumerate(figure.plates(drawing, self.size))
+        ]
+        self._ghost = self._bodies(
+            "/ghost", self._ghost_bars(drawing), meshes.cylinder(), GHOST_OPACITY, clickable=False
+        )
+        self._ghost.visible = False
+        self._frames = self._axes("/robot/frames", drawing, None)
+        self._moved = self._axes("/robot/moved", drawing, robot.moved_body or "")
+        count = len(drawing.actions)
+        none = figure.force_arrows(drawing, np.zeros(count), colours.rgb_rows([colours.UNLIMITED] * count), self.size)
+        self._forces = ArrowNodes(api, "/forces", none, SHAFT * self.size)
+        self._reactions: ArrowNodes | None = None
+        self._labels: dict[str, Any] = {}
+        self._path: list[Any] = []
+        self.places = named_places(drawing)
+        self.show(self._shown)
+
+    # ------------------------------------------------------------------------------------------------------ changes
+
+    def show(self, shown: Shown) -> None:
+        """Makes parts visible or not; the next `move` brings their places up to date."""
+        self._shown = shown
+        self._forces.visible = shown.forces
+        self._centres.visible, self._ellipsoids.visible = shown.centres, shown.ellipsoids
+        self._frames.visible = shown.frames
+        if self._reactions is not None:
+            self._reactions.visible = shown.reactions
+
+    def move(
+        self, drawing: Drawing, shares: Array, rgb: Array, target: Drawing | None, reactions: tuple[Reaction, ...]
+    ) -> None:
+        """The robot in another position.
+
+        drawing:   at one position
+        shares:    (m,) forces beside the largest; rgb: (m, 3) their colours
+        target:    where a controlled robot should be, as a ghost
+        reactions: to draw, if they are visible
+        """
+        size, shown = self.size, self._shown
+        place(self._bars, figure.bars(drawing, size))
+        place(self._joints, self._joint_balls(drawing))
+        if shown.centres:
+            place(self._centres, self._centre_balls(drawing))
+        if shown.ellipsoids:
+            place(self._ellipsoids, figure.ellipsoids(drawing, size))
+        for node, (_, mesh) in zip(self._plates, figure.plates(drawing, size), strict=True):
+            node.vertices = mesh.vertices
+        if shown.forces:
+            self._forces.place(figure.force_arrows(drawing, shares, rgb, size))
+        if shown.reactions and reactions:
+            arrows = figure.reaction_arrows(reactions, size)
+            if self._reactions is None:
+                self._reactions = ArrowNodes(self.api, "/reactions", arrows, SHAFT * size)
+            self._reactions.place(arrows)
+        for node, name in ((self._frames, None), (self._moved, self.robot.moved_body or "")):
+            if node.visible:
+                node.batched_wxyzs, node.batched_positions = _axes_of(drawing, name)
+        self._ghost.visible = target is not None
+        if target is not None:
+            place(self._ghost, self._ghost_bars(target))
+        self.places = named_places(drawing)
+        self._place_labels()
+
+    def mark_path(self, path: Array, singular: Array) -> None:
+        """The way of the moved body (k, 3), and places (j, 3) where the actuators lose control of the robot."""
+        for node in self._path:
+            node.remove()
+        self._path = []
+        if len(path) > 1:
+            lines = np.stack([path[:-1], path[1:]], axis=1).astype(np.float32)
+            colour = colours.rgb(colours.PATH)
+            width = PATH_WIDTH * self.size
+            self._path.append(self.api.add_line_segments("/path", lines, colour, thickness=width))
+        if len(singular):
+            marks = figure.marks(singular, "singular", MARK_RADIUS * self.size, colours.OVER)
+            self._path.append(self._bodies("/singular", marks, meshes.ball(), clickable=False))
+
+    def pick(self, origin: Array, direction: Array) -> str:
+        """Shows the name of what a ray hits, or hides it again; returns the name."""
+        name = self.places.nearest(origin, direction)
+        self._picked = "" if name == self._picked else name
+        self._place_labels()
+        return self._picked
+
+    # --------------------------------------------------------------------------------------------------------- nodes
+
+    def _joint_balls(self, drawing: Drawing) -> Bodies:
+        return figure.points(drawing, self.size, "joint", figure.JOINT_RADIUS, colours.JOINT)
+
+    def _centre_balls(self, drawing: Drawing) -> Bodies:
+        return figure.points(drawing, self.size, "centre of mass", figure.CENTRE_RADIUS, colours.CENTRE)
+
+    def _ghost_bars(self, drawing: Drawing) -> Bodies:
+        """A little thinner than the robot's own, so that they are inside them where the robot is on its target."""
+        bars = figure.bars(drawing, self.size)
+        thin = bars.placed._replace(scales=bars.placed.scales * (GHOST_RADIUS, GHOST_RADIUS, 1.0))
+        return bars._replace(placed=thin, rgb=colours.rgb_rows([colours.GHOST] * len(bars.names)))
+
+    def _bodies(
+        self, name: str, bodies: Bodies, mesh: meshes.Mesh, opacity: float | None = None, clickable: bool = True
+    ) -> Any:
+        node = added(self.api, name, bodies, mesh, opacity)
+        if clickable:
+            node.on_click(self._clicked)
+        return node
+
+    async def _clicked(self, event: Any) -> None:
+        self.pick(np.array(event.ray_origin), np.array(event.ray_direction))
+
+    def _axes(self, path: str, drawing: Drawing, name: str | None) -> Any:
+        wxyzs, places = _axes_of(drawing, name)
+        if not len(wxyzs):
+            return Absent()
+        return self.api.add_batched_axes(
+            path, wxyzs, places, axes_length=AXES_LENGTH * self.size, axes_radius=AXES_RADIUS * self.size
+        )
+
+    def _place_labels(self) -> None:
+        """Labels for what is to have one, where it is now."""
+        with self._naming:
+            wanted = self.places.joints() if self._shown.names else {}
+            if self._picked:
+                wanted |= self.places.of(self._picked)
+            for name in [name for name in self._labels if name not in wanted]:
+                self._labels.pop(name).remove()
+            for name, place in wanted.items():
+                if name in self._labels:
+                    self._labels[name].position = place
+                else:  # a slash in a name would make a branch of viser's tree
+                    self._labels[name] = self.api.add_label(f"/names/{hash(name)}", name, position=place)
+
+
+def _axes_of(drawing: Drawing, name: str | None) -> tuple[Array, Array]:
+    """Quaternions (k, 4) and places (k, 3) of all frames, or of the one of this name."""
+    frames = [frame.transform for frame in drawing.frames if name is None or frame.name == name]
+    transforms = np.reshape(frames, (-1, 4, 4))
+    turns = meshes.quaternions(transforms[:, :3, :3]) if len(frames) else np.zeros((0, 4))
+    return turns, transforms[:, :3, 3]

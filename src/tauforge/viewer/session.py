@@ -1,0 +1,246 @@
+"""The viewer at work: one state for all tabs, changed by them and by the clock, shown by one thread."""
+
+from __future__ import annotations
+
+import threading
+import time
+import traceback
+from collections import deque
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.errors import TauforgeError
+from tauforge.robots.drawing import Drawing
+from tauforge.viewer import colours
+from tauforge.viewer.evaluation import Evaluation, Reading, State
+from tauforge.viewer.gizmo import Gizmo
+from tauforge.viewer.panel import Panel, scaled
+from tauforge.viewer.panel_text import force_shares
+from tauforge.viewer.playback import Clip, Clock
+from tauforge.viewer.playback_panel import PlaybackPanel
+from tauforge.viewer.scene import Scene, Shown
+from tauforge.viewer.surroundings import furnish, surroundings
+
+FRAME = 1 / 30  # s, between two pictures of what is played
+SLIDERS_FOLLOW = 0.2  # s, how often sliders and charts follow what is played
+KEPT_TIMES = 1000
+
+
+class Session:
+    """Callbacks only note what is wanted. The thread takes the newest, so that a flood of messages costs one answer."""
+
+    def __init__(self, server: Any, evaluation: Evaluation, clips: Sequence[Clip]) -> None:
+        self.server, self.evaluation, self.robot = server, evaluation, evaluation.robot
+        self.answer_times: deque[float] = deque(maxlen=KEPT_TIMES)  # s, from a tab's message to the answer's queue
+        self.updates = 0  # how often a state was shown
+        self._lock, self._woken, self._closed = threading.Lock(), threading.Event(), False
+        self._state, self._shown = evaluation.start(), Shown()
+        self._asked: list[float] = []
+        self._sliders_late = self._clip_changed = False
+        self._clip: Clip | None = None
+        self._clock = Clock(0.0, 0.0)
+        self._following = False  # the clip decides the state, not the sliders
+        self._largest: dict[str, float] = {}  # forces by unit, since the arrows were last scaled anew
+        around = surroundings(self.robot)
+        furnish(server, around)
+        self.scene = Scene(server.scene, self.robot, around)
+        self.gizmo = Gizmo(server.scene, self.robot, around.size, self)
+        self.panel = Panel(server.gui, evaluation, [clip.frames.position for clip in clips], self)
+        with self.panel.tabs.add_tab("Play"):
+            self.playback = PlaybackPanel(server, self.robot, clips, self)
+        self._update()
+        self._thread = threading.Thread(target=self._run, name="tauforge viewer", daemon=True)
+        self._thread.start()
+        if clips:
+            self.choose(clips[0])
+
+    # ----------------------------------------------------------------------------------------- what tabs may ask for
+
+    @property
+    def state(self) -> State:
+        with self._lock:
+            return self._state
+
+    @property
+    def clip(self) -> Clip | None:
+        return self._clip
+
+    @property
+    def clock(self) -> Clock:
+        return self._clock
+
+    def change(self, group: str, k: int, value: float) -> None:
+        """One number of position, velocity or acceleration."""
+        with self._lock:
+            numbers = np.array(getattr(self._state, group))
+            numbers[k] = value
+            changed: dict[str, Any] = {group: numbers}
+            self._state = self._state._replace(**changed)
+            self._live()
+        self._wake()
+
+    def load(self, **changes: Any) -> None:
+        """Payload, gravity or formulation."""
+        with self._lock:
+            self._state = self._state._replace(**changes)
+        self._wake()
+
+    def show(self, shown: Shown) -> None:
+        with self._lock:
+            self._shown = shown
+        self._wake()
+
+    def rest(self, home: bool = False) -> None:
+        """Without velocity and acceleration; home: in the position of pictures."""
+        with self._lock:
+            start = self.evaluation.start()
+            position = start.position if home else self._state.position
+            self._largest = {}
+            self._state = self._state._replace(
+                position=position, velocity=start.velocity, acceleration=start.acceleration
+            )
+            self._live()
+            self._sliders_late = True
+        self._wake()
+
+    def drag(self, pose: Array) -> None:
+        """The moved body towards a pose (4, 4)."""
+        near = self.state.position
+        try:
+            position = self.robot.position_towards(pose, near)
+        except TauforgeError:
+            return  # the hand is somewhere the robot cannot follow
+        with self._lock:
+            self._state = self._state._replace(position=np.asarray(position, float))
+            self._live()
+            self._sliders_late = True
+        self._wake()
+
+    def let_go(self) -> None:
+        """The hand has let go of the moved body."""
+        self._wake()
+
+    def choose(self, clip: Clip) -> None:
+        """Another clip, from its start."""
+        with self._lock:
+            before = self._clock
+            self._clip, self._clock = clip, Clock(clip.start, clip.end)
+            self._clock.speed, self._clock.repeats = before.speed, before.repeats
+            self._following = self._clip_changed = self._sliders_late = True
+            self._largest = {}
+        self._wake()
+
+    def play(self, playing: bool) -> None:
+        with self._lock:
+            if playing and self._clip is not None:
+                self._clock.play()
+                self._following = True
+            else:
+                self._clock.playing = False
+            self._sliders_late = True
+        self._wake()
+
+    def go(self, when: float) -> None:
+        """To a time of the clip, s."""
+        with self._lock:
+            self._clock.go(when)
+            self._following = self._clip is not None
+            self._sliders_late = True
+        self._wake()
+
+    def set_speed(self, speed: float) -> None:
+        with self._lock:
+            self._clock.speed = speed
+
+    def _live(self) -> None:
+        """The sliders decide again. A singular pose that was played does not make all later arrows short."""
+        if self._following:
+            self._largest = {}
+        self._following = self._clock.playing = False
+
+    def _wake(self) -> None:
+        with self._lock:
+            self._asked.append(time.perf_counter())
+        self._woken.set()
+
+    def close(self) -> None:
+        """Ends the thread. A second time it does nothing."""
+        self._closed = True
+        self._woken.set()
+        if threading.current_thread() is not self._thread:
+            self._thread.join(timeout=5.0)
+
+    # ----------------------------------------------------------------------------------------------------- the thread
+
+    def _run(self) -> None:
+        last = followed = due = time.perf_counter()
+        ran = False  # the clock, since `last`
+        while True:
+            self._woken.wait(due - time.perf_counter() if self._clock.playing else self.gizmo.patience)
+            if self._closed:
+                return
+            self._woken.clear()
+            now = time.perf_counter()
+            if now >= due:  # a late picture does not delay those after it
+                due = max(due + FRAME, now)
+            with self._lock:
+                self._clock.advance(now - last if ran else 0.0)
+                ended, ran = ran and not self._clock.playing, self._clock.playing
+                self._sliders_late |= ended or (ran and now - followed > SLIDERS_FOLLOW)
+                followed = now if self._sliders_late else followed
+            last = now
+            try:
+                self._update()
+            except Exception:  # whatever happens to one state, the next one must be shown
+                self.panel.readings.content = f"<pre>{escape(traceback.format_exc(limit=1)[-300:])}</pre>"
+
+    def _update(self) -> None:
+        """Shows the newest state."""
+        with self._lock:
+            clip, following, asked, late = self._clip, self._following, self._asked, self._sliders_late
+            changed, shown, when = self._clip_changed, self._shown, self._clock.time
+            self._asked, self._sliders_late, self._clip_changed = [], False, False
+            frame = clip.frame_at(when) if following and clip is not None else None
+            if frame is not None and clip is not None:
+                self._state = self._state._replace(
+                    position=clip.frames.position[frame],
+                    velocity=clip.frames.velocity[frame],
+                    acceleration=clip.frames.acceleration[frame],
+                )
+            state = self._state
+        reading = self.evaluation.read(state)
+        target = None
+        if frame is not None and clip is not None:
+            if clip.is_recorded:
+                reading = reading._replace(forces=clip.frames.force[frame], difference=None, problem="")
+            if clip.frames.target is not None:
+                target = self.robot.drawing(clip.frames.target[frame])
+        drawing = self.robot.drawing(state.position)
+        reactions = self.evaluation.reactions(state) if shown.reactions else ()
+        with self.server.atomic():
+            self.scene.show(shown)
+            self._show_forces(drawing, reading, target, reactions)
+            self.gizmo.follow(drawing, shown.handle)
+            if changed and clip is not None:
+                self.scene.mark_path(clip.path, clip.singular)
+                self.playback.show_clip(clip)
+            if late:
+                self.panel.show_state(state)
+                self.playback.show_time(when, self._clock.playing)
+        self.server.flush()
+        done = time.perf_counter()
+        self.updates += 1
+        self.answer_times.extend(done - at for at in asked)
+
+    def _show_forces(
+        self, drawing: Drawing, reading: Reading, target: Drawing | None, reactions: tuple[Any, ...]
+    ) -> None:
+        scales = scaled(reading.forces, [actuator.unit for actuator in self.robot.actuators], self._largest)
+        shares = force_shares(self.robot, reading.forces)
+        rgb = colours.rgb_rows([colours.of_share(float(share)) for share in shares])
+        self.scene.move(drawing, reading.forces / scales, rgb, target, reactions)
+        self.panel.show_reading(reading, scales)

@@ -1,0 +1,76 @@
+"""What is around the robot: its extent, the ground, where the eye is."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.errors import UnsupportedFeatureError
+from tauforge.robots.robot import Robot
+from tauforge.viewer.meshes import turns_from_z
+
+GROUND = 3.0  # of the robot's extent
+CELLS = 24
+EYE = np.array([1.0, -1.25, 0.75])  # direction from the robot to the eye, with z up
+EYE_DISTANCE = 1.75  # of the robot's extent
+FIELD_OF_VIEW = 0.75  # rad
+
+
+class Surroundings(NamedTuple):
+    """size: m, the robot's extent; middle: (3,) of it; up: (3,) against gravity; ground: (3,) on the ground."""
+
+    size: float
+    middle: Array
+    up: Array
+    ground: Array
+
+
+def surroundings(robot: Robot) -> Surroundings:
+    """UnsupportedFeatureError for a robot without a drawing."""
+    drawing = robot.drawing(np.asarray(robot.pictured_position, float))
+    if not drawing.points and not drawing.segments:
+        raise UnsupportedFeatureError(f"{robot.name} has no drawing", field="drawing")
+    low, high = drawing.extent
+    gravity = np.asarray(robot.gravity, float)
+    strength = float(np.linalg.norm(gravity))
+    up = -gravity / strength if strength else np.array([0.0, 0.0, 1.0])
+    middle = (low + high) / 2
+    bases = [frame.transform[:3, 3] for frame in drawing.frames if frame.name == "base"]
+    foot = bases[0] if bases else low
+    return Surroundings(float(np.linalg.norm(high - low)) or 1.0, middle, up, middle + up * (up @ (foot - middle)))
+
+
+def furnish(server: Any, around: Surroundings) -> None:
+    """Ground, up direction and camera of viser's server."""
+    server.scene.set_up_direction(tuple(around.up))
+    side = GROUND * around.size
+    server.scene.add_grid(
+        "/ground",
+        side,
+        side,
+        cell_size=side / CELLS,
+        section_size=side / CELLS * 4,
+        wxyz=turns_from_z(around.up[None])[0],
+        position=around.ground,
+    )
+    turn = _upright(around.up)
+    eye = around.middle + EYE_DISTANCE * around.size * (turn @ (EYE / np.linalg.norm(EYE)))
+    camera = server.initial_camera
+    camera.up, camera.look_at, camera.position = tuple(around.up), tuple(around.middle), tuple(eye)
+    camera.fov = FIELD_OF_VIEW
+
+    async def step_back(client: Any) -> None:
+        """A tall window, as a phone's, is narrow: there the eye goes farther away, so that the robot is whole."""
+        if 0 < client.camera.aspect < 1:
+            client.camera.position = around.middle + (eye - around.middle) / client.camera.aspect
+
+    server.on_client_connect(step_back)
+
+
+def _upright(up: Array) -> Array:
+    """(3, 3) a rotation whose third column is up."""
+    beside = np.cross(np.eye(3)[np.abs(up).argmin()], up)
+    beside /= np.linalg.norm(beside)
+    return np.column_stack([np.cross(beside, up), beside, up]) if abs(up[2]) < 1 else np.diag([1.0, 1.0, up[2]])

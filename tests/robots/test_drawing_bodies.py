@@ -1,0 +1,150 @@
+"""What drawings say of bodies and joints: ellipsoids of inertia, telescoping legs, reactions; and dragging."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from support.cart_pendulum import CartPendulum
+from tauforge.robots.drawing import inertia_ellipsoid
+
+NAMES = tf.catalogue()
+WITH_MASSES = [name for name in NAMES if name not in ("dietmaier", "mathworks-hexapod")]
+URDF_LIKE = tf.SerialArm(
+    joints=[
+        tf.Joint(name=f"j{k}", before=[[1, 0, 0, 0.1], [0, 0, -1, 0.2], [0, 1, 0, 0.3], [0, 0, 0, 1]], mass=1.0 + k,
+                 after=[[1, 0, 0, 0.2], [0, 1, 0, 0.1], [0, 0, 1, 0.1], [0, 0, 0, 1]], com=(0.1, 0.2, 0.3),
+                 inertia=(0.1, 0.2, 0.25))
+        for k in range(3)
+    ]
+)  # fmt: skip
+
+
+def state(robot: Any) -> tuple[np.ndarray, ...]:
+    position, velocity, acceleration = robot.random_states(1, seed=3)
+    return position[0], velocity[0], acceleration[0]
+
+
+def test_the_ellipsoid_has_the_bodys_inertia() -> None:
+    random = np.random.default_rng(0)
+    for _ in range(20):
+        axes, mass = np.linalg.qr(random.normal(size=(3, 3)))[0], random.uniform(1, 5)
+        semi = np.sort(random.uniform(0.1, 1, 3))
+        moments = mass / 5 * (semi @ semi - semi**2)
+        body = inertia_ellipsoid("body", np.eye(4), mass, (1, 2, 3), axes @ np.diag(moments) @ axes.T)
+        assert body is not None
+        R, place = body.transform[:3, :3], body.transform[:3, 3]
+        assert np.linalg.det(R) == pytest.approx(1)
+        np.testing.assert_allclose(place, (1, 2, 3))
+        again = mass / 5 * (body.semi_axes @ body.semi_axes - body.semi_axes**2)
+        np.testing.assert_allclose(R @ np.diag(again) @ R.T, axes @ np.diag(moments) @ axes.T, atol=1e-12)
+
+
+def test_a_body_without_mass_or_inertia_has_no_ellipsoid() -> None:
+    assert inertia_ellipsoid("body", np.eye(4), 0.0, (0, 0, 0), np.eye(3)) is None
+    assert inertia_ellipsoid("body", np.eye(4), 1.0, (0, 0, 0), np.zeros((3, 3))) is None
+
+
+def test_ellipsoids_of_links_are_where_their_masses_are() -> None:
+    """The potential energy is that of the masses at the ellipsoids' places."""
+    arm = tf.load("panda")
+    position = arm.random_states(4)[0]
+    bodies = {body.name: body.transform[..., :3, 3] for body in arm.drawing(position).ellipsoids}
+    masses = {arm.body_name(i): joint.mass for i, joint in enumerate(arm.joints) if joint.mass}
+    potential = -sum(mass * bodies[name] @ np.array(arm.gravity) for name, mass in masses.items())
+    np.testing.assert_allclose(potential, arm.energy(position, 0 * position)[1], rtol=1e-12)
+
+
+def test_ellipsoids_of_legs_are_where_their_masses_are() -> None:
+    rig = tf.load("motion-rig")
+    position = rig.random_states(4)[0]
+    bodies = {body.name: body.transform[..., :3, 3] for body in rig.drawing(position).ellipsoids}
+    masses = {
+        f"{part} part of leg {i + 1}": getattr(rig, f"{part}_mass")[i] for part in ("lower", "upper") for i in range(6)
+    }
+    masses["platform"] = rig.platform_mass
+    potential = -sum(mass * bodies[name] @ np.array(rig.gravity) for name, mass in masses.items())
+    np.testing.assert_allclose(potential, rig.energy(position, 0 * position)[1], rtol=1e-12)
+
+
+@pytest.mark.parametrize("robot", [*map(tf.load, WITH_MASSES), URDF_LIKE], ids=lambda robot: robot.name)
+def test_reactions_hold_the_robot(robot: Any) -> None:
+    """Along the axis of a joint the reaction is what the actuator gives, less friction and rotor."""
+    position, velocity, acceleration = state(robot)
+    reactions = robot.reactions(position, velocity, acceleration)
+    drawing = robot.drawing(position)
+    if robot.kind == "serial arm":
+        plain = robot.without_friction()
+        plain = plain.replace(joints=[tf.Joint(**{**vars(j), "motor_inertia": 0.0}) for j in plain.joints])
+        forces = plain.inverse_dynamics(position, velocity, acceleration)
+        for reaction, action, force in zip(reactions, drawing.actions, forces, strict=True):
+            about = reaction.moment + np.cross(reaction.place - action.place, reaction.force)
+            value = action.axis @ (about if action.turns else reaction.force)
+            assert value == pytest.approx(force, abs=1e-9 * max(1.0, np.abs(forces).max()))
+        return
+    on_platform = [-r.force for r in reactions if r.name.startswith("platform joint")]
+    assert len(reactions) == 18
+    mass = robot.platform_mass
+    centre = np.array(robot.platform_com) @ _rotation(drawing).T
+    omega, alpha = velocity[3:], acceleration[3:]
+    a = acceleration[:3] + np.cross(alpha, centre) + np.cross(omega, np.cross(omega, centre))
+    np.testing.assert_allclose(sum(on_platform), mass * (a - np.array(robot.gravity)), rtol=1e-8, atol=1e-8)
+
+
+def _rotation(drawing: Any) -> np.ndarray:
+    return np.asarray(next(frame.transform for frame in drawing.frames if frame.name == "platform")[:3, :3])
+
+
+def test_the_reaction_between_the_parts_of_a_leg_is_about_its_own_place() -> None:
+    rig = tf.load("motion-rig")
+    motion = state(rig)
+    found = rig.joint_reactions(*motion)
+    slider = next(r for r in rig.reactions(*motion) if r.name == "slider 2")
+    at_base = slider.moment + np.cross(slider.place - np.array(rig.base_points[1]), slider.force)
+    np.testing.assert_allclose(at_base, found.prismatic[1, 3:], rtol=1e-10, atol=1e-10)
+
+
+def test_legs_have_two_parts_and_links_have_one() -> None:
+    rig = tf.load("motion-rig")
+    legs = [s for s in rig.drawing(rig.pictured_position).segments if s.part == "leg"]
+    assert [leg.sleeve for leg in legs] == pytest.approx([0.6 * low for low, _ in rig.stroke])
+    arm = tf.load("puma560")
+    assert {segment.sleeve for segment in arm.drawing(arm.pictured_position).segments} == {None}
+    assert all(s.sleeve for s in tf.load("dietmaier").drawing([0, 0, 1, 0, 0, 0]).segments if s.part == "leg")
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_dragging_brings_the_moved_body_to_a_pose(name: str) -> None:
+    robot = tf.load(name)
+    start = np.array(robot.pictured_position)
+    target = start + 0.02 * np.cos(np.arange(robot.n))
+    wanted = _moved(robot, target)
+    found = robot.position_towards(wanted, start)
+    np.testing.assert_allclose(_moved(robot, found), wanted, atol=1e-6)
+    far = wanted.copy()
+    far[:3, 3] += 100.0
+    assert np.isfinite(robot.position_towards(far, start)).all()
+    assert robot.condition(start) >= 1
+
+
+def test_angles_go_on_where_they_were() -> None:
+    rig = tf.load("motion-rig")
+    near = np.array([0, 0, 1.0, 0, 0, 3.1])
+    found = rig.position_towards(_moved(rig, near + [0, 0, 0, 0, 0, 0.1]), near)
+    np.testing.assert_allclose(found, near + [0, 0, 0, 0, 0, 0.1], atol=1e-12)
+
+
+def test_other_robots_cannot_be_dragged() -> None:
+    cart = CartPendulum()
+    with pytest.raises(tf.UnsupportedFeatureError, match="cart has no inverse kinematics"):
+        cart.position_towards(np.eye(4), np.zeros(2))
+    assert cart.reactions(np.zeros(2), np.zeros(2), np.zeros(2)) == ()
+    assert cart.condition(np.zeros(2)) is None
+
+
+def _moved(robot: Any, position: np.ndarray) -> np.ndarray:
+    frames = robot.drawing(position).frames
+    return np.asarray(next(frame.transform for frame in frames if frame.name == robot.moved_body))

@@ -1,0 +1,124 @@
+"""The viewer at work, without a browser: the clock, many messages at once, and what changes what."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Iterator
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from tauforge.viewer.gizmo import LETS_GO
+from tauforge.viewer.session import FRAME, Session
+
+pytest.importorskip("viser")
+
+
+@pytest.fixture
+def session() -> Iterator[Session]:
+    move = tf.motion.JointMove([0, 0], [1, 1], duration=5.0)
+    with tf.view(tf.load("planar-2r"), {"move": move}, port=0) as viewer:
+        yield viewer.session
+
+
+def settle(session: Session) -> None:
+    """Until nothing is left to show."""
+    end = time.monotonic() + 10
+    while session._asked or session._woken.is_set():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+    time.sleep(0.05)
+
+
+def test_time_that_passed_before_playing_does_not_count(session: Session) -> None:
+    time.sleep(0.7)
+    session.play(True)
+    time.sleep(0.2)
+    session.play(False)
+    assert 0.0 < session.clock.time < 0.6
+
+
+def test_a_slider_ends_the_playing(session: Session) -> None:
+    session.play(True)
+    time.sleep(0.2)
+    session.change("position", 0, 0.7)
+    settle(session)
+    assert not session.clock.playing
+    assert session.state.position[0] == 0.7
+    session.go(5.0)
+    settle(session)
+    np.testing.assert_allclose(session.state.position, [1, 1])
+
+
+def test_pictures_come_in_time_while_others_ask_for_things(session: Session) -> None:
+    session.play(True)
+    before, start = session.updates, time.perf_counter()
+    while time.perf_counter() - start < 1.0:
+        session.load(payload=float(np.random.default_rng().uniform()))
+        time.sleep(0.02)
+    session.play(False)
+    assert session.updates - before > 0.5 / FRAME
+    assert session.clock.time == pytest.approx(1.0, abs=0.5)
+
+
+def test_a_flood_of_messages_costs_few_answers(session: Session) -> None:
+    settle(session)
+    before = session.updates
+
+    def flood(k: int) -> None:
+        for value in np.linspace(0, 1, 500):
+            session.change("position", k, float(value))
+
+    threads = [threading.Thread(target=flood, args=(k,)) for k in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    settle(session)
+    assert session.updates - before < 500
+    np.testing.assert_array_equal(session.state.position, [1, 1])
+    assert len(session.answer_times) >= 500
+
+
+def test_arrows_are_scaled_anew_after_a_large_force(session: Session) -> None:
+    session.change("acceleration", 0, 10.0)
+    settle(session)
+    large = session._largest["N m"]
+    session.rest(home=True)
+    settle(session)
+    assert session._largest["N m"] < large
+
+
+def dragged(session: Session, place: np.ndarray, phase: str = "update") -> None:
+    """As viser tells of a hand on the handle."""
+    target = SimpleNamespace(position=place, wxyz=np.array([1.0, 0.0, 0.0, 0.0]))
+    asyncio.run(session.gizmo._moved(SimpleNamespace(phase=phase, target=target)))
+
+
+def test_the_handle_waits_for_the_hand_and_then_goes_back(session: Session) -> None:
+    """The tool follows as far as it can. A tab that closes while it drags never says that it let go."""
+    session.rest(home=True)
+    settle(session)
+    before = session.state.position
+    for place in (np.full(3, np.nan), np.full(3, 1e9)):
+        dragged(session, place)
+    settle(session)
+    np.testing.assert_array_equal(session.state.position, before)
+    far = np.array([0.0, 50.0, 0.0])
+    dragged(session, far)
+    settle(session)
+    assert not np.array_equal(session.state.position, before)
+    assert session.gizmo.patience is not None
+    time.sleep(1.5 * LETS_GO)
+    settle(session)
+    tool = session.robot.forward_kinematics(session.state.position)[:3, 3]
+    np.testing.assert_allclose(session.gizmo._controls.position, tool, atol=1e-9)
+    assert session.gizmo.patience is None
+    dragged(session, tool + [0.0, 0.01, 0.0])
+    dragged(session, tool, phase="end")
+    settle(session)
+    assert session.gizmo.patience is None

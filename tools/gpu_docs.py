@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -49,12 +50,12 @@ def functions(report: dict[str, Any]) -> list[tuple[str, ...]]:
         key = (row["robot"], row["function"].replace("_", " "), row["dtype"])
         found.setdefault(key, {})[row["layout"]] = row["G_per_s"]
         found[key][f"{row['layout']} share"] = row["share_of_copy"]
-        found[key]["error"] = max(row["error"], found[key].get("error", 0.0))
+        found[key]["error"] = max(row["error"] or math.nan, found[key].get("error", 0.0))
     return [
         (
             *key,
             *(f"{one[layout]:.1f} G/s, {one[f'{layout} share']:.0%}" for layout in ("columns", "rows")),
-            f"{one['error']:.0e}",
+            "" if math.isnan(one["error"]) else f"{one['error']:.0e}",
         )
         for key, one in found.items()
     ]

@@ -128,10 +128,8 @@ def test_a_row_that_runs_away_has_no_gradient():
     start = (np.zeros((3, 2)), np.array([[0.0, 0], [5e9, 0], [0, 0]]))
     law, stay = PD(gantry, 100.0, 10.0), tf.motion.JointMove([0, 0], [0.1, 0.1], 0.04)
     options = {"control_period": 0.01, "step": 0.01}
-    forces = np.ones((3, 4, 2))
-    runs, pull_back = tf.differentiable_rollout(
-        gantry, law, stay, initial=on_gpu(start), forces=asarray(forces), **options
-    )
+    given = {"forces": np.ones((3, 4, 2)), "gains": {"kp": np.broadcast_to(law.kp, (3, 2, 2)).copy()}}
+    runs, pull_back = tf.differentiable_rollout(gantry, law, stay, initial=on_gpu(start), **on_gpu(given), **options)
     assert runs.finite.tolist() == [True, False, True]
     got = pull_back(position=asarray(np.ones(runs.position.shape)))
     for array in flat(got):

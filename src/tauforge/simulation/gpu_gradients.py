@@ -1,4 +1,4 @@
-"""Gradients through rollouts on a GPU: one kernel walks back over all steps, one thread a row."""
+"""Gradients through rollouts on a GPU: a kernel walks back over all steps, another adds up those by gains."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def adjoint_of(formulas: StepFormulas) -> Adjoint:
 
 
 class GpuWayBack:
-    """The steps, and the way back through them, by two CUDA kernels.
+    """The steps, and the way back through them, by CUDA kernels.
 
     Where there is memory for it, the states of all steps are kept. Otherwise they are kept at intervals; on the way
     back each interval runs once more from its first state.

@@ -11,7 +11,8 @@ which need angles and comparisons and so take only plain numbers:
 3. The last link may be turned about its axis until its mass centre lies in the x-z plane.
 
 The last two are made after regrouping. A regrouped link has no mass, so sliding it by t adds t h_x and t h_y to two
-products of inertia and loses no digits by cancellation, however far it goes.
+products of inertia and loses no digits by cancellation. A payload has mass (`regrouping.carrying`): its inertia grows
+with the square of the slide and cancels again, so the last origin must not slide far.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from tauforge.formulations.serial.parameters import ArmParameters, JointParamete
 from tauforge.formulations.serial.regrouping import ROUNDING, Chain, JointFrame
 
 SMALLEST_SINE = 1e-15  # of a twist between axes that are not parallel
-SMALLEST_SLIDING_SINE = 1e-2  # between flatter axes the common normal is too far off to slide to
+SMALLEST_SLIDING_SINE = 0.3  # between flatter axes the common normal is too far off: a payload would lose digits there
 
 
 def split_z_x_z(R: Matrix, p: Vector) -> tuple[float, float, float]:

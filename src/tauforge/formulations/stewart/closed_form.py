@@ -123,17 +123,15 @@ def forward_dynamics(
 ) -> tuple[Vector, Vector, Scalar]:
     """Accelerations (a, alpha) that the actuators produce, and a doubt of them: at least 1 where M may be singular.
 
-    The accelerations in m are not used. The equations are solved for the difference from free fall: the weight of the
-    platform, which cancels, is never formed.
+    The accelerations in m are not used.
     Identity: inverse_dynamics at the result gives the actuators' forces back.
     """
-    fall = p.up * -p.g
-    found, q1 = gathered(p, m._replace(a=fall, alpha=ZERO), actuators)
+    found, q1 = gathered(p, without_acceleration(m), actuators)
     force, moment = without(found.wrench, external, q1)
     factors = factored(assembled(*mass_blocks(p, m.R, found.tips)))
     x = solved(factors, [-y for y in (*force, *moment)])
     alpha = Vector(*x[3:])
-    return fall + Vector(*x[:3]) - cross(alpha, q1), alpha, doubt_of(factors)
+    return Vector(*x[:3]) - cross(alpha, q1), alpha, doubt_of(factors)
 
 
 def doubt_of(factors: Factors) -> Scalar:

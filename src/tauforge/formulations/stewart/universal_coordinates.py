@@ -127,8 +127,8 @@ def tip_force(
     # components across the leg of the second derivative of s; a contains gravity, which is removed again
     sv = (a.v - g * up.v) * t.L_inverse - twice * Wz
     sz = (a.z - g * up.z) * t.L_inverse + twice * w2
-    w12, w11, w22, sr = (w1 + w1) * w2, w1 * w1, w2 * w2, sigma * rho  # w12 is twice the product: so it always occurs
-    across = sv - sigma * w12
+    twice_w12, w11, w22, sr = (w1 + w1) * w2, w1 * w1, w2 * w2, sigma * rho
+    across = sv - sigma * twice_w12
     a1 = across * t.rho_inverse  # w1'
     a2 = sr * w11 - sz  # w2'
     # Lagrange's equations in (w1, w2) of both parts about the base joint, the upper one as if it did not slide
@@ -139,7 +139,7 @@ def tip_force(
     J12, J22 = rho * J[1, 2] + sigma * J[0, 1], J[1, 1]
     half_slope = s2 * (2.0 * J[0, 2]) - J[0, 2] - sr * dJ  # half the derivative of J11 by the angle about v
     J12_slope = sigma * J[1, 2] - rho * J[0, 1]
-    G1 = J11 * a1 + J12 * a2 + half_slope * w12 + J12_slope * w22
+    G1 = J11 * a1 + J12 * a2 + half_slope * twice_w12 + J12_slope * w22
     G2 = J12 * a1 + J22 * a2 - half_slope * w11
     # moments about the base joint: the upper part's mass centre moves with the tip, the lower part adds its weight
     r, h = leg.upper_moment, leg.lower_moment * g
@@ -151,7 +151,7 @@ def tip_force(
     C_u, C_p, C_s = friction
     G1 = G1 + sigma * moment.s + rho * moment.z + (C_u + C_s) * w1 - C_s * omega.k
     G2 = G2 + moment.v + (C_u + C_s) * w2 - C_s * omega.v
-    e = offset_force(leg, sigma, Turning(sv, sz, across, a1, a2, w11, w22, rho * w12, Wz * Wz))
+    e = offset_force(leg, sigma, Turning(sv, sz, across, a1, a2, w11, w22, rho * twice_w12, Wz * Wz))
     m = leg.tip_mass
     ck = (m * a.z + e.z) * t.rho_inverse - G2 * t.n_inverse
     cn = (m * a.v + e.v) * t.n_inverse + G1 * (t.n_inverse * t.n_inverse)
@@ -163,17 +163,17 @@ def tip_force(
 
 
 class Turning(NamedTuple):
-    """How a leg turns: the second derivative of s across it, w1' and w2', and products of rates."""
+    """How a leg turns, as its offset mass centres feel it: accelerations across it, and products of rates."""
 
-    sv: Scalar
-    sz: Scalar
-    across: Scalar  # sv less what w1 and w2 alone contribute: rho w1'
-    a1: Scalar
-    a2: Scalar
-    w11: Scalar
-    w22: Scalar
-    wvz: Scalar  # 2 w2 Wz, Wz = rho w1
-    wzz: Scalar
+    sv: Scalar  # second derivative of s along v
+    sz: Scalar  # and along z
+    across: Scalar  # rho w1': sv less what the rates alone contribute
+    a1: Scalar  # w1'
+    a2: Scalar  # w2'
+    w11: Scalar  # w1^2
+    w22: Scalar  # w2^2
+    twice_wvz: Scalar  # 2 w2 Wz, Wz = rho w1
+    wzz: Scalar  # Wz^2
 
 
 def offset_force(leg: LumpedLeg, sigma: Scalar, t: Turning) -> Components:
@@ -185,7 +185,7 @@ def offset_force(leg: LumpedLeg, sigma: Scalar, t: Turning) -> Components:
     turn = sigma * t.a1
     return Components(
         (2.0 * t.a2 + t.sz) * r.z - t.across * r.y - towards,
-        t.sv * r.x - r.y * t.w11 + r.z * (t.wvz - turn),
+        t.sv * r.x - r.y * t.w11 + r.z * (t.twice_wvz - turn),
         t.sz * r.x + r.y * turn - r.z * (sigma * sigma * t.w11 + t.w22),
     )
 
@@ -225,7 +225,7 @@ def gathered(
     """
     U = acceleration_matrix(m.omega, m.alpha)
     q1 = m.R @ p.origin
-    X, v, lifted = m.X + q1, m.v + cross(m.omega, q1), (m.a + p.up * p.g) + U @ q1
+    X, v, lifted = m.X + q1, m.v + cross(m.omega, q1), m.a + U @ q1 + p.up * p.g
     force, moment = remainder_wrench(p, m.R, m.omega, m.alpha, lifted, U)
     tips, along, turning = [], [], ZERO
     for i, leg in enumerate(p.legs):

@@ -177,7 +177,10 @@ class _Writer:
         ]
 
     def _stage_again(self) -> list[str]:
-        """The state of stage s from the accelerations of the stages before: less to keep than all states."""
+        """The state of stage s from the accelerations of the stages before: less to keep than all states.
+
+        Each stage starts from the acceleration of the one before it, as in the classical method.
+        """
         half, number = self.half, self.number
         lines = [
             f"const {number} reached = {self.reached}, reached_before = {self.reached_before};",

@@ -10,12 +10,12 @@ wait for their use, arguments in other layouts stay in shared memory, too, so th
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
 
 from tauforge.kernels.c_source.numbers import Dialect, literal, number_type
 from tauforge.kernels.c_source.statements import Statements, functions
+from tauforge.kernels.cuda.row_copies import PIECE, Operand, copied
 from tauforge.kernels.specification import Shape
 from tauforge.tracing.graph import Graph
 from tauforge.tracing.ordering import is_crowded, least_crowded
@@ -53,7 +53,7 @@ PREFIX = "tauforge_"
 # Quotients and inverse roots to the last bit or two. In float32 an instruction gives them (relative errors of at most
 # 2^-23 and 2^-22.9 by the PTX manual). In float64 Newton's steps and a series correct its estimate.
 # Division and rsqrt of CUDA have a second way for tiny and huge numbers, which costs all threads registers and time.
-# They are NaN for 0, as the CPU's are with AVX-512.
+# For 0 they are NaN in float64, as the CPU's are with AVX-512, and infinite in float32.
 ESTIMATES = """
 static __device__ __forceinline__ double tauforge_reciprocal(double x)
 {
@@ -101,42 +101,14 @@ static __device__ __forceinline__ float tauforge_rsqrtf(float x)
 #endif
 }
 """
-BANKS = 32  # of shared memory
-PIECE = 16  # bytes that a thread can copy at a time
-AT_ONCE = 6  # copies of a thread under way; more of them take longer to compile, and registers
 CHAINS_OF_PAIRS = 3  # measured
-# Whether inputs are finite is told by a result or two (`witnesses`), which saves operations, if not more results than
-# these have to wait for them. Where inputs are read directly, a sum over them comes first instead, because it makes the
-# compiler read them all at once; this matters more up to so many operations of a pair, and always in float64. The sum
-# is quicker for rows of a crowded kernel, too. All as measured.
-FEW_RESULTS = 12
-BUSY_PAIR = 450
+# Whether inputs are finite is told by a sum over them, which comes first and makes the compiler read them all at once,
+# or by a result or two (`witnesses`), for which the others wait. Measured: results are quicker for rows, for a crowded
+# kernel that reads columns, and for pairs with many operations.
+FEW_RESULTS = 12  # more do not wait
+MANY_OPERATIONS = 450  # of a pair
 WARP, BLOCK = 32, 64  # threads; more in a block are not faster
 SHARED_BYTES = 40 * 1024  # of a block, for rows; what does not fit is written directly
-
-
-class Operand(NamedTuple):
-    """An argument or a result of the kernel.
-
-    name:   of the pointer; the strides in elements are name_row and name_step
-    length: numbers of one state
-    layout: "columns", "strided" or "rows"; these go through shared memory
-    parked: whether a thread keeps its numbers in shared memory, if they are not there as rows
-    """
-
-    name: str
-    length: int
-    layout: str
-    parked: bool = False
-
-    @property
-    def staged(self) -> bool:
-        return self.layout == "rows"
-
-    @property
-    def pitch(self) -> int:
-        """Numbers between two rows in shared memory."""
-        return self.length if math.gcd(self.length, BANKS) <= 2 else self.length | 1
 
 
 def operands(
@@ -211,17 +183,13 @@ def kernel_source(
         statement = f"{element(operand, place)} = {expression} + taint;"
         return statement if operand.staged or pairs else f"if (inside) {statement}"
 
-    busy = pairs and sum(bool(node.args) for node in graph.nodes) > BUSY_PAIR
+    many = sum(bool(node.args) for node in graph.nodes) > MANY_OPERATIONS
     staged = any(operand.staged for operand in ins)
-    if not few or (staged == crowded and not busy):
+    if few and (staged != crowded or (pairs and many)):
+        body, statements = _told_by_results(graph, inputs, bits, store)
+    else:
         body = Statements(graph, inputs, DIALECT, bits, PREFIX, store)
         statements = [*_taint(list(inputs.values()), bits, CHAINS_OF_PAIRS if pairs else 1), *body.lines]
-    else:
-        body = Statements(graph, inputs, DIALECT, bits, PREFIX)
-        seen, values = witnesses(graph, list(inputs)), body.outputs()
-        told = [*(f"({values[k]})" for k in seen.outputs), *(inputs[name] for name in seen.inputs)]
-        stores = [store(k, value) for k, value in enumerate(values)]
-        statements = [*body.lines, *_taint(told, bits, 1), *stores]
     index = "long long" if wide else "int"
     parameters = [f"const {index} count"]
     for operand in every:
@@ -252,7 +220,7 @@ def _one_state(
     for operand in (*ins, *outs):
         if operand.staged:
             lines.append(f"__shared__ __align__({PIECE}) {number} {operand.name}_rows[{block * operand.pitch}];")
-    lines += _copied([operand for operand in ins if operand.staged], block, bits, out=False)
+    lines += copied([operand for operand in ins if operand.staged], block, bits, out=False)
     for operand in ins:
         if operand.parked:
             bare = operand._replace(parked=False)
@@ -263,7 +231,7 @@ def _one_state(
     lines += statements
     if any(operand.staged for operand in outs):
         lines.append("__syncthreads();")
-    return lines + _copied([operand for operand in outs if operand.staged], block, bits, out=True)
+    return lines + copied([operand for operand in outs if operand.staged], block, bits, out=True)
 
 
 def _two_states(ins: list[Operand], outs: list[Operand], number: str, block: int, statements: list[str]) -> list[str]:
@@ -301,49 +269,15 @@ def _element(operand: Operand, k: int, block: int) -> str:
     return f"{operand.name}[{row} + {k} * {operand.name}_step]"
 
 
-def _copied(staged: list[Operand], block: int, bits: int, *, out: bool) -> list[str]:
-    """The rows of the block, between memory and shared memory. Some copies are under way at the same time.
-
-    A full block is copied 16 bytes at a time, where addresses and paddings allow that.
-    """
-    single = [line for operand in staged for line in _copied_singly(operand, block, out=out)]
-    if not staged or any(operand.pitch != operand.length for operand in staged):
-        return single
-    pieces = [line for operand in staged for line in _copied_in_pieces(operand, block, bits, out=out)]
-    places = " | ".join(f"(unsigned long long){operand.name}" for operand in staged)
-    return [
-        f"if (rows == {block} && ({places}) % {PIECE} == 0) {{",
-        *(f"    {line}" for line in pieces),
-        "} else {",
-        *(f"    {line}" for line in single),
-        "}",
-    ]
-
-
-def _copied_singly(operand: Operand, block: int, *, out: bool) -> list[str]:
-    length, pitch, name = operand.length, operand.pitch, operand.name
-    place = "k" if pitch == length else f"k / {length} * {pitch} + k % {length}"
-    shared, memory = f"{name}_rows[{place}]", f"{name}[first * {length} + k]"
-    copy = f"{memory} = {shared};" if out else f"{shared} = {memory};"
-    return [
-        f"#pragma unroll {AT_ONCE}",
-        f"for (int j = 0; j < {length}; ++j) {{",
-        f"    const int k = thread + j * {block};",
-        f"    if (k < rows * {length}) {copy}",
-        "}",
-    ]
-
-
-def _copied_in_pieces(operand: Operand, block: int, bits: int, *, out: bool) -> list[str]:
-    length, name = operand.length, operand.name
-    pieces = block * length * bits // (8 * PIECE)
-    shared, memory = f"((int4 *){name}_rows)", f"(({'' if out else 'const '}int4 *)({name} + first * {length}))"
-    to, of = (memory, shared) if out else (shared, memory)
-    lines = []
-    for start in range(0, pieces, block):
-        copy = f"{to}[thread + {start}] = {of}[thread + {start}];"
-        lines.append(copy if start + block <= pieces else f"if (thread < {pieces - start}) {copy}")
-    return lines
+def _told_by_results(
+    graph: Graph, inputs: Mapping[str, str], bits: int, store: Callable[[int, str], str]
+) -> tuple[Statements, list[str]]:
+    """The graph's statements, and all statements with the stores, which wait for the results that tell of inputs."""
+    body = Statements(graph, inputs, DIALECT, bits, PREFIX)
+    found, values = witnesses(graph, list(inputs)), body.outputs()
+    telling = [*(f"({values[k]})" for k in found.outputs), *(inputs[name] for name in found.inputs)]
+    stores = [store(k, value) for k, value in enumerate(values)]
+    return body, [*body.lines, *_taint(telling, bits, 1), *stores]
 
 
 def _taint(numbers: Sequence[str], bits: int, chains: int) -> list[str]:

@@ -94,7 +94,7 @@ def rigid_inverse_dynamics(
     arm = arm_carrying(model.parameters, payload)
     at_tip, base = tip(arm, q, tip_wrench, tool_axes), base_state(arm, base_motion)
     if formulation == DEFAULT_FORMULATION:
-        return inverse_dynamics_of(chain_of(model, payload), q, qd, qdd, at_tip, base)
+        return inverse_dynamics_of(with_load(model.chain, model, payload), q, qd, qdd, at_tip, base)
     more = () if formulation in FIXED_BASE_ONLY else (base,)
     return FORMULATIONS[formulation](arm, q, qd, qdd, at_tip, *more)
 
@@ -119,23 +119,20 @@ def friction_forces(model: ArmModel, qd: Scalars) -> list[Scalar]:
     return frictions.friction_forces(model.drives, qd, model.coulomb_speed)
 
 
-def chain_of(model: ArmModel, payload: Scalars | None) -> Chain:
-    return _carrying(model, model.chain, payload)
-
-
-def _carrying(model: ArmModel, chain: Chain, payload: Scalars | None) -> Chain:
+def with_load(chain: Chain, model: ArmModel, payload: Scalars | None) -> Chain:
+    """A chain of the model, with the payload on its last link."""
     return chain if payload is None else carrying(chain, body_of(payload), model.parameters.tool)
 
 
 def mass_matrix(model: ArmModel, q: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
-    M = composite_inertia.mass_matrix(_carrying(model, model.mass_chain, payload).frames, q)
+    M = composite_inertia.mass_matrix(with_load(model.mass_chain, model, payload).frames, q)
     for i, drive in enumerate(model.drives):
         M[i][i] = M[i][i] + reflected_inertia(drive)
     return M
 
 
 def coriolis_matrix(model: ArmModel, q: Scalars, qd: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
-    return coriolis.coriolis_matrix(chain_of(model, payload).frames, q, qd)
+    return coriolis.coriolis_matrix(with_load(model.chain, model, payload).frames, q, qd)
 
 
 def forward_dynamics(

@@ -94,7 +94,7 @@ def error_of(got: np.ndarray, expected: np.ndarray) -> float:
 
 
 def residual(robot: Any, given: list[np.ndarray], acceleration: np.ndarray) -> float:
-    """Of the forces that the accelerations need, beside the larger of what motion and what acceleration alone takes.
+    """The error of the forces that the accelerations need, beside the larger of what motion and acceleration take.
 
     Accelerations themselves lose digits wherever forces nearly cancel, as those of legs and a platform's weight do.
     """

@@ -137,6 +137,16 @@ def test_angles_go_on_where_they_were() -> None:
     np.testing.assert_allclose(found, near + [0, 0, 0, 0, 0, 0.1], atol=1e-12)
 
 
+def test_a_platform_goes_as_far_as_its_limits_allow() -> None:
+    rig = tf.load("motion-rig")
+    start = np.array(rig.pictured_position)
+    found = rig.position_towards(_moved(rig, start + [0, 0, 5.0, 0, 0, 0]), start)
+    assert rig.within_limits(found)
+    assert 0.05 < found[2] - start[2] < 1.0
+    beyond = start + [0, 0, 3.0, 0, 0, 0]
+    np.testing.assert_allclose(rig.position_towards(_moved(rig, start), beyond), start, atol=1e-12)
+
+
 def test_other_robots_cannot_be_dragged() -> None:
     cart = CartPendulum()
     with pytest.raises(tf.UnsupportedFeatureError, match="cart has no inverse kinematics"):

@@ -13,7 +13,8 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from tauforge.viewer.server import bound_socket
+from tauforge.viewer.guard import Guard
+from tauforge.viewer.server import _guarded, bound_socket, viser_module
 
 pytest.importorskip("viser")
 from websockets.exceptions import InvalidStatus
@@ -90,6 +91,7 @@ def test_the_page_comes_with_its_rules(viewer: tf.Viewer) -> None:
     assert status == 200
     assert body.startswith(b"<!doctype html>")
     assert f"connect-src 'self' ws://127.0.0.1:{port_of(viewer)}" in headers["Content-Security-Policy"]
+    assert "frame-ancestors 'self' http://localhost:* http://127.0.0.1:*" in headers["Content-Security-Policy"]
     assert headers["Referrer-Policy"] == "no-referrer"
     assert talk(viewer) == 101
     assert talk(viewer, Origin=f"http://127.0.0.1:{port_of(viewer)}") == 101
@@ -125,10 +127,31 @@ def test_other_machines_need_the_token(exposed: tf.Viewer) -> None:
 
 
 @pytest.mark.fault(17)
-def test_no_tab_can_open_a_tunnel(viewer: tf.Viewer) -> None:
-    """viser would let any page share the server with the world."""
-    handlers = viewer.server.viser._websock_server._incoming_handlers
-    assert not [message.__name__ for message in handlers if "Share" in message.__name__]
+def test_no_tab_can_open_a_tunnel_or_send_files(viewer: tf.Viewer) -> None:
+    """viser would let any page share the server with the world, and put a file in the place of a slider's number."""
+    names = [message.__name__ for message in viewer.server.viser._websock_server._incoming_handlers]
+    assert names
+    assert not [name for name in names if "Share" in name or "Upload" in name or name == "FileTransferPart"]
+
+
+def test_a_server_that_starts_meanwhile_is_left_alone() -> None:
+    """Only viser's call for our port gets our socket and our guard."""
+    viser = viser_module()
+    asked = []
+    serve = viser.infra._infra.websockets.asyncio.server.serve
+    with bound_socket("127.0.0.1", 0) as listening, pytest.MonkeyPatch.context() as patch:
+        number = listening.getsockname()[1]
+        websockets = viser.infra._infra.websockets
+        patch.setattr(websockets.asyncio.server, "serve", lambda *given, **options: asked.append((given, options)))
+        with _guarded(viser, listening, Guard("127.0.0.1", number, ["index.html"])) as used:
+            theirs = viser.infra._infra.websockets.asyncio.server.serve
+            theirs(None, "0.0.0.0", number + 1, process_request=None)
+            assert not used
+            theirs(None, "0.0.0.0", number, process_request=None)
+            assert used
+    assert asked[0][0] == (None, "0.0.0.0", number + 1)
+    assert asked[1][1]["sock"] is listening
+    assert viser.infra._infra.websockets.asyncio.server.serve is serve
 
 
 def test_messages_without_sense_do_no_harm(viewer: tf.Viewer) -> None:

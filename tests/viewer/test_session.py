@@ -122,3 +122,17 @@ def test_the_handle_waits_for_the_hand_and_then_goes_back(session: Session) -> N
     dragged(session, tool, phase="end")
     settle(session)
     assert session.gizmo.patience is None
+
+
+def test_no_reactions_are_left_from_before_a_singular_pose() -> None:
+    platform = tf.load("dasgupta1998")
+    with tf.view(platform, port=0) as viewer:
+        session = viewer.session
+        session.show(session._shown._replace(reactions=True))
+        settle(session)
+        assert session.scene._reactions is not None
+        assert session.scene._reactions.visible
+        session.scene.move(
+            platform.drawing(platform.pictured_position), np.zeros(6), np.zeros((6, 3)), None, reactions=()
+        )
+        assert not session.scene._reactions.visible

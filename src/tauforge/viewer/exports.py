@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.errors import TauforgeError
+from tauforge.errors import ModelError, TauforgeError
 from tauforge.motion.columns import TIME, columns_of
 from tauforge.motion.csv_table import write_csv
 from tauforge.pictures import animate
@@ -36,7 +36,7 @@ def add_exports(server: Any, session: Any, *, playing: bool) -> None:
         try:
             content = picture(event.client) if kind == "png" else file_of(session.robot, session.clip, kind)
             event.client.send_file_download(f"{file_name(session.robot)}.{kind}", content, save_immediately=True)
-        except (TauforgeError, TimeoutError, RuntimeError) as error:  # the last: the tab is gone
+        except (TauforgeError, OSError, RuntimeError) as error:  # a full disk, no answer in time, a tab that is gone
             event.client.add_notification("Not saved", str(error), color="red")
         finally:
             note.remove()
@@ -70,6 +70,8 @@ def picture(client: Any) -> bytes:
     import imageio.v3 as imageio
 
     height, width = client.camera.image_height, client.camera.image_width
+    if not height or not width:
+        raise ModelError("the tab shows no picture to save")
     scale = min(1.0, PICTURE_SIDE / max(height, width))
     pixels = client.get_render(int(scale * height), int(scale * width), transport_format="png", timeout=RENDER_SECONDS)
     return bytes(imageio.imwrite("<bytes>", pixels, extension=".png"))

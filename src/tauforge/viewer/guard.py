@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import re
 import secrets
 import socket
 from collections.abc import Collection
@@ -16,6 +17,7 @@ EVERYWHERE = ("0.0.0.0", "::", "")
 TOKEN_BYTES = 16
 FIRST_PAGE = "index.html"
 HTTP_PORT = 80  # browsers leave it out
+HOST = re.compile(r"(?:\[(?P<address>[0-9A-Fa-f:.]+)\]|(?P<name>[0-9A-Za-z._-]+))(?::(?P<port>[0-9]{1,5}))?")
 
 
 class Refusal(NamedTuple):
@@ -47,7 +49,10 @@ class Guard:
 
     def file(self, path: str) -> str | None:
         """The file that a request's path means, below the root; None where it is none of ours."""
-        wanted = unquote(urlsplit(path).path)
+        try:
+            wanted = unquote(urlsplit(path).path)
+        except ValueError:  # such as "//["
+            return None
         if self.token is not None:
             prefix, _, wanted = wanted.removeprefix("/").partition("/")
             if not secrets.compare_digest(prefix.encode(), self.token.encode()):
@@ -71,13 +76,10 @@ class Guard:
         return None
 
     def _is_ours(self, host: str) -> bool:
-        try:
-            parts = urlsplit(f"//{host}")
-            name, port = parts.hostname or "", parts.port or HTTP_PORT
-        except ValueError:
+        found = HOST.fullmatch(host)
+        if found is None or int(found["port"] or HTTP_PORT) != self.port:
             return False
-        if port != self.port or "@" in host or parts.path or parts.query:
-            return False
+        name = (found["address"] or found["name"]).lower()
         return name in self.names or (self.any_address and _is_address(name))
 
     def _same(self, origin: str, host: str) -> bool:

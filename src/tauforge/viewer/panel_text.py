@@ -104,9 +104,10 @@ def _limits(limited: Sequence[LimitedQuantity]) -> Iterator[str]:
 
 
 def _room(one: LimitedQuantity) -> float:
-    """What is left to the nearer limit, as a share of half the range; the margin itself where a side is open."""
+    """What is left to the nearer limit, as a share of half the range, or of the value where a side is open."""
     half, margin = (one.upper - one.lower) / 2, float(one.margin[0])
-    return margin / half if math.isfinite(half) and half > 0 else margin
+    size = half if math.isfinite(half) and half > 0 else abs(float(one.values[0]))
+    return margin / size if size else margin
 
 
 def _range(one: LimitedQuantity) -> str:

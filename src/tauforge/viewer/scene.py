@@ -84,8 +84,6 @@ class Scene:
         self._forces.visible = shown.forces
         self._centres.visible, self._ellipsoids.visible = shown.centres, shown.ellipsoids
         self._frames.visible = shown.frames
-        if self._reactions is not None:
-            self._reactions.visible = shown.reactions
 
     def move(
         self, drawing: Drawing, shares: Array, rgb: Array, target: Drawing | None, reactions: tuple[Reaction, ...]
@@ -113,6 +111,8 @@ class Scene:
             if self._reactions is None:
                 self._reactions = ArrowNodes(self.api, "/reactions", arrows, SHAFT * size)
             self._reactions.place(arrows)
+        if self._reactions is not None:
+            self._reactions.visible = shown.reactions and bool(reactions)
         for node, name in ((self._frames, None), (self._moved, self.robot.moved_body or "")):
             if node.visible:
                 node.batched_wxyzs, node.batched_positions = _axes_of(drawing, name)

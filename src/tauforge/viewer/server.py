@@ -56,7 +56,7 @@ class GuardedServer:
         except BaseException:
             self._socket.close()
             raise
-        _forget_sharing(module, self.viser)
+        _forget_requests(module, self.viser)
 
     def close(self) -> None:
         """Ends all connections. A second time it does nothing."""
@@ -79,7 +79,7 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
         try:
             family, _, _, _, address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0]
             return socket.create_server(address[:2], family=family)
-        except socket.gaierror:
+        except (socket.gaierror, UnicodeError):
             raise ModelError(f"this machine does not know the address {host!r}", field="host") from None
         except OSError as problem:
             error = problem
@@ -110,6 +110,8 @@ def _guarded(module: Any, listening: socket.socket, guard: Guard) -> Iterator[li
     original, used = infra.websockets, []
 
     def serve(handler: Any, host: str, port: int, *, process_request: Any, **options: Any) -> Any:
+        if port != guard.port:  # another server of viser's, which the program starts at the same time
+            return original.asyncio.server.serve(handler, host, port, process_request=process_request, **options)
         used.append(True)
         checked = _checked(guard, process_request)
         return original.asyncio.server.serve(handler, sock=listening, process_request=checked, **options)
@@ -159,6 +161,7 @@ def page_headers(host: str) -> dict[str, str]:
         "script-src": f"{inline} 'unsafe-eval'",  # the page unpacks itself, and runs WebAssembly
         "connect-src": f"'self' ws://{host} wss://{host} data: blob:",
         "form-action": "'none'",
+        "frame-ancestors": "'self' http://localhost:* http://127.0.0.1:*",  # notebooks of this machine
         "base-uri": "'none'",
     }
     return {
@@ -183,7 +186,14 @@ def _quiet(module: Any) -> Iterator[None]:
         rich._console = console
 
 
-def _forget_sharing(module: Any, server: Any) -> None:
-    """A page could ask viser to open the server to the world through a tunnel, whatever address it listens on."""
-    for message in (module._messages.ShareUrlRequest, module._messages.ShareUrlDisconnect):
+def _forget_requests(module: Any, server: Any) -> None:
+    """What a page could ask of viser and we do not offer.
+
+    It opens the server to the world through a tunnel, whatever address it listens on. It puts a file in the place of
+    any control's value.
+    """
+    messages = module._messages
+    for message in (messages.ShareUrlRequest, messages.ShareUrlDisconnect):
+        server._websock_server.unregister_handler(message)
+    for message in (messages.FileTransferStartUpload, messages.FileTransferPart):
         server._websock_server.unregister_handler(message)

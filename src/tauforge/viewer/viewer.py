@@ -96,8 +96,8 @@ def view(
     check_robot("robot", robot)
     surroundings(robot)
     given = {} if recording is None else recording if isinstance(recording, Mapping) else {_name(recording): recording}
-    known = presets(robot.name)
-    clips = [clip_of(robot, name, shown) for name, shown in {**given, **known}.items()]
+    known = presets(robot.name) if robot.positions_are_poses else {}
+    clips = [clip_of(robot, name, shown) for name, shown in {**given, **known, **given}.items()]
     evaluation = Evaluation(robot)
     server = GuardedServer(host, port, robot.name)
     try:

@@ -35,6 +35,7 @@ def page_tables() -> str:
             markdown(
                 ("robot", "function", "", "columns, share of copy", "rows, share of copy", "error"), functions(report)
             ),
+            *([f"{report['note']}\n"] if "note" in report else []),
             f"PUMA under computed torque, RK4, {worlds:,} rows of {periods} steps:\n",
             markdown(("", "rate", "first use"), steps),
             "Such a rollout and its gradient, beside a rollout alone:\n",
@@ -119,4 +120,5 @@ def readme_table() -> str:
     }
     rows.append(("the same and its gradient", *(slopes[dtype] for dtype in PRECISIONS), ""))
     head = ("G states/s, and share of a copy", *PRECISIONS, "times as fast as JAX")
-    return markdown(head, rows) + f"\nMeasured on one {report['gpu']}, {report['date']}.\n"
+    note = f" {report['note']}" if "note" in report else ""
+    return markdown(head, rows) + f"\nMeasured on one {report['gpu']}, {report['date']}.{note}\n"

@@ -193,9 +193,10 @@ class TestErrors:
         with pytest.raises(tf.ModelError, match=words):
             tf.view(tf.load("planar-2r"), port=port_of(viewer))
 
-    def test_a_port_that_none_has(self) -> None:
-        with pytest.raises(tf.ModelError, match="port: expected a number from 0 to 65535, got 70000"):
-            tf.view(tf.load("planar-2r"), port=70000)
+    @pytest.mark.parametrize("port", [70000, -1, 80.0, "http"])
+    def test_a_port_that_none_has(self, port: Any) -> None:
+        with pytest.raises(tf.ModelError, match=f"port: expected a whole number from 0 to 65535, got {port!r}$"):
+            tf.view(tf.load("planar-2r"), port=port)
 
     def test_an_address_that_is_not_known(self) -> None:
         with pytest.raises(tf.ModelError, match=r"host: this machine does not know the address 'no\.such\.invalid'"):

@@ -71,8 +71,8 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
 
     port: None for the first free one from 8080 on
     """
-    if port is not None and not 0 <= port < PORTS:
-        raise ModelError(f"expected a number from 0 to {PORTS - 1}, got {port}", field="port")
+    if port is not None and not (isinstance(port, int) and 0 <= port < PORTS):
+        raise ModelError(f"expected a whole number from 0 to {PORTS - 1}, got {port!r}", field="port")
     ports = range(DEFAULT_PORT, DEFAULT_PORT + TRIED_PORTS) if port is None else (port,)
     error: OSError | None = None
     for number in ports:

@@ -97,7 +97,8 @@ def view(
     surroundings(robot)
     given = {} if recording is None else recording if isinstance(recording, Mapping) else {_name(recording): recording}
     known = presets(robot.name) if robot.positions_are_poses else {}
-    clips = [clip_of(robot, name, shown) for name, shown in {**given, **known, **given}.items()]
+    clips = [clip_of(robot, name, shown) for name, shown in given.items()]
+    clips += [clip_of(robot, name, shown) for name, shown in known.items() if name not in given]
     evaluation = Evaluation(robot)
     server = GuardedServer(host, port, robot.name)
     try:

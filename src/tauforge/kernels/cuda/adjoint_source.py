@@ -71,7 +71,7 @@ class _Writer:
         self.weight = _chosen(adjoint.weights, bits)
         self.ahead = _chosen((*adjoint.ahead, 0.0), bits)  # from the start to the next stage
         self.reached = _chosen((0.0, *adjoint.ahead), bits)  # to this one
-        self.reached_before = _chosen((0.0, 0.0, *adjoint.ahead[:-1]), bits)
+        self.reached_before = _chosen((0.0, 0.0, *adjoint.ahead[:-1]), bits)  # to the one before it
         self.called: set[str] = set()
 
     def source(self) -> str:

@@ -19,6 +19,7 @@ from tauforge.robots.validation import Rows
 if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
+STEPS = 65  # poses that are tried on a way
 PARALLEL = 1e-12  # sine squared of the angle of two legs that are taken to be parallel
 
 
@@ -81,6 +82,16 @@ def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike 
         hold = hold if margin is None else hold & (margin >= 0).all(axis=-1)
     hold = hold if clearance is None else hold & (clearance >= 0)
     return Limits(stroke, base, top, clearance, nearest, force, hold)
+
+
+def towards(platform: StewartPlatform, start: Array, way: Array) -> Array:
+    """The pose (6,) on a straight way as far as the limits allow; its end from a start that is beyond them.
+
+    start: (6,) pose; way: (6,) from there to the end
+    """
+    poses = start + np.linspace(0.0, 1.0, STEPS)[:, None] * way
+    beyond = np.flatnonzero(~np.asarray(within_limits(platform, poses, None).hold))
+    return np.asarray(poses[-1] if not len(beyond) or beyond[0] == 0 else poses[beyond[0] - 1])
 
 
 def limited_quantities(platform: StewartPlatform, pose: Array) -> list[LimitedQuantity]:

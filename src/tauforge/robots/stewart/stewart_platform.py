@@ -44,7 +44,6 @@ from tauforge.robots.stewart.summary import summary
 from tauforge.robots.summary import Summary
 
 Scalars = Sequence[Scalar]
-STEPS_TOWARDS = 65  # positions that are tried on the way to a pose
 GEOMETRY = ("force_matrix", "inverse_kinematics", "leg_motion", "twist_of", "acceleration_of", "tracked_pose", "refine")
 COORDINATES = tuple(
     Coordinate(f"{angle}{axis}", unit, f"{angle}{axis}", f"{rate}_{axis}", f"{second}_{axis}", wraps=unit == "rad")
@@ -223,11 +222,7 @@ class StewartPlatform(PlatformDescription):
         return self.condition_number(position)
 
     def position_towards(self, pose: Array, near: Array) -> Array:
-        """Straight towards the pose, as far as the limits allow; all the way from a position that is beyond them."""
-        way = near + np.linspace(0.0, 1.0, STEPS_TOWARDS)[:, None] * self.position_error(pose_of(pose), near)
-        margins = [one.margin for one in self.limited_quantities(way, np.zeros_like(way))]
-        beyond: Any = np.flatnonzero(np.any([margin < 0 for margin in margins], axis=0)) if margins else []
-        return np.asarray(way[-1] if not len(beyond) or beyond[0] == 0 else way[beyond[0] - 1])
+        return limits.towards(self, near, self.position_error(pose_of(pose), near))
 
     def summary(self) -> Summary:
         return summary(self)

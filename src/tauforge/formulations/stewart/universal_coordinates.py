@@ -225,7 +225,7 @@ def gathered(
     """
     U = acceleration_matrix(m.omega, m.alpha)
     q1 = m.R @ p.origin
-    X, v, lifted = m.X + q1, m.v + cross(m.omega, q1), m.a + U @ q1 + p.up * p.g
+    X, v, lifted = m.X + q1, m.v + cross(m.omega, q1), (m.a + p.up * p.g) + U @ q1
     force, moment = remainder_wrench(p, m.R, m.omega, m.alpha, lifted, U)
     tips, along, turning = [], [], ZERO
     for i, leg in enumerate(p.legs):

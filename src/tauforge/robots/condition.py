@@ -1,56 +1,53 @@
-"""Condition numbers of batches of small matrices: Jacobi rotations in a kernel, or NumPy's singular values."""
+"""Condition numbers of batches of small matrices: a kernel, and NumPy's singular values where that does not settle."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 
 import numpy as np
 
 from tauforge import settings
-from tauforge.algebra.jacobi import extreme_lengths, skewness, sweep
+from tauforge.algebra.condition import LARGEST, condition
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
 from tauforge.kernels.cpu.code_memory import need_memory
-from tauforge.kernels.specification import Shape, Specification
+from tauforge.kernels.specification import Specification
 from tauforge.robots.array_libraries import arithmetic_of
 from tauforge.tracing.graph import Graph, trace
 
 SIZE = 6
-SWEEPS = 5  # in one call of the kernel: nearly always enough
-ROUNDS = 3
-ORTHOGONAL = 1e-18  # sum of squared cosines; singular values are then wrong by about as much
-FEW = 16  # matrices, below which NumPy is quicker
+INFINITE = 0.99 * LARGEST
+SURE = {"float64": 1e-13, "float32": 1e-5}  # estimates of the relative error that are taken as settled
 
 
 def condition_numbers(H: Array) -> Array:
     """Ratios of extreme singular values of (..., 6, 6) matrices, (...); NaN where a matrix is not finite."""
-    batch = H.shape[:-2]
-    rows = np.ascontiguousarray(np.swapaxes(H, -1, -2), dtype=float).reshape(-1, SIZE * SIZE)
-    kernel = None if len(rows) < FEW else jacobi_kernel()
+    kernel = condition_kernel()
     if kernel is None:
         return by_singular_values(H)
-    result = np.full(len(rows), np.nan)
-    going = np.flatnonzero(np.isfinite(rows).all(axis=-1))
-    for _ in range(ROUNDS):
-        if not len(going):
-            return result.reshape(batch)
-        turned, skew, extremes = kernel(rows[going] if len(going) < len(rows) else rows)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            result[going] = extremes[:, 1] / extremes[:, 0]
-        unfinished = ~(skew < ORTHOGONAL)
-        rows[going], going = turned, going[unfinished]
-    if len(going):  # singular ones may never settle
-        result[going] = by_singular_values(np.swapaxes(rows[going].reshape(-1, SIZE, SIZE), -1, -2))
-    return result.reshape(batch)
+    found, doubt = kernel(np.ascontiguousarray(H, dtype=float).reshape(*H.shape[:-2], SIZE * SIZE))
+    return settled(found, doubt, lambda rows: H[rows])
+
+
+def settled(found: Array, doubt: Array, matrices: Callable[[Array], Array]) -> Array:
+    """Condition numbers (...), those in doubt by NumPy's singular values, so that no row depends on the others.
+
+    matrices: gives the matrices (k, m, n) of those rows, a mask (...)
+    """
+    rows = ~(doubt < SURE[found.dtype.name])
+    found = np.where(found < INFINITE, found, np.inf)
+    if rows.any():
+        found[rows] = by_singular_values(matrices(rows))
+    return found
 
 
 def by_singular_values(H: Array) -> Array:
     """For arrays of any library."""
     xp, constant = arithmetic_of(H)
     finite = xp.isfinite(H).all(-1).all(-1)
-    sound = xp.where(finite[..., None, None], H, constant(np.eye(SIZE)))
+    sound = xp.where(finite[..., None, None], H, constant(np.eye(*H.shape[-2:])))
     # CuPy has the second alone
     values = xp.linalg.svdvals(sound) if hasattr(xp.linalg, "svdvals") else xp.linalg.svd(sound, compute_uv=False)
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -58,33 +55,28 @@ def by_singular_values(H: Array) -> Array:
     return found
 
 
-def jacobi_kernel() -> Kernel | None:
+def condition_kernel() -> Kernel | None:
     if not settings.kernels():
         return None
     try:
-        return _jacobi_kernel()
+        return _condition_kernel()
     except NoKernelError:  # not remembered: there may be memory for it later
         return None
 
 
 @cache
-def _jacobi_kernel() -> Kernel:
+def _condition_kernel() -> Kernel:
     need_memory()
-    core = (SIZE * SIZE,)
-    doc = "columns one after another, turned; how far they are from right angles; shortest and longest"
 
     def graph() -> Graph:
-        return trace(_sweeps, {"columns": SIZE * SIZE})
+        return trace(_of_rows, {"rows": SIZE * SIZE})
 
-    origin = f"{SWEEPS} sweeps of {SIZE}"
-    results: tuple[Shape, ...] = (core, (), (2,))
+    arguments = (("rows", (SIZE * SIZE,)),)
+    doc = "condition number of a matrix, and a doubt of it"
     return backend_of("cpu").compile(
-        Specification("jacobi_sweeps", doc, graph, (("columns", core),), results, origin), "float64"
+        Specification("condition", doc, graph, arguments, ((), ()), f"of {SIZE} rows"), "float64"
     )
 
 
-def _sweeps(flat: Sequence[Scalar]) -> list[Scalar]:
-    columns = [list(flat[k * SIZE : (k + 1) * SIZE]) for k in range(SIZE)]
-    for _ in range(SWEEPS):
-        columns = sweep(columns)
-    return [*(x for column in columns for x in column), skewness(columns), *extreme_lengths(columns)]
+def _of_rows(flat: Sequence[Scalar]) -> list[Scalar]:
+    return list(condition([flat[k * SIZE : (k + 1) * SIZE] for k in range(SIZE)]))

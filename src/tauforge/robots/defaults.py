@@ -7,12 +7,14 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.robots.evaluate import as_argument
 from tauforge.robots.functions import results_of
-from tauforge.robots.parts import CountedFormula, LimitedQuantity
+from tauforge.robots.parts import CountedFormula, Limit, LimitedQuantity
 from tauforge.robots.summary import Summary, SummaryTable
 
 if TYPE_CHECKING:
@@ -82,6 +84,37 @@ def limited_quantities(robot: Robot, position: Array, velocity: Array) -> list[L
             speed = np.abs(velocity[..., i])
             add(f"speed of {c.name}", speed, -c.max_speed, c.max_speed, f"{c.unit}/s", f"{c.name} {moves} at")
     return found
+
+
+def position_limits(robot: Robot) -> tuple[Limit, ...]:
+    found = []
+    for c in robot.coordinates:
+        far = "turned" if c.turns else "moved"
+        for bound, sense in ((c.lower, -1), (c.upper, 1)):
+            if np.isfinite(bound):
+                words = "back" if sense < 0 else "on"
+                found.append(Limit(f"{c.name} is {far} too far {words}", f"{c.name}", c.unit, bound, sense, c.name))
+    return tuple(found)
+
+
+def _limited(robot: Robot) -> list[tuple[int, float, int]]:
+    """(place of the coordinate, bound, sense) of each of `position_limits`."""
+    return [
+        (i, bound, sense)
+        for i, c in enumerate(robot.coordinates)
+        for bound, sense in ((c.lower, -1), (c.upper, 1))
+        if np.isfinite(bound)
+    ]
+
+
+def limit_margins(robot: Robot, position: ArrayLike) -> Array:
+    known = as_argument("position", position, robot.n, "one for each coordinate")
+    margins = [sense * (bound - known[..., i]) for i, bound, sense in _limited(robot)]
+    return np.stack(margins, axis=-1) if margins else np.zeros((*known.shape[:-1], 0))
+
+
+def limit_formula(robot: Robot, position: Sequence[Scalar]) -> list[Scalar]:
+    return [sense * (bound - position[i]) for i, bound, sense in _limited(robot)]
 
 
 def summary(robot: Robot) -> Summary:

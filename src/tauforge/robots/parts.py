@@ -85,6 +85,30 @@ class Sensor(NamedTuple):
     unit: str
 
 
+@with_field_docs
+class Limit(NamedTuple):
+    """What a position must not exceed: one side of the range of one quantity.
+
+    name:     what is wrong beyond it, such as "leg 3 is too long"
+    kind:     what legends call all limits of its kind, such as "stroke"
+    unit:     of the quantity and of the margin: "m" or "rad"
+    bound:    of the quantity
+    sense:    1 where the bound is the largest allowed value, -1 where it is the smallest
+    quantity: such as "the length of leg 3"
+    """
+
+    name: str
+    kind: str
+    unit: str
+    bound: float
+    sense: int
+    quantity: str
+
+    def value(self, margin: Array) -> Array:
+        """The quantity, from its margin."""
+        return self.bound - self.sense * margin
+
+
 class LimitedQuantity(NamedTuple):
     """Something that a motion may take beyond its limits.
 

@@ -24,7 +24,7 @@ from tauforge.robots.functions import FunctionTable
 from tauforge.robots.named_arguments import ON_SINGULAR, sorted_call
 from tauforge.robots.no_kernel import no_kernel
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers, LimitedQuantity, Sensor
+from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers, Limit, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.quick_call import quick
@@ -75,11 +75,13 @@ class Robot(ABC):
        the robot at rest. `position_towards(pose, near)` brings the moved body to a pose, as a hand drags it.
        A robot with other than n actuators gives the first two itself, or takes no law that needs
        them.
-    8. **Limits**: `limited_quantities(position, velocity)`, with names for events and messages.
+    8. **Limits**: `limited_quantities(position, velocity)`, with names for events and messages. `position_limits` are
+       those of the position alone, `limit_margins(position)` how far each is, and `limit_formula` the same over any
+       scalar.
     9. **State**: `state_space`, the robot's state as one vector for the integrators. `singularity(position)` changes
        its sign where the actuators lose control of the robot; it is None if that cannot happen. `condition(position)`
-       says how near that is. `dissipates` tells
-       whether the robot itself takes energy; `dampers` its friction; `check_integrable` refuses friction that jumps.
+       says how near that is, `velocity_matrix` the matrix over any scalar. `dissipates` tells whether the robot itself
+       takes energy; `dampers` its friction; `check_integrable` refuses friction that jumps.
        `friction_jumps` tells whether it does, `with_smooth_friction(speed)` smooths it.
     10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`.
     11. **Words**: `repr`, `summary()` for people, `data()` for machines, `worries()`; `kind` says what the robot
@@ -422,6 +424,19 @@ class Robot(ABC):
         """All that has a limit, along states (k, n)."""
         return defaults.limited_quantities(self, position, velocity)
 
+    @property
+    def position_limits(self) -> tuple[Limit, ...]:
+        """Those of the position alone; by default the limits of the coordinates."""
+        return defaults.position_limits(self)
+
+    def limit_margins(self, position: ArrayLike) -> Array:
+        """(..., k) how far positions (..., n) are from each of `position_limits`: positive where it holds."""
+        return defaults.limit_margins(self, position)
+
+    def limit_formula(self, model: Any, position: Scalars, *, signs: bool = False) -> Scalars:
+        """The margins over any scalar, of a model as `varied_model` gives it; signs: only their signs matter."""
+        return defaults.limit_formula(self, position)
+
     # -------------------------------------------------------------------------------------------------------- state
 
     @property
@@ -435,6 +450,14 @@ class Robot(ABC):
     def condition(self, position: Array) -> Array | None:
         """(...) ratio of the largest and smallest singular values of the matrix between the velocities of the actuators
         and of the moved body, in SI units: large near a singularity. None where there is no such matrix.
+        """
+        return None
+
+    def velocity_matrix(self, model: Any, position: Scalars) -> Sequence[Scalars] | None:
+        """The matrix between the velocities of the actuators and of the moved body, or its transpose, over any scalar.
+
+        model: as `varied_model` gives it. None where there is none.
+        Identity: `condition` is the condition number of this matrix.
         """
         return None
 

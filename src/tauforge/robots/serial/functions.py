@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tauforge.algebra.condition import Condition, condition
 from tauforge.algebra.dual import Dual, derivative, seeded
 from tauforge.algebra.linear import factored, inverse, solved
 from tauforge.algebra.scalars import Scalar, absolute
@@ -272,6 +273,11 @@ def jacobian(model: ArmModel, q: Scalars) -> list[list[Scalar]]:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
+def condition_number(model: ArmModel, q: Scalars) -> Condition:
+    """Of the Jacobian."""
+    return condition(jacobian(model, q))
+
+
 def inverse_kinematics_steps(
     model: ArmModel, target: Scalars, q: Scalars, asked: Scalars, lower: Scalars, upper: Scalars, length: Scalars
 ) -> list[Any]:
@@ -350,6 +356,7 @@ def function_table(n: int) -> FunctionTable:
         "forward_kinematics": Function(forward_kinematics, q, ((4, 4),)),
         "link_frames": Function(link_frames, q, ((n + 1, 4, 4),)),
         "jacobian": Function(jacobian, q, ((6, n),)),
+        "condition_number": Function(condition_number, q, ((), ()), quick=False, names=("condition_number", "doubt")),
         "energy": Function(energy, state, ((), ()), carried, names=("kinetic", "potential")),
         "inverse_dynamics_slope": Function(
             inverse_dynamics_slope, joints("q", "qd", "qdd", "dq", "dqd"), ((n,),), carried, quick=False, public=False

@@ -15,8 +15,9 @@ from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
 from tauforge.kernels.specification import Shape
-from tauforge.robots.array_libraries import on_processor
+from tauforge.robots.array_libraries import library_of, on_processor
 from tauforge.robots.base_motion import BaseMotion
+from tauforge.robots.condition import by_singular_values, settled
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
@@ -28,7 +29,7 @@ from tauforge.robots.serial import inverse_kinematics as ik
 from tauforge.robots.serial import varying as variable
 from tauforge.robots.serial.description import ArmDescription
 from tauforge.robots.serial.drawing import drawn, reactions
-from tauforge.robots.serial.functions import SINGULAR, function_table
+from tauforge.robots.serial.functions import SINGULAR, function_table, jacobian
 from tauforge.robots.serial.model import ArmModel
 from tauforge.robots.serial.summary import summary
 from tauforge.robots.summary import Summary
@@ -187,9 +188,10 @@ class SerialArm(ArmDescription):
 
     def condition(self, position: Array) -> Array:
         """The condition number of the Jacobian."""
-        values = np.linalg.svd(self.jacobian(position), compute_uv=False)
-        with np.errstate(divide="ignore"):
-            return np.asarray(values[..., 0] / values[..., -1])
+        return self.condition_number(position)
+
+    def velocity_matrix(self, model: ArmModel, position: Scalars) -> Sequence[Scalars]:
+        return jacobian(model, position)
 
     def position_towards(self, pose: Array, near: Array) -> Array:
         return ik.towards(self, pose, near)
@@ -380,6 +382,16 @@ class SerialArm(ArmDescription):
     def jacobian(self, q: ArrayLike) -> Array:
         """(..., 6, n), linear rows first: velocity of the tool origin and angular velocity, world axes."""
         return self._evaluate_one("jacobian", {"q": q})
+
+    def condition_number(self, q: ArrayLike) -> Array:
+        """Condition number of the Jacobian, (...): the ratio of its largest and smallest singular values, SI units.
+
+        It is infinite where the arm is singular.
+        """
+        if library_of((q,)) is not None:
+            return by_singular_values(self.jacobian(q))
+        found, doubt = self._evaluate("condition_number", {"q": q})
+        return settled(found, doubt, lambda rows: self.jacobian(np.asarray(q)[rows]))
 
     @quick
     def energy(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:

@@ -7,13 +7,14 @@ R = Rz Ry Rx; a twist v, omega), and returns nested lists of scalars.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any, NamedTuple
 
+from tauforge.algebra import condition as conditions
 from tauforge.algebra.linear import elimination
 from tauforge.algebra.rotations import Quaternion, angles_of, angular_velocity, quaternion_of, rotation_of
 from tauforge.algebra.scalars import Scalar, absolute, sqrt
-from tauforge.algebra.vectors import IDENTITY, ZERO, Matrix, Vector, cross, dot
+from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Vector, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
 from tauforge.formulations.stewart import (
     closed_form,
@@ -28,15 +29,17 @@ from tauforge.formulations.stewart import (
     universal_coordinates,
 )
 from tauforge.formulations.stewart import energy as energies
+from tauforge.formulations.stewart import limits as limits_of
 from tauforge.formulations.stewart import reactions as joint_reactions_of
 from tauforge.formulations.stewart.kinematics import leg_motion as motion_of
 from tauforge.formulations.stewart.kinematics import leg_vector
+from tauforge.formulations.stewart.limits import PlatformLimits
 from tauforge.formulations.stewart.lumping import LumpedPlatform
 from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase
 from tauforge.formulations.stewart.parameters import LEGS, PlatformMotion, PlatformParameters, with_payload
 from tauforge.formulations.stewart.platform_equations import force_matrix as matrix_of
 from tauforge.formulations.stewart.platform_equations import leg_vectors
-from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Doubtful, Function, Guard
+from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Doubtful, Function, FunctionTable, Guard
 from tauforge.robots.stewart import guards
 
 Scalars = Sequence[Scalar]
@@ -47,10 +50,12 @@ NEWTON_STEPS = 5  # of one call of the tracking kernel: enough from a centimetre
 
 
 class PlatformModel(NamedTuple):
-    """The platform as described, and as the cheapest form wants it."""
+    """The platform as described, and as the cheapest form wants it; and its limits."""
 
     parameters: PlatformParameters
     lumped: LumpedPlatform
+    limits: PlatformLimits = PlatformLimits()
+    platform_axes: tuple[Vector, ...] = (E_Z,) * LEGS  # of the platform joints, in the platform's frame
 
 
 def motion(pose: Scalars, twist: Scalars | None = None, acceleration: Scalars | None = None) -> PlatformMotion:
@@ -75,7 +80,9 @@ def model_carrying(model: PlatformModel, payload: Scalars | None) -> PlatformMod
     if payload is None:
         return model
     body = body_of(payload)
-    return PlatformModel(with_payload(model.parameters, body), lumping.with_payload(model.lumped, body))
+    return model._replace(
+        parameters=with_payload(model.parameters, body), lumped=lumping.with_payload(model.lumped, body)
+    )
 
 
 def moving(base_motion: Scalars | None) -> MovingBase:
@@ -187,13 +194,15 @@ def forward_dynamics(
     base_motion: Scalars | None = None,
     platform_axes: bool = False,
 ) -> Doubtful:
-    (whole, lumped), m = model_carrying(model, payload), motion(pose, twist)
+    carrying, m = model_carrying(model, payload), motion(pose, twist)
     w = external(m.R, external_wrench, platform_axes)
     if base_motion is None:
-        a, alpha, doubt = closed_form.forward_dynamics(lumped, m, leg_forces, w)
+        a, alpha, doubt = closed_form.forward_dynamics(carrying.lumped, m, leg_forces, w)
     else:
         base = moving(base_motion)
-        a, alpha, doubt = closed_form.forward_dynamics_on_moving_base(lumped, whole, m, leg_forces, base, w)
+        a, alpha, doubt = closed_form.forward_dynamics_on_moving_base(
+            carrying.lumped, carrying.parameters, m, leg_forces, base, w
+        )
     return Doubtful([*a, *alpha], lambda: doubt + absolute(alpha.z) * TINY)
 
 
@@ -216,11 +225,39 @@ def inverse_kinematics(model: PlatformModel, pose: Scalars) -> list[Scalar]:
 
 
 def leg_motion(model: PlatformModel, pose: Scalars, twist: Scalars, acceleration: Scalars) -> list[list[Any]]:
-    """Lengths, rates, accelerations, spins, spin rates; angular velocities and accelerations, directions, base axes."""
+    """Lengths, rates, accelerations, spins, spin rates; angular velocities and accelerations, directions, base axes;
+    angles of the universal joints, 0 where there are none, and of the platform joints.
+    """
     m = motion(pose, twist, acceleration)
-    legs = [motion_of(leg, m) for leg in model.parameters.legs]
-    columns = [[l.L, l.Ldot, l.Lddot, l.spin, l.spin_rate, [*l.W], [*l.A], [*l.s]] for l in legs]
+    columns = []
+    for leg, axis in zip(model.parameters.legs, model.platform_axes, strict=True):
+        l = motion_of(leg, m)
+        about = [0.0, 0.0] if leg.k is None else list(limits_of.universal_angles(leg.k, l.s))
+        across = limits_of.angle_between(l.s, m.R @ axis)
+        columns.append([l.L, l.Ldot, l.Lddot, l.spin, l.spin_rate, [*l.W], [*l.A], [*l.s], about, across])
     return [list(row) for row in zip(*columns, strict=True)]
+
+
+def limit_margins(model: PlatformModel, pose: Scalars) -> list[Scalar]:
+    m = motion(pose)
+    return limits_of.margins(model.parameters.legs, model.limits, m.X, m.R)
+
+
+def limit_tests(model: PlatformModel, pose: Scalars) -> list[Scalar]:
+    """Numbers with the signs of `limit_margins`, for less."""
+    m = motion(pose)
+    return limits_of.tests(model.parameters.legs, model.limits, m.X, m.R)
+
+
+def condition_number(
+    model: PlatformModel, pose: Scalars, characteristic_length: Scalars | None = None
+) -> conditions.Condition:
+    """Of H, whose moments may be divided by a length."""
+    H = force_matrix(model, pose)
+    if characteristic_length is not None:
+        scale = 1.0 / characteristic_length[0]
+        H = [*H[:3], *([x * scale for x in row] for row in H[3:])]
+    return conditions.condition(H)
 
 
 def joint_reactions(
@@ -328,6 +365,8 @@ LEG_MOTION_NAMES = (
     "angular_velocities",
     "angular_accelerations",
     "directions",
+    "universal_angles",
+    "spherical_angles",
 )
 FORCES, MASSES = Guard(1.0, guards.judge_force_matrix), Guard(1.0, guards.judge_mass_matrix)
 FUNCTIONS: dict[str, Function] = {
@@ -362,7 +401,19 @@ FUNCTIONS: dict[str, Function] = {
     "force_matrix": Function(force_matrix, POSE, (SQUARE,)),
     "inverse_kinematics": Function(inverse_kinematics, POSE, ((LEGS,),), names=("lengths",)),
     "leg_motion": Function(
-        leg_motion, ACCELERATED, ((LEGS,),) * 5 + ((LEGS, 3),) * 3, quick=False, names=LEG_MOTION_NAMES
+        leg_motion,
+        ACCELERATED,
+        ((LEGS,),) * 5 + ((LEGS, 3),) * 3 + ((LEGS, 2), (LEGS,)),
+        quick=False,
+        names=LEG_MOTION_NAMES,
+    ),
+    "condition_number": Function(
+        condition_number,
+        POSE,
+        ((), ()),
+        (Argument("characteristic_length", (1,), "a length that divides the moments"),),
+        quick=False,
+        names=("condition_number", "doubt"),
     ),
     "joint_reactions": Function(
         joint_reactions,
@@ -392,3 +443,11 @@ FUNCTIONS: dict[str, Function] = {
         names=("refined", "residual"),
     ),
 }
+
+
+@cache
+def function_table(limits: int) -> FunctionTable:
+    """Of a platform with so many limits of its pose."""
+    if not limits:
+        return FUNCTIONS
+    return {**FUNCTIONS, "limit_margins": Function(limit_margins, POSE, ((limits,),), quick=False, names=("margins",))}

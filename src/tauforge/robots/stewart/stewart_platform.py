@@ -19,23 +19,31 @@ from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.array_libraries import arithmetic_of, library_of, on_processor
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.condition import by_singular_values, condition_numbers
+from tauforge.robots.condition import by_singular_values, settled
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import as_argument, finite_rows
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.parts import Actuator, Coordinate, LimitedQuantity, Sensor
+from tauforge.robots.parts import Actuator, Coordinate, Limit, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_of, pose_rates, twists
 from tauforge.robots.quick_call import quick
 from tauforge.robots.simplification import Simplification
-from tauforge.robots.stewart import limits, models
+from tauforge.robots.stewart import limits as pose_limits
+from tauforge.robots.stewart import models
 from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart import varying as variable
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
 from tauforge.robots.stewart.fitting_pose import pictured_pose, worries_about_limits
-from tauforge.robots.stewart.functions import EXACT, FUNCTIONS, PlatformModel
+from tauforge.robots.stewart.functions import (
+    EXACT,
+    PlatformModel,
+    force_matrix,
+    function_table,
+    limit_margins,
+    limit_tests,
+)
 from tauforge.robots.stewart.pose_state import PoseState
 from tauforge.robots.stewart.random_states import random_states
 from tauforge.robots.stewart.results import JointReactions, LegMotions
@@ -44,7 +52,17 @@ from tauforge.robots.stewart.summary import summary
 from tauforge.robots.summary import Summary
 
 Scalars = Sequence[Scalar]
-GEOMETRY = ("force_matrix", "inverse_kinematics", "leg_motion", "twist_of", "acceleration_of", "tracked_pose", "refine")
+GEOMETRY = (
+    "force_matrix",
+    "inverse_kinematics",
+    "leg_motion",
+    "limit_margins",
+    "condition_number",
+    "twist_of",
+    "acceleration_of",
+    "tracked_pose",
+    "refine",
+)
 COORDINATES = tuple(
     Coordinate(f"{angle}{axis}", unit, f"{angle}{axis}", f"{rate}_{axis}", f"{second}_{axis}", wraps=unit == "rad")
     for angle, unit, rate, second in (("", "m", "v", "a"), ("theta_", "rad", "omega", "alpha"))
@@ -75,13 +93,13 @@ class StewartPlatform(PlatformDescription):
         limits = self.force_limit or (np.inf,) * LEGS
         return tuple(Actuator(f"leg{i}", "N", f"f{i}", limit, f"leg {i}") for i, limit in enumerate(limits, 1))
 
-    @property
+    @computed_once
     def functions(self) -> FunctionTable:
-        return FUNCTIONS
+        return function_table(len(self.position_limits))
 
     @property
     def identity(self) -> str:
-        return f"{self.parameters!r} {self.axes_are_default}"
+        return f"{self.parameters!r} {self.axes_are_default} {self.model.limits!r} {self.model.platform_axes!r}"
 
     @computed_once
     def model(self) -> PlatformModel:
@@ -101,7 +119,7 @@ class StewartPlatform(PlatformDescription):
         variable.check(self, fields)
 
     def varied_model(self, values: Mapping[str, Scalars]) -> PlatformModel:
-        return variable.varied_model(self.parameters, values, axes_follow=bool(values) and self.axes_are_default)
+        return variable.varied_model(self, values)
 
     def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
         return variable.carrying(self, payload, fields)
@@ -188,7 +206,26 @@ class StewartPlatform(PlatformDescription):
         return self.track(measured, search.default_guess(self, measured[0]) if guess is None else guess)
 
     def limited_quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
-        return limits.limited_quantities(self, position)
+        return pose_limits.limited_quantities(self, position)
+
+    @computed_once
+    def position_limits(self) -> tuple[Limit, ...]:
+        return pose_limits.named(self)
+
+    def limit_margins(self, position: ArrayLike) -> Array:
+        """Margins (..., k) of `position_limits`, in their order: m or rad, positive where they hold.
+
+        Identity: the smallest of those of a leg are the margins of `within_limits`.
+        """
+        if not self.position_limits:
+            return super().limit_margins(position)
+        return self._evaluate("limit_margins", {"pose": position})[0]
+
+    def limit_formula(self, model: PlatformModel, position: Scalars, *, signs: bool = False) -> Scalars:
+        return limit_tests(model, position) if signs else limit_margins(model, position)
+
+    def velocity_matrix(self, model: PlatformModel, position: Scalars) -> Sequence[Scalars]:
+        return force_matrix(model, position)
 
     @property
     def state_space(self) -> PoseState:
@@ -222,7 +259,7 @@ class StewartPlatform(PlatformDescription):
         return self.condition_number(position)
 
     def position_towards(self, pose: Array, near: Array) -> Array:
-        return limits.towards(self, near, self.position_error(pose_of(pose), near))
+        return pose_limits.towards(self, near, self.position_error(pose_of(pose), near))
 
     def summary(self) -> Summary:
         return summary(self)
@@ -251,14 +288,8 @@ class StewartPlatform(PlatformDescription):
             "twist": zero if twist is None else twist,
             "acceleration": zero if acceleration is None else acceleration,
         }
-        outs = self._evaluate("leg_motion", arguments)
-        axes = self.universal_axes
-        about = None if axes is None else limits.universal_angles(axes, outs[7])
-        if library_of((*outs, pose)) is None:
-            across = limits.spherical_angles(self, np.asarray(pose, float), outs[7]).astype(outs[0].dtype)
-            return LegMotions._make((*outs, None if about is None else about.astype(outs[0].dtype), across))
-        across = limits.spherical_angles(self, arithmetic_of(outs[0]).constant(pose), outs[7])
-        return LegMotions._make((*outs, about, across))
+        found = LegMotions._make(self._evaluate("leg_motion", arguments))
+        return found if self.universal_axes is not None else found._replace(universal_angles=None)
 
     @quick
     def force_matrix(self, pose: ArrayLike) -> Array:
@@ -270,15 +301,18 @@ class StewartPlatform(PlatformDescription):
 
         characteristic_length: m, divides the moments, so that all rows are forces; None leaves them as the paper does
         """
-        H, scale = self.force_matrix(pose), np.ones((6, 1))
+        scale, arguments = np.ones((6, 1)), {"pose": pose}
         if characteristic_length is not None:
             number = isinstance(characteristic_length, int | float | np.number)
             if not number or not 0 < characteristic_length < np.inf:
                 raise ShapeError("characteristic_length", expected="a number > 0", got=repr(characteristic_length))
             scale[3:] /= characteristic_length
-        if library_of((H,)) is not None:
+            arguments["characteristic_length"] = np.array([characteristic_length], np.result_type(pose))
+        if library_of((pose,)) is not None:
+            H = self.force_matrix(pose)
             return by_singular_values(H * arithmetic_of(H).constant(scale))
-        return condition_numbers(np.asarray(H) * scale.astype(H.dtype))
+        found, doubt = self._evaluate("condition_number", arguments)
+        return settled(found, doubt, lambda rows: self.force_matrix(np.asarray(pose)[rows]) * scale)
 
     @on_processor
     def forward_kinematics(
@@ -330,12 +364,12 @@ class StewartPlatform(PlatformDescription):
         return search.assembly_modes(self, lengths, starts, seed)
 
     @on_processor
-    def within_limits(self, pose: ArrayLike, forces: ArrayLike | None = None) -> limits.Limits:
+    def within_limits(self, pose: ArrayLike, forces: ArrayLike | None = None) -> pose_limits.Limits:
         """Which limits hold, with margins; a limit that was not given is None.
 
         forces: (..., 6) N of the legs, if those are to be judged too
         """
-        return limits.within_limits(self, pose, forces)
+        return pose_limits.within_limits(self, pose, forces)
 
     # ------------------------------------------------------------------------------------------------------ dynamics
 

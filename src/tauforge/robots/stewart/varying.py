@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Vector, unit
+from tauforge.algebra.vectors import E_Z, NO_DISPLACEMENT, Matrix, Vector, unit
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.formulations.bodies import BodyParameters, heavier
+from tauforge.formulations.stewart.limits import Cones, PlatformLimits
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import (
     LEGS,
@@ -40,7 +41,14 @@ SHAPES: dict[str, tuple[int, ...]] = {
     **{f"platform_{field}": shape for field, shape in BODY.items()},
     "friction": (3,),
     "gravity": (3,),
+    "stroke": (LEGS, 2),
+    "base_joint_axes": (LEGS, 3),
+    "platform_joint_axes": (LEGS, 3),
+    "cone_angles": (2,),
+    "leg_radius": (),
+    "force_limit": (LEGS,),
 }
+LIMITS = ("stroke", "base_joint_axes", "platform_joint_axes", "cone_angles", "leg_radius", "force_limit")
 
 SPINNING = ("universal_axes", "lower_com", "upper_com", "lower_inertia", "upper_inertia", "friction")
 
@@ -49,6 +57,13 @@ def check(platform: PlatformDescription, fields: Sequence[str]) -> None:
     """UnsupportedFeatureError where these fields cannot vary. A varying value is not checked, so none may spin a leg
     that nothing holds.
     """
+    for field in fields:
+        if field in LIMITS and getattr(platform, field) is None:
+            raise UnsupportedFeatureError(
+                f"{field!r} cannot vary where the platform has none",
+                field="varying",
+                remedy=f"Give it {field} first, by `replace`",
+            )
     if platform.base_joint == UNIVERSAL:
         return
     for field in fields:
@@ -87,22 +102,47 @@ def carrying(platform: PlatformDescription, payload: Payload, given: Mapping[str
     return dict(zip(fields, values, strict=True))
 
 
-def varied_model(own: PlatformParameters, values: Mapping[str, Scalars], *, axes_follow: bool) -> PlatformModel:
+def varied_model(platform: PlatformDescription, values: Mapping[str, Scalars]) -> PlatformModel:
     """The platform with these fields, each a flat list of scalars, instead of its own.
 
-    axes_follow: whether the universal axes are the default of the base points, and so follow those that vary
+    Universal axes that are the default of the base points follow those that vary.
     """
-    if not values:
-        return PlatformModel(own, lumped(own))
+    own, limits = platform.parameters, _limits(platform, values)
+    axes = tuple(map(unit, _vectors(_value(platform, "platform_joint_axes", values)) or (E_Z,) * LEGS))
+    if not values.keys() - set(LIMITS):
+        return PlatformModel(own, lumped(own), limits, axes)
+    axes_follow = platform.axes_are_default
     legs = tuple(_leg(leg, i, values) for i, leg in enumerate(own.legs))
     if axes_follow and "base_points" in values and "universal_axes" not in values:
-        axes = default_axes([leg.b for leg in legs])
-        legs = tuple(leg._replace(k=unit(k)) for leg, k in zip(legs, axes, strict=True))
+        followed = default_axes([leg.b for leg in legs])
+        legs = tuple(leg._replace(k=unit(k)) for leg, k in zip(legs, followed, strict=True))
     body = _body(own.body, {field: values[f"platform_{field}"] for field in BODY if f"platform_{field}" in values})
     friction = Friction(*values["friction"]) if "friction" in values else own.friction
     gravity = Vector(*values["gravity"]) if "gravity" in values else own.gravity
     parameters = PlatformParameters(legs, body, friction, gravity)
-    return PlatformModel(parameters, lumped(parameters))
+    return PlatformModel(parameters, lumped(parameters), limits, axes)
+
+
+def _value(platform: PlatformDescription, field: str, values: Mapping[str, Scalars]) -> Scalars | None:
+    """What varies, or the platform's own, as a flat list; None where it has none."""
+    own = getattr(platform, field)
+    return values.get(field, None if own is None else np.ravel(own).tolist())
+
+
+def _vectors(flat: Scalars | None) -> tuple[Vector, ...] | None:
+    return None if flat is None else tuple(Vector(*flat[3 * i : 3 * i + 3]) for i in range(len(flat) // 3))
+
+
+def _limits(platform: PlatformDescription, values: Mapping[str, Scalars]) -> PlatformLimits:
+    stroke, base, top, angles, radius, force = (_value(platform, field, values) for field in LIMITS)
+    base_axes, platform_axes = _vectors(base), _vectors(top)
+    cones = None
+    if angles is not None:
+        assert base_axes is not None  # the description asks for them
+        assert platform_axes is not None
+        cones = Cones(tuple(map(unit, base_axes)), tuple(map(unit, platform_axes)), *angles)
+    pairs = None if stroke is None else tuple((stroke[2 * i], stroke[2 * i + 1]) for i in range(LEGS))
+    return PlatformLimits(pairs, cones, None if radius is None else radius[0], None if force is None else tuple(force))
 
 
 def _leg(leg: LegParameters, i: int, values: Mapping[str, Scalars]) -> LegParameters:

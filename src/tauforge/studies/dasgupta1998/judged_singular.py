@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from tauforge.report.study import Claim
-from tauforge.robots.stewart.limits import rotation
+from tauforge.robots.poses import transforms
 from tauforge.studies.dasgupta1998.leg_forces import sign_changes
 from tauforge.studies.dasgupta1998.measured import ILL, Measured
 from tauforge.studies.rules import true_in_parts, true_or_not
@@ -137,7 +137,7 @@ def _unsupported(m: Measured) -> tuple[list[float], list[float], float]:
     pose = SINGULAR_PATH.sample(np.array([m.singular_time])).position[0]
     U, values, _ = np.linalg.svd(m.platform.force_matrix(pose))
     weight = m.mass * np.array(m.platform.gravity)
-    centre = rotation(pose) @ np.array(m.platform.platform_com)
+    centre = transforms(pose)[..., :3, :3] @ np.array(m.platform.platform_com)
     wrench = np.concatenate([weight, np.cross(centre, weight)])
     free = U[:, -1]
     return values.tolist(), free.tolist(), float(abs(free @ wrench) / np.linalg.norm(wrench))

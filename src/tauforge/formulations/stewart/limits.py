@@ -1,0 +1,125 @@
+"""How far a pose is from what a Stewart platform allows: strokes of legs, cones of joints, gaps between legs.
+
+Every limit has one margin, positive where it holds, in the order of `margins`. `tests` have the same signs and cost
+less: they compare chords instead of angles and squares of distances instead of distances.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from tauforge.algebra.scalars import Scalar, arctangent, select, sin, sqrt
+from tauforge.algebra.vectors import E_X, E_Z, Matrix, Vector, cross, dot, unit
+from tauforge.formulations.stewart.kinematics import LegVector, leg_vector
+from tauforge.formulations.stewart.parameters import LEGS, LegParameters
+
+PAIRS = tuple(combinations(range(LEGS), 2))
+PARALLEL = 1e-12  # sine squared of the angle of two legs that are taken to be parallel
+UPRIGHT = 1e-18  # sine squared of the angle to the base's z, below which a joint's axis is taken to lie along it
+
+
+class Cones(NamedTuple):
+    """Of the joints: their axes from base to platform, in the base's and the platform's frame, and half angles, rad."""
+
+    base_axes: tuple[Vector, ...]
+    platform_axes: tuple[Vector, ...]
+    base_angle: Scalar
+    platform_angle: Scalar
+
+
+class PlatformLimits(NamedTuple):
+    """None where a limit was not given."""
+
+    stroke: tuple[tuple[Scalar, Scalar], ...] | None = None  # m, shortest and longest of each leg
+    cones: Cones | None = None
+    leg_radius: Scalar | None = None  # m
+    force: tuple[Scalar, ...] | None = None  # N, of each leg; not a matter of the pose alone
+
+
+def margins(legs: Sequence[LegParameters], limits: PlatformLimits, X: Vector, R: Matrix) -> list[Scalar]:
+    """Above the shortest length of each leg, below the longest, m; within the base's and the platform's cones, rad;
+    between the surfaces of each two legs, m, in the order of PAIRS.
+    """
+    return _compared(legs, limits, X, R, _by_angle, lambda square, radius: sqrt(square) - 2.0 * radius)
+
+
+def tests(legs: Sequence[LegParameters], limits: PlatformLimits, X: Vector, R: Matrix) -> list[Scalar]:
+    """Numbers with the signs of `margins`."""
+    return _compared(legs, limits, X, R, _by_chord, lambda square, radius: square - 4.0 * (radius * radius))
+
+
+def _compared(
+    legs: Sequence[LegParameters],
+    limits: PlatformLimits,
+    X: Vector,
+    R: Matrix,
+    cone: Callable[[Vector, Vector, Scalar], Scalar],
+    gap: Callable[[Scalar, Scalar], Scalar],
+) -> list[Scalar]:
+    vectors = [leg_vector(leg, X, R) for leg in legs]
+    found: list[Scalar] = []
+    if limits.stroke is not None:
+        found += [leg.L - shortest for leg, (shortest, _) in zip(vectors, limits.stroke, strict=True)]
+        found += [longest - leg.L for leg, (_, longest) in zip(vectors, limits.stroke, strict=True)]
+    if limits.cones is not None:
+        c = limits.cones
+        found += [cone(leg.s, k, c.base_angle) for leg, k in zip(vectors, c.base_axes, strict=True)]
+        found += [cone(leg.s, R @ k, c.platform_angle) for leg, k in zip(vectors, c.platform_axes, strict=True)]
+    if limits.leg_radius is not None:
+        squares = squared_distances([leg.b for leg in legs], vectors)
+        found += [gap(square, limits.leg_radius) for square in squares]
+    return found
+
+
+def _by_angle(s: Vector, axis: Vector, widest: Scalar) -> Scalar:
+    return widest - angle_between(s, axis)
+
+
+def _by_chord(s: Vector, axis: Vector, widest: Scalar) -> Scalar:
+    chord, apart = 2.0 * sin(0.5 * widest), s - axis
+    return chord * chord - dot(apart, apart)
+
+
+def angle_between(a: Vector, b: Vector) -> Scalar:
+    """Of unit vectors. Small angles keep their digits, which the arc cosine loses."""
+    apart, together = a - b, a + b
+    return 2.0 * arctangent(sqrt(dot(apart, apart)), sqrt(dot(together, together)))
+
+
+def universal_angles(k: Vector, s: Vector) -> tuple[Scalar, Scalar]:
+    """The leg's turn about the joint's fixed axis k, from where it is nearest to the base's z; and towards k.
+
+    Where k lies along z, the turn is measured from the base's x.
+    """
+    z, x = E_Z - k * k.z, E_X - k * k.x
+    upright = dot(z, z)
+    reference = unit(Vector(*(select(upright, UPRIGHT, b, a) for a, b in zip(z, x, strict=True))))
+    across = cross(k, reference)
+    normal = cross(k, s)
+    return arctangent(dot(s, across), dot(s, reference)), arctangent(dot(s, k), sqrt(dot(normal, normal)))
+
+
+def squared_distances(base: Sequence[Vector], legs: Sequence[LegVector]) -> list[Scalar]:
+    """Between the axes of each two legs, taken as segments from joint to joint, m^2."""
+    squares = [leg.L * leg.L for leg in legs]
+    inverses = [1.0 / square for square in squares]
+    found = []
+    for i, j in PAIRS:
+        d1, d2, r = legs[i].S, legs[j].S, base[i] - base[j]
+        b, c, f = dot(d1, d2), dot(d1, r), dot(d2, r)
+        denominator = squares[i] * squares[j] - b * b
+        flat = PARALLEL * squares[i] * squares[j]
+        # the nearest points of the lines, then each segment's nearest to that of the other: Ericson 2005, sec. 5.1.9
+        s = select(flat, denominator, within_segment((b * f - c * squares[j]) / denominator), 0.0)
+        t = within_segment((b * s + f) * inverses[j])
+        s = within_segment((b * t - c) * inverses[i])
+        between = r + d1 * s - d2 * t
+        found.append(dot(between, between))
+    return found
+
+
+def within_segment(x: Scalar) -> Scalar:
+    """x, or the nearer of 0 and 1."""
+    return select(x, 0.0, 0.0, select(1.0, x, 1.0, x))

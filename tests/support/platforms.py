@@ -7,6 +7,7 @@ from scipy.spatial.transform import Rotation
 
 import tauforge as tf
 from support.strategies import random_inertia
+from tauforge.robots.poses import transforms
 
 HOME = np.array([0.05, -0.03, 1.1, 0.1, -0.15, 0.2])  # near the middle of what a random platform reaches
 DIETMAIER = (1.0, 0.645275, 1.086284, 1.503439, 1.281933, 0.771071)  # leg lengths with 40 poses
@@ -132,3 +133,8 @@ def calls(platform, rng, shape=()):
 def parts(result):
     """The arrays of a result, without what is None."""
     return [np.asarray(part) for part in (result if isinstance(result, tuple) else (result,)) if part is not None]
+
+
+def rotation(pose):
+    """(..., 3, 3) base <- platform."""
+    return transforms(np.asarray(pose, float))[..., :3, :3]

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 
 from tauforge import settings
-from tauforge.algebra.condition import LARGEST, condition
+from tauforge.algebra.condition import SURE, condition
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
@@ -18,8 +18,6 @@ from tauforge.robots.array_libraries import arithmetic_of
 from tauforge.tracing.graph import Graph, trace
 
 SIZE = 6
-INFINITE = 0.99 * LARGEST
-SURE = {"float64": 1e-13, "float32": 1e-5}  # estimates of the relative error that are taken as settled
 
 
 def condition_numbers(H: Array) -> Array:
@@ -36,9 +34,9 @@ def settled(found: Array, doubt: Array, matrices: Callable[[Array], Array]) -> A
 
     matrices: gives the matrices (k, m, n) of those rows, a mask (...)
     """
-    rows = ~(doubt < SURE[found.dtype.name])
-    found = np.where(found < INFINITE, found, np.inf)
+    rows = ~(doubt < SURE)
     if rows.any():
+        found = np.array(found)
         found[rows] = by_singular_values(matrices(rows))
     return found
 

@@ -230,6 +230,12 @@ class Evaluator:
         if not rows.any():
             return outs
         again = {name: np.broadcast_to(x, (*batch, x.shape[-1]))[rows] for name, x in arguments.items()}
+        mended = self.mended(robot, request, again)
+        if mended is not None:
+            outs = tuple(np.array(out) for out in outs)
+            for out, better in zip(outs, mended, strict=True):
+                out[rows] = better
+            return outs
         found = tuple(out[rows] for out in outs)
         verdict = self.refused(robot, request, again, found, np.argwhere(rows), on_singular)
         if not verdict.any():
@@ -240,6 +246,11 @@ class Evaluator:
         for out in outs:
             out[refused] = np.nan
         return outs
+
+    def mended(self, robot: Robot, request: Request, arguments: Mapping[str, Array]) -> tuple[Array, ...] | None:
+        """Better results for k doubtful rows, (k, ...) each; None where the guard judges them instead."""
+        guard = self.functions[request.name].guard
+        return None if guard is None or guard.mend is None else guard.mend(robot, arguments)
 
     def refused(
         self,
@@ -256,6 +267,7 @@ class Evaluator:
         """
         guard = self.functions[request.name].guard
         assert guard is not None
+        assert guard.judge is not None
         verdict = guard.judge(robot, arguments, outs, dict(request.options))
         if on_singular == "raise" and verdict.refused.any():
             first = int(np.argmax(verdict.refused))

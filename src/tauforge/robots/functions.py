@@ -75,11 +75,14 @@ class Guard(NamedTuple):
     """What keeps singular or absurd results of a function from being returned.
 
     limit:  of the doubt
-    judge:  judge(robot, arguments, results, options) of the doubtful rows, (k, ...) each
+    judge:  judge(robot, arguments, results, options) of the doubtful rows, (k, ...) each: those that it refuses raise
+            or become NaN
+    mend:   mend(robot, arguments) gives better results for the doubtful rows instead
     """
 
     limit: float
-    judge: Callable[[Any, Mapping[str, Array], tuple[Array, ...], Mapping[str, Any]], Verdict]
+    judge: Callable[[Any, Mapping[str, Array], tuple[Array, ...], Mapping[str, Any]], Verdict] | None = None
+    mend: Callable[[Any, Mapping[str, Array]], tuple[Array, ...]] | None = None
 
 
 class Function(NamedTuple):

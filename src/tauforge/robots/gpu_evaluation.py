@@ -57,7 +57,7 @@ def _judge(
     doubtful: Any,
     on_singular: str,
 ) -> None:
-    """The guard's closer look at the doubtful rows, on the host: those that it refuses raise, or become NaN.
+    """The guard's closer look at the doubtful rows, on the host: those that it refuses raise, become NaN or are mended.
 
     Rows with an argument that is not finite are NaN for that reason, and are not looked at.
     """
@@ -71,6 +71,12 @@ def _judge(
         return
     again = {name: library.broadcast_to(x, (*batch, x.shape[-1]))[rows].get() for name, x in arguments.items()}
     places = np.argwhere(rows.get())
+    mended = evaluator.mended(evaluator.robot, request, again)
+    if mended is not None:
+        where = tuple(map(library.asarray, places.T))
+        for out, better in zip(outs, mended, strict=True):
+            out[where] = library.asarray(better, out.dtype)
+        return
     found = tuple(out[rows].get() for out in outs)
     refused = evaluator.refused(evaluator.robot, request, again, found, places, on_singular)
     if refused.any():

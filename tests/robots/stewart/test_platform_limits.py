@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given
 
 import tauforge as tf
-from support.platforms import HOME, LIMITS, random_motion, random_platform
+from support.platforms import HOME, LIMITS, random_motion, random_platform, rotation
 from support.strategies import seeds
 from support.tolerances import EPSILON, ROUNDING, error
-from tauforge.robots.stewart.limits import nearest_segments, rotation, segment_distance
+from tauforge.algebra.vectors import Vector
+from tauforge.formulations.stewart.limits import Segment, squared_distance
 
 AT_REST = np.zeros(6)
 BOX = tf.load("box")  # at the pose 0 its legs are 1 m long: three up, two along x, one along y
@@ -221,6 +222,17 @@ def searched(p1, q1, p2, q2):
     return np.minimum(at(low), np.minimum(point_distance(p1, p2, q2), point_distance(q1, p2, q2)))
 
 
+def segment_distance(p1, q1, p2, q2):
+    """Ours, of arrays of points."""
+
+    def segment(p, q):
+        square = ((q - p) ** 2).sum(-1)
+        return Segment(Vector(*np.moveaxis(q - p, -1, 0)), square, 1 / square)
+
+    with np.errstate(divide="ignore", invalid="ignore"):  # of parallel ones
+        return np.sqrt(squared_distance(segment(p1, q1), segment(p2, q2), Vector(*np.moveaxis(p1 - p2, -1, 0))))
+
+
 SEARCH = 1e-7  # m, where the distance is flat along a segment
 
 
@@ -252,13 +264,15 @@ def test_nearly_parallel_segments(rng):
 
 @given(rng=seeds)
 def test_the_nearest_two_legs(rng):
-    start, end = rng.normal(size=(2, 4, 6, 3))
-    distance, pair = nearest_segments(start, end)
+    platform, pose = random_platform(rng, masses=False, leg_radius=0.01), random_motion(rng, (4,))[0]
+    start = np.broadcast_to(platform.base_points, (4, 6, 3))
+    end = pose[:, None, :3] + np.array(platform.platform_points) @ np.swapaxes(rotation(pose), -1, -2)
+    limits = platform.within_limits(pose)
     pairs = list(combinations(range(6), 2))
     first, second = np.array(pairs).T
     every = searched(start[:, first], end[:, first], start[:, second], end[:, second])
-    np.testing.assert_allclose(distance, every.min(axis=1), atol=SEARCH)
-    assert np.array_equal(pair - 1, np.array(pairs)[every.argmin(axis=1)])
+    np.testing.assert_allclose(limits.clearance, every.min(axis=1) - 0.02, atol=SEARCH)
+    assert np.array_equal(limits.nearest_legs - 1, np.array(pairs)[every.argmin(axis=1)])
 
 
 # ---------------------------------------------------------------------------------------------------- condition numbers

@@ -9,10 +9,9 @@ import pytest
 from hypothesis import given
 
 import tauforge as tf
-from support.platforms import DIETMAIER, HOME, quarter_turned, random_motion, random_platform
+from support.platforms import DIETMAIER, HOME, quarter_turned, random_motion, random_platform, rotation
 from support.strategies import seeds
 from support.tolerances import error, solve_tolerance
-from tauforge.robots.stewart.limits import rotation
 from tauforge.robots.stewart.pose_search import default_guess
 
 LENGTHS = 1e-12  # of leg lengths, relative to them: where Newton's method stops

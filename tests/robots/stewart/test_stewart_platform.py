@@ -12,12 +12,11 @@ import pytest
 from hypothesis import given
 
 import tauforge as tf
-from support.platforms import HOME, calls, parts, random_motion, random_platform
+from support.platforms import HOME, calls, parts, random_motion, random_platform, rotation
 from support.strategies import random_rotation, seeds
 from support.tolerances import EPSILON, FORMULATIONS, ROUNDING, SINGLE, error, solve_tolerance
 from tauforge.robots.provenance import Source
 from tauforge.robots.stewart.functions import MODELS
-from tauforge.robots.stewart.limits import rotation
 
 CORES = {
     "inverse_kinematics": [(6,)],

@@ -104,20 +104,32 @@ def universal_angles(k: Vector, s: Vector) -> tuple[Scalar, Scalar]:
 def squared_distances(base: Sequence[Vector], legs: Sequence[LegVector]) -> list[Scalar]:
     """Between the axes of each two legs, taken as segments from joint to joint, m^2."""
     squares = [leg.L * leg.L for leg in legs]
-    inverses = [1.0 / square for square in squares]
-    found = []
-    for i, j in PAIRS:
-        d1, d2, r = legs[i].S, legs[j].S, base[i] - base[j]
-        b, c, f = dot(d1, d2), dot(d1, r), dot(d2, r)
-        denominator = squares[i] * squares[j] - b * b
-        flat = PARALLEL * squares[i] * squares[j]
-        # the nearest points of the lines, then each segment's nearest to that of the other: Ericson 2005, sec. 5.1.9
-        s = select(flat, denominator, within_segment((b * f - c * squares[j]) / denominator), 0.0)
-        t = within_segment((b * s + f) * inverses[j])
-        s = within_segment((b * t - c) * inverses[i])
-        between = r + d1 * s - d2 * t
-        found.append(dot(between, between))
-    return found
+    segments = [Segment(leg.S, square, 1.0 / square) for leg, square in zip(legs, squares, strict=True)]
+    return [squared_distance(segments[i], segments[j], base[i] - base[j]) for i, j in PAIRS]
+
+
+class Segment(NamedTuple):
+    """From its start to its end, its squared length and the inverse of that."""
+
+    d: Vector
+    square: Scalar
+    inverse: Scalar
+
+
+def squared_distance(one: Segment, other: Segment, r: Vector) -> Scalar:
+    """Between two segments, the first of which starts at r from the start of the other.
+
+    The nearest points of their lines, then each segment's nearest to that of the other (Ericson 2005, sec. 5.1.9).
+    """
+    d1, a, a_inverse = one
+    d2, e, e_inverse = other
+    b, c, f = dot(d1, d2), dot(d1, r), dot(d2, r)
+    denominator = a * e - b * b
+    s = select(PARALLEL * a * e, denominator, within_segment((b * f - c * e) / denominator), 0.0)
+    t = within_segment((b * s + f) * e_inverse)
+    s = within_segment((b * t - c) * a_inverse)
+    between = r + d1 * s - d2 * t
+    return dot(between, between)
 
 
 def within_segment(x: Scalar) -> Scalar:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tauforge.algebra.condition import Condition, condition
+from tauforge.algebra.condition import SURE, condition
 from tauforge.algebra.dual import Dual, derivative, seeded
 from tauforge.algebra.linear import factored, inverse, solved
 from tauforge.algebra.scalars import Scalar, absolute
@@ -42,6 +42,7 @@ from tauforge.formulations.serial.parameters import (
     with_payload,
 )
 from tauforge.formulations.serial.regrouping import Chain, carrying, in_joint_frames
+from tauforge.robots.condition import by_singular_values
 from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Doubtful, Function, FunctionTable, Guard, Verdict
 from tauforge.robots.serial import large_arms
 from tauforge.robots.serial.model import ArmModel
@@ -273,9 +274,10 @@ def jacobian(model: ArmModel, q: Scalars) -> list[list[Scalar]]:
     return [list(row) for row in zip(*columns, strict=True)]
 
 
-def condition_number(model: ArmModel, q: Scalars) -> Condition:
+def condition_number(model: ArmModel, q: Scalars) -> Doubtful:
     """Of the Jacobian."""
-    return condition(jacobian(model, q))
+    found = condition(jacobian(model, q))
+    return Doubtful([found.ratio], lambda: found.doubt)
 
 
 def inverse_kinematics_steps(
@@ -356,7 +358,7 @@ def function_table(n: int) -> FunctionTable:
         "forward_kinematics": Function(forward_kinematics, q, ((4, 4),)),
         "link_frames": Function(link_frames, q, ((n + 1, 4, 4),)),
         "jacobian": Function(jacobian, q, ((6, n),)),
-        "condition_number": Function(condition_number, q, ((), ()), quick=False, names=("condition_number", "doubt")),
+        "condition_number": Function(condition_number, q, ((),), guard=Guard(SURE, mend=better_condition_numbers)),
         "energy": Function(energy, state, ((), ()), carried, names=("kinetic", "potential")),
         "inverse_dynamics_slope": Function(
             inverse_dynamics_slope, joints("q", "qd", "qdd", "dq", "dqd"), ((n,),), carried, quick=False, public=False
@@ -378,6 +380,10 @@ def function_table(n: int) -> FunctionTable:
             public=False,
         ),
     }
+
+
+def better_condition_numbers(arm: Robot, arguments: Mapping[str, Array]) -> tuple[Array, ...]:
+    return (by_singular_values(arm._evaluator("jacobian", arguments)[0]),)
 
 
 def judge(

@@ -17,7 +17,7 @@ from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, F
 from tauforge.kernels.specification import Shape
 from tauforge.robots.array_libraries import library_of, on_processor
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.condition import by_singular_values, settled
+from tauforge.robots.condition import by_singular_values
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
@@ -383,15 +383,15 @@ class SerialArm(ArmDescription):
         """(..., 6, n), linear rows first: velocity of the tool origin and angular velocity, world axes."""
         return self._evaluate_one("jacobian", {"q": q})
 
+    @quick
     def condition_number(self, q: ArrayLike) -> Array:
         """Condition number of the Jacobian, (...): the ratio of its largest and smallest singular values, SI units.
 
         It is infinite where the arm is singular.
         """
-        if library_of((q,)) is not None:
+        if library_of((q,)) is not None:  # traced programs cannot look at rows in doubt again
             return by_singular_values(self.jacobian(q))
-        found, doubt = self._evaluate("condition_number", {"q": q})
-        return settled(found, doubt, lambda rows: self.jacobian(np.asarray(q)[rows]))
+        return self._evaluate_one("condition_number", {"q": q})
 
     @quick
     def energy(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:

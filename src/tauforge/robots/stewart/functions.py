@@ -249,15 +249,14 @@ def limit_tests(model: PlatformModel, pose: Scalars) -> list[Scalar]:
     return limits_of.tests(model.parameters.legs, model.limits, m.X, m.R)
 
 
-def condition_number(
-    model: PlatformModel, pose: Scalars, characteristic_length: Scalars | None = None
-) -> conditions.Condition:
+def condition_number(model: PlatformModel, pose: Scalars, characteristic_length: Scalars | None = None) -> Doubtful:
     """Of H, whose moments may be divided by a length."""
     H = force_matrix(model, pose)
     if characteristic_length is not None:
         scale = 1.0 / characteristic_length[0]
         H = [*H[:3], *([x * scale for x in row] for row in H[3:])]
-    return conditions.condition(H)
+    found = conditions.condition(H)
+    return Doubtful([found.ratio], lambda: found.doubt)
 
 
 def joint_reactions(
@@ -355,6 +354,7 @@ MEANINGS = {
 POSE, MOVING, ACCELERATED = six("pose"), six("pose", "twist"), six("pose", "twist", "acceleration")
 HELD, LOADS, AXES = (PAYLOAD,), (*six("external_wrench"), PAYLOAD, BASE_MOTION), {"platform_axes": False}
 FORCED = six("pose", "twist", "leg_forces")
+LENGTH = Argument("characteristic_length", (1,), "a length that divides the moments")
 SQUARE = (6, 6)
 LEG_MOTION_NAMES = (
     "lengths",
@@ -410,10 +410,9 @@ FUNCTIONS: dict[str, Function] = {
     "condition_number": Function(
         condition_number,
         POSE,
-        ((), ()),
-        (Argument("characteristic_length", (1,), "a length that divides the moments"),),
-        quick=False,
-        names=("condition_number", "doubt"),
+        ((),),
+        (LENGTH,),
+        guard=Guard(conditions.SURE, mend=guards.better_condition_numbers),
     ),
     "joint_reactions": Function(
         joint_reactions,

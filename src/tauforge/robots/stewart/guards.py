@@ -9,7 +9,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.formulations.stewart.universal_coordinates import ALONG_AXIS
-from tauforge.robots.condition import condition_numbers
+from tauforge.robots.condition import by_singular_values, condition_numbers
 from tauforge.robots.functions import Verdict
 
 if TYPE_CHECKING:
@@ -72,3 +72,10 @@ def _spoilt(results: Results) -> Array:
     return np.asarray(
         ~np.all([np.isfinite(result).reshape(len(result), -1).all(axis=-1) for result in results], axis=0)
     )
+
+
+def better_condition_numbers(platform: StewartPlatform, arguments: Mapping[str, Array]) -> tuple[Array, ...]:
+    H = np.array(platform._evaluator("force_matrix", {"pose": arguments["pose"]})[0])
+    if "characteristic_length" in arguments:
+        H[:, 3:] /= arguments["characteristic_length"][:, :, None]
+    return (by_singular_values(H),)

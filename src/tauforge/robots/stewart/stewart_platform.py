@@ -19,7 +19,7 @@ from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.array_libraries import arithmetic_of, library_of, on_processor
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.condition import by_singular_values, settled
+from tauforge.robots.condition import by_singular_values
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import as_argument, finite_rows
 from tauforge.robots.functions import FunctionTable
@@ -296,6 +296,7 @@ class StewartPlatform(PlatformDescription):
         """H, (..., 6, 6): column i is the wrench that a unit force of leg i, extending it, gives to the platform."""
         return self._evaluate("force_matrix", {"pose": pose})[0]
 
+    @quick
     def condition_number(self, pose: ArrayLike, characteristic_length: float | None = None) -> Array:
         """Condition number of H, (...): the ratio of its largest and smallest singular values (Dasgupta sec. 4.2).
 
@@ -307,12 +308,12 @@ class StewartPlatform(PlatformDescription):
             if not number or not 0 < characteristic_length < np.inf:
                 raise ShapeError("characteristic_length", expected="a number > 0", got=repr(characteristic_length))
             scale[3:] /= characteristic_length
-            arguments["characteristic_length"] = np.array([characteristic_length], np.result_type(pose))
-        if library_of((pose,)) is not None:
+            own = np.float32 if getattr(pose, "dtype", None) == np.float32 else np.float64
+            arguments["characteristic_length"] = np.array([characteristic_length], own)
+        if library_of((pose,)) is not None:  # traced programs cannot look at rows in doubt again
             H = self.force_matrix(pose)
             return by_singular_values(H * arithmetic_of(H).constant(scale))
-        found, doubt = self._evaluate("condition_number", arguments)
-        return settled(found, doubt, lambda rows: self.force_matrix(np.asarray(pose)[rows]) * scale)
+        return self._evaluate("condition_number", arguments)[0]
 
     @on_processor
     def forward_kinematics(

@@ -1,0 +1,51 @@
+"""What the robot's description says it looks like, as nodes of viser's scene: sent once, then only moved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tauforge.pictures.solids import Body, bodies_of
+from tauforge.robots.drawing import Drawing
+from tauforge.viewer.meshes import quaternions
+
+MOST_FACES = 200_000  # of one body: every tab gets all of them
+
+
+class ShapeNodes:
+    """A node for each solid that can be drawn; none where the robot has no solids."""
+
+    def __init__(self, api: Any, robot: str, drawing: Drawing, clicked: Any) -> None:
+        self._bodies = bodies_of(robot, drawing.solids, MOST_FACES)
+        self._nodes = [self._added(api, body) for body in self._bodies]
+        for node in self._nodes:
+            node.on_click(clicked)
+        self.place(drawing)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def show(self, visible: bool) -> None:
+        for node in self._nodes:
+            node.visible = visible
+
+    def place(self, drawing: Drawing) -> None:
+        """To one position."""
+        if not self._nodes:
+            return
+        poses = np.stack([drawing.solids[body.solid].transform for body in self._bodies])
+        for node, turn, place in zip(self._nodes, quaternions(poses[:, :3, :3]), poses[:, :3, 3], strict=True):
+            node.wxyz, node.position = turn, place
+
+    def _added(self, api: Any, body: Body) -> Any:
+        *rgb, opacity = body.rgba
+        return api.add_mesh_simple(
+            f"/shapes/{body.solid}",
+            body.mesh.vertices.astype(np.float32),
+            body.mesh.faces.astype(np.uint32),
+            color=tuple(round(255 * part) for part in rgb),
+            opacity=None if opacity == 1 else opacity,
+            flat_shading=not body.is_round,
+            side="double",  # files often have some triangles the wrong way round
+        )

@@ -72,7 +72,7 @@ def draw_solids(axes: Any, bodies: Sequence[Body], drawing: Drawing, k: int, str
     corners = corners_at(bodies, drawing, k)
     opacities = [(*body.rgba[:3], SOLID * strength * body.rgba[3]) for body in bodies]
     colours = np.repeat(opacities, [len(each) for each in corners], axis=0)
-    surface = Poly3DCollection(np.concatenate(corners), facecolors=colours, edgecolors="none", shade=True)
+    surface = Poly3DCollection(np.concatenate(corners), facecolors=colours, linewidths=0, shade=True)
     axes.add_collection3d(surface, autolim=False)
 
 

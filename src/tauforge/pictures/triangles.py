@@ -25,13 +25,19 @@ def stretched(mesh: Mesh, scale: Array) -> Mesh:
 
 
 def sound(mesh: Mesh) -> Mesh:
-    """Without triangles that have no area or a corner that is not finite: those have no normal to be lit by."""
+    """Without triangles that have no area or a corner that is not finite, and without corners that none has.
+
+    Such triangles have no normal to be lit by.
+    """
     corners = np.asarray(mesh.vertices, float)[mesh.faces]
     with np.errstate(invalid="ignore", over="ignore"):
         normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
         sizes = np.linalg.norm(normals, axis=-1)
     kept = np.isfinite(sizes) & (sizes > 0)
-    return mesh if kept.all() else Mesh(mesh.vertices, mesh.faces[kept])
+    if kept.all():
+        return mesh
+    used, faces = np.unique(mesh.faces[kept], return_inverse=True)
+    return Mesh(mesh.vertices[used], faces.reshape(-1, 3))
 
 
 def thinned(mesh: Mesh, most: int) -> Mesh:

@@ -87,7 +87,8 @@ class Scene:
     def show(self, shown: Shown) -> None:
         """Makes parts visible or not; the next `move` brings their places up to date."""
         self._shown = shown
-        self.shapes.show(shown.shapes)
+        inside = shown.centres or shown.ellipsoids or shown.frames or shown.reactions
+        self.shapes.show(shown.shapes, translucent=inside)
         self._bars.opacity = FADED if shown.shapes and len(self.shapes) else None
         self._forces.visible = shown.forces
         self._centres.visible, self._ellipsoids.visible = shown.centres, shown.ellipsoids

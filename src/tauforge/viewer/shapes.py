@@ -11,6 +11,7 @@ from tauforge.robots.drawing import Drawing
 from tauforge.viewer.meshes import quaternions
 
 MOST_FACES = 200_000  # of one body: every tab gets all of them
+TRANSLUCENT = 0.4
 
 
 class ShapeNodes:
@@ -26,9 +27,11 @@ class ShapeNodes:
     def __len__(self) -> int:
         return len(self._nodes)
 
-    def show(self, visible: bool) -> None:
-        for node in self._nodes:
-            node.visible = visible
+    def show(self, visible: bool, *, translucent: bool) -> None:
+        """translucent: so that what is inside can be seen"""
+        for node, body in zip(self._nodes, self._bodies, strict=True):
+            opacity = body.rgba[3] * (TRANSLUCENT if translucent else 1.0)
+            node.visible, node.opacity = visible, None if opacity == 1 else opacity
 
     def place(self, drawing: Drawing) -> None:
         """To one position."""
@@ -39,13 +42,11 @@ class ShapeNodes:
             node.wxyz, node.position = turn, place
 
     def _added(self, api: Any, body: Body) -> Any:
-        *rgb, opacity = body.rgba
         return api.add_mesh_simple(
             f"/shapes/{body.solid}",
             body.mesh.vertices.astype(np.float32),
             body.mesh.faces.astype(np.uint32),
-            color=tuple(round(255 * part) for part in rgb),
-            opacity=None if opacity == 1 else opacity,
+            color=tuple(round(255 * part) for part in body.rgba[:3]),
             flat_shading=not body.is_round,
             side="double",  # files often have some triangles the wrong way round
         )

@@ -53,7 +53,10 @@ def read_visuals(robot: Element) -> list[UrdfVisual]:
 
 
 def _warn(robot: Element, faults: list[tuple[str, ModelError]]) -> None:
-    told = [f"line {error.line}, link {shown(name)}: {error.field}: {error.problem}" for name, error in faults]
+    told = [
+        ": ".join(filter(None, (f"line {error.line}, link {shown(name)}", error.field, error.problem)))
+        for name, error in faults
+    ]
     more = f" and {len(told) - MOST_TOLD} more" if len(told) > MOST_TOLD else ""
     text = f"{robot.file}: visuals are left out: {'; '.join(told[:MOST_TOLD])}{more}"
     remedy = next((error.remedy for _, error in faults if error.remedy), None)

@@ -12,8 +12,7 @@ import tauforge as tf
 from support.tolerances import SINGLE
 from support.urdf_visuals import meshed_arm
 from tauforge.errors import TauforgeWarning
-from tauforge.pictures.in_space import extent_with
-from tauforge.pictures.solids import UNSAID, bodies_of, corners_at, mesh_of
+from tauforge.pictures.solids import UNSAID, bodies_of, corners_at, extent_with, mesh_of
 from tauforge.pictures.triangles import Mesh, sound, thinned
 from tauforge.pictures.unit_bodies import ball, box
 from tauforge.robots.drawing import Solid

@@ -17,12 +17,11 @@ from tauforge.pictures.in_space import (
     draw_ghost,
     draw_ring,
     draw_solids,
-    extent_with,
     finish,
     new_figure,
     space_axes,
 )
-from tauforge.pictures.solids import bodies_of
+from tauforge.pictures.solids import bodies_of, extent_with
 from tauforge.plots.line_styles import PALETTE
 from tauforge.robots.robot import Robot
 

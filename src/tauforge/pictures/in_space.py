@@ -76,16 +76,6 @@ def draw_solids(axes: Any, bodies: Sequence[Body], drawing: Drawing, k: int, str
     axes.add_collection3d(surface, autolim=False)
 
 
-def extent_with(bodies: Sequence[Body], drawing: Drawing) -> tuple[Array, Array]:
-    """(3,) the smallest and the largest coordinates of all positions, solids included."""
-    lows, highs = ([each] for each in drawing.extent)
-    for k in range(len(drawing.solids[0].transform) if bodies else 0):
-        for corners in corners_at(bodies, drawing, k):
-            lows.append(corners.min(axis=(0, 1)))
-            highs.append(corners.max(axis=(0, 1)))
-    return np.min(lows, axis=0), np.max(highs, axis=0)
-
-
 def draw_ghost(axes: Any, drawing: Drawing, k: int) -> None:
     """Where the robot was wanted: its segments, faintly."""
     for segment in drawing.segments:

@@ -20,13 +20,12 @@ from tauforge.pictures.in_space import (
     draw_forces,
     draw_frame,
     draw_solids,
-    extent_with,
     finish,
     new_figure,
     space_axes,
 )
 from tauforge.pictures.schematic import schematic as draw_schematic
-from tauforge.pictures.solids import bodies_of
+from tauforge.pictures.solids import bodies_of, extent_with
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.robot import Robot, check_robot
 

@@ -82,9 +82,19 @@ def mesh_of(shape: Shape) -> Mesh:
 
 def corners_at(bodies: Sequence[Body], drawing: Drawing, k: int) -> list[Array]:
     """The triangles (f, 3, 3) m of every body in position k of the drawing, world."""
-    found = []
+    return [_placed(body, drawing.solids[body.solid].transform[k])[body.mesh.faces] for body in bodies]
+
+
+def extent_with(bodies: Sequence[Body], drawing: Drawing) -> tuple[Array, Array]:
+    """(3,) the smallest and the largest coordinates in all positions of the drawing, m, bodies included."""
+    lows, highs = ([each] for each in drawing.extent)
     for body in bodies:
-        pose = drawing.solids[body.solid].transform[k]
-        vertices = body.mesh.vertices @ pose[:3, :3].T + pose[:3, 3]
-        found.append(vertices[body.mesh.faces])
-    return found
+        for pose in drawing.solids[body.solid].transform.reshape(-1, 4, 4):
+            vertices = _placed(body, pose)
+            lows.append(vertices.min(axis=0))
+            highs.append(vertices.max(axis=0))
+    return np.min(lows, axis=0), np.max(highs, axis=0)
+
+
+def _placed(body: Body, pose: Array) -> Array:
+    return np.asarray(body.mesh.vertices @ pose[:3, :3].T + pose[:3, 3])

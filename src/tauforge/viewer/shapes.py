@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.pictures.solids import Body, bodies_of
+from tauforge.pictures.solids import Body, bodies_of, extent_with
 from tauforge.robots.drawing import Drawing
 from tauforge.viewer.meshes import quaternions
 
@@ -15,10 +15,14 @@ TRANSLUCENT = 0.4
 
 
 class ShapeNodes:
-    """A node for each solid that can be drawn; none where the robot has no solids."""
+    """A node for each solid that can be drawn; none where the robot has no solids.
+
+    extent: (3,) the smallest and the largest coordinates of the first drawing, m, solids included
+    """
 
     def __init__(self, api: Any, robot: str, drawing: Drawing, clicked: Any) -> None:
         self._bodies = bodies_of(robot, drawing.solids, MOST_FACES)
+        self.extent = extent_with(self._bodies, drawing)
         self._nodes = [self._added(api, body) for body in self._bodies]
         for node in self._nodes:
             node.on_click(clicked)

@@ -14,6 +14,7 @@ import struct
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any, NoReturn
 
 import numpy as np
@@ -94,10 +95,8 @@ def _check_glb(data: bytes) -> None:
 
 def _check_collada(data: bytes) -> None:
     """pycollada would unpack archives and expand entities without bound, and trimesh nodes in nodes in nodes."""
-    try:
-        import collada  # noqa: F401
-    except ImportError:
-        raise ModelError("COLLADA meshes (.dae) need pycollada", remedy="Run pip install pycollada") from None
+    if find_spec("collada") is None:
+        raise ModelError("COLLADA meshes (.dae) need pycollada", remedy="Run pip install pycollada")
     if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
         raise ModelError("expected the text of a COLLADA file")
     if b"<!DOCTYPE" in data or b"<!ENTITY" in data or b"\0" in data:

@@ -6,31 +6,46 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from tauforge.errors import ModelError
+from tauforge.field_docs import with_field_docs
 from tauforge.robots import validation
 from tauforge.robots.validation import IDENTITY_ROWS, Floats, Rows
 
 LARGEST_SIZE = 1e6  # m, of a body or a displacement: browsers draw in 32-bit numbers
 
 
+@with_field_docs
 class Box(NamedTuple):
-    """A box, its centre at the origin. size: (3,) m, the full lengths of its edges along x, y and z."""
+    """A box, its centre at the origin.
+
+    size: (3,) m, the full lengths of its edges along x, y and z
+    """
 
     size: Floats
 
 
+@with_field_docs
 class Cylinder(NamedTuple):
-    """A cylinder along z, its centre at the origin. radius, length: m"""
+    """A cylinder along z, its centre at the origin.
+
+    radius: m
+    length: m, along z
+    """
 
     radius: float
     length: float
 
 
+@with_field_docs
 class Sphere(NamedTuple):
-    """A sphere, its centre at the origin. radius: m"""
+    """A sphere, its centre at the origin.
+
+    radius: m
+    """
 
     radius: float
 
 
+@with_field_docs
 class MeshFile(NamedTuple):
     """Triangles in a file, which is read only when somebody draws.
 

@@ -14,6 +14,7 @@ import pinocchio as pin
 import pytest
 
 import tauforge as tf
+from support.engines import configuration
 from support.tolerances import OUTSIDE, error
 from support.urdf_texts import TREE, VALID, changed
 from tauforge.errors import ModelError, UnphysicalInertiaWarning, UnsupportedFeatureError
@@ -55,15 +56,6 @@ class Reference:
         J = J.reshape(6, model.nv)[:, order].copy()  # one column comes as a plain vector
         pin.framesForwardKinematics(model, data, where)
         return {"tau": tau, "M": M, "J": J, "T": data.oMf[frame].homogeneous.copy()}
-
-
-def configuration(model: Any, coordinates: Mapping[str, float]) -> np.ndarray:
-    """Pinocchio's q, in which a continuous joint is a cosine and a sine."""
-    q = pin.neutral(model)
-    for name, value in coordinates.items():
-        joint = model.joints[model.getJointId(name)]
-        q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(value), np.sin(value)) if joint.nq == 2 else value
-    return q
 
 
 def assert_agrees(path: Path, arm: SerialArm, tool: str, lock: Mapping[str, float] | None = None) -> None:

@@ -209,6 +209,7 @@ def laughs() -> str:
 
 
 MEGABYTE = 10**6
+VISUAL = '<visual><origin rpy="1 2 3"/><geometry><mesh filename="../a.stl"/></geometry></visual>'
 HOSTILE = {
     "billion-laughs": (laughs(), "DOCTYPE"),
     "external-entity": ('<!DOCTYPE r [<!ENTITY x SYSTEM "file:///etc/hostname">]><robot name="&x;"/>', "DOCTYPE"),
@@ -231,6 +232,7 @@ HOSTILE = {
     "unknown-tags": (changed("</joint>", "".join(f"<cimymnad_{i}/>" for i in range(49_000)) + "</joint>"), None),
     "near-tags": (changed("</joint>", "<Limit/>" * 49_000 + "</joint>"), None),
     "unknown-attributes": (changed("<axis", "<axis " + " ".join(f'xyz{i}=""' for i in range(80_000))), None),
+    "many-visuals": (changed('<link name="base"/>', f'<link name="base">{VISUAL * 10_000}</link>'), None),
     "many-links": ("<robot>" + "".join(f'<link name="{i}"/>' for i in range(40_000)) + END, "more than 500 links"),
     "long-names": (chain_of(400, "fixed", "n" * 400), None),
     "long-fixed-chain": (chain_of(499, "fixed"), None),
@@ -251,6 +253,7 @@ def read_or_refuse(path: Path) -> SerialArm | ModelError:
 @pytest.mark.fault(2)
 @pytest.mark.parametrize("name", HOSTILE)
 @pytest.mark.filterwarnings("ignore:.*unknown names are ignored")
+@pytest.mark.filterwarnings("ignore:.*visuals are left out")
 def test_hostile_file_is_cheap(written: Any, name: str) -> None:
     text, says = HOSTILE[name]
     path = written(text)
@@ -305,8 +308,16 @@ def mutant(valid: bytes, draw: random.Random) -> bytes:
 ONE_CHAIN = re.sub("<mimic[^>]*>", "", TREE).replace('"pan" type="continuous"', '"pan" type="fixed"')
 
 
+LOOKING = VALID.replace(
+    '<link name="base"/>',
+    '<link name="base"><visual><origin xyz="0 0 0.05" rpy="0 0 1"/><geometry><box size="0.1 0.2 0.3"/></geometry>'
+    '<material name="a"><color rgba="1 0 0 1"/></material></visual><visual><geometry>'
+    '<mesh filename="package://two/a.stl" scale="1 1 2"/></geometry></visual></link>',
+)
+
+
 @pytest.mark.fault(2)
-@pytest.mark.parametrize("valid", [VALID, ONE_CHAIN], ids=["two", "tree"])
+@pytest.mark.parametrize("valid", [VALID, ONE_CHAIN, LOOKING], ids=["two", "tree", "looking"])
 def test_mutants_give_an_arm_or_a_model_error(written: Any, valid: str) -> None:
     draw = random.Random(20)
     arms = 0
@@ -317,10 +328,12 @@ def test_mutants_give_an_arm_or_a_model_error(written: Any, valid: str) -> None:
             warnings.simplefilter("ignore", UnphysicalInertiaWarning)
             warnings.filterwarnings("ignore", ".*no moving link has mass", UserWarning)
             warnings.filterwarnings("ignore", ".*unknown names are ignored", UserWarning)
+            warnings.filterwarnings("ignore", ".*visuals are left out", UserWarning)
             result = read_or_refuse(path)
         if isinstance(result, SerialArm):
             arms += 1
             numbers = [result.tool, *(joint.before for joint in result.joints), result.inertial_parameters]
+            numbers += [visual.placement for visual in result.visuals]
             assert all(np.isfinite(number).all() for number in numbers)
         else:
             assert "robot.urdf" in str(result)
@@ -330,9 +343,11 @@ def test_mutants_give_an_arm_or_a_model_error(written: Any, valid: str) -> None:
 # ------------------------------------------------------------------------------------------------ nothing else opened
 
 WATCHER = """
-import json, sys
+import json, sys, warnings
 from pathlib import Path
 from tauforge.robots.readers.urdf import read_urdf
+
+warnings.simplefilter("ignore")  # to print one, Python looks for the line of code
 
 events = []
 watched = ("open", "socket", "os.", "subprocess", "urllib", "shutil", "pathlib", "glob", "ctypes", "import")

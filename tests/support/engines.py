@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 import mujoco
 import numpy as np
 import pinocchio as pin
@@ -23,6 +26,15 @@ def offset_transform(joint: tf.Joint) -> np.ndarray:
     else:
         T[2, 3] = joint.offset
     return T
+
+
+def configuration(model: Any, coordinates: Mapping[str, float]) -> np.ndarray:
+    """Pinocchio's q, in which a continuous joint is a cosine and a sine."""
+    q = pin.neutral(model)
+    for name, value in coordinates.items():
+        joint = model.joints[model.getJointId(name)]
+        q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(value), np.sin(value)) if joint.nq == 2 else value
+    return q
 
 
 def pinocchio_model(arm: tf.SerialArm, *, moving_base: bool = False) -> pin.Model:

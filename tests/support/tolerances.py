@@ -11,6 +11,7 @@ from tauforge.analysis.comparison import relative_error
 
 FORMULATIONS = 1e-12  # formulations against each other
 OUTSIDE = 1e-10  # against other people's engines
+PLACED = 1e-12  # poses of bodies, against other people's engines
 ROUNDING = 1e-13  # the same quantity by two short routes in float64
 SINGLE = 1e-5  # float32 against float64 on the same rounded inputs
 INTEGRATED = 1e-9  # two adaptive integrators with relative tolerances of 1e-12, over less than a second

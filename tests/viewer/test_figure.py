@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from tauforge.pictures import unit_bodies
+from tauforge.pictures.triangles import Mesh
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.viewer import colours, figure, meshes
 from tauforge.viewer.named_places import named_places
@@ -14,8 +16,8 @@ from tauforge.viewer.surroundings import surroundings
 NAMES = tf.catalogue()
 
 
-@pytest.mark.parametrize("mesh", [meshes.cylinder(), meshes.cone(), meshes.ball()])
-def test_unit_bodies_are_closed_and_face_outwards(mesh: meshes.Mesh) -> None:
+@pytest.mark.parametrize("mesh", [unit_bodies.cylinder(), unit_bodies.cone(), unit_bodies.ball(), unit_bodies.box()])
+def test_unit_bodies_are_closed_and_face_outwards(mesh: Mesh) -> None:
     corners = mesh.vertices[mesh.faces]
     volume = np.einsum("fi,fi->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
     assert volume > 0.9

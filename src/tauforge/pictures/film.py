@@ -11,13 +11,24 @@ from tauforge.arrays import Array
 from tauforge.pictures.animation_data import actuator_data, drawing_of
 from tauforge.pictures.animation_frames import AnimationFrames
 from tauforge.pictures.film_panel import FilmPanel
-from tauforge.pictures.in_space import draw_body, draw_forces, draw_ghost, draw_ring, finish, new_figure, space_axes
+from tauforge.pictures.in_space import (
+    draw_body,
+    draw_forces,
+    draw_ghost,
+    draw_ring,
+    draw_solids,
+    finish,
+    new_figure,
+    space_axes,
+)
+from tauforge.pictures.solids import bodies_of, extent_with
 from tauforge.plots.line_styles import PALETTE
 from tauforge.robots.robot import Robot
 
 HEIGHT = 5.4  # inches of the page that is drawn: letters grow with the picture
 SPACE = (0.0, 0.03, 0.64, 0.9)  # left, bottom, width, height of the part with the robot
 ZOOM = 0.92
+MOST_FACES = 400  # of one solid: they are drawn anew for every frame
 WITHIN, NEAR, BEYOND = "#0a8a5f", "#d98200", "#d3222a"  # colours of a force up to 80 % of its limit, up to it, beyond
 
 
@@ -35,7 +46,8 @@ class Film:
         self.canvas, self.axes = self._stage()
         self.panel = FilmPanel(self.canvas.figure, self.actuators, frames)
         self.clock = self._titled(title)
-        low, high = self.drawing.extent
+        self.bodies = bodies_of(robot.name, self.drawing.solids, MOST_FACES)
+        low, high = extent_with(self.bodies, self.drawing)
         self.extent = float((high - low).max()) or 1.0
         finish(self.axes, low, high, self.extent, ZOOM)
         self.canvas.draw()  # which also finds the projection that moving parts need
@@ -66,6 +78,7 @@ class Film:
     def _draw_robot(self, k: int) -> None:
         if self.target is not None:
             draw_ghost(self.axes, self.target, k)
+        draw_solids(self.axes, self.bodies, self.drawing, k, 1.0)
         draw_body(self.axes, self.drawing, k, 1.0)
         if self.drawing.actions:
             force = self.frames.force[k]

@@ -10,6 +10,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.pictures.force_lines import TURN, force_line
+from tauforge.pictures.solids import Body, corners_at
 from tauforge.robots.drawing import Action, Drawing
 
 # colour, width in points; parts of other names look like links
@@ -25,6 +26,8 @@ GHOST = "#7a4fc0"
 AXES = ("#c2261b", "#15803d", "#1d4ed8")  # x, y, z of a frame
 MARGIN = 0.08  # of the extent
 FRAME = 0.1  # of the extent
+SOLID = 0.4  # opacity of what the robot looks like: joints and links are seen through it
+MOST_FACES = 1_500  # of one solid: matplotlib sorts and draws each by itself
 ZOOM = 0.88  # leaves room for the labels of the axes
 
 
@@ -58,6 +61,19 @@ def draw_body(axes: Any, drawing: Drawing, k: int, strength: float) -> None:
         places = [point.place[k] for point in drawing.points if point.part == part]
         if places:
             axes.scatter(*np.array(places).T, marker=mark, s=size, color=colour, alpha=strength, depthshade=False)
+
+
+def draw_solids(axes: Any, bodies: Sequence[Body], drawing: Drawing, k: int, strength: float) -> None:
+    """What the robot looks like, translucent. One collection, because matplotlib sorts by depth within one only."""
+    if not bodies:
+        return
+    from mpl_toolkits.mplot3d.art3d import Poly3DCollection
+
+    corners = corners_at(bodies, drawing, k)
+    opacities = [(*body.rgba[:3], SOLID * strength * body.rgba[3]) for body in bodies]
+    colours = np.repeat(opacities, [len(each) for each in corners], axis=0)
+    surface = Poly3DCollection(np.concatenate(corners), facecolors=colours, linewidths=0, shade=True)
+    axes.add_collection3d(surface, autolim=False)
 
 
 def draw_ghost(axes: Any, drawing: Drawing, k: int) -> None:

@@ -12,8 +12,20 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
 from tauforge.files import written_whole
-from tauforge.pictures.in_space import FORCE, FRAME, draw_body, draw_forces, draw_frame, finish, new_figure, space_axes
+from tauforge.pictures.in_space import (
+    FORCE,
+    FRAME,
+    MOST_FACES,
+    draw_body,
+    draw_forces,
+    draw_frame,
+    draw_solids,
+    finish,
+    new_figure,
+    space_axes,
+)
 from tauforge.pictures.schematic import schematic as draw_schematic
+from tauforge.pictures.solids import bodies_of, extent_with
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.robot import Robot, check_robot
 
@@ -29,6 +41,7 @@ def plot(
     forces: ArrayLike | None = None,
     frames: bool | Sequence[str] | None = None,
     schematic: bool = False,
+    shapes: bool = True,
     axes: Any = None,
 ) -> Any:
     """A matplotlib Figure with the robot in space: links or legs, joints, mass centres, actuator forces.
@@ -41,6 +54,7 @@ def plot(
     forces:   (m,) or (k, m) N m or N: an arrow for each actuator, along its axis or about it. The longest is that of
               the largest force, and of the largest torque
     frames:   True for all frames, or their names, such as ["tool"]; default none, and all in a schematic
+    shapes:   whether bodies and meshes of the robot's file are drawn, translucent; a schematic has none
     axes:     matplotlib axes to draw into instead of a new figure, with projection="3d" unless it is a schematic
     """
     check_robot("robot", robot)
@@ -55,9 +69,11 @@ def plot(
     axes = _new_axes(robot.name) if axes is None else axes
     if not hasattr(axes, "set_zlabel"):
         raise ShapeError("axes", expected="matplotlib axes with projection='3d'", got=type(axes).__name__)
-    low, high = drawing.extent
+    bodies = bodies_of(robot.name, drawing.solids, MOST_FACES) if shapes else []
+    low, high = extent_with(bodies, drawing)
     size = float((high - low).max()) or 1.0
     for k, strength in enumerate(np.linspace(FAINTEST if len(positions) > 1 else 1.0, 1.0, len(positions))):
+        draw_solids(axes, bodies, drawing, k, float(strength))
         draw_body(axes, drawing, k, float(strength))
         for name in chosen:
             draw_frame(axes, next(f.transform for f in drawing.frames if f.name == name)[k], FRAME * size, strength)

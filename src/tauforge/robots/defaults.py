@@ -131,6 +131,7 @@ def summary(robot: Robot) -> Summary:
 def data(robot: Robot) -> dict[str, Any]:
     made: type = type(robot)
     if dataclasses.is_dataclass(made):
-        return {field.name: getattr(robot, field.name) for field in dataclasses.fields(made)}
+        # without what is for pictures alone, which is not in `repr` either
+        return {field.name: getattr(robot, field.name) for field in dataclasses.fields(made) if field.repr}
     coordinates, actuators = ([x._asdict() for x in xs] for xs in (robot.coordinates, robot.actuators))
     return {"name": robot.name, "gravity": robot.gravity, "coordinates": coordinates, "actuators": actuators}

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.robots.visuals import Shape
 
 
 class Segment(NamedTuple):
@@ -67,6 +68,21 @@ class Ellipsoid(NamedTuple):
     semi_axes: Array
 
 
+class Solid(NamedTuple):
+    """A body as its description shows it.
+
+    name:      what it is a part of
+    transform: (..., 4, 4) world <- shape
+    shape:     Box, Cylinder, Sphere or MeshFile; a file is read by whoever draws it
+    rgba:      (4,) 0 to 1, or None where the description has no colour
+    """
+
+    name: str
+    transform: Array
+    shape: Shape
+    rgba: tuple[float, ...] | None = None
+
+
 class Reaction(NamedTuple):
     """What one body exerts on the next at a joint.
 
@@ -90,6 +106,7 @@ class Drawing(NamedTuple):
     frames:     base, links, tool or platform; that of the robot's moved body has its name
     actions:    one for each actuator, in their order; empty where the robot does not say
     ellipsoids: of bodies with a mass and an inertia
+    solids:     what the bodies look like; none where the description does not say
     """
 
     points: tuple[Point, ...] = ()
@@ -97,10 +114,11 @@ class Drawing(NamedTuple):
     frames: tuple[Frame, ...] = ()
     actions: tuple[Action, ...] = ()
     ellipsoids: tuple[Ellipsoid, ...] = ()
+    solids: tuple[Solid, ...] = ()
 
     @property
     def extent(self) -> tuple[Array, Array]:
-        """(3,) the smallest and the largest coordinates of all that is drawn."""
+        """(3,) the smallest and the largest coordinates of points, segments and frames."""
         places = [point.place for point in self.points]
         places += [end for segment in self.segments for end in (segment.start, segment.end)]
         places += [frame.transform[..., :3, 3] for frame in self.frames]

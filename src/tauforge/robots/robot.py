@@ -58,8 +58,8 @@ class Robot(ABC):
     3. **Model**: `varied_model(values)`, what the formulas take first, with the given fields (flat lists of scalars)
        instead of the robot's own; `varying_fields`, their names and core shapes; `own_values` of them; `check_varying`.
        `identity` is a text that determines the model, or None: then every kernel is identified by its graph.
-    4. **Drawing**: `drawing(position)`, the points, segments and frames that pictures show. `reactions` are what its
-       joints carry, with places to draw them; none by default.
+    4. **Drawing**: `drawing(position)`, the points, segments, frames and solids that pictures show. `reactions` are
+       what its joints carry, with places to draw them; none by default.
     5. **Dynamics**: `inverse_dynamics`, `forward_dynamics`, their derivatives and `energy`. External wrenches have the
        keyword `wrench_argument`; payload= and base_motion= where physics allows. `formulations` are the names by which
        inverse dynamics can be computed, chosen by the keyword `formulation_argument`, an option of the table's entry;

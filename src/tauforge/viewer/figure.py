@@ -10,9 +10,10 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.pictures.animation_data import outlines
 from tauforge.pictures.force_lines import force_line
+from tauforge.pictures.triangles import Mesh
 from tauforge.robots.drawing import Drawing, Reaction, Segment
 from tauforge.viewer import colours
-from tauforge.viewer.meshes import Mesh, Placed, along, plate, quaternions
+from tauforge.viewer.meshes import Placed, along, plate, quaternions
 
 # all in shares of the robot's extent
 LINK_RADIUS, SLEEVE_RADIUS, ROD_RADIUS, EDGE_RADIUS = 0.02, 0.016, 0.009, 0.007

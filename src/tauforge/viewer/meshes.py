@@ -1,8 +1,7 @@
-"""Unit bodies as triangles, and how many of one kind are placed: quaternions, places and scales."""
+"""How many bodies of one kind are placed: quaternions, places and scales; and plates."""
 
 from __future__ import annotations
 
-from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -10,16 +9,7 @@ import numpy as np
 from tauforge.algebra.rotations import Quaternion, quaternion_of_rotation
 from tauforge.algebra.vectors import Matrix
 from tauforge.arrays import Array
-
-AROUND = 20
-RINGS = 10
-
-
-class Mesh(NamedTuple):
-    """vertices: (v, 3); faces: (f, 3) places of vertices, counterclockwise from outside."""
-
-    vertices: Array
-    faces: Array
+from tauforge.pictures.triangles import Mesh
 
 
 class Placed(NamedTuple):
@@ -31,40 +21,6 @@ class Placed(NamedTuple):
     places: Array
     wxyzs: Array
     scales: Array
-
-
-def _revolved(profile: list[tuple[float, float]]) -> Mesh:
-    """A surface about z from its profile: radius and height of every ring, from the bottom up."""
-    angles = np.linspace(0.0, 2 * np.pi, AROUND, endpoint=False)
-    rings = [np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(AROUND, z)]) for r, z in profile]
-    k, after = np.arange(AROUND), (np.arange(AROUND) + 1) % AROUND
-    faces = []
-    for ring in range(len(profile) - 1):
-        low, high = ring * AROUND, (ring + 1) * AROUND
-        faces += [
-            np.column_stack([low + k, low + after, high + after]),
-            np.column_stack([low + k, high + after, high + k]),
-        ]
-    return Mesh(np.concatenate(rings).astype(np.float32), np.concatenate(faces).astype(np.uint32))
-
-
-@cache
-def cylinder() -> Mesh:
-    """Radius 1, from 0 to 1 along z, with rims so that its ends look flat."""
-    return _revolved([(0.0, 0.0), (1.0, 0.0), (1.0, 0.0), (1.0, 1.0), (1.0, 1.0), (0.0, 1.0)])
-
-
-@cache
-def cone() -> Mesh:
-    """Radius 1 at 0, its tip at 1 along z."""
-    return _revolved([(0.0, 0.0), (1.0, 0.0), (1.0, 0.0), (0.0, 1.0)])
-
-
-@cache
-def ball() -> Mesh:
-    """Radius 1."""
-    angles = np.linspace(-np.pi / 2, np.pi / 2, RINGS + 1)
-    return _revolved([(float(np.cos(a)), float(np.sin(a))) for a in angles])
 
 
 def plate(corners: Array, thickness: float) -> Mesh:

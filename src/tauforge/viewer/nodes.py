@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tauforge.viewer import meshes
+from tauforge.pictures import unit_bodies
+from tauforge.pictures.triangles import Mesh
 from tauforge.viewer.figure import Arrows, Bodies
 
 
@@ -16,7 +17,7 @@ class ArrowNodes:
         if len(arrows.lines):
             self.shafts = api.add_line_segments(f"{name}/shafts", arrows.lines, arrows.line_rgb, thickness=width)
         heads = Bodies(arrows.heads, ("",) * len(arrows.head_rgb), arrows.head_rgb)
-        self.heads = added(api, f"{name}/heads", heads, meshes.cone(), None)
+        self.heads = added(api, f"{name}/heads", heads, unit_bodies.cone(), None)
 
     @property
     def visible(self) -> bool:
@@ -40,7 +41,7 @@ class Absent:
         """There is nothing to click on."""
 
 
-def added(api: Any, name: str, bodies: Bodies, mesh: meshes.Mesh, opacity: float | None) -> Any:
+def added(api: Any, name: str, bodies: Bodies, mesh: Mesh, opacity: float | None) -> Any:
     """A node of many bodies of one shape."""
     if not bodies.names:
         return Absent()

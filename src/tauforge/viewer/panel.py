@@ -23,6 +23,7 @@ from tauforge.viewer.scene import Shown
 
 GROUPS = ("position", "velocity", "acceleration")
 CHECKBOXES = (
+    ("shapes", "Shapes", "Bodies and meshes of the robot's file"),
     ("forces", "Forces of actuators", "Arrows along or around the axes of the actuators"),
     ("reactions", "Reactions of joints", "Forces (dark) and moments (light) that the joints carry"),
     ("centres", "Centres of mass", ""),
@@ -142,7 +143,9 @@ class Panel:
     def _build_shown(self, gui: Any) -> None:
         start = Shown()
         self.checkboxes = {
-            name: gui.add_checkbox(label, getattr(start, name), hint=hint or None) for name, label, hint in CHECKBOXES
+            name: gui.add_checkbox(label, getattr(start, name), hint=hint or None)
+            for name, label, hint in CHECKBOXES
+            if name != "shapes" or len(self._session.scene.shapes)
         }
         for box in self.checkboxes.values():
             box.on_update(from_user(lambda _: self._session.show(self.shown())))

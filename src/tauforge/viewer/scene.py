@@ -8,15 +8,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.pictures import unit_bodies
+from tauforge.pictures.triangles import Mesh
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.robot import Robot
 from tauforge.viewer import colours, figure, meshes
 from tauforge.viewer.figure import Bodies
 from tauforge.viewer.named_places import named_places
 from tauforge.viewer.nodes import Absent, ArrowNodes, added, place
+from tauforge.viewer.shapes import ShapeNodes
 from tauforge.viewer.surroundings import Surroundings
 
 GHOST_OPACITY, ELLIPSOID_OPACITY, PLATE_OPACITY = 0.4, 0.35, 0.75
+FADED = 0.25  # opacity of the bars behind shapes
 GHOST_RADIUS = 0.9  # of the robot's bars
 SHAFT = 0.006  # of the robot's extent
 AXES_LENGTH, AXES_RADIUS = 0.07, 0.0035  # likewise
@@ -27,6 +31,7 @@ PATH_WIDTH = 0.003
 class Shown(NamedTuple):
     """What of the scene is visible."""
 
+    shapes: bool = True
     forces: bool = True
     reactions: bool = False
     centres: bool = False
@@ -44,11 +49,11 @@ class Scene:
         self._shown, self._picked = Shown(), ""
         self._naming = threading.Lock()  # clicks come from viser's thread, moves from ours
         drawing = robot.drawing(np.asarray(robot.pictured_position, float))
-        self._bars = self._bodies("/robot/bars", figure.bars(drawing, self.size), meshes.cylinder())
-        self._joints = self._bodies("/robot/joints", self._joint_balls(drawing), meshes.ball())
-        self._centres = self._bodies("/robot/centres", self._centre_balls(drawing), meshes.ball())
+        self._bars = self._bodies("/robot/bars", figure.bars(drawing, self.size), unit_bodies.cylinder())
+        self._joints = self._bodies("/robot/joints", self._joint_balls(drawing), unit_bodies.ball())
+        self._centres = self._bodies("/robot/centres", self._centre_balls(drawing), unit_bodies.ball())
         self._ellipsoids = self._bodies(
-            "/robot/ellipsoids", figure.ellipsoids(drawing, self.size), meshes.ball(), ELLIPSOID_OPACITY
+            "/robot/ellipsoids", figure.ellipsoids(drawing, self.size), unit_bodies.ball(), ELLIPSOID_OPACITY
         )
         self._plates = [
             api.add_mesh_simple(
@@ -61,8 +66,9 @@ class Scene:
             )
             for k, (part, mesh) in enumerate(figure.plates(drawing, self.size))
         ]
+        self.shapes = ShapeNodes(api, robot.name, drawing, self._clicked)
         self._ghost = self._bodies(
-            "/ghost", self._ghost_bars(drawing), meshes.cylinder(), GHOST_OPACITY, clickable=False
+            "/ghost", self._ghost_bars(drawing), unit_bodies.cylinder(), GHOST_OPACITY, clickable=False
         )
         self._ghost.visible = False
         self._frames = self._axes("/robot/frames", drawing, None)
@@ -81,6 +87,9 @@ class Scene:
     def show(self, shown: Shown) -> None:
         """Makes parts visible or not; the next `move` brings their places up to date."""
         self._shown = shown
+        inside = shown.centres or shown.ellipsoids or shown.frames or shown.reactions
+        self.shapes.show(shown.shapes, translucent=inside)
+        self._bars.opacity = FADED if shown.shapes and len(self.shapes) else None
         self._forces.visible = shown.forces
         self._centres.visible, self._ellipsoids.visible = shown.centres, shown.ellipsoids
         self._frames.visible = shown.frames
@@ -98,6 +107,8 @@ class Scene:
         size, shown = self.size, self._shown
         place(self._bars, figure.bars(drawing, size))
         place(self._joints, self._joint_balls(drawing))
+        if shown.shapes:
+            self.shapes.place(drawing)
         if shown.centres:
             place(self._centres, self._centre_balls(drawing))
         if shown.ellipsoids:
@@ -134,7 +145,7 @@ class Scene:
             self._path.append(self.api.add_line_segments("/path", lines, colour, thickness=width))
         if len(singular):
             marks = figure.marks(singular, "singular", MARK_RADIUS * self.size, colours.OVER)
-            self._path.append(self._bodies("/singular", marks, meshes.ball(), clickable=False))
+            self._path.append(self._bodies("/singular", marks, unit_bodies.ball(), clickable=False))
 
     def pick(self, origin: Array, direction: Array) -> str:
         """Shows the name of what a ray hits, or hides it again; returns the name."""
@@ -158,7 +169,7 @@ class Scene:
         return bars._replace(placed=thin, rgb=colours.rgb_rows([colours.GHOST] * len(bars.names)))
 
     def _bodies(
-        self, name: str, bodies: Bodies, mesh: meshes.Mesh, opacity: float | None = None, clickable: bool = True
+        self, name: str, bodies: Bodies, mesh: Mesh, opacity: float | None = None, clickable: bool = True
     ) -> Any:
         node = added(self.api, name, bodies, mesh, opacity)
         if clickable:

@@ -46,8 +46,8 @@ class Session:
         self._following = False  # the clip decides the state, not the sliders
         self._largest: dict[str, float] = {}  # forces by unit, since the arrows were last scaled anew
         around = surroundings(self.robot)
-        furnish(server, around)
         self.scene = Scene(server.scene, self.robot, around)
+        furnish(server, surroundings(self.robot, self.scene.shapes.extent))
         self.gizmo = Gizmo(server.scene, self.robot, around.size, self)
         self.panel = Panel(server.gui, evaluation, [clip.frames.position for clip in clips], self)
         with self.panel.tabs.add_tab("Play"):

@@ -27,12 +27,15 @@ class Surroundings(NamedTuple):
     ground: Array
 
 
-def surroundings(robot: Robot) -> Surroundings:
-    """UnsupportedFeatureError for a robot without a drawing."""
+def surroundings(robot: Robot, extent: tuple[Array, Array] | None = None) -> Surroundings:
+    """UnsupportedFeatureError for a robot without a drawing.
+
+    extent: (3,) the smallest and the largest coordinates to be seen, m; default those of the drawing
+    """
     drawing = robot.drawing(np.asarray(robot.pictured_position, float))
     if not drawing.points and not drawing.segments:
         raise UnsupportedFeatureError(f"{robot.name} has no drawing", field="drawing")
-    low, high = drawing.extent
+    low, high = drawing.extent if extent is None else extent
     gravity = np.asarray(robot.gravity, float)
     strength = float(np.linalg.norm(gravity))
     up = -gravity / strength if strength else np.array([0.0, 0.0, 1.0])

@@ -17,9 +17,11 @@ from tauforge.robots import validation
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.provenance import Source
 from tauforge.robots.readers.urdf_tree import LETTERS, NO_BODY, Body, Mimic, Tree, UrdfJoint, listed, near, read_tree
+from tauforge.robots.readers.urdf_visuals import read_visuals
 from tauforge.robots.readers.xml_lines import Element, read_xml, shown
 from tauforge.robots.serial.joint import Joint
 from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.visuals import Visual
 
 SAME = 1e-9  # of two coordinates of one joint, rad or m, and relative to them
 
@@ -64,6 +66,7 @@ def arm_of(robot: Element, *, tip: str | None = None, lock: Mapping[str, float] 
             tool=validation.from_transform(seats[tool.link].placement),
             name=tree.robot.text("name"),
             sources=(Source(("tool",), f"the frame of link {shown(tool.link)} of the URDF", tool.reason),),
+            visuals=_visuals(robot, seats, chain),
         )
     except ModelError as error:
         raise error.located(robot.file) from None
@@ -293,6 +296,22 @@ def _arm_joint(joint: UrdfJoint, seats: dict[str, Seat], body: Body) -> Joint:
         max_force=joint.max_force,
         name=joint.name,
     )
+
+
+def _visuals(robot: Element, seats: dict[str, Seat], chain: Sequence[UrdfJoint]) -> tuple[Visual, ...]:
+    """The visuals of what the arm consists of; those on branches that are left out are left out with them.
+
+    The link frame of a joint is that of the URDF's child link, see `_arm_joint`, so what fixed joints hold is placed in
+    it by its seat.
+    """
+    frames: dict[str | None, int] = {None: 0} | {joint.name: i for i, joint in enumerate(chain, 1)}
+    found = []
+    for link, origin, shape, rgba in read_visuals(robot):
+        carrier, placement = seats[link]
+        if carrier in frames:
+            rows = validation.from_transform(placement.then(origin))
+            found.append(Visual(name=link, link=frames[carrier], placement=rows, shape=shape, rgba=rgba))
+    return tuple(found)
 
 
 def _rotation_to(axis: Vector) -> Matrix:

@@ -1,6 +1,7 @@
 """The tree of a URDF file: links and joints, read strictly.
 
-Visuals, collisions, materials, transmissions and simulator tags are passed over; no file but the URDF is opened.
+Collisions, transmissions and simulator tags are passed over, visuals are read by `urdf_visuals`; no file but the URDF
+is opened.
 """
 
 from __future__ import annotations
@@ -137,10 +138,11 @@ def _read_body(link: Element) -> Body:
         raise mass_element.fault(f"expected a mass >= 0, got {mass}", field="mass value")
     xx, xy, xz, yy, yz, zz = (inertia_element.number(moment) for moment in MOMENTS)
     inertia = Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
-    return Body(mass, ZERO, inertia).seen_from(_read_origin(inertial))
+    return Body(mass, ZERO, inertia).seen_from(read_origin(inertial))
 
 
-def _read_origin(owner: Element) -> Transform:
+def read_origin(owner: Element) -> Transform:
+    """The frame of the <origin> in an element, seen from the frame around it."""
     origin = owner.optional_child("origin")
     if origin is None:
         return NO_DISPLACEMENT
@@ -160,7 +162,7 @@ def _read_joint(joint: Element) -> UrdfJoint:
         type=kind,
         parent=joint.child("parent").text("link"),
         child=joint.child("child").text("link"),
-        origin=_read_origin(joint),
+        origin=read_origin(joint),
     )
     if kind not in LETTERS:
         return common

@@ -25,6 +25,7 @@ from tauforge.robots.robot import Robot
 from tauforge.robots.serial.joint import CONVENTIONS, JOINT_FIELDS, Joint
 from tauforge.robots.serial.model import ArmNumbers
 from tauforge.robots.validation import IDENTITY_ROWS, Floats, Rows, to_transform
+from tauforge.robots.visuals import Visual, check_visuals
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
@@ -43,6 +44,7 @@ class ArmDescription(Robot):
     gravity:       (3,) m/s^2, acceleration of free fall, world axes
     coulomb_speed: rad/s or m/s; above 0 it smooths Coulomb friction to tanh(qd / coulomb_speed)
     convention:    "standard" or "modified" DH, or "general"
+    visuals:       what links look like, for pictures alone: no equality, kernel or file depends on them
     """
 
     joints: tuple[Joint, ...]
@@ -54,6 +56,7 @@ class ArmDescription(Robot):
     convention: str = "general"
     known_exceptions: tuple[KnownException, ...] = ()
     sources: tuple[Source, ...] = dataclasses.field(default=(), compare=False)
+    visuals: tuple[Visual, ...] = dataclasses.field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         def put(field: str, value: Any) -> None:
@@ -90,6 +93,7 @@ class ArmDescription(Robot):
             raise ModelError(
                 f"expected 0 or at least {SMALLEST_COULOMB_SPEED:g}, got {self.coulomb_speed:g}", field="coulomb_speed"
             )
+        put("visuals", check_visuals(self.visuals, len(self.joints)))
         if not all(isinstance(exception, KnownException) for exception in self.known_exceptions):
             raise ModelError("expected a sequence of KnownException", field="known_exceptions")
         bodies = {self.body_name(i): joint.inertia for i, joint in enumerate(self.joints)}
@@ -168,6 +172,8 @@ class ArmDescription(Robot):
             column = validation.per_joint(value, len(joints), key)
             for i, (joint, entry) in enumerate(zip(joints, column, strict=True)):
                 joints[i] = self._changed(joint, key, entry)
+        if len(joints) != self.n:  # another arm, whose links nobody has drawn
+            changes.setdefault("visuals", ())
         return dataclasses.replace(self, joints=tuple(joints), **changes)
 
     def _changed(self, joint: Joint, key: str, value: Any) -> Joint:
@@ -213,7 +219,7 @@ class ArmDescription(Robot):
         return self.replace(motor_inertia=[0.0] * self.n)
 
     def save(self, path: str | Path) -> None:
-        """Write the arm as TOML; `tauforge.load` reads it back equal."""
+        """Write the arm as TOML; `tauforge.load` reads it back equal. Visuals are not written."""
         from tauforge.robots.readers.arm_toml import write  # a reader imports this module
 
         write(cast("SerialArm", self), Path(path))

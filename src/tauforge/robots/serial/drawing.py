@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.robots.drawing import Action, Drawing, Frame, Point, Reaction, Segment, inertia_ellipsoid
+from tauforge.robots.drawing import Action, Drawing, Frame, Point, Reaction, Segment, Solid, inertia_ellipsoid
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
 
 
 def drawn(arm: SerialArm, position: ArrayLike) -> Drawing:
-    """Joints where they are, links from joint to joint and on to the tool, mass centres and frames.
+    """Joints where they are, links from joint to joint and on to the tool, mass centres, frames and visuals.
 
     position: (..., n) joint coordinates
     """
@@ -43,7 +43,11 @@ def drawn(arm: SerialArm, position: ArrayLike) -> Drawing:
         for i, joint in enumerate(arm.joints)
     )
     ellipsoids = tuple(body for body in bodies if body is not None)
-    return Drawing((*joints, *centres), segments, (*named, Frame("tool", tool)), actions, ellipsoids)
+    solids = tuple(
+        Solid(visual.name, frames[..., visual.link, :, :] @ np.array(visual.placement), visual.shape, visual.rgba)
+        for visual in arm.visuals
+    )
+    return Drawing((*joints, *centres), segments, (*named, Frame("tool", tool)), actions, ellipsoids, solids)
 
 
 def reactions(

@@ -47,6 +47,7 @@ class SerialArm(ArmDescription):
     gravity:       (3,) m/s^2, acceleration of free fall, world axes
     coulomb_speed: rad/s or m/s; above 0 it smooths Coulomb friction to tanh(qd / coulomb_speed)
     convention:    "standard" or "modified" DH, or "general"
+    visuals:       what links look like, for pictures alone: no equality, kernel or file depends on them
     """
 
     kind = "serial arm"

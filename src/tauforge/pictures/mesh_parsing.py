@@ -1,0 +1,158 @@
+"""The content of mesh files as triangles, by trimesh.
+
+Files come from anyone. What could cost time or memory out of proportion to a file's size is refused before trimesh
+sees it, and nothing that a mesh refers to, such as materials and textures, is opened.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import logging
+import re
+import struct
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
+from typing import Any, NoReturn
+
+import numpy as np
+
+from tauforge.errors import ModelError
+from tauforge.pictures.triangles import Mesh
+
+MOST_FACES = 1_000_000
+MOST_ROWS = 10_000_000  # that the tables of a GLB file promise
+MOST_PARTS = 2_000  # nodes and surfaces of a GLB file: trimesh handles each by itself
+MOST_INSTANCES = 20  # nodes that stand for others in a COLLADA file
+TOO_MANY = f"the mesh has more than {MOST_FACES:,} triangles"
+FEWER = "Give it fewer triangles"
+
+
+def parsed_mesh(data: bytes, kind: str) -> Mesh:
+    """The triangles of a file's content, in m, shapes (v, 3) and (f, 3).
+
+    kind: "stl", "obj", "ply", "glb" or "dae"
+    ModelError for a broken file, one with more than a million triangles, or where trimesh or pycollada is missing.
+    """
+    try:
+        import trimesh
+    except ImportError:
+        raise ModelError("meshes need trimesh", remedy="Run pip install tauforge[viewer]") from None
+    options: dict[str, Any] = {"file_type": kind, "resolver": NoOtherFiles(), "process": False}
+    if kind != "dae":
+        options["skip_materials"] = True
+    try:
+        with _silence():
+            return _whole(trimesh.load_scene(io.BytesIO(_modest(data, kind)), **options), trimesh.Trimesh)
+    except ModelError:
+        raise
+    except Exception as error:  # whatever parsers meet in a broken file
+        reason = " ".join(str(error).split())[:100]
+        raise ModelError(f"trimesh cannot read the mesh: {type(error).__name__}: {reason}") from None
+
+
+def _modest(data: bytes, kind: str) -> bytes:
+    """The content, if it costs no more than its size suggests."""
+    match kind:
+        case "obj":
+            return _corners_and_faces(data)
+        case "glb":
+            _check_glb(data)
+        case "dae":
+            _check_collada(data)
+    return data
+
+
+def _corners_and_faces(data: bytes) -> bytes:
+    """An OBJ file without groups and materials, which trimesh would go through one by one, nor normals and textures."""
+    lines = re.sub(rb"\\\r?\n", b" ", data).splitlines()
+    faces = [line for line in lines if line.startswith((b"f ", b"f\t"))]
+    if len(faces) > MOST_FACES:
+        raise ModelError(TOO_MANY, remedy=FEWER)
+    corners = [b" ".join(line.split()[:4]) for line in lines if line.startswith((b"v ", b"v\t"))]
+    return b"\n".join([*corners, *(re.sub(rb"/[-+0-9]*", b"", line) for line in faces)])
+
+
+def _check_glb(data: bytes) -> None:
+    """A few letters may promise tables of any length, and repeat a surface any number of times."""
+    length, chunk = struct.unpack_from("<I4s", data, 12)
+    if chunk != b"JSON":
+        raise ModelError("expected a GLB file that begins with its JSON")
+    tree = json.loads(data[20 : 20 + length])
+    if any("uri" in buffer for buffer in tree.get("buffers", [])):
+        raise ModelError("the mesh has its numbers in another file, which is not opened")
+    surfaces = [surface for mesh in tree.get("meshes", []) for surface in mesh["primitives"]]
+    if len(tree.get("nodes", [])) > MOST_PARTS or len(surfaces) > MOST_PARTS:
+        raise ModelError(f"the mesh has more than {MOST_PARTS:,} parts", remedy="Join them")
+    rows = [abs(table["count"]) for table in tree.get("accessors", [])]
+    tables = [[*surface["attributes"].values(), surface.get("indices")] for surface in surfaces]
+    used = [rows[k] for own in tables for k in own if k is not None]  # one table may be that of many surfaces
+    if sum(rows) > MOST_ROWS or sum(used) > MOST_ROWS:
+        raise ModelError(TOO_MANY, remedy=FEWER)
+
+
+def _check_collada(data: bytes) -> None:
+    """pycollada would unpack archives and expand entities without bound, and trimesh nodes in nodes in nodes."""
+    if find_spec("collada") is None:
+        raise ModelError("COLLADA meshes (.dae) need pycollada", remedy="Run pip install pycollada")
+    if not data.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
+        raise ModelError("expected the text of a COLLADA file")
+    if b"<!DOCTYPE" in data or b"<!ENTITY" in data or b"\0" in data:
+        raise ModelError("a DOCTYPE is not accepted: it could define entities")
+    if data.count(b"instance_node") > 2 * MOST_INSTANCES:  # with names at both ends
+        raise ModelError(f"the mesh has more than {MOST_INSTANCES} instances of nodes")
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    """Without what the library says by itself, which quotes the file; we say what matters."""
+    log = logging.getLogger("trimesh")
+    before, log.disabled = log.disabled, True
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        log.disabled = before
+
+
+def _whole(scene: Any, surface: type) -> Mesh:
+    """All surfaces of a scene as one, each where it is placed. Points and lines are left out."""
+    placed = [scene.graph[node] for node in scene.graph.nodes_geometry]
+    parts = [(np.asarray(pose, float), scene.geometry[name]) for pose, name in placed]
+    parts = [(pose, part) for pose, part in parts if isinstance(part, surface)]
+    count = sum(len(part.faces) for _, part in parts)
+    if not count:
+        raise ModelError("the mesh has no triangles")
+    if count > MOST_FACES:
+        raise ModelError(TOO_MANY, remedy=FEWER)
+    vertices, faces, before = [], [], 0
+    for pose, part in parts:
+        own = np.asarray(part.faces, np.int64)
+        if len(own) and not 0 <= own.min() <= own.max() < len(part.vertices):
+            raise ModelError("a triangle of the mesh has a corner that is not there")
+        unit = _metres(part.metadata.get("units"))
+        vertices.append(unit * (np.asarray(part.vertices, float) @ pose[:3, :3].T + pose[:3, 3]))
+        faces.append(own + before)
+        before += len(part.vertices)
+    return Mesh(np.concatenate(vertices), np.concatenate(faces))
+
+
+def _metres(unit: object) -> float:
+    """COLLADA files say what their unit is; trimesh passes it on as "0.001 * meters"."""
+    factor = str(unit or "").partition(" * meters")
+    return float(factor[0]) if factor[1] else 1.0
+
+
+class NoOtherFiles:
+    """In place of trimesh's resolvers: nothing that a mesh refers to is looked for."""
+
+    def get(self, name: str) -> NoReturn:
+        raise FileNotFoundError(f"{name!r} is another file, and is not opened")
+
+    __getitem__ = get
+
+    def namespaced(self, namespace: str) -> NoOtherFiles:
+        return self

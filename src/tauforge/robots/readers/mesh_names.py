@@ -1,0 +1,65 @@
+"""Where the mesh files that a URDF names may lie: in the folder of the URDF, or in the package that it is in.
+
+Only names are looked at here, and no file. A name that leads anywhere else is refused before anybody could open it.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+from tauforge.errors import ModelError
+from tauforge.robots.readers.xml_lines import Element, shown
+
+PACKAGE = "package://"
+REMEDY = "Keep meshes in the folder of the URDF, or name them package://FOLDER/... by a folder that the URDF is in"
+
+
+class MeshPlace(NamedTuple):
+    """folder: an absolute path, or None where the description came from no file; name: the file within it"""
+
+    folder: str | None
+    name: str
+
+
+def mesh_place(mesh: Element) -> MeshPlace:
+    """The place of the file that a <mesh> names; ModelError where it is outside the model's folder.
+
+    package://NAME/rest is rest in the nearest folder called NAME around the URDF. Where there is none, NAME is a folder
+    beside the URDF. Every other name is relative to the URDF.
+    """
+    given = mesh.text("filename")
+    folder = mesh.file.absolute().parent if isinstance(mesh.file, Path) else None
+    path = given
+    if given.startswith(PACKAGE):
+        path = given.removeprefix(PACKAGE)
+        package, slash, rest = path.partition("/")
+        around = None if folder is None else next((f for f in (folder, *folder.parents) if f.name == package), None)
+        if package and slash and around is not None:
+            folder, path = around, rest
+    parts = _parts(mesh, given, path)
+    return MeshPlace(None if folder is None else str(folder), "/".join(parts))
+
+
+def _parts(mesh: Element, given: str, path: str) -> list[str]:
+    """The names of folders and the file, with . and .. resolved."""
+    if "://" in path or path.startswith("file:"):
+        raise _refused(mesh, f"{shown(given)} is an address, and only files are read")
+    # a colon begins a drive or a stream on Windows, a backslash is a separator there
+    if path.startswith("/") or any(c in "\\:" or not c.isprintable() for c in path):
+        raise _refused(mesh, f"{shown(given)} is not a relative path with slashes")
+    parts: list[str] = []
+    for part in path.split("/"):
+        if part == "..":
+            if not parts:
+                raise _refused(mesh, f"{shown(given)} leads out of the model's folder")
+            parts.pop()
+        elif part not in ("", "."):
+            parts.append(part)
+    if not parts or path.endswith("/"):
+        raise _refused(mesh, f"{shown(given)} names no file")
+    return parts
+
+
+def _refused(mesh: Element, problem: str) -> ModelError:
+    return mesh.fault(problem, field="mesh filename", remedy=REMEDY)

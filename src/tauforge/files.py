@@ -50,3 +50,16 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):  # a name too long for any file
             temporary.unlink(missing_ok=True)
+
+
+def reach_disk(file: Path) -> None:
+    """Waits until a file that was written, and its name, are on the disk, where a power cut leaves them."""
+    for path in (file, file.parent):
+        try:
+            handle = os.open(path, os.O_RDONLY)
+        except PermissionError:  # folders on Windows
+            continue
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -11,6 +11,7 @@ from tauforge.sweeps.grid import Grid
 from tauforge.sweeps.made_with import made_with
 from tauforge.sweeps.study import Result, Study
 
+DIGEST = "metadata_digest"  # the attribute of the group that holds a digest of all metadata but itself
 MARK = "tauforge_sweep"  # the attribute of the group that holds the description
 FORMAT = 1  # of the store
 
@@ -46,9 +47,9 @@ def result_attributes(result: Result) -> dict[str, Any]:
 
 
 def metadata_digest(root: Mapping[str, Any]) -> str:
-    """Digest of a group's metadata with that of all its arrays, but for the place where it is kept."""
-    arrays = {name: entry for name, entry in consolidated(root).items() if entry.get("node_type") == "array"}
-    return digest([root.get("attributes"), arrays])
+    """Digest of a group's metadata with that of all its members, but for the attribute that keeps it."""
+    attributes = {name: value for name, value in root.get("attributes", {}).items() if name != DIGEST}
+    return digest([attributes, consolidated(root)])
 
 
 def consolidated(root: Mapping[str, Any]) -> dict[str, Any]:

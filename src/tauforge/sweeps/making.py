@@ -15,6 +15,7 @@ from typing import Any
 from tauforge._version import __version__
 from tauforge.files import reach_disk
 from tauforge.sweeps.description import (
+    DIGEST,
     MARK,
     axis_attributes,
     description,
@@ -23,7 +24,7 @@ from tauforge.sweeps.description import (
 )
 from tauforge.sweeps.extra import sweeps_extra
 from tauforge.sweeps.grid import Grid
-from tauforge.sweeps.metadata import DIGEST, root_metadata
+from tauforge.sweeps.metadata import root_metadata
 from tauforge.sweeps.study import LEDGER, Result, Study
 
 VERSIONS = ("numpy", "zarr", "numcodecs")
@@ -92,7 +93,7 @@ def _fill(path: Path, study: Study, grid: Grid, command: str | None) -> None:
         attributes={"long_name": "1 where a block is stored"},
     )
     _consolidate(path)
-    ledger.attrs[DIGEST] = metadata_digest(root_metadata(path))
+    group.attrs[DIGEST] = metadata_digest(root_metadata(path))
     _consolidate(path)
     for file in path.rglob("*"):
         if file.is_file():

@@ -6,11 +6,9 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tauforge.sweeps.description import consolidated, metadata_digest
-from tauforge.sweeps.study import LEDGER
+from tauforge.sweeps.description import DIGEST, consolidated, metadata_digest
 
 FILE = "zarr.json"
-DIGEST = "metadata_digest"  # attribute of the ledger
 LARGEST = 100_000_000  # bytes
 
 
@@ -23,8 +21,7 @@ def damaged_metadata(path: Path) -> list[str]:
     """Names of the metadata files that are not as they were written: "" for the group's own, "x" for that of x."""
     root = root_metadata(path)
     members = consolidated(root)
-    kept = members.get(LEDGER, {}).get("attributes", {}).get(DIGEST)
-    found = [] if kept is not None and metadata_digest(root) == kept else [""]
+    found = [] if root and root.get("attributes", {}).get(DIGEST) == metadata_digest(root) else [""]
     return found + [name for name, entry in members.items() if not _same(_read(path / name / FILE), entry)]
 
 

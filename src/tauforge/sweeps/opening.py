@@ -18,8 +18,10 @@ from tauforge.sweeps.store import STATUS, Store
 from tauforge.sweeps.store_lock import locked
 from tauforge.sweeps.study import Study
 
+SETTINGS = ("made_with.kernels ", "made_with.vector_bits ")  # differences that the environment makes
 SHOWN = 3  # differences that a message names
 ANOTHER = "Name another store, or start this one again with --restart (restart=True), which removes its results"
+AS_THEN = "Set TAUFORGE_KERNELS and TAUFORGE_VECTOR_BITS as they were then. Or: "
 
 
 @contextmanager
@@ -79,7 +81,12 @@ def check_same(path: Path, study: Study, grid: Grid) -> None:
     found = differences(root_metadata(path)["attributes"][MARK], description(study, grid))
     if found:
         more = f" and {len(found) - SHOWN} more" if len(found) > SHOWN else ""
-        raise ModelError(f"the store is of another sweep: {'; '.join(found[:SHOWN])}{more}", file=path, remedy=ANOTHER)
+        settings = all(text.startswith(SETTINGS) for text in found)
+        raise ModelError(
+            f"the store is of another sweep: {'; '.join(found[:SHOWN])}{more}",
+            file=path,
+            remedy=f"{AS_THEN}{ANOTHER}" if settings else ANOTHER,
+        )
 
 
 def _check_axes(store: Store, study: Study) -> None:

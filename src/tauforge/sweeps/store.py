@@ -6,8 +6,9 @@
     out.zarr/blocks/status        one chunk for every block: 1 when its results are stored, else there is no file
 
 Every chunk carries a CRC-32C, the index of a shard too. A block's files are written whole (Zarr renames them into
-place) and reach the disk before its status does. So whatever ends the process or the machine, a block whose status is 1
-has its data. No two tasks write one file. A block may be written again at any time: its bytes are the same.
+place) and reach the disk before its status is written. So whatever ends the process or the machine, a block whose
+status is 1 and whose files exist has its data. No two tasks write one file. A block may be written again at any time:
+its bytes are the same.
 """
 
 from __future__ import annotations
@@ -76,7 +77,6 @@ class Store:
         for file in self.shard_files(index):
             reach_disk(file)
         self._arrays[STATUS][index] = 1
-        reach_disk(self.status_file(index))
 
     def read(self, index: Index) -> dict[str, Array]:
         """A block's results, (*lengths, *core) each; an error of Zarr's where a checksum does not fit."""
@@ -89,7 +89,6 @@ class Store:
 
     def write_axis(self, name: str, values: Array) -> None:
         self._arrays[name][:] = values
-        reach_disk(self._chunk_file(name, (0,)))
 
     def forget(self, index: Index) -> None:
         """Makes a block one that is not done; its status goes first."""

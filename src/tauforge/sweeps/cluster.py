@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 5.0  # s, for an answer of a scheduler
 LOOPBACK = "127.0.0.1"
-FAILURES = 100  # deaths of workers that Dask allows a block, which is seldom their cause
+FAILURES = 10  # deaths of workers that Dask allows a block, which is seldom their cause
 
 
 @contextmanager
@@ -33,6 +33,8 @@ def local_workers(count: int) -> Iterator[Client]:
             processes=True,
             host=LOOPBACK,
             dashboard_address=None,
+            # Dask serves its state over HTTP even so: at any free port of this machine, and nothing but that
+            scheduler_kwargs={"dashboard_address": f"{LOOPBACK}:0"},
             memory_limit=None,  # blocks are small; a worker that pauses or restarts would be no help
         ) as cluster,
         Client(cluster) as client,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 WINDOW = 4  # blocks for each thread that Dask knows of at a time: enough to keep it busy, however many there are
 RETRIES = 2  # of a block that raises an OSError or another passing fault
-LOSSES = 10  # workers that may die over one block before it is to blame
+LOSSES = 2  # times that a block is given to Dask again after it gave up, because workers died over it
 GO_ON = "Run the same sweep again: it goes on where it stopped"
 
 
@@ -45,7 +46,7 @@ def blocks_on_cluster(
         return future
 
     window = WINDOW * max(1, sum(client.nthreads().values()))
-    first = [submit(index) for index, _ in zip(remaining, range(window), strict=False)]
+    first = [submit(index) for index in islice(remaining, window)]
     try:
         completed = as_completed(first)
         for future in completed:
@@ -54,10 +55,14 @@ def blocks_on_cluster(
                 finished(index)
                 following = next(remaining, None)
             elif future.status == "error":
-                error = future.exception()
+                error: BaseException = future.exception()
                 losses[index] = losses.get(index, 0) + 1
-                if not isinstance(error, KilledWorker) or losses[index] > LOSSES:
-                    raise error if isinstance(error, Exception) else SweepError(str(error), store=store.path)
+                if not isinstance(error, KilledWorker):
+                    raise error
+                if losses[index] > LOSSES:
+                    raise SweepError(
+                        f"workers die of block {index}", store=store.path, remedy=f"See their logs. {GO_ON}"
+                    )
                 following = index
             else:
                 raise SweepError("the scheduler of the cluster is gone", store=store.path, remedy=GO_ON)
@@ -94,9 +99,10 @@ def look_around(path: str) -> dict[str, Any]:
 
 
 def do_pickled(pickled: bytes, path: str, index: Index) -> None:
-    """The task, as workers get it."""
+    """The task, as workers get it. Dask asks again for what a lost worker had finished: that is in the store."""
     study, store = _unpickled(pickled, path)
-    do_block(study, store, index)
+    if not store.is_done(index):
+        do_block(study, store, index)
 
 
 @lru_cache(maxsize=4)

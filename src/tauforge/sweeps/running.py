@@ -88,12 +88,11 @@ def run(
                 made.forget(index)
             missing = [index for index in made.indices() if not made.is_done(index)]
             points = {index: math.prod(grid.lengths(index)) for index in missing}
-            there, computed = grid.points - sum(points.values()), 0
+            there, computed = grid.points - sum(points.values()), set[Index]()
             with progress_bar(study.name, grid.points, there, shown=progress) as advance:
 
                 def finished(index: Index) -> None:
-                    nonlocal computed
-                    computed += points[index]
+                    computed.add(index)
                     advance(points[index])
 
                 if client is None:
@@ -102,10 +101,12 @@ def run(
                     from tauforge.sweeps.on_cluster import blocks_on_cluster
 
                     blocks_on_cluster(client, study, made, missing, finished)
+            if lost := [index for index in missing if not made.is_done(index)]:
+                raise SweepError(f"{len(lost)} blocks were computed and are not there", store=path, remedy=GO_ON)
     except OSError as error:
         raise _stopped(path, error) from error
-    seconds = time.perf_counter() - started
-    return Outcome(path, grid.points, grid.blocks, len(missing), len(damaged), seconds, computed / seconds)
+    seconds, new = time.perf_counter() - started, sum(points[index] for index in computed)
+    return Outcome(path, grid.points, grid.blocks, len(computed), len(damaged), seconds, new / seconds)
 
 
 def _stopped(path: Path, error: OSError) -> SweepError:

@@ -1,6 +1,7 @@
 from . import analysis as analysis
 from . import control as control
 from . import motion as motion
+from . import sweeps as sweeps
 from .analysis.complexity import operation_count
 from .analysis.linearisation import Linearisation, linearise
 from .errors import (
@@ -14,6 +15,7 @@ from .errors import (
     SingularityError,
     SingularityWarning,
     StiffFrictionWarning,
+    SweepError,
     TauforgeError,
     UnphysicalInertiaWarning,
     UnsupportedFeatureError,
@@ -65,6 +67,7 @@ __all__ = [
     "SingularityWarning",
     "StewartPlatform",
     "StiffFrictionWarning",
+    "SweepError",
     "TauforgeError",
     "UnphysicalInertiaWarning",
     "UnsupportedFeatureError",
@@ -85,6 +88,7 @@ __all__ = [
     "rollout",
     "set_threads",
     "simulate",
+    "sweeps",
     "symbolic",
     "view",
 ]

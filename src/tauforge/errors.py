@@ -243,6 +243,21 @@ class ConvergenceError(TauforgeError, ArithmeticError):
         return self.reason + self._in_row() + (f" ({reached})" if reached else "")
 
 
+class SweepError(TauforgeError, RuntimeError):
+    """A sweep that could not go on; the blocks that were finished are kept, and the same sweep continues from them.
+
+    store: the path of the store
+    """
+
+    def __init__(self, reason: str, *, store: str | Path, remedy: str | None = None) -> None:
+        self.store = store
+        super().__init__(reason, remedy=remedy)
+
+    @property
+    def statement(self) -> str:
+        return f"{self.store}: {self.reason}"
+
+
 class DivergenceError(TauforgeError, ArithmeticError):
     """A simulation that cannot go on, because the motion ran away or a law or an integrator failed.
 

@@ -50,3 +50,12 @@ def written_whole(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     finally:
         with suppress(OSError):  # a name too long for any file
             temporary.unlink(missing_ok=True)
+
+
+def reach_disk(file: Path) -> None:
+    """Waits until the contents of a file that was written are on the disk, where a power cut leaves them."""
+    handle = os.open(file, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

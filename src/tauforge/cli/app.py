@@ -16,6 +16,7 @@ from tauforge.cli import (
     reproducing,
     simulating,
     sizing,
+    sweeping,
     viewing,
 )
 from tauforge.cli.shell import Command, Commands
@@ -53,7 +54,7 @@ def main(
 for room, commands in (
     ("Papers", reproducing.COMMANDS),
     ("Robots", (*catalogue.COMMANDS, *viewing.COMMANDS, *exporting.COMMANDS)),
-    ("Motions", (*dynamics.COMMANDS, *simulating.COMMANDS, *sizing.COMMANDS)),
+    ("Motions", (*dynamics.COMMANDS, *simulating.COMMANDS, *sizing.COMMANDS, *sweeping.COMMANDS)),
     ("Formulations", (*comparing.COMMANDS, *benchmarking.COMMANDS)),
 ):
     for name, command in commands:

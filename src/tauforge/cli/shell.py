@@ -137,7 +137,7 @@ def _code_told(fault: Exception, debug: bool) -> int:
 
 def _code_of(fault: Exception) -> int:
     if isinstance(fault, TauforgeError):
-        return FAILED if isinstance(fault, ArithmeticError) else BAD_USE
+        return FAILED if isinstance(fault, ArithmeticError | RuntimeError) else BAD_USE
     return BAD_USE if hasattr(fault, "format_message") else FAILED
 
 

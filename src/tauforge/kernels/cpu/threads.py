@@ -6,9 +6,10 @@ import itertools
 import math
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
+from contextlib import contextmanager
+from contextvars import ContextVar, copy_context
 from typing import Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from tauforge import settings
 SMALLEST_SHARE = 16_384  # the fewest rows for which waking a thread pays
 SHARES = 8  # for each thread: if one is delayed, the others take its shares
 _count: int | None = None
+_alone: ContextVar[bool] = ContextVar("_alone", default=False)
 _pool: ThreadPoolExecutor | None = None
 
 
@@ -30,7 +32,19 @@ def set_threads(count: int | None) -> None:
     _forget_pool()
 
 
+@contextmanager
+def on_this_thread() -> Iterator[None]:
+    """Batches in the block run on the calling thread alone, for callers who keep every core busy themselves."""
+    token = _alone.set(True)
+    try:
+        yield
+    finally:
+        _alone.reset(token)
+
+
 def get_threads() -> int:
+    if _alone.get():
+        return 1
     if _count is not None:
         return _count
     wanted = settings.threads()

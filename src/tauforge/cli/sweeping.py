@@ -1,0 +1,151 @@
+"""`sweep`: a study of a robot over a grid, into a store that goes on after any interruption."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauforge.cli.arguments import Json, Lock, Tip, bad, complete_robot, load_robot, quantity
+from tauforge.cli.output import note, number, result, table
+from tauforge.terminal import one_line
+
+if TYPE_CHECKING:
+    from distributed import Client
+
+    from tauforge.sweeps.running import Outcome
+
+
+def complete_study(incomplete: str) -> list[str]:
+    from tauforge.sweeps.ready_studies import STUDIES
+
+    return [name for name in STUDIES if name.startswith(incomplete)]
+
+
+def sweep(
+    study: Annotated[
+        str | None,
+        typer.Argument(metavar="STUDY", help="What to compute; --list shows all.", autocompletion=complete_study),
+    ] = None,
+    robot: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="ROBOT", help="A robot of the catalogue, or a .toml or .urdf file.", autocompletion=complete_robot
+        ),
+    ] = None,
+    axis: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="AXIS",
+            help="x=-0.5:0.5:101 (first, last, count), seed=0:1000 (whole numbers below 1000) or mass=0,1,2. "
+            "Numbers may carry units, such as 30deg. May be repeated; the last axis varies fastest.",
+        ),
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=VALUE", help="A coordinate that is no axis. Default: where pictures show the robot."
+        ),
+    ] = None,
+    option: Annotated[
+        list[str] | None, typer.Option(metavar="NAME=VALUE", help="An option of the study. May be repeated.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="STORE.zarr", help="A new folder, or one to go on with.")
+    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Of this process. Default: one for every core.")] = None,
+    workers: Annotated[int | None, typer.Option(min=1, help="Processes of this machine, instead of threads.")] = None,
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="ADDRESS", help="A Dask cluster that runs, such as tcp://10.0.0.5:8786.")
+    ] = None,
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Read what is stored first, and compute again what is damaged.")
+    ] = False,
+    restart: Annotated[
+        bool, typer.Option("--restart", help="Remove the sweep that is there, and begin again.")
+    ] = False,
+    listed: Annotated[bool, typer.Option("--list", help="The studies, and no more.")] = False,
+    tip: Tip = None,
+    lock: Lock = None,
+    as_json: Json = False,
+) -> None:
+    """A study of a robot over a grid of states, into a Zarr store. The same command goes on after an interruption."""
+    from tauforge.sweeps.axes import Axis
+    from tauforge.sweeps.ready_studies import STUDIES, ready_study
+    from tauforge.sweeps.running import run
+
+    if listed:
+        result(as_json, {"studies": {name: entry.words for name, entry in STUDIES.items()}}, _shown_list)
+        return
+    if study is None or robot is None or output is None:
+        name = next(name for name, x in (("STUDY", study), ("ROBOT", robot), ("--output", output)) if x is None)
+        raise bad(name, "it is missing")
+    if sum(x is not None for x in (threads, workers, scheduler)) > 1:
+        raise bad("--threads, --workers, --scheduler", "give one of them")
+    mine = load_robot(robot, tip, lock)
+    held = {name: quantity("--at", value, "rad", "m") for name, value in _pairs("--at", at)}
+    asked = ready_study(
+        study, mine, [Axis.from_text(text) for text in axis or ()], at=held, options=dict(_pairs("--option", option))
+    )
+    command = shlex.join(["tauforge", *sys.argv[1:]])
+    try:
+        with _client(workers, scheduler) as client:
+            done = run(
+                asked,
+                output,
+                client=client,
+                threads=threads,
+                progress=True,
+                restart=restart,
+                verify=verify,
+                command=command,
+            )
+    except KeyboardInterrupt:
+        note(f"the finished blocks are in {one_line(str(output))}; the same command goes on from there")
+        raise
+    result(as_json, done._asdict(), lambda: _shown(study, done))
+
+
+@contextmanager
+def _client(workers: int | None, scheduler: str | None) -> Iterator[Client | None]:
+    from tauforge.sweeps.cluster import connected, local_workers
+
+    if workers is not None:
+        with local_workers(workers) as client:
+            yield client
+    elif scheduler is not None:
+        with connected(scheduler) as client:
+            yield client
+    else:
+        yield None
+
+
+def _pairs(option: str, texts: list[str] | None) -> Iterator[tuple[str, str]]:
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise bad(option, f"expected NAME=VALUE, got {text!r}")
+        yield name.strip(), value
+
+
+def _shown_list() -> Any:
+    from tauforge.sweeps.ready_studies import STUDIES
+
+    yield table("", ("study", "gives", "axes"), [(name, x.words, x.axes) for name, x in STUDIES.items()], texts=3)
+
+
+def _shown(study: str, done: Outcome) -> Any:
+    there = done.blocks - done.computed
+    kept = f", {there} of {done.blocks} blocks were there" if there else ""
+    damaged = f", {done.damaged} damaged blocks computed again" if done.damaged else ""
+    rate = f", {number(done.rate, 3)} points/s" if done.computed else ""
+    yield f"{study}: {done.points:,} points in {number(done.seconds, 3)} s{rate}{kept}{damaged}"
+    yield f"The results are in {done.store}"
+
+
+COMMANDS = (("sweep", sweep),)

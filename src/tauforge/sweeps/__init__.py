@@ -1,0 +1,8 @@
+"""Sweeps: studies over grids of named axes, computed block by block and stored so that no finished block is lost.
+
+The public names are in `__init__.pyi`; each is imported when it is first used.
+"""
+
+from tauforge.lazy_names import lazy_names
+
+__getattr__, __dir__, __all__ = lazy_names(__name__, __file__)

@@ -1,0 +1,141 @@
+"""What was asked, in a form that can be kept and compared: numbers as they are, whatever is long as a digest."""
+
+from __future__ import annotations
+
+import dataclasses
+import enum
+import functools
+import hashlib
+import json
+from collections.abc import Mapping, Set
+from pathlib import PurePath
+from types import CodeType, FunctionType, MethodType
+from typing import Any
+
+import numpy as np
+
+from tauforge.errors import ModelError
+from tauforge.robots.robot import Robot
+
+WORDS = ("sources", "known_exceptions")  # of a robot: where its numbers come from, which changes no result
+SHOWN = 40  # characters of JSON up to which a value is kept as it is
+
+
+def described(value: Any) -> dict[str, Any]:
+    """A mapping that says what an object is: its class or code, and what it holds, robots field by field."""
+    if isinstance(value, FunctionType | MethodType | functools.partial):
+        return {"function": _short(value)}
+    kind = type(value)
+    return {"kind": f"{kind.__module__}.{kind.__qualname__}"} | {
+        name: _robot(held) if isinstance(held, Robot) else _short(held) for name, held in _fields(value).items()
+    }
+
+
+def differences(stored: Any, asked: Any, place: str = "") -> list[str]:
+    """Sentences about every entry that differs between two fingerprints."""
+    if isinstance(stored, Mapping) and isinstance(asked, Mapping):
+        found = []
+        for name in [*stored, *(name for name in asked if name not in stored)]:
+            below = f"{place}.{name}" if place else str(name)
+            if name not in stored:
+                found.append(f"{below} is new")
+            elif name not in asked:
+                found.append(f"{below} is missing now")
+            else:
+                found += differences(stored[name], asked[name], below)
+        return found
+    if stored == asked:
+        return []
+    if any(isinstance(x, str) and x.startswith("sha256:") for x in (stored, asked)):
+        return [f"{place} is another"]
+    return [f"{place} was {json.dumps(stored)} and is {json.dumps(asked)}"]
+
+
+def digest(value: Any) -> str:
+    """A digest of everything in a value; equal values have equal ones, in every process."""
+    found = hashlib.sha256()
+    _feed(found, value, ())
+    return f"sha256:{found.hexdigest()[:32]}"
+
+
+def _robot(robot: Robot) -> dict[str, Any]:
+    kept = {name: _short(value) for name, value in _fields(robot).items() if name not in WORDS}
+    return {"kind": type(robot).__qualname__, **kept}
+
+
+def _short(value: Any) -> Any:
+    """A small value itself, if JSON keeps it exactly; else its digest."""
+    if value is None or isinstance(value, bool | int | float | str):
+        text = json.dumps(value)
+        if len(text) <= SHOWN and "NaN" not in text and "Infinity" not in text:
+            return value
+    return digest(value)
+
+
+def _fields(value: Any) -> dict[str, Any]:
+    """What an object was made from."""
+    if isinstance(value, Robot):
+        return value.__getstate__()
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
+    return dict(getattr(value, "__dict__", {}))
+
+
+def _feed(into: Any, value: Any, above: tuple[int, ...]) -> None:
+    """Adds a value: its kind, its length and its contents, so that no two different values give the same bytes."""
+    if id(value) in above:
+        raise _undescribed(value, "it contains itself")
+
+    def add(kind: str, *parts: Any) -> None:
+        into.update(f"<{kind} {len(parts)}>".encode())
+        for part in parts:
+            _feed(into, part, (*above, id(value)))
+
+    def put(kind: str, data: bytes) -> None:
+        into.update(f"<{kind} {len(data)}>".encode() + data)
+
+    match value:
+        case None | bool() | int() | complex() | np.generic():
+            put(type(value).__name__, repr(value).encode())
+        case float():
+            put("float", value.hex().encode())
+        case str():
+            put("str", value.encode("utf-8", "surrogatepass"))
+        case bytes():
+            put("bytes", value)
+        case np.ndarray() if value.dtype.kind in "biufcSU":
+            put("array", f"{value.dtype.str} {value.shape} ".encode() + np.ascontiguousarray(value).tobytes())
+        case enum.Enum():
+            add("enum", type(value), value.name)
+        case PurePath():
+            put("path", str(value).encode())
+        case Mapping():
+            pairs = sorted(((digest(key), key) for key in value), key=lambda pair: pair[0])
+            add("mapping", *(part for _, key in pairs for part in (key, value[key])))
+        case Set():
+            add("set", *sorted(digest(part) for part in value))
+        case tuple() | list():
+            add("sequence", *value)
+        case type():
+            put("type", f"{value.__module__}.{value.__qualname__}".encode())
+        case functools.partial():
+            add("partial", value.func, value.args, value.keywords)
+        case MethodType():
+            add("method", value.__func__, value.__self__)
+        case FunctionType():
+            cells = tuple(cell.cell_contents for cell in value.__closure__ or ())
+            add("function", value.__qualname__, value.__code__, value.__defaults__, value.__kwdefaults__, cells)
+        case CodeType():
+            add("code", value.co_code, value.co_consts, value.co_names)
+        case _ if hasattr(value, "__dict__") or dataclasses.is_dataclass(value):
+            add("object", type(value), _fields(value))
+        case _:
+            raise _undescribed(value, f"a {type(value).__name__}")
+
+
+def _undescribed(value: Any, why: str) -> ModelError:
+    return ModelError(
+        f"a study holds what cannot be compared later: {why}",
+        field="fingerprint",
+        remedy="Give the study a fingerprint of its own",
+    )

@@ -1,0 +1,67 @@
+"""The studies that have names: what `tauforge sweep` can compute of a robot."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from typing import NamedTuple
+
+from tauforge.errors import ModelError
+from tauforge.field_docs import with_field_docs
+from tauforge.robots.robot import Robot
+from tauforge.sweeps.axes import Axis
+from tauforge.sweeps.study import Study
+
+Builder = Callable[[Robot, Sequence[Axis], Mapping[str, float], Mapping[str, str]], Study]
+
+
+@with_field_docs
+class ReadyStudy(NamedTuple):
+    """A study of the registry.
+
+    module:  with study(robot, axes, at, options) -> Study, arguments as of `ready_study`
+    words:   what it gives, in a line
+    axes:    which axes it takes, in a line
+    options: its options with what they mean
+    """
+
+    module: str
+    words: str
+    axes: str
+    options: Mapping[str, str]
+
+
+STUDIES: dict[str, ReadyStudy] = {  # by the name on the command line
+    "holding-forces": ReadyStudy(
+        "tauforge.sweeps.holding_forces",
+        "the largest force or torque that holds the robot at rest",
+        "the robot's coordinates",
+        {},
+    ),
+}
+
+
+def ready_study(
+    name: str,
+    robot: Robot,
+    axes: Sequence[Axis],
+    *,
+    at: Mapping[str, float] | None = None,
+    options: Mapping[str, str] | None = None,
+) -> Study:
+    """A study of the registry for a robot.
+
+    name:    one of `STUDIES`
+    axes:    each named as the study says
+    at:      rad or m, coordinates that are not axes; the others are where pictures show the robot
+    options: of the study, as texts
+    """
+    if name not in STUDIES:
+        raise ModelError(f"no study is called {name!r}", remedy=f"The studies are {', '.join(STUDIES)}")
+    entry = STUDIES[name]
+    if unknown := next((option for option in options or {} if option not in entry.options), None):
+        known = ", ".join(entry.options)
+        remedy = f"Its options are {known}" if known else "It has no options"
+        raise ModelError(f"{name} has no option {unknown!r}", field="option", remedy=remedy)
+    build: Builder = import_module(entry.module).study
+    return build(robot, axes, at or {}, options or {})

@@ -1,0 +1,104 @@
+"""A sweep on disk: a Zarr 3 group that xarray reads, and a ledger of the blocks that are done.
+
+    out.zarr/zarr.json            what was asked, and the metadata of all arrays
+    out.zarr/x                    values of an axis
+    out.zarr/force                a result: one shard, which is one file, for every block
+    out.zarr/blocks/status        one chunk for every block: 1 when its results are stored, else there is no file
+
+Every chunk carries a CRC-32C, the index of a shard too. A block's files are written whole (Zarr renames them into
+place) and reach the disk before its status is written. So whatever ends the process or the machine, a block whose
+status is 1 and whose files exist has its data. No two tasks write one file. A block may be written again at any time:
+its bytes are the same.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator, Mapping
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from tauforge.arrays import Array
+from tauforge.files import reach_disk
+from tauforge.sweeps.description import MARK
+from tauforge.sweeps.extra import sweeps_extra
+from tauforge.sweeps.grid import Grid, Index
+from tauforge.sweeps.metadata import root_metadata
+from tauforge.sweeps.study import LEDGER
+
+STATUS = f"{LEDGER}/status"
+CHUNKS = "c"  # the folder of an array's chunks
+CRC32C_OF_ONE = 0xA016D052  # of the byte 1
+DONE = b"\x01" + struct.pack("<I", CRC32C_OF_ONE)  # the chunk of a block that is done, as Zarr writes it
+
+
+class Store:
+    """A store that exists. path: its folder; grid: its points in blocks; axes: their names; results: their names."""
+
+    def __init__(self, path: Path) -> None:
+        with sweeps_extra():
+            import zarr
+        self.path = path
+        asked = root_metadata(path)["attributes"][MARK]
+        self.axes, self.results = tuple(asked["axes"]), tuple(asked["results"])
+        shape = (axis["points"] for axis in asked["axes"].values())
+        self.grid = Grid(tuple(shape), tuple(asked["blocks"]["shape"]), tuple(asked["blocks"]["chunk"]))
+        self._cores = {name: len(result["core"]) for name, result in asked["results"].items()}
+        group = zarr.open_group(path, mode="r+", use_consolidated=False)
+        names = (*self.results, *self.axes, STATUS)
+        self._arrays: dict[str, Any] = {name: _written_in_full(group[name]) for name in names}
+
+    def indices(self) -> Iterator[Index]:
+        """Indices of all blocks, in the order of the grid."""
+        return product(*map(range, self.grid.counts))
+
+    def is_done(self, index: Index) -> bool:
+        """Whether the block's status is 1 and none of its files is gone or empty."""
+        try:
+            if self.status_file(index).read_bytes() != DONE:
+                return False
+            return all(file.stat().st_size for file in self.shard_files(index))
+        except (FileNotFoundError, NotADirectoryError):
+            return False
+
+    def status_file(self, index: Index) -> Path:
+        return self._chunk_file(STATUS, index)
+
+    def shard_files(self, index: Index) -> list[Path]:
+        """The files of a block, one for each result. Identity: no file belongs to two blocks."""
+        return [self._chunk_file(name, (*index, *(0,) * core)) for name, core in self._cores.items()]
+
+    def write(self, index: Index, values: Mapping[str, Array]) -> None:
+        """Stores a block's results, (N, *core) each, and then its status."""
+        slices, lengths = self.grid.slices(index), self.grid.lengths(index)
+        for name in self.results:
+            self._arrays[name][slices] = values[name].reshape(*lengths, *values[name].shape[1:])
+        for file in self.shard_files(index):
+            reach_disk(file)
+        self._arrays[STATUS][index] = 1
+
+    def read(self, index: Index) -> dict[str, Array]:
+        """A block's results, (*lengths, *core) each; an error of Zarr's where a checksum does not fit."""
+        slices = self.grid.slices(index)
+        return {name: self._arrays[name][slices] for name in self.results}
+
+    def read_axis(self, name: str) -> Array:
+        found: Array = self._arrays[name][:]
+        return found
+
+    def write_axis(self, name: str, values: Array) -> None:
+        self._arrays[name][:] = values
+
+    def forget(self, index: Index) -> None:
+        """Makes a block one that is not done; its status goes first."""
+        for file in (self.status_file(index), *self.shard_files(index)):
+            file.unlink(missing_ok=True)
+
+    def _chunk_file(self, array: str, index: Index) -> Path:
+        return self.path.joinpath(array, CHUNKS, *map(str, index))
+
+
+def _written_in_full(array: Any) -> Any:
+    """The array with chunks that hold nothing but the fill written, too: a file that is missing is a fault."""
+    return array.with_config({"write_empty_chunks": True})

@@ -53,7 +53,8 @@ def added(api: Any, name: str, bodies: Bodies, mesh: meshes.Mesh, opacity: float
         batched_colors=bodies.rgb,
         opacity=opacity,
         lod="off",
-        cast_shadow=opacity is None,
+        cast_shadow=False,
+        receive_shadow=False,
     )
 
 

@@ -165,6 +165,12 @@ class TestCharts:
                 assert curve[k] == value
                 assert value == 0.0 or abs(chart.times[k] - times[row]) <= 20.0 / 200
 
+    def test_a_curve_without_peaks_stays_where_it_is(self) -> None:
+        times = np.linspace(0.0, 3.0, 1234)
+        kept, (rising, falling) = with_peaks(times, np.array([np.exp(times), -(times**2)]), 400)
+        np.testing.assert_allclose(rising, np.exp(kept))
+        np.testing.assert_allclose(falling, -(kept**2))
+
     def test_few_points_stay_as_they_are(self) -> None:
         times, curves = np.arange(5.0), np.arange(10.0).reshape(2, 5)
         same = with_peaks(times, curves, 5)

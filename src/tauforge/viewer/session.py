@@ -30,7 +30,7 @@ from tauforge.viewer.surroundings import furnish, surroundings
 FRAME = 1 / 30  # s, between two pictures of what is played
 SLIDERS_FOLLOW = 0.2  # s, how often sliders and charts follow what is played
 KEPT_TIMES = 1000
-AS_RECORDED = "Forces as recorded. A recording does not say its loads: energy and reactions are without those of Loads."
+AS_RECORDED = "Forces as recorded. Energy and reactions are of the robot alone: a recording does not say its loads."
 
 
 class Session:

@@ -255,3 +255,30 @@ class TestErrors:
         monkeypatch.setattr(tf.SerialArm, "drawing", lambda self, position: Drawing())
         arm = tf.load("planar-2r")
         self.refused(tf.UnsupportedFeatureError, "planar-2r has no drawing", arm, move(arm), tmp_path / "page.html")
+
+
+class TestForcesOfAMotion:
+    def test_they_can_be_given(self, tmp_path: Path) -> None:
+        arm = tf.load("planar-2r")
+        load = tf.Payload(3.0)
+        path = tf.animate(
+            arm,
+            move(arm),
+            tmp_path / "loaded.html",
+            forces=lambda q, qd, qdd: arm.inverse_dynamics(q, qd, qdd, payload=load),
+        )
+        data, arrays = shown(path)
+        times = np.linspace(0.0, 1.0, data["count"])
+        expected = arm.inverse_dynamics(*move(arm).sample(times), payload=load)
+        np.testing.assert_allclose(arrays["force"], expected, rtol=0, atol=SINGLE * np.abs(expected).max())
+
+    def test_they_need_a_row_for_every_instant(self, tmp_path: Path) -> None:
+        arm = tf.load("planar-2r")
+        with pytest.raises(tf.ShapeError, match=r"forces: expected \(31, 2\), a row for every instant, got \(2,\)"):
+            tf.animate(arm, move(arm), tmp_path / "odd.html", forces=lambda q, qd, qdd: np.zeros(2))
+
+    def test_a_recording_has_its_own(self, tmp_path: Path) -> None:
+        arm = tf.load("planar-2r")
+        run = tf.simulate(arm, None, duration=0.1, initial=([0, 0], [0, 0]))
+        with pytest.raises(tf.ModelError, match="forces: a recording has forces of its own"):
+            tf.animate(arm, run, tmp_path / "run.html", forces=arm.inverse_dynamics)

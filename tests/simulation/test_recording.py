@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import sys
 from dataclasses import replace
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
@@ -11,6 +13,8 @@ import pytest
 import tauforge as tf
 from support.strategies import random_arm
 from tauforge.simulation import Recording
+from tauforge.simulation.events import Event
+from tauforge.simulation.recording import ARRAYS
 
 pytestmark = pytest.mark.usefixtures("as_installed")
 
@@ -160,3 +164,67 @@ def test_a_notebook_shows_the_plot(monkeypatch):
     assert picture.startswith(b"\x89PNG\r\n")
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     assert run._repr_png_() is None
+
+
+class Markup(HTMLParser):
+    """Tags with their attributes, texts of cells, and whether all is closed."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.open, self.cells, self.tags = [], [], []
+        self.feed(text)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+        if tag != "img":
+            self.open.append(tag)
+        if tag == "td":
+            self.cells.append("")
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "td":
+            self.cells[-1] += data
+
+
+def test_a_notebook_shows_tables_and_the_plot(monkeypatch):
+    pytest.importorskip("matplotlib")
+    run = tf.simulate(ARM, initial=START, duration=0.2, step=0.01).with_event(Event(0.05, "left its limit", "joint1"))
+    page = Markup(run._repr_html_())
+    assert not page.open
+    assert page.cells[:2] == [run.names[0], run.units[0]]
+    assert float(page.cells[2]) == pytest.approx(run.position[:, 0].min(), rel=1e-3)
+    peak = np.abs(run.force[:, 0]).argmax()
+    row = page.cells[4 * len(run.names) :]
+    assert row[0] == run.force_names[0]
+    assert float(row[2]) == pytest.approx(run.force[peak, 0], rel=1e-3, abs=1e-12)
+    assert page.cells[-3:] == ["left its limit", "joint1", "0.05"]
+    (picture,) = [attributes["src"] for tag, attributes in page.tags if tag == "img"]
+    assert base64.b64decode(picture.removeprefix("data:image/png;base64,")) == run._repr_png_()
+    monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
+    assert "img" not in {tag for tag, _ in Markup(run._repr_html_()).tags}
+
+
+def test_a_notebook_shows_the_largest_errors():
+    move = tf.motion.JointMove([0.0] * ARM.n, [0.5] * ARM.n, duration=0.2)
+    run = tf.simulate(ARM, tf.control.PD(ARM, 10.0, 1.0), move, step=0.01)
+    table = run.summary().parts[0]
+    assert table.header[-1] == "largest error"
+    np.testing.assert_allclose([row[-1] for row in table.rows], np.abs(run.error).max(axis=0))
+
+
+def test_names_in_a_recording_cannot_be_markup():
+    run = replace(tf.simulate(ARM, initial=START, duration=0.02, step=0.01), robot="<script>alert(1)</script>")
+    many = run
+    for k in range(12):
+        many = many.with_event(Event(float(k), "<img src=x onerror=y>", "\x1b[2J"))
+    text = many._repr_html_()
+    known = {"div", "p", "b", "table", "caption", "thead", "tbody", "tr", "th", "td", "img"}
+    assert {tag for tag, _ in Markup(text).tags} <= known
+    assert "onerror" not in {name for _, attributes in Markup(text).tags for name in attributes}
+    assert "\x1b" not in text
+    assert "And 2 more events." in text
+    nameless = tf.Recording(*(getattr(run, name) for name in ("time", *ARRAYS)))
+    assert nameless._repr_html_().startswith("<div><p><b>Recording: 0.02 s in 3 rows</b>")

@@ -77,8 +77,28 @@ def test_a_singular_pose_has_a_reason_instead_of_forces() -> None:
     lost = evaluation.start()._replace(position=np.array([0, 0, 1.0, 0, 0, np.pi / 2]))
     reading = evaluation.read(lost)
     assert np.isnan(reading.forces).all()
-    assert "singular" in reading.problem
+    assert reading.problem == "singular: no forces of the actuators hold the robot here"
     assert evaluation.reactions(lost) == ()
+
+
+@pytest.mark.parametrize("name", ["planar-2r", "motion-rig"])
+def test_other_states_without_forces_are_not_called_singular(name: str) -> None:
+    evaluation = Evaluation(tf.load(name))
+    start = evaluation.start()
+    fast = evaluation.read(start._replace(velocity=np.full(len(start.velocity), 1e200)))
+    assert np.isnan(fast.forces).all()
+    assert fast.problem == "no forces: what was computed is not finite, though the pose is not singular"
+    odd = evaluation.read(start._replace(velocity=np.full(len(start.velocity), np.nan)))
+    assert odd.problem == "no forces: the position, velocity or acceleration is not finite"
+
+
+def test_an_arm_has_forces_at_its_singular_pose() -> None:
+    evaluation = Evaluation(tf.load("puma560"))
+    reading = evaluation.read(evaluation.start()._replace(position=np.zeros(6)))
+    assert reading.problem == ""
+    assert np.isfinite(reading.forces).all()
+    assert reading.condition is not None
+    assert reading.condition > 1e12
 
 
 def test_a_geometry_without_masses_has_a_reason_instead_of_forces() -> None:

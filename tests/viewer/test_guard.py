@@ -6,12 +6,12 @@ from http import HTTPStatus
 
 import pytest
 
-from tauforge.viewer.guard import Guard, is_loopback, new_token
+from tauforge.viewer.guard import Guard, new_token
 
 FILES = {"index.html", "assets/a.js"}
-LOCAL = Guard("127.0.0.1", 8080, FILES)
+LOCAL = Guard(["127.0.0.1"], 8080, FILES)
 TOKEN = "abcDEF-_123"
-REMOTE = Guard("0.0.0.0", 8080, FILES, TOKEN)
+REMOTE = Guard(["0.0.0.0"], 8080, FILES, TOKEN)
 OWN = "127.0.0.1:8080"
 
 
@@ -32,8 +32,11 @@ def test_its_own_names_are_answered(host: str) -> None:
     [
         "evil.example:8080",
         "127.0.0.1.evil.example:8080",
-        "127.0.0.1:8081",
-        "127.0.0.1",
+        "127.0.0.1:65536",
+        "127.0.0.2:8080",
+        "[127.0.0.1]:8080",
+        "::1:8080",
+        "localhost.evil.example:8080",
         "192.168.1.5:8080",
         "user@127.0.0.1:8080",
         "127.0.0.1:8080/x",
@@ -110,12 +113,37 @@ def test_tokens_are_long_and_never_the_same() -> None:
 
 
 def test_the_usual_port_may_be_left_out() -> None:
-    assert status(Guard("127.0.0.1", 80, FILES), host="127.0.0.1") == HTTPStatus.OK
+    assert status(Guard(["127.0.0.1"], 80, FILES), host="127.0.0.1") == HTTPStatus.OK
 
 
 @pytest.mark.parametrize(
-    ("host", "own"),
-    [("127.0.0.1", True), ("localhost", True), ("::1", True), ("0.0.0.0", False), ("10.0.0.1", False), ("x", False)],
+    "host", ["localhost:2222", "127.0.0.1:2222", "[::1]:2222", "[0:0:0:0:0:0:0:1]:2222", "localhost"]
 )
-def test_which_addresses_are_this_machine_alone(host: str, own: bool) -> None:
-    assert is_loopback(host) == own
+def test_a_tunnel_may_begin_at_another_port(host: str) -> None:
+    for guard, path in ((LOCAL, "/"), (REMOTE, f"/{TOKEN}/")):
+        assert status(guard, path, host) == HTTPStatus.OK
+        assert status(guard, path, host, f"http://{host}") == HTTPStatus.OK
+
+
+@pytest.mark.fault(17)
+@pytest.mark.parametrize(
+    "origin", ["http://localhost:3000", "http://localhost:8080", "http://localhost", "http://127.0.0.1:2222", "null"]
+)
+def test_a_page_at_another_port_of_this_machine_is_another_site(origin: str) -> None:
+    """DNS rebinding needs a foreign name, and a page of another server on this machine has another port."""
+    assert status(LOCAL, host="localhost:2222", origin=origin) == HTTPStatus.FORBIDDEN
+    assert status(LOCAL, host="evil.example:2222", origin="http://evil.example:2222") == HTTPStatus.FORBIDDEN
+
+
+def test_other_names_must_have_the_port() -> None:
+    named = Guard(["rig.lab", "10.0.0.7"], 8080, FILES, TOKEN)
+    for host in ("rig.lab", "10.0.0.7"):
+        assert status(named, f"/{TOKEN}/", f"{host}:8080") == HTTPStatus.OK
+        assert status(named, f"/{TOKEN}/", f"{host}:8081") == HTTPStatus.FORBIDDEN
+
+
+def test_an_address_has_many_spellings() -> None:
+    guard = Guard(["fd00::1"], 8080, FILES, TOKEN)
+    for host in ("[fd00::1]:8080", "[FD00:0::1]:8080", "[fd00:0:0:0:0:0:0:1]:8080"):
+        assert status(guard, f"/{TOKEN}/", host) == HTTPStatus.OK
+    assert status(guard, f"/{TOKEN}/", "[fd00::2]:8080") == HTTPStatus.FORBIDDEN

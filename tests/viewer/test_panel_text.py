@@ -13,7 +13,8 @@ import tauforge as tf
 from tauforge.number_text import number
 from tauforge.viewer import colours
 from tauforge.viewer.evaluation import Evaluation, Reading
-from tauforge.viewer.panel_text import condition_colour, force_shares, heading_html, readings_html
+from tauforge.viewer.panel_text import force_shares, heading_html, readings_html
+from tauforge.viewer.singular import condition_colour, condition_words
 
 HOSTILE = "</td><script>alert(1)</script>&'\""
 
@@ -101,10 +102,36 @@ def test_the_condition_turns_red_near_a_singularity() -> None:
         colours.OVER,
         colours.OVER,
     ]
+
+
+@pytest.mark.parametrize("name", ["puma560", "motion-rig"])
+@pytest.mark.parametrize(
+    ("condition", "words"),
+    [(2.0, ""), (999.0, ""), (1e3, "near a singularity"), (1e12, "singular"), (np.inf, "singular")],
+)
+def test_only_a_singular_pose_is_called_singular(name: str, condition: float, words: str) -> None:
+    assert condition_words(condition) == words
+    robot = tf.load(name)
+    text = readings_html(robot, reading_of(robot)._replace(condition=condition), np.ones(6))
+    assert re.findall(f'color:{colours.OVER}" title="[^"]*">([^<]*)<', text) == ([words] if words else [])
+    assert Cells(text).found["condition"] == number(condition, 5)
+
+
+def test_notes_are_shown() -> None:
     rig = tf.load("motion-rig")
-    text = readings_html(rig, reading_of(rig)._replace(condition=float("inf")), np.ones(6))
-    assert "near a singularity" in text
-    assert Cells(text).found["condition"] == "inf"
+    assert "data-note" not in readings_html(rig, reading_of(rig), np.ones(6))
+    text = readings_html(rig, reading_of(rig)._replace(note="as <recorded>"), np.ones(6))
+    assert re.search("data-note[^>]*>as &lt;recorded&gt;<", text)
+
+
+def test_units_may_contain_anything(monkeypatch: pytest.MonkeyPatch) -> None:
+    rig = tf.load("motion-rig")
+    odd = tuple(sensor._replace(unit=HOSTILE) for sensor in rig.sensors)
+    reading = reading_of(rig)
+    monkeypatch.setattr(tf.StewartPlatform, "sensors", odd)
+    page = Cells(readings_html(rig, reading, np.ones(6)))
+    assert "script" not in page.tags
+    assert HOSTILE in page.found["sensor-0"]
 
 
 def test_the_limits_shown_are_the_nearest() -> None:

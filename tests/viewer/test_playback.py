@@ -12,8 +12,8 @@ from tauforge.motion.csv_motion import CsvMotion
 from tauforge.studies.presets import PRESETS, presets
 from tauforge.studies.stewart_paths import SINGULAR
 from tauforge.viewer import ranges
-from tauforge.viewer.charts import charts_of
-from tauforge.viewer.exports import csv_of, file_name, file_of
+from tauforge.viewer.charts import charts_of, with_peaks
+from tauforge.viewer.exports import csv_of, file_name
 from tauforge.viewer.playback import Clock, clip_of
 from tauforge.viewer.playback_panel import time_html
 
@@ -38,7 +38,7 @@ class TestClock:
 
     def test_it_stops_at_the_end_if_it_should(self) -> None:
         clock = Clock(0.0, 1.0)
-        clock.repeats = False
+        clock.begins_again = False
         clock.play()
         clock.advance(2.0)
         assert (clock.time, clock.playing) == (1.0, False)
@@ -68,15 +68,53 @@ class TestClips:
         np.testing.assert_allclose(clip.path[k], arm.forward_kinematics(sample.position)[:3, 3], atol=1e-12)
         assert not clip.is_recorded
         assert not len(clip.singular)
+        assert "singular" not in time_html(0.0, clip)
         assert [clip.frame_at(t) for t in (-1.0, 9.0)] == [0, len(clip.frames.times) - 1]
 
     def test_dasguptas_third_path_is_marked_where_it_is_singular(self) -> None:
         platform = tf.load("dasgupta1998")
         clip = clip_of(platform, "III", SINGULAR)
         (exact,) = tf.analysis.crossings(platform, lambda t: SINGULAR.sample(t).position, 0.0, 6.0)
-        assert clip.singular_times == pytest.approx([exact.time], abs=1e-4)
+        assert clip.singular_times.words == "singular"
+        assert clip.singular_times.times == pytest.approx([exact.time], abs=1e-4)
         np.testing.assert_allclose(clip.singular, [exact.pose[:3]], atol=1e-4)
         assert "singular at 3.67 s" in time_html(1.0, clip)
+
+    def test_arms_are_marked_where_their_condition_number_is_red(self) -> None:
+        """The wrist of a PUMA is singular where its fifth joint is 0, here between two frames."""
+        arm = tf.load("puma560")
+        bent = np.array([0.3, -0.7, 0.4, 0.2, -0.5, 0.1])
+        straight = bent * (1, 1, 1, 1, -1.3, 1)
+        move = tf.motion.JointMove(bent, straight, duration=0.37)
+        clip = clip_of(arm, "through", move)
+        assert np.abs(clip.frames.position[:, 4]).min() > 1e-3
+        (when,) = clip.singular_times.times
+        assert move.sample(when).position[4] == pytest.approx(0.0, abs=2e-3)
+        np.testing.assert_allclose(
+            clip.singular, arm.forward_kinematics(move.sample([when]).position)[:, :3, 3], atol=1e-3
+        )
+        assert f"near a singularity at {when:.2f} s" in time_html(0.0, clip)
+        assert "singular at" not in time_html(0.0, clip)
+
+    def test_an_arm_that_stays_singular_is_marked_once(self) -> None:
+        arm = tf.load("puma560")
+        clip = clip_of(arm, "turn", tf.motion.JointMove([0.0] * 6, [1.0, 0, 0, 0, 0, 0], duration=1.0))
+        assert len(clip.singular_times.times) == 1
+
+    def test_the_extent_is_that_of_the_whole_way(self) -> None:
+        arm = tf.load("planar-2r")
+        clip = clip_of(arm, "move", tf.motion.JointMove([0, 0], [np.pi, 0], duration=1.0))
+        reach = np.linalg.norm(arm.forward_kinematics([0, 0])[:3, 3])
+        low, high = clip.extent
+        np.testing.assert_allclose([low[0], high[0], high[1]], [-reach, reach, reach], atol=1e-2 * reach)
+
+    def test_long_runs_say_that_they_are_thinned(self) -> None:
+        arm = tf.load("planar-2r")
+        short, long = (
+            clip_of(arm, "move", tf.motion.JointMove([0, 0], [1, 1], duration=seconds)) for seconds in (24.0, 60.0)
+        )
+        assert "data-thinned" not in time_html(0.0, short)
+        assert "a long run: 3,000 pictures of it, one every 20 ms" in time_html(0.0, long)
 
     def test_recordings_of_other_robots_are_refused(self) -> None:
         run = recorded(tf.load("planar-2r"))
@@ -107,6 +145,37 @@ class TestCharts:
             (marked,) = np.flatnonzero(cursor > cursor.min())
             assert chart.times[marked] == pytest.approx(time, abs=2 * 30.0 / len(chart.times))
         assert len(chart.series()) == len(chart.data(0.0))
+
+    @pytest.mark.parametrize("row", [0, 1, 4_321, 19_998, 19_999])
+    def test_a_peak_of_one_sample_stays(self, row: int) -> None:
+        """A recording of 20 s at 1 kHz, which has 2,400 pictures and 400 points."""
+        arm = tf.load("planar-2r")
+        times = np.arange(20_000) / 1e3
+        still = np.zeros((len(times), 2))
+        force, target = np.tile([1.0, -2.0], (len(times), 1)), still.copy()
+        force[row, 0], force[row, 1], target[row, 0] = 77.0, -88.0, 0.5
+        clip = clip_of(arm, "run", tf.Recording(times, still, still, still, force, target, still))
+        forces, errors = charts_of(arm, clip)
+        for chart, values in ((forces, (77.0, -88.0)), (errors, (0.5, 0.0))):
+            assert len(chart.times) <= 400
+            assert (np.diff(chart.times) > 0).all()
+            assert (chart.times[0], chart.times[-1]) == (times[0], times[-1])
+            for curve, value in zip(chart.curves, values, strict=True):
+                k = np.abs(curve).argmax()
+                assert curve[k] == value
+                assert value == 0.0 or abs(chart.times[k] - times[row]) <= 20.0 / 200
+
+    def test_a_curve_without_peaks_stays_where_it_is(self) -> None:
+        times = np.linspace(0.0, 3.0, 1234)
+        kept, (rising, falling) = with_peaks(times, np.array([np.exp(times), -(times**2)]), 400)
+        np.testing.assert_allclose(rising, np.exp(kept))
+        np.testing.assert_allclose(falling, -(kept**2))
+
+    def test_few_points_stay_as_they_are(self) -> None:
+        times, curves = np.arange(5.0), np.arange(10.0).reshape(2, 5)
+        same = with_peaks(times, curves, 5)
+        assert same[0] is times
+        assert same[1] is curves
 
     def test_forces_that_are_missing_are_bridged(self) -> None:
         rig = tf.load("motion-rig")
@@ -165,11 +234,6 @@ class TestFiles:
         path = tmp_path / "run.csv"
         path.write_bytes(csv_of(arm, clip_of(arm, "run", run)))
         np.testing.assert_array_equal(tf.Recording.load(path).position, run.position)
-
-    def test_the_page_is_that_of_animate(self) -> None:
-        arm = tf.load("planar-2r")
-        page = file_of(arm, clip_of(arm, "run", recorded(arm)), "html")
-        assert page.startswith(b"<!DOCTYPE html>")
 
     def test_names_of_files_are_harmless(self) -> None:
         arm = tf.load("planar-2r")

@@ -87,10 +87,10 @@ def test_a_flood_of_messages_costs_few_answers(session: Session) -> None:
 def test_arrows_are_scaled_anew_after_a_large_force(session: Session) -> None:
     session.change("acceleration", 0, 10.0)
     settle(session)
-    large = session._largest["N m"]
+    large = session._scale.largest["N m"]
     session.rest(home=True)
     settle(session)
-    assert session._largest["N m"] < large
+    assert session._scale.largest["N m"] < large
 
 
 def dragged(session: Session, place: np.ndarray, phase: str = "update") -> None:
@@ -104,10 +104,6 @@ def test_the_handle_waits_for_the_hand_and_then_goes_back(session: Session) -> N
     session.rest(home=True)
     settle(session)
     before = session.state.position
-    for place in (np.full(3, np.nan), np.full(3, 1e9)):
-        dragged(session, place)
-    settle(session)
-    np.testing.assert_array_equal(session.state.position, before)
     far = np.array([0.0, 50.0, 0.0])
     dragged(session, far)
     settle(session)
@@ -122,6 +118,38 @@ def test_the_handle_waits_for_the_hand_and_then_goes_back(session: Session) -> N
     dragged(session, tool, phase="end")
     settle(session)
     assert session.gizmo.patience is None
+
+
+def test_only_the_newest_pose_of_the_handle_is_followed(session: Session, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Inverse kinematics takes a while without kernels: viser's thread must not wait for it."""
+    followed: list[float] = []
+    threads: set[str] = set()
+
+    def slow(pose: np.ndarray, near: np.ndarray) -> np.ndarray:
+        followed.append(float(pose[0, 3]))
+        threads.add(threading.current_thread().name)
+        time.sleep(0.2)
+        return np.array([pose[0, 3], 0.0])
+
+    settle(session)
+    monkeypatch.setattr(type(session.robot), "position_towards", lambda self, pose, near: slow(pose, near))
+    start = time.perf_counter()
+    places = np.linspace(0.1, 0.5, 20)
+    for x in places:
+        dragged(session, np.array([x, 0.0, 0.0]))
+    assert time.perf_counter() - start < 0.2 * len(places) / 2
+    while session.state.position[0] != 0.5:
+        assert time.perf_counter() - start < 10.0
+        time.sleep(0.01)
+    assert len(followed) < len(places) / 2
+    assert threads == {"tauforge viewer"}
+
+
+def test_a_pose_that_cannot_be_followed_changes_nothing(session: Session) -> None:
+    before = session.state.position
+    session.drag(np.full((4, 4), np.nan))
+    settle(session)
+    np.testing.assert_array_equal(session.state.position, before)
 
 
 def test_no_reactions_are_left_from_before_a_singular_pose() -> None:

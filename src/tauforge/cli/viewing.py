@@ -16,8 +16,6 @@ from tauforge.terminal import one_line
 if TYPE_CHECKING:
     from tauforge.viewer.viewer import Viewer
 
-HOST = "127.0.0.1"
-
 
 def view(
     robot: Robot,
@@ -32,8 +30,11 @@ def view(
         typer.Option(min=0, max=65535, help="To listen on; 0 for any free one. Default the first free from 8080 on."),
     ] = None,
     host: Annotated[
-        str, typer.Option(help="Another address lets other machines in; the url then has a secret token.")
-    ] = HOST,
+        str | None,
+        typer.Option(
+            help="Default 127.0.0.1. Another address lets other machines in; the url then has a secret token."
+        ),
+    ] = None,
     no_open: Annotated[bool, typer.Option("--no-open", help="Do not open a browser.")] = False,
     smooth: Smooth = None,
     tip: Tip = None,
@@ -51,23 +52,23 @@ def view(
         shown[recording.name] = Recording.load(recording)
     if motion is not None:
         shown[motion.name] = read_motion(motion, mine, smooth)
-    with start(mine, shown, port=port, host=host) as viewer:
+    where: dict[str, Any] = {} if host is None else {"host": host}
+    with start(mine, shown, port=port, **where) as viewer:
         try:
-            _tell(mine.name, viewer, host, not no_open)
+            _tell(mine.name, viewer, not no_open)
             viewer.wait()
         except KeyboardInterrupt:
             interrupts.end()  # that is how this command ends; a second Ctrl-C must not cut its cleaning up short
 
 
-def _tell(name: str, viewer: Viewer, host: str, open_browser: bool) -> None:
+def _tell(name: str, viewer: Viewer, open_browser: bool) -> None:
     """Where the robot is, who can reach it, and how it ends."""
-    from tauforge.viewer.guard import is_loopback
     from tauforge.viewer.viewer import opened
 
-    if not is_loopback(host):
+    if viewer.server.token is not None:
         warn(
-            f"other machines can reach {host}: whoever has the url below sees and moves the robot, and what is sent is "
-            "not encrypted"
+            f"other machines can reach {viewer.server.host}: whoever has the url below sees and moves the robot, and "
+            "what is sent is not encrypted"
         )
     note("Ctrl-C ends it")
     print(one_line(f"{name} is at {viewer.url}"), flush=True)  # a pipe must not keep it back

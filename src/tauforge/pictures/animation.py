@@ -12,7 +12,7 @@ from tauforge.errors import ModelError, ShapeError
 from tauforge.files import written_whole
 from tauforge.motion.motion import Motion
 from tauforge.pictures.animation_data import animation_data
-from tauforge.pictures.animation_frames import MOST_FRAMES, Pace, animation_frames
+from tauforge.pictures.animation_frames import MOST_FRAMES, Forces, Pace, animation_frames
 from tauforge.pictures.animation_page import animation_page
 from tauforge.pictures.film import Film
 from tauforge.pictures.film_files import FFMPEG, write_gif, write_mp4
@@ -35,6 +35,7 @@ def animate(
     frames_per_second: float = 30.0,
     size: tuple[int, int] | None = None,
     title: str | None = None,
+    forces: Forces | None = None,
 ) -> Path:
     """Writes a page or a film of the robot's motion with the force of every actuator; returns its path.
 
@@ -49,6 +50,8 @@ def animate(
     size:              (width, height) of a film, pixels, even numbers for MP4; default (960, 540). A page fills its
                        window.
     title:             the heading; by default the robot's name
+    forces:            those of a motion, such as with a payload: a function of position, velocity and acceleration,
+                       (k, n) each, that returns (k, m) N m or N; by default `inverse_dynamics`
 
     ModelError for another suffix, a folder that does not exist, a recording of another robot, or where ffmpeg is
     missing; ShapeError for a motion with another number of coordinates, or a size or rate that the file cannot have;
@@ -61,9 +64,9 @@ def animate(
         raise ModelError(f"expected a text or None, got {title!r}", field="title")
     heading = robot.name if title is None else title
     if suffix == PAGE:
-        write = _page(robot, shown, frames_per_second, size, heading)
+        write = _page(robot, shown, frames_per_second, size, heading, forces)
     else:
-        write = _film(robot, shown, frames_per_second, _film_size(size, suffix), heading, gif=suffix == GIF)
+        write = _film(robot, shown, frames_per_second, _film_size(size, suffix), heading, forces, gif=suffix == GIF)
     try:
         with written_whole(target) as file:
             write(file)
@@ -84,18 +87,27 @@ def checked_suffix(path: Path) -> str:
     return suffix
 
 
-def _page(robot: Robot, shown: object, rate: float, size: object, title: str) -> Callable[[BinaryIO], object]:
+def _page(
+    robot: Robot, shown: object, rate: float, size: object, title: str, forces: Forces | None
+) -> Callable[[BinaryIO], object]:
     if size is not None:
         raise ShapeError("size", expected="None, for a page fills its window", got=repr(size))
-    text = animation_page(animation_data(robot, animation_frames(robot, shown, Pace(rate))), title)
+    text = animation_page(animation_data(robot, animation_frames(robot, shown, Pace(rate), forces)), title)
     return lambda file: file.write(text.encode("utf-8", errors="xmlcharrefreplace"))
 
 
 def _film(
-    robot: Robot, shown: object, rate: float, size: tuple[int, int], title: str, *, gif: bool
+    robot: Robot,
+    shown: object,
+    rate: float,
+    size: tuple[int, int],
+    title: str,
+    forces: Forces | None,
+    *,
+    gif: bool,
 ) -> Callable[[BinaryIO], None]:
     """Checks, and makes ready to draw; frames are drawn while the file is written."""
-    frames = animation_frames(robot, shown, Pace(rate, MOST_GIF_FRAMES if gif else MOST_FRAMES, film=True))
+    frames = animation_frames(robot, shown, Pace(rate, MOST_GIF_FRAMES if gif else MOST_FRAMES, film=True), forces)
     if gif and rate > FASTEST_GIF:
         hint = f"An {MP4} file can have more"
         raise ShapeError("frames_per_second", expected=f"at most {FASTEST_GIF} in a GIF", got=repr(rate), hint=hint)

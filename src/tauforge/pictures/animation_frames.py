@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +18,7 @@ from tauforge.simulation.recording import Recording
 from tauforge.simulation.rollouts import Rollout
 
 MOST_FRAMES = 3_000
+Forces = Callable[[Array, Array, Array], Array]  # position, velocity and acceleration (k, n) in, forces (k, m) out
 ONE_ROW = (
     "Take one row: tf.Recording(run.time, run.position[0], run.velocity[0], 0 * run.velocity[0], run.force[0], "
     "run.target_position, 0 * run.target_position)"
@@ -62,13 +64,18 @@ class Pace(NamedTuple):
     film: bool = False
 
 
-def animation_frames(robot: Robot, shown: object, pace: Pace) -> AnimationFrames:
-    """The frames of a motion or a recording; ModelError or ShapeError where it does not fit the robot."""
+def animation_frames(robot: Robot, shown: object, pace: Pace, forces: Forces | None = None) -> AnimationFrames:
+    """The frames of a motion or a recording; ModelError or ShapeError where it does not fit the robot.
+
+    forces: of a motion; by default `inverse_dynamics`
+    """
     pace = pace._replace(rate=positive("frames_per_second", pace.rate))
     if isinstance(shown, Motion):
         check_law(None, shown, None, None, robot)
-        return _of_motion(robot, shown, pace)
+        return _of_motion(robot, shown, pace, forces or robot.forces_without_raising)
     if isinstance(shown, Recording):
+        if forces is not None:
+            raise ModelError("a recording has forces of its own", field="forces", remedy="Leave out forces")
         _check_recording(robot, shown)
         return _of_recording(robot, shown, pace)
     remedy = ONE_ROW if isinstance(shown, Rollout) else None
@@ -86,13 +93,14 @@ def _instants(start: float, end: float, pace: Pace) -> tuple[Array, bool]:
     return np.linspace(start, end, min(count, pace.most)), count > pace.most
 
 
-def _of_motion(robot: Robot, motion: Motion, pace: Pace) -> AnimationFrames:
+def _of_motion(robot: Robot, motion: Motion, pace: Pace, forces: Forces) -> AnimationFrames:
     times, thinned = _instants(0.0, motion.duration, pace)
-    sample = motion.sample(times)
-    position, velocity, acceleration = sample
-    return AnimationFrames(
-        times, position, robot.forces_without_raising(*sample), None, thinned, velocity, acceleration
-    )
+    position, velocity, acceleration = motion.sample(times)
+    force = np.asarray(forces(position, velocity, acceleration), float)
+    expected = len(times), len(robot.actuators)
+    if force.shape != expected:
+        raise ShapeError("forces", expected=f"{expected}, a row for every instant", got=str(force.shape))
+    return AnimationFrames(times, position, force, None, thinned, velocity, acceleration)
 
 
 def _of_recording(robot: Robot, recording: Recording, pace: Pace) -> AnimationFrames:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import io
 import os
 from collections.abc import Mapping, Sequence
@@ -16,9 +17,12 @@ from tauforge.errors import ModelError
 from tauforge.files import written_whole
 from tauforge.motion.columns import PLATFORM, TIME, Columns, arm_columns
 from tauforge.motion.csv_table import Column, CsvTable, read_csv, write_csv
+from tauforge.robots.summary import Summary
+from tauforge.robots.summary_text import html
 from tauforge.simulation.events import Event
 from tauforge.simulation.npz_file import Header, open_plain, read_npz
 from tauforge.simulation.recorded_columns import columns_in
+from tauforge.simulation.recording_summary import recording_summary
 
 POSE_NAMES = tuple(column.name for column in PLATFORM.position)
 ANGLES = POSE_NAMES[3:]
@@ -212,6 +216,18 @@ class Recording:
             axes.grid(alpha=0.3)
         every[-1].set_xlabel("time, s")
         return figure
+
+    def summary(self) -> Summary:
+        """The recording for people: ranges of the coordinates, peaks of the forces, and events."""
+        return recording_summary(self)
+
+    def _repr_html_(self) -> str:
+        """The summary and the plot, for notebooks; nothing in it runs or is fetched."""
+        picture = self._repr_png_()
+        text = html(self.summary())
+        if picture is None:
+            return text
+        return f'{text}<img alt="plot" src="data:image/png;base64,{base64.b64encode(picture).decode()}">'
 
     def _repr_png_(self) -> bytes | None:
         """The plot, for notebooks; None without matplotlib."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.robots.robot import Robot
+from tauforge.simulation.recording import Recording
 from tauforge.viewer import colours
 from tauforge.viewer.playback import Clip
 
@@ -48,17 +49,20 @@ class Chart(NamedTuple):
 
 
 def charts_of(robot: Robot, clip: Clip) -> list[Chart]:
-    """Forces, one chart for each unit; and errors of a recording that had a target."""
-    frames = clip.frames
+    """Forces, one chart for each unit; and errors of a recording that had a target.
+
+    The curves of a recording are made from all its rows, not from the pictures of it.
+    """
+    shown, frames = clip.shown, clip.frames
     if len(frames.times) < 2:
         return []
-    step = max(1, -(-len(frames.times) // MOST_POINTS))
-    rows = np.arange(0, len(frames.times), step)
-    times = frames.times[rows]
-    found = _by_unit("force", [(a.words, a.unit) for a in robot.actuators], times, frames.force[rows])
+    forces = [(actuator.words, actuator.unit) for actuator in robot.actuators]
+    if not isinstance(shown, Recording):
+        return _by_unit("force", forces, frames.times, frames.force)
+    found = _by_unit("force", forces, shown.time, shown.force)
     if frames.target is not None:
-        error = robot.position_error(frames.target[rows], frames.position[rows])
-        found += _by_unit("error", [(c.name, c.unit) for c in robot.coordinates], times, error)
+        error = robot.position_error(shown.target_position, shown.position)
+        found += _by_unit("error", [(c.name, c.unit) for c in robot.coordinates], shown.time, error)
     return found
 
 
@@ -68,8 +72,26 @@ def _by_unit(what: str, columns: Sequence[tuple[str, str]], times: Array, values
         chosen = [k for k, (_, own) in enumerate(columns) if own == unit]
         names = tuple(columns[k][0] for k in chosen)
         curves = np.array([_bridged(times, values[:, k]) for k in chosen])
-        charts.append(Chart(f"{what} ({unit})", names, times, curves))
+        charts.append(Chart(f"{what} ({unit})", names, *with_peaks(times, curves, MOST_POINTS)))
     return charts
+
+
+def with_peaks(times: Array, curves: Array, most: int) -> tuple[Array, Array]:
+    """Fewer points that keep all peaks: the smallest and the largest value of every bin, in the order they came.
+
+    times: (k,) s; curves: (c, k); returns at most `most` points of both. A peak moves by no more than its bin.
+    """
+    if len(times) <= most:
+        return times, curves
+    edges = np.linspace(0, len(times), most // 2 + 1).astype(int)
+    starts, ends = edges[:-1], edges[1:]
+    kept = np.empty((len(curves), 2 * len(starts)))
+    for k, (start, end) in enumerate(zip(starts, ends, strict=True)):
+        piece = curves[:, start:end]
+        places = np.sort(np.column_stack([piece.argmin(axis=1), piece.argmax(axis=1)]), axis=1)
+        kept[:, 2 * k : 2 * k + 2] = np.take_along_axis(piece, places, axis=1)
+    # At the ends of the bins: a curve that only rises or falls in a bin then stays where it is.
+    return np.column_stack([times[starts], times[ends - 1]]).ravel(), kept
 
 
 def _bridged(times: Array, curve: Array) -> Array:

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, SingularityError
+from tauforge.number_text import number
+from tauforge.pictures.animation_frames import Forces
 from tauforge.robots.drawing import Reaction
 from tauforge.robots.named_arguments import ON_SINGULAR
 from tauforge.robots.parts import LimitedQuantity
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
+from tauforge.viewer.singular import is_singular
 
+Loads = tuple[float, float, str | None]
 DOWN = np.array([0.0, 0.0, -1.0])
 
 
@@ -33,6 +38,11 @@ class State(NamedTuple):
     gravity: float
     formulation: str | None = None
 
+    @property
+    def loads(self) -> Loads:
+        """Payload, gravity and formulation."""
+        return self.payload, self.gravity, self.formulation
+
 
 class Reading(NamedTuple):
     """What follows from a state.
@@ -44,6 +54,7 @@ class Reading(NamedTuple):
     condition:   large near a singularity; None where the robot has none
     energy:      kinetic and potential, J; None for a robot without masses
     problem:     why there are no forces; "" where there are
+    note:        what else a reader must know about the numbers
     """
 
     forces: Array
@@ -53,6 +64,7 @@ class Reading(NamedTuple):
     condition: float | None
     energy: tuple[float, float] | None
     problem: str = ""
+    note: str = ""
 
 
 class Evaluation:
@@ -75,7 +87,7 @@ class Evaluation:
         self._guarded = robot.functions["inverse_dynamics"].guard is not None
         optional = [argument.name for argument in robot.functions["inverse_dynamics"].optional]
         self.takes_payload = "payload" in optional
-        self.problem = self._why_no_forces()
+        self.problem = self._why_never_forces()
 
     @property
     def takes_gravity(self) -> bool:
@@ -92,24 +104,64 @@ class Evaluation:
         zero = np.zeros(self.robot.n)
         return State(np.array(self.robot.pictured_position, float), zero, zero, 0.0, self.gravity)
 
+    def unloaded(self, state: State) -> State:
+        """The same motion of the robot as it was given: without a payload, with its own gravity, by its own choice."""
+        return state._replace(payload=0.0, gravity=self.gravity, formulation=None)
+
+    def loads_text(self, state: State) -> str:
+        """What the loads of a state are beside those of the robot as it was given; "" for none."""
+        texts = []
+        if self._loads(state):
+            texts.append(f"payload {number(state.payload)} kg")
+        if self._scale(state) != self._scale(self.unloaded(state)):
+            texts.append(f"gravity {number(state.gravity)} m/s²")
+        if self._is_other(state.formulation):
+            texts.append(str(state.formulation))
+        return ", ".join(texts)
+
     def read(self, state: State) -> Reading:
+        """All that the panel shows."""
         robot = self.robot
-        forces, problem = self._forces(state, None)
-        chosen, difference = state.formulation, None
-        if chosen is not None and chosen != robot.default_formulation and not problem:
-            other, problem = self._forces(state, chosen)
-            forces, difference = other, other - forces
         rows, rates = state.position[None], state.velocity[None]
-        condition = robot.condition(rows)
+        conditions = robot.condition(rows)
+        condition = None if conditions is None else float(conditions[0])
+        forces, difference = self._forces(state, None), None
+        if self._is_other(state.formulation):
+            other = self._forces(state, state.formulation)
+            forces, difference = other, other - forces
+        problem = "" if np.isfinite(forces).all() else self._why_no_forces(state, condition)
         return Reading(
-            forces,
-            difference,
+            np.full_like(forces, np.nan) if problem else forces,
+            None if problem else difference,
             np.asarray(robot.actuator_motion(rows, rates)[0])[0],
             robot.limited_quantities(rows, rates),
-            None if condition is None else float(condition[0]),
+            condition,
             None if self.problem else self._energy(state),
             problem,
         )
+
+    def forces_along(self, state: State) -> Forces:
+        """The forces of motions with the loads of a state; rows without an answer are NaN.
+
+        Identity: those of `read`, row by row.
+        """
+
+        def forces(position: Array, velocity: Array, acceleration: Array) -> Array:
+            rows = state._replace(position=position, velocity=velocity, acceleration=acceleration)
+            return self._forces(rows, state.formulation)
+
+        return forces
+
+    def warm_up(self, is_wanted: Callable[[], bool]) -> None:
+        """Has the kernels made that the first payload, the first other gravity and both need.
+
+        is_wanted: asked between them
+        """
+        start = self.start()
+        mass = 1.0 if self.takes_payload else 0.0
+        for payload, gravity in ((mass, self.gravity), (0.0, self.gravity + 1.0), (mass, self.gravity + 1.0)):
+            if is_wanted():
+                self.read(start._replace(payload=payload, gravity=gravity))
 
     def reactions(self, state: State) -> tuple[Reaction, ...]:
         """What the joints carry; none where there are no forces."""
@@ -132,12 +184,25 @@ class Evaluation:
             for one, other in zip(heavy, free, strict=True)
         )
 
-    def _why_no_forces(self) -> str:
+    def _why_never_forces(self) -> str:
         try:
             self.robot.check_function("inverse_dynamics")
         except ModelError as error:
             return str(error)
         return ""
+
+    def _why_no_forces(self, state: State, condition: float | None) -> str:
+        if self.problem:
+            return self.problem
+        if self._guarded and condition is not None and is_singular(condition):
+            return "singular: no forces of the actuators hold the robot here"
+        if not np.isfinite(np.concatenate([state.position, state.velocity, state.acceleration])).all():
+            return "no forces: the position, velocity or acceleration is not finite"
+        return "no forces: what was computed is not finite, though the pose is not singular"
+
+    def _is_other(self, formulation: str | None) -> bool:
+        """Whether it is another formulation than the robot's own choice."""
+        return formulation is not None and formulation != self.robot.default_formulation
 
     def _scale(self, state: State) -> float:
         """By how much gravity is larger than that of the heavy robot."""
@@ -146,20 +211,16 @@ class Evaluation:
     def _loads(self, state: State) -> dict[str, Any]:
         return {"payload": Payload(state.payload)} if self.takes_payload and state.payload else {}
 
-    def _forces(self, state: State, formulation: str | None) -> tuple[Array, str]:
-        """Forces (m,) and why there are none."""
-        missing = np.full(len(self.robot.actuators), np.nan)
+    def _forces(self, state: State, formulation: str | None) -> Array:
+        """(..., m) NaN where there are none."""
         if self.problem:
-            return missing, self.problem
+            return np.full((*state.position.shape[:-1], len(self.robot.actuators)), np.nan)
         options = self._loads(state)
         if self._guarded:
             options[ON_SINGULAR] = "nan"
         if formulation is not None and self.robot.formulation_argument is not None:
             options[self.robot.formulation_argument] = formulation
-        forces = self._by_gravity(state, options)
-        if not np.isfinite(forces).all():
-            return missing, "singular: no forces of the actuators hold the robot here"
-        return forces, ""
+        return self._by_gravity(state, options)
 
     def _by_gravity(self, state: State, options: dict[str, Any]) -> Array:
         motion, scale = (state.position, state.velocity, state.acceleration), self._scale(state)

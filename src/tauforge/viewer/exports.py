@@ -16,13 +16,14 @@ from tauforge.pictures import animate
 from tauforge.robots.robot import Robot
 from tauforge.simulation.recording import Recording
 from tauforge.viewer.playback import Clip
+from tauforge.viewer.requests import Requests
 
 PICTURE_SIDE = 1600  # pixels, at most
 RENDER_SECONDS = 20.0
 ANIMATIONS = ("html", "gif", "mp4")
 
 
-def add_exports(server: Any, session: Any, *, playing: bool) -> None:
+def add_exports(server: Any, session: Requests, *, playing: bool) -> None:
     """A button for each kind of file; those of a run only where one is played."""
     kinds = ("png", "csv", *ANIMATIONS) if playing else ("png",)
     with server.gui.add_folder("Save as", expand_by_default=False):
@@ -34,7 +35,7 @@ def add_exports(server: Any, session: Any, *, playing: bool) -> None:
             return
         note = event.client.add_notification("Save", f"writing {kind.upper()}", loading=True, with_close_button=False)
         try:
-            content = picture(event.client) if kind == "png" else file_of(session.robot, session.clip, kind)
+            content = picture(event.client) if kind == "png" else file_of(session, kind)
             event.client.send_file_download(f"{file_name(session.robot)}.{kind}", content, save_immediately=True)
         except (TauforgeError, OSError, RuntimeError) as error:  # a full disk, no answer in time, a tab that is gone
             event.client.add_notification("Not saved", str(error), color="red")
@@ -44,13 +45,18 @@ def add_exports(server: Any, session: Any, *, playing: bool) -> None:
     buttons.on_click(save)
 
 
-def file_of(robot: Robot, clip: Clip | None, kind: str) -> bytes:
+def file_of(session: Requests, kind: str) -> bytes:
     """The content of a file about what is played; ModelError where `tf.animate` cannot write it."""
+    robot, clip, state = session.robot, session.clip, session.state
     assert clip is not None
     if kind == "csv":
         return csv_of(robot, clip)
+    options: dict[str, Any] = {}
+    loads = session.evaluation.loads_text(state)
+    if loads and not clip.is_recorded:  # a recording has its own
+        options = {"forces": session.evaluation.forces_along(state), "title": f"{robot.name}: {loads}"}
     with tempfile.TemporaryDirectory() as folder:
-        return animate(robot, clip.shown, Path(folder) / f"run.{kind}").read_bytes()
+        return animate(robot, clip.shown, Path(folder) / f"run.{kind}", **options).read_bytes()
 
 
 def csv_of(robot: Robot, clip: Clip) -> bytes:

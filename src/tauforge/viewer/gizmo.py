@@ -11,16 +11,16 @@ from tauforge.arrays import Array
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.robot import Robot
 from tauforge.viewer.meshes import quaternions, rotation
+from tauforge.viewer.requests import Requests
 
 SCALE = 0.16  # of the robot's extent
 LETS_GO = 0.6  # s without a message: the hand has let go, or its tab is gone
-LONGEST = 1e4  # m: farther away nothing is meant
 
 
 class Gizmo:
     """It follows the moved body, but for the time that somebody drags it; then the body follows it."""
 
-    def __init__(self, scene: Any, robot: Robot, size: float, session: Any) -> None:
+    def __init__(self, scene: Any, robot: Robot, size: float, session: Requests) -> None:
         self._name, self._session = robot.moved_body, session
         self._dragged_at: float | None = None
         self._controls: Any = None
@@ -53,12 +53,10 @@ class Gizmo:
             self._dragged_at = -np.inf
             self._session.let_go()
             return
-        position, wxyz = np.asarray(event.target.position, float), np.asarray(event.target.wxyz, float)
-        sound = np.isfinite([*position, *wxyz]).all() and np.abs(position).max() < LONGEST
-        if event.phase == "update" and sound and np.linalg.norm(wxyz) > 0:
+        if event.phase == "update":
             self._dragged_at = time.perf_counter()
             pose = np.eye(4)
-            pose[:3, :3], pose[:3, 3] = rotation(wxyz), position
+            pose[:3, :3], pose[:3, 3] = rotation(np.asarray(event.target.wxyz, float)), event.target.position
             self._session.drag(pose)
 
     def _pose(self, drawing: Drawing) -> Array | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import re
 import secrets
 import socket
@@ -11,9 +10,8 @@ from http import HTTPStatus
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
-LOOPBACK = "127.0.0.1"
-LOCAL_NAMES = ("localhost", LOOPBACK, "::1")
-EVERYWHERE = ("0.0.0.0", "::", "")
+from tauforge.viewer.addresses import EVERYWHERE, LOCAL_NAMES, PORTS, is_address, normalised
+
 TOKEN_BYTES = 16
 FIRST_PAGE = "index.html"
 HTTP_PORT = 80  # browsers leave it out
@@ -34,16 +32,19 @@ class Guard:
     browser adds the page's Origin. If it has its own name lead here (DNS rebinding), the Host is that name. Both are
     refused.
 
-    host:  the address that the server listens on
+    A local name may have any port, for an SSH tunnel may begin at another port than the server's. That lets no other
+    page in: the Host of a browser's request has the port that it connects to, and the Origin must have the same.
+
+    hosts: the names and addresses of the server
     port:  of the server
     files: paths below the root that may be fetched
     token: what the path must begin with; None on the reader's own machine
     """
 
-    def __init__(self, host: str, port: int, files: Collection[str], token: str | None = None) -> None:
+    def __init__(self, hosts: Collection[str], port: int, files: Collection[str], token: str | None = None) -> None:
         self.port, self.files, self.token = port, frozenset(files), token
-        self.names = {*LOCAL_NAMES, host.lower()} - {*EVERYWHERE}
-        self.any_address = host in EVERYWHERE
+        self.names = {*LOCAL_NAMES, *hosts} - {*EVERYWHERE}
+        self.any_address = not {*EVERYWHERE}.isdisjoint(hosts)
         if self.any_address:
             self.names |= {socket.gethostname().lower(), socket.getfqdn().lower()}
 
@@ -77,32 +78,18 @@ class Guard:
 
     def _is_ours(self, host: str) -> bool:
         found = HOST.fullmatch(host)
-        if found is None or int(found["port"] or HTTP_PORT) != self.port:
+        if found is None:
             return False
-        name = (found["address"] or found["name"]).lower()
-        return name in self.names or (self.any_address and _is_address(name))
+        name = normalised(found["address"] or found["name"])
+        if (":" in name) != (found["address"] is not None):  # only IPv6 has brackets
+            return False
+        if name in LOCAL_NAMES:
+            return int(found["port"] or HTTP_PORT) < PORTS
+        known = name in self.names or (self.any_address and is_address(name))
+        return known and int(found["port"] or HTTP_PORT) == self.port
 
     def _same(self, origin: str, host: str) -> bool:
         return origin.lower() in (f"http://{host}".lower(), f"https://{host}".lower())
-
-
-def _is_address(name: str) -> bool:
-    """A number cannot be made to lead elsewhere, as a name can."""
-    try:
-        ipaddress.ip_address(name)
-    except ValueError:
-        return False
-    return True
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only this machine can reach the address."""
-    if host == "localhost":
-        return True
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
 
 
 def new_token() -> str:

@@ -54,7 +54,8 @@ def added(api: Any, name: str, bodies: Bodies, mesh: Mesh, opacity: float | None
         batched_colors=bodies.rgb,
         opacity=opacity,
         lod="off",
-        cast_shadow=opacity is None,
+        cast_shadow=False,
+        receive_shadow=False,
     )
 
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Any
-
-import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.viewer.evaluation import Evaluation, Reading, State
@@ -19,6 +16,7 @@ from tauforge.viewer.ranges import (
     position_ranges,
     velocity_ranges,
 )
+from tauforge.viewer.requests import Requests
 from tauforge.viewer.scene import Shown
 
 GROUPS = ("position", "velocity", "acceleration")
@@ -45,15 +43,9 @@ def from_user(act: Callable[[Any], None]) -> Callable[[Any], Any]:
 
 
 class Panel:
-    """Handles of the panel's parts.
+    """Numbers above, tabs below. What somebody changes in a tab of the browser goes to the session."""
 
-    change(group, k, value): a slider of position, velocity or acceleration was moved
-    load(**changes):         payload, gravity or formulation was changed
-    show(shown):             another choice of what is visible
-    rest():                  velocities and accelerations are to be 0; home(): and the position that of pictures
-    """
-
-    def __init__(self, gui: Any, evaluation: Evaluation, visited: Sequence[Array], session: Any) -> None:
+    def __init__(self, gui: Any, evaluation: Evaluation, visited: Sequence[Array], session: Requests) -> None:
         self.robot, self._session = evaluation.robot, session
         start = evaluation.start()
         forces = evaluation.read(start).forces
@@ -77,6 +69,12 @@ class Panel:
                 self.sliders[group], self.ranges[group], getattr(state, group), strict=True
             ):
                 slider.value = limits.stepped(float(value))
+        if self.payload is not None:
+            self.payload.value = self._masses.stepped(state.payload)
+        if self.gravity is not None:
+            self.gravity.value = self._gravities.stepped(state.gravity)
+        if self.formulation is not None:
+            self.formulation.value = state.formulation or self.robot.default_formulation
 
     # ------------------------------------------------------------------------------------------------------- making
 
@@ -104,10 +102,9 @@ class Panel:
         buttons = gui.add_button_group("", ("At rest", "Home"))
         buttons.on_click(from_user(lambda name: self._session.rest(home=name == "Home")))
 
-    def _moved(self, group: str, k: int) -> Callable[[Any], None]:
-        def act(value: Any) -> None:
-            if math.isfinite(value):  # a tab may send anything
-                self._session.change(group, k, self.ranges[group][k].within(float(value)))
+    def _moved(self, group: str, k: int) -> Callable[[float], None]:
+        def act(value: float) -> None:
+            self._session.change(group, k, self.ranges[group][k].within(value))
 
         return act
 
@@ -116,27 +113,27 @@ class Panel:
 
     def _build_loads(self, gui: Any, evaluation: Evaluation, masses: Range) -> None:
         self.payload = self.gravity = self.formulation = None
-        if evaluation.takes_payload and not evaluation.problem:
+        self._masses, self._gravities = masses, gravity_range(evaluation.gravity)
+        if evaluation.problem:
+            return
+        if evaluation.takes_payload:
             self.payload = self._slider(gui, "Payload (kg)", masses, 0.0)
             self.payload.on_update(from_user(self._loaded("payload", masses)))
-        if evaluation.takes_gravity and not evaluation.problem:
-            limits = gravity_range(evaluation.gravity)
-            self.gravity = self._slider(gui, "Gravity (m/s²)", limits, evaluation.gravity)
-            self.gravity.on_update(from_user(self._loaded("gravity", limits)))
+        if evaluation.takes_gravity:
+            self.gravity = self._slider(gui, "Gravity (m/s²)", self._gravities, evaluation.gravity)
+            self.gravity.on_update(from_user(self._loaded("gravity", self._gravities)))
         names = evaluation.formulations
-        if len(names) > 1 and not evaluation.problem:
+        if len(names) > 1:
             default = self.robot.default_formulation
             self.formulation = gui.add_dropdown(
                 "Formulation", names, initial_value=default, hint="Others show how far they are from the default"
             )
-            self.formulation.on_update(
-                from_user(lambda name: self._session.load(formulation=name) if name in names else None)
-            )
+            self.formulation.on_update(from_user(lambda name: self._session.load(formulation=name)))
+        gui.add_button("Reset loads").on_click(from_user(lambda _: self._session.reset_loads()))
 
-    def _loaded(self, name: str, limits: Range) -> Callable[[Any], None]:
-        def act(value: Any) -> None:
-            if math.isfinite(value):
-                self._session.load(**{name: limits.within(float(value))})
+    def _loaded(self, name: str, limits: Range) -> Callable[[float], None]:
+        def act(value: float) -> None:
+            self._session.load(**{name: limits.within(value)})
 
         return act
 
@@ -152,11 +149,3 @@ class Panel:
 
     def shown(self) -> Shown:
         return Shown(**{name: bool(box.value) for name, box in self.checkboxes.items()})
-
-
-def scaled(forces: Array, units: Sequence[str], before: dict[str, float]) -> Array:
-    """(m,) the largest force so far of each actuator's unit; `before` is brought up to date."""
-    for unit in dict.fromkeys(units):
-        own = [abs(float(f)) for f, u in zip(forces, units, strict=True) if u == unit and math.isfinite(f)]
-        before[unit] = max([before.get(unit, 0.0), *own])
-    return np.array([before[unit] or 1.0 for unit in units])

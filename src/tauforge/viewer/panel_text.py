@@ -14,10 +14,10 @@ from tauforge.robots.parts import LimitedQuantity
 from tauforge.robots.robot import Robot
 from tauforge.viewer import colours
 from tauforge.viewer.evaluation import Reading
+from tauforge.viewer.singular import RED_CONDITION, condition_colour, condition_words
 
 DIGITS = 5
 LIMITS_SHOWN = 4  # the nearest to being exceeded
-WARNING_CONDITION, SINGULAR_CONDITION = 1e2, 1e3  # where the bar turns amber and red
 LARGEST_CONDITION = 1e5  # the end of the bar
 FLAT = 1e-12  # of the largest force: a smaller difference is rounding
 
@@ -35,9 +35,14 @@ def readings_html(robot: Robot, reading: Reading, scales: Array) -> str:
     """
     parts = [*_forces(robot, reading, scales), *_sensors(robot, reading), *_limits(reading.limited)]
     parts += [*_condition(reading), *_energy(reading)]
-    problem = f'<div data-problem style="color:{colours.OVER};font-size:12px">{escape(reading.problem)}</div>'
+    texts = [("problem", colours.OVER, reading.problem), ("note", colours.BASE, reading.note)]
+    lines = [
+        f'<div data-{key} style="color:{colour};font-size:12px">{escape(text)}</div>'
+        for key, colour, text in texts
+        if text
+    ]
     table = f'<table style="{TABLE}">{"".join(parts)}</table>'
-    return f'<div style="padding:0 .9em .6em">{problem if reading.problem else ""}{table}</div>'
+    return f'<div style="padding:0 .9em .6em">{"".join(lines)}{table}</div>'
 
 
 def heading_html(robot: Robot) -> str:
@@ -49,12 +54,6 @@ def force_shares(robot: Robot, forces: Array) -> Array:
     limits = robot.max_forces
     with np.errstate(invalid="ignore"):
         return np.where(np.isfinite(limits), np.abs(forces) / limits, np.nan)
-
-
-def condition_colour(condition: float) -> str:
-    if not condition < SINGULAR_CONDITION:
-        return colours.OVER
-    return colours.NEAR if condition > WARNING_CONDITION else colours.LOW
 
 
 def _forces(robot: Robot, reading: Reading, scales: Array) -> Iterator[str]:
@@ -85,7 +84,7 @@ def _sensors(robot: Robot, reading: Reading) -> Iterator[str]:
         yield _head("Sensors")
         each = [
             f'<span style="white-space:nowrap">{escape(sensor.column)}&nbsp;<span data-key="sensor-{k}">'
-            f"{number(float(value), DIGITS)} {sensor.unit}</span></span>"
+            f"{number(float(value), DIGITS)} {escape(sensor.unit)}</span></span>"
             for k, (sensor, value) in enumerate(zip(robot.sensors, reading.sensors, strict=True))
         ]
         yield f'<tr><td colspan="3">{", ".join(each)}</td></tr>'
@@ -120,16 +119,15 @@ def _condition(reading: Reading) -> Iterator[str]:
         return
     yield _head("Condition number")
     end = math.log10(LARGEST_CONDITION)
-    red = 100 * math.log10(SINGULAR_CONDITION) / end
+    red = 100 * math.log10(RED_CONDITION) / end
     finite = math.isfinite(reading.condition)
     filled = min(max(math.log10(reading.condition) / end, 0.0), 1.0) if finite else 1.0
     place = f"position:absolute;left:{red:.0f}%;right:0;top:0;bottom:0"
     band = f'<div style="{place};background:{colours.OVER};opacity:.3"></div>'
     bar = f'<div style="{TRACK}">{band}{_piece(0.0, filled, condition_colour(reading.condition))}</div>'
-    near = "near a singularity" if not reading.condition < SINGULAR_CONDITION else ""
-    yield _row(
-        near or "actuators to body", bar, number(reading.condition, DIGITS), "condition", "red: near a singularity"
-    )
+    words = condition_words(reading.condition)
+    text, hint = number(reading.condition, DIGITS), "red: near a singularity"
+    yield _row(words or "actuators to body", bar, text, "condition", hint, colours.OVER if words else "inherit")
 
 
 def _energy(reading: Reading) -> Iterator[str]:
@@ -144,10 +142,10 @@ def _head(text: str) -> str:
     return f'<tr><td colspan="3" style="{HEAD}">{escape(text)}</td></tr>'
 
 
-def _row(name: str, bar: str, text: str, key: str, hint: str = "") -> str:
+def _row(name: str, bar: str, text: str, key: str, hint: str = "", colour: str = "inherit") -> str:
     shown = escape(name)
     return (
-        f'<tr title="{escape(hint)}"><td style="{NAME}" title="{shown}">{shown}</td>'
+        f'<tr title="{escape(hint)}"><td style="{NAME};color:{colour}" title="{shown}">{shown}</td>'
         f'<td style="width:28%">{bar}</td><td style="{NUMBER}" data-key="{key}">{escape(text)}</td></tr>'
     )
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.motion.motion import Motion
-from tauforge.pictures.animation_frames import AnimationFrames, Pace, animation_frames
+from tauforge.pictures.animation_frames import AnimationFrames, Forces, Pace, animation_frames
 from tauforge.robots.robot import Robot
 from tauforge.simulation.recording import Recording
+from tauforge.viewer.singular import SingularTimes, singular_times
 
 FRAMES_PER_SECOND = 120.0  # finer than the picture, so that slow motion is smooth
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")
@@ -23,7 +24,8 @@ class Clip(NamedTuple):
     shown:          what it was made from
     frames:         its instants
     path:           (k, 3) m, where the moved body's origin is
-    singular_times: (j,) s, where the actuators lose control of the robot
+    extent:         (3,) m each, the smallest and the largest coordinates of the robot on its whole way
+    singular_times: when the robot is singular or nearly so
     singular:       (j, 3) m, where the moved body is then
     """
 
@@ -31,7 +33,8 @@ class Clip(NamedTuple):
     shown: Motion | Recording
     frames: AnimationFrames
     path: Array
-    singular_times: Array
+    extent: tuple[Array, Array]
+    singular_times: SingularTimes
     singular: Array
 
     @property
@@ -49,6 +52,12 @@ class Clip(NamedTuple):
         """Whether the forces are those of a run, not what the motion needs."""
         return isinstance(self.shown, Recording)
 
+    def with_forces(self, forces: Forces) -> Clip:
+        """The same motion with other forces."""
+        frames = self.frames
+        force = forces(frames.position, frames.velocity, frames.acceleration)
+        return self._replace(frames=frames._replace(force=force))
+
     def frame_at(self, time: float) -> int:
         """The frame nearest to a time."""
         share = (time - self.start) / (self.end - self.start) if self.end > self.start else 0.0
@@ -61,29 +70,17 @@ def clip_of(robot: Robot, name: str, shown: Motion | Recording) -> Clip:
     drawing = robot.drawing(frames.position)
     bodies = [frame.transform for frame in drawing.frames if frame.name == robot.moved_body]
     path = bodies[0][..., :3, 3] if bodies else np.zeros((0, 3))
-    times = singular_times(robot, frames)
-    at = [np.interp(times, frames.times, column) for column in path.T] if len(path) else [np.zeros(0)] * 3
-    return Clip(name, shown, frames, path, times, np.column_stack(at))
-
-
-def singular_times(robot: Robot, frames: AnimationFrames) -> Array:
-    """(j,) s, where `robot.singularity` changes its sign, on straight lines between frames."""
-    values = robot.singularity(frames.position)
-    if values is None or len(values) < 2:
-        return np.zeros(0)
-    crossed = np.flatnonzero(np.sign(values[:-1]) * np.sign(values[1:]) < 0)
-    before, after = values[crossed], values[crossed + 1]
-    step = frames.times[crossed + 1] - frames.times[crossed]
-    found = frames.times[crossed] + step * before / (before - after)
-    return np.sort(np.concatenate([found, frames.times[values == 0.0]]))
+    marked = singular_times(robot, frames)
+    at = [np.interp(marked.times, frames.times, column) for column in path.T] if len(path) else [np.zeros(0)] * 3
+    return Clip(name, shown, frames, path, drawing.extent, marked, np.column_stack(at))
 
 
 class Clock:
-    """The time of what is played. It stops at the end, or begins again."""
+    """The time of what is played. At the end it stops, or begins again."""
 
     def __init__(self, start: float, end: float) -> None:
         self.start, self.end, self.time = start, end, start
-        self.speed, self.repeats, self.playing = 1.0, True, False
+        self.speed, self.begins_again, self.playing = 1.0, True, False
 
     def play(self) -> None:
         """From where it is, or from the start at the end."""
@@ -98,7 +95,7 @@ class Clock:
         if not self.playing:
             return
         self.time += self.speed * seconds
-        if self.time >= self.end and self.repeats:
+        if self.time >= self.end and self.begins_again:
             self.time = self.start + (self.time - self.end) % (self.end - self.start)
         elif self.time >= self.end:
             self.time, self.playing = self.end, False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -13,11 +14,11 @@ from types import SimpleNamespace
 from typing import Any
 
 from tauforge.errors import ModelError
-from tauforge.viewer.guard import EVERYWHERE, Guard, is_loopback, new_token
+from tauforge.viewer.addresses import bound_socket, is_loopback, name_in_url, normalised
+from tauforge.viewer.guard import Guard, new_token
+from tauforge.viewer.page_rules import page_headers
+from tauforge.viewer.tab_messages import keep_to_offers
 
-DEFAULT_PORT = 8080
-PORTS = 65536
-TRIED_PORTS = 20  # from the default on, where none was asked for
 _starting = threading.Lock()
 
 
@@ -35,20 +36,21 @@ class GuardedServer:
     """A running viser server.
 
     viser: the ViserServer
+    host:  the address or name that was asked for, in one spelling
     url:   what to open
     token: part of the url if other machines can reach it, else None
     """
 
     def __init__(self, host: str, port: int | None, label: str) -> None:
         module = viser_module()
+        self.host = host = normalised(host)
         self._socket = bound_socket(host, port)
-        number = int(self._socket.getsockname()[1])
-        self.token = None if is_loopback(host) else new_token()
-        self.guard = Guard(host, number, own_files(module), self.token)
-        shown = socket.gethostname() if host in EVERYWHERE else f"[{host}]" if ":" in host else host
-        self.url = f"http://{shown}:{number}/" + (f"{self.token}/" if self.token else "")
+        bound, number = self._socket.getsockname()[:2]
+        self.token = None if is_loopback(bound) else new_token()
+        self.guard = Guard((host, bound), number, own_files(module), self.token)
+        self.url = f"http://{name_in_url(host, bound)}:{number}/" + (f"{self.token}/" if self.token else "")
         try:
-            with _starting, _guarded(module, self._socket, self.guard) as used, _quiet(module):
+            with _starting, _guarded(module, self._socket, self.guard) as used, _quiet():
                 self.viser = module.ViserServer(host=host, port=number, label=label, verbose=False)
                 if not used:  # another viser starts its server in another way: better none than an open one
                     self.viser.stop()
@@ -56,40 +58,13 @@ class GuardedServer:
         except BaseException:
             self._socket.close()
             raise
-        _forget_requests(module, self.viser)
+        keep_to_offers(module, self.viser)
 
     def close(self) -> None:
         """Ends all connections. A second time it does nothing."""
-        module = viser_module()
-        with _starting, _quiet(module):
+        with _starting, _quiet():
             self.viser.stop()
         self._socket.close()
-
-
-def bound_socket(host: str, port: int | None) -> socket.socket:
-    """A socket that listens at the address. ModelError where that cannot be had.
-
-    port: None for the first free one from 8080 on
-    """
-    if port is not None and not (isinstance(port, int) and 0 <= port < PORTS):
-        raise ModelError(f"expected a whole number from 0 to {PORTS - 1}, got {port!r}", field="port")
-    ports = range(DEFAULT_PORT, DEFAULT_PORT + TRIED_PORTS) if port is None else (port,)
-    error: OSError | None = None
-    for number in ports:
-        try:
-            family, _, _, _, address = socket.getaddrinfo(host, number, type=socket.SOCK_STREAM)[0]
-            return socket.create_server(address[:2], family=family)
-        except (socket.gaierror, UnicodeError):
-            raise ModelError(f"this machine does not know the address {host!r}", field="host") from None
-        except OSError as problem:
-            error = problem
-    assert error is not None
-    which = f"port {port}" if port is not None else f"any of the ports {ports[0]} to {ports[-1]}"
-    raise ModelError(
-        f"cannot listen on {which} of {host}: {(error.strerror or str(error)).lower()}",
-        field="port",
-        remedy="Give another port, or 0 for any free one",
-    )
 
 
 def own_files(module: Any) -> set[str]:
@@ -114,7 +89,9 @@ def _guarded(module: Any, listening: socket.socket, guard: Guard) -> Iterator[li
             return original.asyncio.server.serve(handler, host, port, process_request=process_request, **options)
         used.append(True)
         checked = _checked(guard, process_request)
-        return original.asyncio.server.serve(handler, sock=listening, process_request=checked, **options)
+        return original.asyncio.server.serve(
+            handler, sock=listening, process_request=checked, logger=_connections(), **options
+        )
 
     infra.websockets = _Overlay(
         original, asyncio=_Overlay(original.asyncio, server=_Overlay(original.asyncio.server, serve=serve))
@@ -123,6 +100,15 @@ def _guarded(module: Any, listening: socket.socket, guard: Guard) -> Iterator[li
         yield used
     finally:
         infra.websockets = original
+
+
+def _connections() -> logging.Logger:
+    """Where websockets notes what peers do wrong, such as connecting without a word. It is not said in the terminal."""
+    logger = logging.getLogger("tauforge.viewer.connections")
+    logger.propagate = False
+    if not logger.handlers:
+        logger.addHandler(logging.NullHandler())
+    return logger
 
 
 class _Overlay(SimpleNamespace):
@@ -153,27 +139,8 @@ def _checked(guard: Guard, process_request: Callable[[Any, Any], Any]) -> Callab
     return check
 
 
-def page_headers(host: str) -> dict[str, str]:
-    """What the page is told to keep to: it loads nothing from elsewhere and connects to nobody else."""
-    inline = "'self' 'unsafe-inline' data: blob:"
-    policy = {
-        "default-src": inline,
-        "script-src": f"{inline} 'unsafe-eval'",  # the page unpacks itself, and runs WebAssembly
-        "connect-src": f"'self' ws://{host} wss://{host} data: blob:",
-        "form-action": "'none'",
-        "frame-ancestors": "'self' http://localhost:* http://127.0.0.1:*",  # notebooks of this machine
-        "base-uri": "'none'",
-    }
-    return {
-        "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
-        "Referrer-Policy": "no-referrer",  # the address has the token
-        "X-Content-Type-Options": "nosniff",
-        "Cache-Control": "no-store",
-    }
-
-
 @contextlib.contextmanager
-def _quiet(module: Any) -> Iterator[None]:
+def _quiet() -> Iterator[None]:
     """viser prints where it listens, without the token, and that it stopped; we say it ourselves."""
     import rich
     from rich.console import Console
@@ -184,16 +151,3 @@ def _quiet(module: Any) -> Iterator[None]:
         yield
     finally:
         rich._console = console
-
-
-def _forget_requests(module: Any, server: Any) -> None:
-    """What a page could ask of viser and we do not offer.
-
-    It opens the server to the world through a tunnel, whatever address it listens on. It puts a file in the place of
-    any control's value.
-    """
-    messages = module._messages
-    for message in (messages.ShareUrlRequest, messages.ShareUrlDisconnect):
-        server._websock_server.unregister_handler(message)
-    for message in (messages.FileTransferStartUpload, messages.FileTransferPart):
-        server._websock_server.unregister_handler(message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 import traceback
@@ -16,9 +17,10 @@ from tauforge.arrays import Array
 from tauforge.errors import TauforgeError
 from tauforge.robots.drawing import Drawing
 from tauforge.viewer import colours
-from tauforge.viewer.evaluation import Evaluation, Reading, State
+from tauforge.viewer.evaluation import Evaluation, Loads, Reading, State
+from tauforge.viewer.force_scale import ForceScale
 from tauforge.viewer.gizmo import Gizmo
-from tauforge.viewer.panel import Panel, scaled
+from tauforge.viewer.panel import Panel
 from tauforge.viewer.panel_text import force_shares
 from tauforge.viewer.playback import Clip, Clock
 from tauforge.viewer.playback_panel import PlaybackPanel
@@ -28,6 +30,7 @@ from tauforge.viewer.surroundings import furnish, surroundings
 FRAME = 1 / 30  # s, between two pictures of what is played
 SLIDERS_FOLLOW = 0.2  # s, how often sliders and charts follow what is played
 KEPT_TIMES = 1000
+AS_RECORDED = "Forces as recorded. Energy and reactions are of the robot alone: a recording does not say its loads."
 
 
 class Session:
@@ -40,11 +43,14 @@ class Session:
         self._lock, self._woken, self._closed = threading.Lock(), threading.Event(), False
         self._state, self._shown = evaluation.start(), Shown()
         self._asked: list[float] = []
-        self._sliders_late = self._clip_changed = False
+        self._sliders_late = self._clip_changed = self._charts_late = False
+        self._charted: Loads | None = None  # the loads that the charts have
+        self._charted_at = 0.0
         self._clip: Clip | None = None
+        self._pulled_to: Array | None = None  # the newest pose of the handle
         self._clock = Clock(0.0, 0.0)
         self._following = False  # the clip decides the state, not the sliders
-        self._largest: dict[str, float] = {}  # forces by unit, since the arrows were last scaled anew
+        self._scale = ForceScale([actuator.unit for actuator in self.robot.actuators])
         around = surroundings(self.robot)
         self.scene = Scene(server.scene, self.robot, around)
         furnish(server, surroundings(self.robot, self.scene.shapes.extent))
@@ -57,6 +63,8 @@ class Session:
         self._thread.start()
         if clips:
             self.choose(clips[0])
+        self._warming = threading.Thread(target=self._warm_up, name="tauforge viewer kernels", daemon=True)
+        self._warming.start()
 
     # ----------------------------------------------------------------------------------------- what tabs may ask for
 
@@ -67,7 +75,10 @@ class Session:
 
     @property
     def clip(self) -> Clip | None:
-        return self._clip
+        """What is played; the forces of a motion are those with the chosen loads."""
+        with self._lock:
+            clip, state = self._clip, self._state
+        return None if clip is None else self._with_loads(clip, state)
 
     @property
     def clock(self) -> Clock:
@@ -89,7 +100,15 @@ class Session:
             self._state = self._state._replace(**changes)
         self._wake()
 
+    def reset_loads(self) -> None:
+        """The robot as it was given: no payload, its own gravity and formulation."""
+        with self._lock:
+            self._state = self.evaluation.unloaded(self._state)
+            self._sliders_late = True
+        self._wake()
+
     def show(self, shown: Shown) -> None:
+        """Another choice of what is visible."""
         with self._lock:
             self._shown = shown
         self._wake()
@@ -99,7 +118,7 @@ class Session:
         with self._lock:
             start = self.evaluation.start()
             position = start.position if home else self._state.position
-            self._largest = {}
+            self._scale.forget()
             self._state = self._state._replace(
                 position=position, velocity=start.velocity, acceleration=start.acceleration
             )
@@ -109,15 +128,8 @@ class Session:
 
     def drag(self, pose: Array) -> None:
         """The moved body towards a pose (4, 4)."""
-        near = self.state.position
-        try:
-            position = self.robot.position_towards(pose, near)
-        except TauforgeError:
-            return  # the hand is somewhere the robot cannot follow
         with self._lock:
-            self._state = self._state._replace(position=np.asarray(position, float))
-            self._live()
-            self._sliders_late = True
+            self._pulled_to = pose
         self._wake()
 
     def let_go(self) -> None:
@@ -129,12 +141,13 @@ class Session:
         with self._lock:
             before = self._clock
             self._clip, self._clock = clip, Clock(clip.start, clip.end)
-            self._clock.speed, self._clock.repeats = before.speed, before.repeats
+            self._clock.speed, self._clock.begins_again = before.speed, before.begins_again
             self._following = self._clip_changed = self._sliders_late = True
-            self._largest = {}
+            self._scale.forget()
         self._wake()
 
     def play(self, playing: bool) -> None:
+        """From where the clock is, or stop there."""
         with self._lock:
             if playing and self._clip is not None:
                 self._clock.play()
@@ -153,13 +166,14 @@ class Session:
         self._wake()
 
     def set_speed(self, speed: float) -> None:
+        """Of the clock, beside real time."""
         with self._lock:
             self._clock.speed = speed
 
     def _live(self) -> None:
-        """The sliders decide again. A singular pose that was played does not make all later arrows short."""
+        """The sliders decide again."""
         if self._following:
-            self._largest = {}
+            self._scale.forget()
         self._following = self._clock.playing = False
 
     def _wake(self) -> None:
@@ -173,6 +187,7 @@ class Session:
         self._woken.set()
         if threading.current_thread() is not self._thread:
             self._thread.join(timeout=5.0)
+        self._warming.join(timeout=5.0)  # a compiler that runs while the program ends may crash
 
     # ----------------------------------------------------------------------------------------------------- the thread
 
@@ -180,7 +195,7 @@ class Session:
         last = followed = due = time.perf_counter()
         ran = False  # the clock, since `last`
         while True:
-            self._woken.wait(due - time.perf_counter() if self._clock.playing else self.gizmo.patience)
+            self._woken.wait(due - time.perf_counter() if self._clock.playing else self._patience())
             if self._closed:
                 return
             self._woken.clear()
@@ -198,8 +213,18 @@ class Session:
             except Exception:  # whatever happens to one state, the next one must be shown
                 self.panel.readings.content = f"<pre>{escape(traceback.format_exc(limit=1)[-300:])}</pre>"
 
+    def _patience(self) -> float | None:
+        """s until something must be looked at again though nobody asked; None for never."""
+        return SLIDERS_FOLLOW if self._charts_late else self.gizmo.patience
+
+    def _warm_up(self) -> None:
+        """The first payload must not wait for the compiler."""
+        with contextlib.suppress(TauforgeError):  # what goes wrong is said when somebody asks for it
+            self.evaluation.warm_up(lambda: not self._closed)
+
     def _update(self) -> None:
         """Shows the newest state."""
+        self._follow_handle()
         with self._lock:
             clip, following, asked, late = self._clip, self._following, self._asked, self._sliders_late
             changed, shown, when = self._clip_changed, self._shown, self._clock.time
@@ -212,22 +237,26 @@ class Session:
                     acceleration=clip.frames.acceleration[frame],
                 )
             state = self._state
-        reading = self.evaluation.read(state)
+        played = clip if frame is not None else None
+        recorded = played is not None and played.is_recorded
+        valid = self.evaluation.unloaded(state) if recorded else state
+        reading = self.evaluation.read(valid)
         target = None
-        if frame is not None and clip is not None:
-            if clip.is_recorded:
-                reading = reading._replace(forces=clip.frames.force[frame], difference=None, problem="")
-            if clip.frames.target is not None:
-                target = self.robot.drawing(clip.frames.target[frame])
+        if played is not None and frame is not None:
+            if recorded:
+                reading = reading._replace(forces=played.frames.force[frame], problem="", note=AS_RECORDED)
+            if played.frames.target is not None:
+                target = self.robot.drawing(played.frames.target[frame])
         drawing = self.robot.drawing(state.position)
-        reactions = self.evaluation.reactions(state) if shown.reactions else ()
+        reactions = self.evaluation.reactions(valid) if shown.reactions else ()
         with self.server.atomic():
             self.scene.show(shown)
             self._show_forces(drawing, reading, target, reactions)
             self.gizmo.follow(drawing, shown.handle)
             if changed and clip is not None:
                 self.scene.mark_path(clip.path, clip.singular)
-                self.playback.show_clip(clip)
+            if clip is not None:
+                self._show_charts(clip, state, when, changed)
             if late:
                 self.panel.show_state(state)
                 self.playback.show_time(when, self._clock.playing)
@@ -236,10 +265,44 @@ class Session:
         self.updates += 1
         self.answer_times.extend(done - at for at in asked)
 
+    def _follow_handle(self) -> None:
+        """Inverse kinematics towards the newest pose of the handle. It may take a while, so not in viser's thread."""
+        with self._lock:
+            pose, self._pulled_to = self._pulled_to, None
+            near = self._state.position
+        if pose is None:
+            return
+        try:
+            position = np.asarray(self.robot.position_towards(pose, near), float)
+        except TauforgeError:
+            return  # the hand is somewhere the robot cannot follow
+        if np.isfinite(position).all():
+            with self._lock:
+                self._state = self._state._replace(position=position)
+                self._live()
+                self._sliders_late = True
+
+    def _with_loads(self, clip: Clip, state: State) -> Clip:
+        """A motion with the forces of the loads; a recording has its own."""
+        return clip if clip.is_recorded else clip.with_forces(self.evaluation.forces_along(state))
+
+    def _show_charts(self, clip: Clip, state: State, when: float, changed: bool) -> None:
+        """Those of a new clip, and now and then those of other loads: while a slider moves, not at every step."""
+        stale = changed or (not clip.is_recorded and self._charted != state.loads)
+        now = time.perf_counter()
+        self._charts_late = stale and not changed and now - self._charted_at < SLIDERS_FOLLOW
+        if not stale or self._charts_late:
+            return
+        self._charted, self._charted_at = state.loads, now
+        if changed:
+            self.playback.show_clip(self._with_loads(clip, state))
+        else:
+            self.playback.show_forces(self._with_loads(clip, state), when)
+
     def _show_forces(
         self, drawing: Drawing, reading: Reading, target: Drawing | None, reactions: tuple[Any, ...]
     ) -> None:
-        scales = scaled(reading.forces, [actuator.unit for actuator in self.robot.actuators], self._largest)
+        scales = self._scale.of(reading.forces)
         shares = force_shares(self.robot, reading.forces)
         rgb = colours.rgb_rows([colours.of_share(float(share)) for share in shares])
         self.scene.move(drawing, reading.forces / scales, rgb, target, reactions)

@@ -16,6 +16,7 @@ CELLS = 24
 EYE = np.array([1.0, -1.25, 0.75])  # direction from the robot to the eye, with z up
 EYE_DISTANCE = 1.75  # of the robot's extent
 FIELD_OF_VIEW = 0.75  # rad
+SKY, EARTH, SKY_LIGHT = (255, 255, 255), (150, 160, 175), 2.2  # colours and intensity of the light from all sides
 
 
 class Surroundings(NamedTuple):
@@ -46,8 +47,14 @@ def surroundings(robot: Robot, extent: tuple[Array, Array] | None = None) -> Sur
 
 
 def furnish(server: Any, around: Surroundings) -> None:
-    """Ground, up direction and camera of viser's server."""
+    """Ground, light, up direction and camera of viser's server."""
     server.scene.set_up_direction(tuple(around.up))
+    # Shadows and reflections of surroundings take most of the time where a browser draws without a GPU.
+    server.scene.configure_default_lights(cast_shadow=False)
+    server.scene.configure_environment_map(None)
+    server.scene.add_light_hemisphere(
+        "/sky", sky_color=SKY, ground_color=EARTH, intensity=SKY_LIGHT, position=tuple(around.up)
+    )
     side = GROUND * around.size
     server.scene.add_grid(
         "/ground",

@@ -15,6 +15,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from textwrap import shorten
 from typing import Any, NoReturn
 
 import numpy as np
@@ -28,6 +29,7 @@ MOST_PARTS = 2_000  # nodes and surfaces of a GLB file: trimesh handles each by 
 MOST_INSTANCES = 20  # nodes that stand for others in a COLLADA file
 TOO_MANY = f"the mesh has more than {MOST_FACES:,} triangles"
 FEWER = "Give it fewer triangles"
+MOST_LETTERS = 100  # of a message of trimesh's, which may quote the file
 
 
 def parsed_mesh(data: bytes, kind: str) -> Mesh:
@@ -49,7 +51,7 @@ def parsed_mesh(data: bytes, kind: str) -> Mesh:
     except ModelError:
         raise
     except Exception as error:  # whatever parsers meet in a broken file
-        reason = " ".join(str(error).split())[:100]
+        reason = shorten(str(error), MOST_LETTERS, placeholder="...")
         raise ModelError(f"trimesh cannot read the mesh: {type(error).__name__}: {reason}") from None
 
 

@@ -142,7 +142,7 @@ class Panel:
         self.checkboxes = {
             name: gui.add_checkbox(label, getattr(start, name), hint=hint or None)
             for name, label, hint in CHECKBOXES
-            if name != "shapes" or len(self._session.scene.shapes)
+            if name != "shapes" or self._session.has_shapes
         }
         for box in self.checkboxes.values():
             box.on_update(from_user(lambda _: self._session.show(self.shown())))

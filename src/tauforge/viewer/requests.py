@@ -26,6 +26,9 @@ class Requests(Protocol):
     @property
     def clock(self) -> Clock: ...
 
+    @property
+    def has_shapes(self) -> bool: ...
+
     def change(self, group: str, k: int, value: float) -> None:
         """One number of position, velocity or acceleration."""
 

@@ -84,6 +84,11 @@ class Session:
     def clock(self) -> Clock:
         return self._clock
 
+    @property
+    def has_shapes(self) -> bool:
+        """Whether the model file has visuals that can be drawn."""
+        return bool(len(self.scene.shapes))
+
     def change(self, group: str, k: int, value: float) -> None:
         """One number of position, velocity or acceleration."""
         with self._lock:

@@ -32,6 +32,17 @@ class ReadyStudy(NamedTuple):
 
 
 STUDIES: dict[str, ReadyStudy] = {  # by the name on the command line
+    "workspace": ReadyStudy(
+        "tauforge.sweeps.workspace",
+        "the limit that stops the robot, its condition number and the largest force that holds it",
+        "the robot's coordinates, payload (kg)",
+        {
+            "forces": "yes or no: whether forces beyond the actuators' limits stop it, too; default yes if it has such",
+            "condition": "the largest condition number that does not stop it",
+            "payload": "kg, a point mass at the origin of the tool or platform",
+            "quantities": "some of limit, condition, force and force_share, with commas between",
+        },
+    ),
     "holding-forces": ReadyStudy(
         "tauforge.sweeps.holding_forces",
         "the largest force or torque that holds the robot at rest",

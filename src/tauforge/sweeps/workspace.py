@@ -1,0 +1,132 @@
+"""The study "workspace": what stops a robot, its condition number and the forces that hold it, over its positions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.errors import ModelError
+from tauforge.robots.at_positions import QUANTITIES, UNKNOWN, at_positions, check_quantities, codes
+from tauforge.robots.payload import Payload
+from tauforge.robots.robot import Robot
+from tauforge.sweeps.axes import Axis
+from tauforge.sweeps.positions import Positions, positions_and_axes
+from tauforge.sweeps.study import Result, Study
+
+AT_ONCE = 8192  # points: what a kernel reads and writes for them stays in a core's cache
+PAYLOAD = {"payload": "kg"}  # an axis that is no coordinate
+YES, NO = "yes", "no"
+
+
+@dataclass(frozen=True)
+class AtPositions:
+    """Quantities of a robot at rest, at the positions of a block.
+
+    quantities:        names of QUANTITIES
+    payload:           kg, a point mass at the origin of the tool or of the platform, unless it is an axis
+    forces:            whether the code of the limits judges holding forces, too
+    largest_condition: that the code of the limits allows; None for any
+    """
+
+    robot: Robot
+    positions: Positions
+    quantities: tuple[str, ...]
+    payload: float = 0.0
+    forces: bool = False
+    largest_condition: float | None = None
+
+    def __call__(self, block: Mapping[str, Array]) -> dict[str, Array]:
+        points = len(next(iter(block.values())))
+        found = {name: np.empty(points, QUANTITIES[name].dtype) for name in self.quantities}
+        for start in range(0, points, AT_ONCE):
+            part = slice(start, start + AT_ONCE)
+            for name, values in self._at({axis: x[part] for axis, x in block.items()}).items():
+                if name == "limit":
+                    values = np.where(np.isnan(values), UNKNOWN, values)
+                with np.errstate(over="ignore"):  # a condition number beyond float32 is infinite
+                    found[name][part] = values
+        return found
+
+    def _at(self, block: Mapping[str, Array]) -> dict[str, Array]:
+        masses = block.get("payload")
+        held = None if masses is None and not self.payload else Payload(self.payload if masses is None else masses)
+        return at_positions(
+            self.robot,
+            self.quantities,
+            self.positions.of(block),
+            payload=held,
+            forces=self.forces,
+            largest_condition=self.largest_condition,
+        )
+
+
+def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
+    positions, checked = positions_and_axes(robot, axes, at, PAYLOAD)
+    payload = _number(options, "payload", 0.0) or 0.0
+    largest_condition = _number(options, "condition", None)
+    masses = next((axis.values for axis in checked if axis.name == "payload"), np.array([payload]))
+    if (masses < 0).any():
+        raise ModelError(f"expected kg >= 0, got {masses.min():g}", field="payload")
+    quantities = available(robot, options.get("quantities"))
+    limited, weighed = bool(np.isfinite(robot.max_forces).any()), "force" in quantities
+    forces = _yes(options, "forces", default=limited and weighed)
+    check_quantities(robot, quantities, forces=forces, condition=largest_condition is not None)
+    named = codes(robot, forces=forces, condition=largest_condition is not None)
+    judged = {"forces": forces, "condition": largest_condition, "payload": payload}
+    units = " or ".join(sorted({actuator.unit for actuator in robot.actuators}))
+    results = tuple(
+        Result(
+            name,
+            QUANTITIES[name].dtype,
+            units if name == "force" else QUANTITIES[name].unit,
+            QUANTITIES[name].meaning,
+            codes=dict(enumerate(named)) if name == "limit" else {},
+        )
+        for name in quantities
+    )
+    held = {c.name: float(x) for c, x in zip(robot.coordinates, positions.home, strict=True)}
+    others = {c.name: held[c.name] for i, c in enumerate(robot.coordinates) if i not in positions.columns.values()}
+    return Study(
+        name="workspace",
+        axes=checked,
+        results=results,
+        compute=AtPositions(robot, positions, quantities, payload, forces, largest_condition),
+        title=f"Workspace of {robot.name}",
+        attributes={"robot": robot.name, "at": others, "judged": judged},
+    )
+
+
+def available(robot: Robot, wanted: str | None) -> tuple[str, ...]:
+    """The quantities that a text names, with commas between; by default all but the share that the robot has."""
+    if wanted is not None:
+        return check_quantities(robot, [name.strip() for name in wanted.split(",")])
+    found: list[str] = []
+    for name in ("limit", "condition", "force"):
+        try:
+            found += check_quantities(robot, [name])
+        except ModelError:
+            continue
+    return tuple(found)
+
+
+def _number(options: Mapping[str, str], name: str, default: float | None) -> float | None:
+    if name not in options:
+        return default
+    try:
+        value = float(options[name])
+    except ValueError:
+        value = np.nan
+    if not 0 <= value < np.inf:
+        raise ModelError(f"expected a number >= 0, got {options[name]!r}", field=f"option {name}")
+    return value
+
+
+def _yes(options: Mapping[str, str], name: str, *, default: bool) -> bool:
+    if name not in options:
+        return default
+    if options[name] not in (YES, NO):
+        raise ModelError(f"expected {YES} or {NO}, got {options[name]!r}", field=f"option {name}")
+    return options[name] == YES

@@ -155,7 +155,7 @@ def main() -> None:
                 WHOLE, str(int(given.points)), str(folder / "whole.zarr"), str(given.threads), path=HERE.parent / "src"
             )
         )
-        whole["GB_stored"] = sum(f.stat().st_size for f in (folder / "whole.zarr").rglob("*") if f.is_file()) / 1e9
+        whole["GB_stored"] = sum(f.stat().st_size for f in store.rglob("*") if f.is_file()) / 1e9
     finally:
         shutil.rmtree(folder)
     report = {

@@ -150,10 +150,9 @@ def main() -> None:
                 turns.append(json.loads(python(WHOLE, part, name, str(given.threads), path=HERE.parent / "src")))
         without, with_writing = turns[::2], turns[1::2]
         shares = [a["points_per_s"] / b["points_per_s"] for a, b in zip(with_writing, without, strict=True)]
+        store = folder / "whole.zarr"
         whole = json.loads(
-            python(
-                WHOLE, str(int(given.points)), str(folder / "whole.zarr"), str(given.threads), path=HERE.parent / "src"
-            )
+            python(WHOLE, str(int(given.points)), str(store), str(given.threads), path=HERE.parent / "src")
         )
         whole["GB_stored"] = sum(f.stat().st_size for f in store.rglob("*") if f.is_file()) / 1e9
     finally:

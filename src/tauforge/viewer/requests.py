@@ -60,4 +60,4 @@ class Requests(Protocol):
         """To a time of the clip, s."""
 
     def set_speed(self, speed: float) -> None:
-        """Of the clock, beside real time."""
+        """How fast the clock goes, beside real time."""

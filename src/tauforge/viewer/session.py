@@ -171,7 +171,7 @@ class Session:
         self._wake()
 
     def set_speed(self, speed: float) -> None:
-        """Of the clock, beside real time."""
+        """How fast the clock goes, beside real time."""
         with self._lock:
             self._clock.speed = speed
 

@@ -34,7 +34,7 @@ def condition_words(condition: float) -> str:
 
 
 def condition_colour(condition: float) -> str:
-    """Of the bar of the condition number."""
+    """The colour of the bar of the condition number."""
     if not condition < RED_CONDITION:
         return colours.OVER
     return colours.NEAR if condition > WARNING_CONDITION else colours.LOW

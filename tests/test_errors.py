@@ -24,6 +24,7 @@ ERRORS = [
     tf.SingularityError("no answer", pose=np.zeros(6), condition_number=1e17, row=[2, 3]),
     tf.ConvergenceError("no pose", residual=1e-3, iterations=50, row=7, remedy="Try another guess"),
     tf.DivergenceError("it ran away", time=0.5, position=np.zeros(2), velocity=np.ones(2), recording=None),
+    tf.SweepError("the disk is full", store="out.zarr", remedy="Make room"),
 ]
 SOURCES = Path(tf.__file__).parent
 SEARCHING = {
@@ -62,7 +63,8 @@ def test_every_error_is_tried():
 
 
 def test_what_an_error_knows_is_in_its_attributes():
-    _, model, _, shape, setting, singular, lost, away = ERRORS
+    _, model, _, shape, setting, singular, lost, away, stopped = ERRORS
+    assert (stopped.store, stopped.reason) == ("out.zarr", "the disk is full")
     assert (model.problem, model.reason, model.file, model.line, model.field) == (
         "no mass",
         "no mass",
@@ -103,6 +105,7 @@ def test_the_message_is_made_from_the_attributes():
         "no answer (row 2, 3, condition number 1e+17 at [0. 0. 0. 0. 0. 0.])",
         "no pose in row 7 (residual 0.001 after 50 iterations). Try another guess",
         "it ran away after t = 0.5 s, at [0. 0.]; `recording` holds the rows up to there",
+        "out.zarr: the disk is full. Make room",
     ]
     for error, message in zip(ERRORS, messages, strict=True):
         assert message == error.statement + ("" if error.remedy is None else f". {error.remedy}")

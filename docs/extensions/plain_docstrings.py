@@ -121,6 +121,7 @@ def signature(
     whole = inspect.signature(obj)
     own = [shortened(p) for k, p in enumerate(whole.parameters.values()) if k or p.name not in ("self", "cls")]
     text = MODULE.sub("", stringify_signature(whole.replace(parameters=own), unqualified_typehints=True))
+    text = text.replace("<factory>", "...")  # a dataclass makes this default anew; what it says is no expression
     arguments, _, result = text.partition(") -> ")
     made = what in ("class", "exception")  # what is made is the class itself
     return (f"{arguments})" if result else arguments, "" if made else result)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import re
 import signal
 import subprocess
 import sys
@@ -159,3 +161,29 @@ def test_an_interrupt_leaves_a_store_that_goes_on(tmp_path, number):
     assert 0 < done < store.grid.blocks
     again = shell(*LARGE, "-o", "s.zarr", "--json", cwd=tmp_path)
     assert json.loads(again.stdout)["computed"] == store.grid.blocks - done
+
+
+def test_a_terminal_shows_rate_and_time_left(tmp_path):
+    """On stderr, and gone when the sweep is done: stdout has the result alone."""
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "tauforge", *LARGE, "-o", "s.zarr"],
+        cwd=tmp_path,
+        env={**os.environ, "TAUFORGE_KERNELS": "0", "TERM": "xterm", "COLUMNS": "120"},
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+        text=True,
+    )
+    os.close(theirs)
+    seen = b""
+    while True:
+        try:
+            part = os.read(ours, 65536)
+        except OSError:  # the other end is closed
+            break
+        seen += part
+    os.close(ours)
+    out, _ = running.communicate(timeout=60)
+    assert running.returncode == 0
+    assert out.startswith("holding-forces: 3,000,000 points in ")
+    assert re.search(rb"holding-forces.*\d+%.* points/s.*left", seen)

@@ -6,7 +6,7 @@ import signal
 import threading
 import time
 import warnings
-from concurrent.futures import wait
+from concurrent.futures import ThreadPoolExecutor, wait
 
 import numpy as np
 import pytest
@@ -161,3 +161,13 @@ def test_no_row_is_forgotten_between_shares():
     state = np.random.default_rng(0).normal(size=(3, 300_007, 2))
     expected = arm.kernel("inverse_dynamics").ufunc(*state)
     assert np.array_equal(arm.kernel("inverse_dynamics")(*state), expected)
+
+
+def test_a_caller_may_keep_its_batches_on_its_own_thread(monkeypatch):
+    """And no other caller's batches."""
+    monkeypatch.setattr(threads, "_count", 3)
+    with threads.on_this_thread():
+        assert threads.get_threads() == 1
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(threads.get_threads).result() == 3
+    assert threads.get_threads() == 3

@@ -106,10 +106,13 @@ def test_pages_load_nothing_from_the_network(pages):
 @needs_sphinx
 def test_every_public_name_is_in_the_reference(pages):
     places = set().union(*(links.places for links in pages.values()))
-    wanted = {f"tauforge.{name}" for name in tf.__all__ if name not in ("analysis", "motion", "control", "symbolic")}
+    wanted = {
+        f"tauforge.{name}" for name in tf.__all__ if name not in ("analysis", "motion", "control", "sweeps", "symbolic")
+    }
     for module in (tf.motion, tf.control):
         wanted |= {f"{module.__name__}.{name}" for name in module.__all__}
     wanted |= {f"tauforge.analysis.{name}" for name in tf.analysis.__all__ if name not in tf.__all__}
+    wanted |= {f"tauforge.sweeps.{name}" for name in tf.sweeps.__all__}
     wanted |= {f"tauforge.symbolic.{name}" for name in tf.symbolic.__all__}
     for robot in (tf.SerialArm, tf.StewartPlatform):
         methods = (name for name, _ in inspect.getmembers(robot, inspect.isfunction) if not name.startswith("_"))
@@ -135,7 +138,10 @@ def test_fields_of_results_say_what_they_are():
     for name in re.findall(r"autoclass:: (\S+)", pages):
         places = [
             pydoc.locate(f"{module}{name}")
-            for module in ("", *(f"tauforge.{part}" for part in ("", "motion.", "control.", "analysis.", "symbolic.")))
+            for module in (
+                "",
+                *(f"tauforge.{part}" for part in ("", "motion.", "control.", "analysis.", "sweeps.", "symbolic.")),
+            )
         ]
         documented = next(place for place in places if place is not None)
         if issubclass(documented, tuple):

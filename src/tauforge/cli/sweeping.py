@@ -58,7 +58,9 @@ def sweep(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="STORE.zarr", help="A new folder, or one to go on with.")
     ] = None,
-    threads: Annotated[int | None, typer.Option(min=1, help="Of this process. Default: one for every core.")] = None,
+    threads: Annotated[
+        int | None, typer.Option(min=1, help="Threads of this process. Default: one for every core.")
+    ] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes of this machine, instead of threads.")] = None,
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="A Dask cluster that runs, such as tcp://10.0.0.5:8786.")

@@ -7,8 +7,6 @@ from contextlib import contextmanager
 
 from tauforge.errors import ModelError
 
-LIBRARIES = ("zarr", "dask", "distributed", "xarray")
-
 
 @contextmanager
 def sweeps_extra() -> Iterator[None]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tauforge.errors import SweepError
+from tauforge.sweeps.advice import GO_ON
 from tauforge.sweeps.extra import sweeps_extra
 from tauforge.sweeps.fingerprint import differences
 from tauforge.sweeps.grid import Index
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 WINDOW = 4  # blocks for each thread that Dask knows of at a time: enough to keep it busy, however many there are
 RETRIES = 2  # of a block that raises an OSError or another passing fault
 LOSSES = 2  # times that a block is given to Dask again after it gave up, because workers died over it
-GO_ON = "Run the same sweep again: it goes on where it stopped"
 
 
 def blocks_on_cluster(

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tauforge.errors import ModelError, SweepError
 from tauforge.field_docs import with_field_docs
 from tauforge.kernels.cpu.threads import get_threads
+from tauforge.sweeps.advice import GO_ON
 from tauforge.sweeps.grid import Index, grid_of
 from tauforge.sweeps.on_threads import blocks_on_threads
 from tauforge.sweeps.opening import opened_store
@@ -21,8 +22,6 @@ from tauforge.sweeps.verifying import damaged_blocks
 
 if TYPE_CHECKING:
     from distributed import Client
-
-GO_ON = "Run the same sweep again: it goes on where it stopped"
 
 
 @with_field_docs
@@ -87,13 +86,15 @@ def run(
             for index in damaged:
                 made.forget(index)
             missing = [index for index in made.indices() if not made.is_done(index)]
-            points = {index: math.prod(grid.lengths(index)) for index in missing}
-            there, computed = grid.points - sum(points.values()), set[Index]()
+            there = grid.points - sum(math.prod(grid.lengths(index)) for index in missing)
+            computed = points = 0
             with progress_bar(study.name, grid.points, there, shown=progress) as advance:
 
                 def finished(index: Index) -> None:
-                    computed.add(index)
-                    advance(points[index])
+                    nonlocal computed, points
+                    new = math.prod(grid.lengths(index))
+                    computed, points = computed + 1, points + new
+                    advance(new)
 
                 if client is None:
                     blocks_on_threads(study, made, missing, threads or get_threads(), finished)
@@ -105,11 +106,11 @@ def run(
                 raise SweepError(f"{len(lost)} blocks were computed and are not there", store=path, remedy=GO_ON)
     except OSError as error:
         raise _stopped(path, error) from error
-    seconds, new = time.perf_counter() - started, sum(points[index] for index in computed)
-    return Outcome(path, grid.points, grid.blocks, len(computed), len(damaged), seconds, new / seconds)
+    seconds = time.perf_counter() - started
+    return Outcome(path, grid.points, grid.blocks, computed, len(damaged), seconds, points / seconds)
 
 
 def _stopped(path: Path, error: OSError) -> SweepError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return SweepError("the disk is full", store=path, remedy=f"Make room. {GO_ON}")
-    return SweepError(f"the store cannot be written: {error.strerror or error}", store=path, remedy=GO_ON)
+    return SweepError(f"the sweep stopped: {error}", store=path, remedy=GO_ON)

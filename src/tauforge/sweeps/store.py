@@ -45,9 +45,10 @@ class Store:
         shape = (axis["points"] for axis in asked["axes"].values())
         self.grid = Grid(tuple(shape), tuple(asked["blocks"]["shape"]), tuple(asked["blocks"]["chunk"]))
         self._cores = {name: len(result["core"]) for name, result in asked["results"].items()}
-        group = zarr.open_group(path, mode="r+", use_consolidated=False)
-        names = (*self.results, *self.axes, STATUS)
-        self._arrays: dict[str, Any] = {name: _written_in_full(group[name]) for name in names}
+        # chunks that hold nothing but the fill are written, too: a file that is missing is a fault
+        with zarr.config.set({"array.write_empty_chunks": True}):
+            group = zarr.open_group(path, mode="r+", use_consolidated=False)
+            self._arrays: dict[str, Any] = {name: group[name] for name in (*self.results, *self.axes, STATUS)}
 
     def indices(self) -> Iterator[Index]:
         """Indices of all blocks, in the order of the grid."""
@@ -97,8 +98,3 @@ class Store:
 
     def _chunk_file(self, array: str, index: Index) -> Path:
         return self.path.joinpath(array, CHUNKS, *map(str, index))
-
-
-def _written_in_full(array: Any) -> Any:
-    """The array with chunks that hold nothing but the fill written, too: a file that is missing is a fault."""
-    return array.with_config({"write_empty_chunks": True})

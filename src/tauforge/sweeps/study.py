@@ -51,10 +51,8 @@ class Result:
             )
         for name in self.core:
             check_name("dimension", name)
-        kind = np.dtype(self.dtype)
         if self.fill is None:
-            own = np.nan if kind.kind == "f" else np.iinfo(kind).max if kind.kind == "u" else np.iinfo(kind).min
-            object.__setattr__(self, "fill", own)
+            object.__setattr__(self, "fill", _usual_fill(self.numpy_dtype))
         if self.fill in self.codes:
             raise ModelError(f"the fill {self.fill} is also a code", field=f"result {self.name}")
 
@@ -64,7 +62,7 @@ class Result:
 
     @property
     def integer(self) -> bool:
-        return self.numpy_dtype.kind != "f"
+        return np.issubdtype(self.numpy_dtype, np.integer)
 
     @property
     def core_shape(self) -> tuple[int, ...]:
@@ -75,14 +73,14 @@ class Result:
 
         Floats are rounded. Integers must fit as they are.
         """
-        found, kind, shape = np.asarray(values), np.dtype(self.dtype), (points, *self.core_shape)
+        found, shape = np.asarray(values), (points, *self.core_shape)
         if found.shape != shape:
             raise ShapeError(self.name, expected=f"{shape} of a block of {points} points", got=str(found.shape))
-        if found.dtype.kind not in ("iuf" if kind.kind == "f" else "iub"):
+        if found.dtype.kind not in ("iub" if self.integer else "iuf"):
             raise ShapeError(self.name, expected=f"numbers for {self.dtype}", got=str(found.dtype))
         with np.errstate(over="ignore"):
-            made = np.ascontiguousarray(found, dtype=kind)
-        if kind.kind != "f" and not (made == found).all():
+            made = np.ascontiguousarray(found, dtype=self.numpy_dtype)
+        if self.integer and not (made == found).all():
             raise ShapeError(
                 self.name, expected=f"numbers that fit {self.dtype}", got=f"{found.min()} to {found.max()}"
             )
@@ -145,6 +143,13 @@ class Study:
         if missing := [result.name for result in self.results if result.name not in found]:
             raise ShapeError("compute", expected=f"a result {missing[0]!r}", got=", ".join(found) or "none")
         return {result.name: result.stored(found[result.name], points) for result in self.results}
+
+
+def _usual_fill(dtype: np.dtype[Any]) -> float | int:
+    if not np.issubdtype(dtype, np.integer):
+        return np.nan
+    bounds = np.iinfo(dtype)
+    return int(bounds.max if np.issubdtype(dtype, np.unsignedinteger) else bounds.min)
 
 
 def _as_json(field: str, value: Mapping[str, Any]) -> dict[str, Any]:

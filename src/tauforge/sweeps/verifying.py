@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,6 +15,8 @@ from tauforge.sweeps.grid import Index
 from tauforge.sweeps.metadata import damaged_metadata
 from tauforge.sweeps.opening import is_sweep
 from tauforge.sweeps.store import Store
+
+AT_ONCE = 1000  # blocks that threads are given together: a store may have a million
 
 
 @with_field_docs
@@ -54,8 +57,11 @@ def damaged_blocks(store: Store) -> list[Index]:
         whole = store.is_done(index) and _readable(store.read, index)
         return None if whole else index
 
+    found, indices = [], store.indices()
     with ThreadPoolExecutor(get_threads()) as pool:
-        return [index for index in pool.map(damaged, store.indices()) if index is not None]
+        while some := list(islice(indices, AT_ONCE)):
+            found += [index for index in pool.map(damaged, some) if index is not None]
+    return found
 
 
 def _readable(read: Callable[[Any], Any], of: Any) -> bool:

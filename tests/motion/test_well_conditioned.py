@@ -329,7 +329,7 @@ def test_any_robot_with_a_force_matrix():
 
 
 def test_a_robot_without_one():
-    words = "robot: puma560 has no force_matrix, condition_number, within_limits for poses. .*motion.Waypoints"
+    words = "robot: puma560 has no force_matrix, within_limits for poses. .*motion.Waypoints"
     with pytest.raises(tf.ModelError, match=words):
         WellConditionedPath(tf.load("puma560"), SLOW.start, SLOW.end, 2.0)
 

@@ -3,7 +3,7 @@
 Householder reflections make the matrix bidiagonal, B. Its smallest and largest singular values are found one by one as
 extreme eigenvalues of B^T B, in a fixed number of Laguerre's steps. B^T B itself is never formed: the stationary
 qd recurrence (Parlett 1995) takes the squares of B's entries and loses no digits of small singular values. The squares
-must not underflow: entries are to be of a size between 1e-100 and 1e100.
+must not underflow: entries are to be of a size between 1e-100 and 1e18.
 
 Laguerre's step for a polynomial of degree n comes from outside and never passes the first root. All but the first take
 the degree to be 2: they are exact where two roots are near and the others far, so that two equal singular values, which
@@ -20,7 +20,7 @@ from tauforge.algebra.scalars import Scalar, absolute, select, sqrt
 
 Rows = Sequence[Sequence[Scalar]]
 TINY = 1e-300  # keeps the reflection of a column of zeros from 0/0
-NO_STEP = 1e300  # a step that is larger, or NaN, is left out: the root was met exactly
+NO_STEP = 1e38  # a step that is larger, or NaN, is left out: the root was met exactly
 LARGEST = 1e18  # the ratio of a singular matrix; ratios above 1e16 are in doubt
 SURE = 1e-13  # a doubt that is none
 DEGREES = (None, *(2.0,) * 6)  # of the steps; None is the polynomial's

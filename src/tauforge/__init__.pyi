@@ -1,6 +1,7 @@
 from . import analysis as analysis
 from . import control as control
 from . import motion as motion
+from . import workspace as workspace
 from .analysis.complexity import operation_count
 from .analysis.linearisation import Linearisation, linearise
 from .errors import (
@@ -87,4 +88,5 @@ __all__ = [
     "simulate",
     "symbolic",
     "view",
+    "workspace",
 ]

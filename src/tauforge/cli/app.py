@@ -17,6 +17,7 @@ from tauforge.cli import (
     simulating,
     sizing,
     viewing,
+    workspace,
 )
 from tauforge.cli.shell import Command, Commands
 
@@ -52,7 +53,7 @@ def main(
 
 for room, commands in (
     ("Papers", reproducing.COMMANDS),
-    ("Robots", (*catalogue.COMMANDS, *viewing.COMMANDS, *exporting.COMMANDS)),
+    ("Robots", (*catalogue.COMMANDS, *workspace.COMMANDS, *viewing.COMMANDS, *exporting.COMMANDS)),
     ("Motions", (*dynamics.COMMANDS, *simulating.COMMANDS, *sizing.COMMANDS)),
     ("Formulations", (*comparing.COMMANDS, *benchmarking.COMMANDS)),
 ):

@@ -18,8 +18,9 @@ from tauforge.workspace.grids import Grid
 from tauforge.workspace.rays import SINGULAR, size_of
 from tauforge.workspace.rules import Rules, blocks
 
-COARSE = 33  # cells along each side while the box is looked for
+COARSE = 49  # cells along each side while the box is looked for
 FINER_LOOK = 97  # where these find nothing
+FIRST = 2.5  # sizes of the robot to each side, where the search begins
 GROWTHS = 6  # doublings of the box until a workspace counts as unbounded
 TIGHTENINGS = 2
 WIDER = 0.15  # of the box, on each side, where the part that is connected with home touches it
@@ -55,7 +56,7 @@ def volumes(rules: Rules, home: Array, points: int) -> tuple[Part, Part]:
 
 def _box(rules: Rules, home: Array) -> Array | None:
     """(2, 3) m, corners of a box around all places that hold; None where there are none near."""
-    half = size_of(rules.robot, home)
+    half = FIRST * size_of(rules.robot, home)  # a platform may be assembled below its base, too
     for _ in range(GROWTHS):
         corners = np.stack([home[:3] - half, home[:3] + half])
         grid = _grid(home, corners, COARSE)

@@ -68,7 +68,9 @@ class Map(Report):
             unit = f" {self.unit}" if self.unit else ""
             if finite.size:
                 low, middle, high = np.quantile(finite, [0.0, 0.5, 1.0])
-                parts.append(("From ", float(low), " to ", float(high), f"{unit}; half of them below ", float(middle)))
+                parts.append(
+                    ("From ", float(low), " to ", float(high), f"{unit}; half of them below ", float(middle), ".")
+                )
             missing = self.values.size - finite.size
             if missing:
                 parts.append(f"{missing} of {self.values.size} positions have no finite value.")

@@ -10,7 +10,7 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "tauforge"
 KINDS = {"SerialArm", "StewartPlatform", "ArmDescription", "PlatformDescription"}
 LABELS = {"kind", "noun"}  # words of a robot for people; nothing may depend on them
-ROOMS = ("motion", "control", "simulation", "pictures", "analysis", "plots", "cli")
+ROOMS = ("motion", "control", "simulation", "pictures", "analysis", "workspace", "plots", "cli")
 # Modules that need a constant or a search of one kind of robot, and why.
 EXCEPTIONS = {
     ("motion/tool_motion.py", "tauforge.robots.serial"): "takes the same steps as the arm's inverse kinematics",

@@ -42,7 +42,7 @@ def first_ends(platform, home, directions):
 
 
 def sphere(count):
-    """Directions (k, 3) and weights (k,) that integrate over the sphere: Gauss-Legendre in height, even in longitude."""
+    """Directions (k, 3) and weights (k,) to integrate over the sphere: Gauss-Legendre in height, even in longitude."""
     height, weight = np.polynomial.legendre.leggauss(count)
     longitude = (np.arange(2 * count) + 0.5) * np.pi / count
     z, turn = np.meshgrid(height, longitude, indexing="ij")

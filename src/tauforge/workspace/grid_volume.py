@@ -130,7 +130,8 @@ def _counted(rules: Rules, home: Array, box: Array, points: int, free: bool) -> 
         counts.append(_cell(grid) * int(inside.sum()))
     faces = _faces(rules, codes, inside)
     total = sum(faces.values())
-    scatter = _cell(grid) * np.sqrt(total / 12.0)  # if cells at the surface were cut at random
+    # Cells at the surface that are cut at random give sqrt(total / 12); those of a symmetric robot are cut alike.
+    scatter = _cell(grid) * np.sqrt(total)
     error = max(abs(counts[1] - counts[0]), float(scatter))
     shares = {name: count / total for name, count in faces.items()}
     corners = _around(grid, inside, 0.5) if inside.any() else NOTHING.box

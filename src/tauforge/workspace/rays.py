@@ -85,7 +85,9 @@ def ends_of(rules: Rules, rays: Rays) -> Ends:
     limits: list[tuple[str, ...]] = [()] * len(low)
     kinds = [""] * len(low)
     rows = np.flatnonzero(ended)
-    for k, reached in zip(rows.tolist(), rules.reached(rays.at(high[rows], rows)), strict=True):
+    beyond = rays.at(high[rows], rows)
+    for k, code, found in zip(rows.tolist(), rules.codes(beyond).tolist(), rules.reached(beyond), strict=True):
+        reached = found or [rules.judged[code - 1]]  # a margin that changes by leaps is not near 0 just beyond
         # Limits that are reached together, such as those of symmetric legs, are all named: rounding alone tells which
         # of them is first.
         limits[k], kinds[k] = tuple(limit.name for limit in reached), reached[0].kind

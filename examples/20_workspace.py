@@ -34,13 +34,16 @@ heavy = tf.Payload(900.0)
 lost = tf.workspace.compare(rig, {"empty": {}, "900 kg": {"payload": heavy}}, home=home)
 print(f"{volume.volume:.3f} m^3; 900 kg take away {100 * lost.taken('900 kg'):.0f} %")
 
-figure, planes = plt.subplots(1, 2, figsize=(10, 4.4), layout="constrained", subplot_kw={"projection": "polar"})
-for axes, load in zip(planes, (None, heavy), strict=True):
-    tf.workspace.polar(rig, ("x", "z"), home, payload=load).plot(axes)
-    axes.set_title("empty" if load is None else "with 900 kg")
+# `polar(...).plot()` draws one such plane; here both share their colours and their scale.
+planes = [tf.workspace.polar(rig, ("x", "z"), home, payload=load) for load in (None, heavy)]
+names = sorted({name for plane in planes for name in plane.limits})
+colour = dict(zip(names, plt.colormaps["tab20"].colors, strict=False))
+figure, panels = plt.subplots(1, 2, figsize=(10, 4.6), layout="constrained", subplot_kw={"projection": "polar"})
+for axes, plane, title in zip(panels, planes, ("empty", "with 900 kg"), strict=True):
+    axes.bar(plane.angle, plane.distance, 2 * np.pi / len(plane.angle), color=[colour[n] for n in plane.limits])
+    axes.set_title(f"{title}: m along x and z", loc="left")
+    axes.set_rmax(0.7)
+    axes.set_xticks(np.arange(4) * np.pi / 2, ["+x", "+z", "-x", "-z"])
+handles = [plt.Rectangle((0, 0), 1, 1, color=colour[name]) for name in names]
+figure.legend(handles, names, loc="outside lower center", ncols=4, frameon=False, fontsize="small")
 plt.show()
-
-# %%
-# The surface, coloured by the limit that ends each way:
-
-surface.plot()

@@ -18,7 +18,16 @@ from pathlib import Path
 from pages import settle
 
 DOCS = Path(__file__).parent.parent / "docs"
-NAMES = ("command-line", "quickstart", "simulation", "errors", "adding-a-formulation", "adding-a-robot", "gpu")
+NAMES = (
+    "command-line",
+    "quickstart",
+    "simulation",
+    "errors",
+    "adding-a-formulation",
+    "adding-a-robot",
+    "gpu",
+    "workspace",
+)
 PAGES = tuple(DOCS / f"{name}.md" for name in NAMES)
 BLOCK = re.compile(r"```(python|console)\n(.*?)```\n(\n```text\n.*?```\n)?", flags=re.DOTALL)
 

@@ -2,6 +2,7 @@ from . import analysis as analysis
 from . import control as control
 from . import motion as motion
 from . import sweeps as sweeps
+from . import workspace as workspace
 from .analysis.complexity import operation_count
 from .analysis.linearisation import Linearisation, linearise
 from .errors import (
@@ -91,4 +92,5 @@ __all__ = [
     "sweeps",
     "symbolic",
     "view",
+    "workspace",
 ]

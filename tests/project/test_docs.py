@@ -23,6 +23,7 @@ from tauforge.robots.stewart.results import JointReactions
 from tauforge.simulation.integrators import METHODS
 
 ROOT = Path(__file__).parents[2]
+NAMESPACES = ("analysis", "motion", "control", "sweeps", "symbolic", "workspace")
 NEEDED = ("sphinx", "myst_parser", "pydata_sphinx_theme", "sphinx_gallery")
 PHONE, DESKTOP = (390, 844), (1280, 900)
 missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
@@ -106,10 +107,8 @@ def test_pages_load_nothing_from_the_network(pages):
 @needs_sphinx
 def test_every_public_name_is_in_the_reference(pages):
     places = set().union(*(links.places for links in pages.values()))
-    wanted = {
-        f"tauforge.{name}" for name in tf.__all__ if name not in ("analysis", "motion", "control", "sweeps", "symbolic")
-    }
-    for module in (tf.motion, tf.control):
+    wanted = {f"tauforge.{name}" for name in tf.__all__ if name not in NAMESPACES}
+    for module in (tf.motion, tf.control, tf.workspace):
         wanted |= {f"{module.__name__}.{name}" for name in module.__all__}
     wanted |= {f"tauforge.analysis.{name}" for name in tf.analysis.__all__ if name not in tf.__all__}
     wanted |= {f"tauforge.sweeps.{name}" for name in tf.sweeps.__all__}
@@ -138,10 +137,7 @@ def test_fields_of_results_say_what_they_are():
     for name in re.findall(r"autoclass:: (\S+)", pages):
         places = [
             pydoc.locate(f"{module}{name}")
-            for module in (
-                "",
-                *(f"tauforge.{part}" for part in ("", "motion.", "control.", "analysis.", "sweeps.", "symbolic.")),
-            )
+            for module in ("", *(f"tauforge.{part}" for part in ("", *(f"{name}." for name in NAMESPACES))))
         ]
         documented = next(place for place in places if place is not None)
         if issubclass(documented, tuple):

@@ -10,14 +10,18 @@ import pytest
 SOURCE = Path(__file__).parents[2] / "src" / "tauforge"
 KINDS = {"SerialArm", "StewartPlatform", "ArmDescription", "PlatformDescription"}
 LABELS = {"kind", "noun"}  # words of a robot for people; nothing may depend on them
-ROOMS = ("motion", "control", "simulation", "pictures", "analysis", "plots", "cli")
+ROOMS = ("motion", "control", "simulation", "pictures", "analysis", "workspace", "plots", "cli")
 # Modules that need a constant or a search of one kind of robot, and why.
 EXCEPTIONS = {
     ("motion/tool_motion.py", "tauforge.robots.serial"): "takes the same steps as the arm's inverse kinematics",
     ("analysis/singularity.py", "tauforge.robots.stewart"): "the condition number beyond which forces are refused",
 }
 # Lines that ask for a `kind` which is not a robot's, and whose it is.
-OTHER_KINDS = {("studies/contents_table.py", "item.kind"): "an item of a paper: an equation, a claim"}
+OTHER_KINDS = {
+    ("studies/contents_table.py", "item.kind"): "an item of a paper: an equation, a claim",
+    ("workspace/rules.py", "limit.kind"): "a limit: a stroke, a cone",
+    ("workspace/explaining.py", "f.kind"): "a limit: a stroke, a cone",
+}
 
 
 def modules(*rooms):

@@ -29,7 +29,15 @@ def test_citation_and_changelog_are_about_this_version() -> None:
 
 def test_a_source_tree_without_metadata_knows_its_version() -> None:
     """And the import stays quick: neither NumPy nor the compiler nor the reader of metadata is imported for it."""
-    slow = ("numpy", "scipy", "llvmlite", "importlib.metadata", "tauforge.robots", "tauforge.analysis")
+    slow = (
+        "numpy",
+        "scipy",
+        "llvmlite",
+        "importlib.metadata",
+        "tauforge.robots",
+        "tauforge.analysis",
+        "tauforge.workspace",
+    )
     source = ROOT / "src"
     code = (
         f"import sys; sys.path[:] = [{str(source)!r}, *(p for p in sys.path if p)]; import tauforge; "

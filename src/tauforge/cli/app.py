@@ -18,6 +18,7 @@ from tauforge.cli import (
     sizing,
     sweeping,
     viewing,
+    workspace,
 )
 from tauforge.cli.shell import Command, Commands
 
@@ -53,7 +54,7 @@ def main(
 
 for room, commands in (
     ("Papers", reproducing.COMMANDS),
-    ("Robots", (*catalogue.COMMANDS, *viewing.COMMANDS, *exporting.COMMANDS)),
+    ("Robots", (*catalogue.COMMANDS, *workspace.COMMANDS, *viewing.COMMANDS, *exporting.COMMANDS)),
     ("Motions", (*dynamics.COMMANDS, *simulating.COMMANDS, *sizing.COMMANDS, *sweeping.COMMANDS)),
     ("Formulations", (*comparing.COMMANDS, *benchmarking.COMMANDS)),
 ):

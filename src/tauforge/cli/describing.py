@@ -9,7 +9,7 @@ from rich.text import Text
 
 from tauforge.cli.output import item, table
 from tauforge.robots.robot import Robot
-from tauforge.robots.summary import SummaryTable
+from tauforge.robots.summary import Summary, SummaryTable
 from tauforge.robots.summary_text import cell_text, sentence, texts_of
 from tauforge.terminal import one_line
 
@@ -31,8 +31,7 @@ def shown(robot: Robot, warnings: Sequence[str]) -> Iterable[Any]:
     if tuple(robot.gravity) != UPRIGHT:
         yield f"gravity: {cell_text(tuple(robot.gravity))} m/s^2"
     yield ""
-    for part in robot.summary().parts:
-        yield _table(part) if isinstance(part, SummaryTable) else sentence(part)
+    yield from parts_of(robot.summary())
     if warnings or robot.known_exceptions:
         yield Text("Beware", "bold")
         yield from (item(warning) for warning in warnings)
@@ -42,6 +41,12 @@ def shown(robot: Robot, warnings: Sequence[str]) -> Iterable[Any]:
         yield Text("Sources", "bold")
     for source in robot.sources:
         yield item(f"{', '.join(source.fields)}: {source.source}", source.note)
+
+
+def parts_of(summary: Summary) -> Iterable[Any]:
+    """Tables and sentences below the headline."""
+    for part in summary.parts:
+        yield _table(part) if isinstance(part, SummaryTable) else sentence(part)
 
 
 def _table(part: SummaryTable) -> Any:

@@ -97,9 +97,18 @@ def _schematic(robot: Robot, positions: Array, forces: object, frames: bool | Se
 
 def save_picture(robot: Robot, path: Path, **options: Any) -> None:
     """As `plot` draws it with these options, in the format that the file's name ends in."""
+    check_ending(path)
+    save_figure(plot(robot, **options), path)
+
+
+def check_ending(path: Path) -> None:
+    """ModelError for a file that is no picture."""
     if path.suffix.lower() not in ENDINGS:
         raise ModelError(f"expected a file name that ends in {', '.join(ENDINGS)}, got {path.name!r}", field="picture")
-    figure = plot(robot, **options)
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """A matplotlib figure, whole or not at all."""
     with written_whole(path) as file:
         figure.savefig(file, format=path.suffix.lower()[1:], dpi=DOTS_PER_INCH)
 

@@ -80,6 +80,22 @@ def pose_error(target: Array, transforms: Array) -> Array:
     return np.concatenate([target[..., :3, 3] - transforms[..., :3, 3], np.stack(list(turn), axis=-1)], axis=-1)
 
 
+def turned(pose: Array, vectors: Array) -> Array:
+    """Poses (..., 6) that rotation vectors (..., 3), rad in base axes, make of the orientation of one pose (6,).
+
+    Identity: for less than half a turn `pose_error` from the pose to the result is the vector.
+    """
+    angle = np.linalg.norm(vectors, axis=-1)[..., None, None]
+    x, y, z = np.moveaxis(vectors, -1, 0)
+    zero = np.zeros_like(x)
+    K = np.stack([zero, -z, y, z, zero, -x, -y, x, zero], axis=-1).reshape(*x.shape, 3, 3)
+    # Rodrigues: 1 + sin(a)/a K + (1 - cos(a))/a^2 K K, with K of the vector itself; np.sinc(t) is sin(pi t)/(pi t)
+    turn = np.eye(3) + np.sinc(angle / np.pi) * K + 0.5 * np.sinc(angle / (2 * np.pi)) ** 2 * (K @ K)
+    made = np.broadcast_to(transforms(pose), (*x.shape, 4, 4)).copy()
+    made[..., :3, :3] = turn @ made[..., :3, :3]
+    return pose_of(made)
+
+
 def _aligned(*values: ArrayLike) -> tuple[Array, ...]:
     arrays = [np.asarray(value) for value in values]
     traced = any(array.dtype == object for array in arrays)

@@ -38,6 +38,27 @@ def cell_text(cell: Cell, angle: bool = False) -> str:
     return QUARTERS.get(cell / math.pi, number(cell)) if angle else number(cell)  # quarter turns by their name
 
 
+def plain_text(summary: Summary) -> str:
+    """Headline, sentences and tables, for `print`: texts to the left, numbers to the right."""
+    parts = [
+        _text_table(part) if isinstance(part, SummaryTable) else printable(sentence(part)) for part in summary.parts
+    ]
+    return "\n\n".join([printable(sentence(summary.headline)), *parts])
+
+
+def _text_table(part: SummaryTable) -> str:
+    cells = [[printable(text) for text in row] for row in (part.header, *texts_of(part))]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join(
+            text.ljust(width) if k < part.texts else text.rjust(width)
+            for k, (text, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    ]
+    return "\n".join([*([printable(part.title)] if part.title else []), *lines])
+
+
 def html(summary: Summary) -> str:
     """Headline, sentences and tables."""
     parts = [

@@ -26,6 +26,8 @@ from tauforge.viewer.playback import Clip, Clock
 from tauforge.viewer.playback_panel import PlaybackPanel
 from tauforge.viewer.scene import Scene, Shown
 from tauforge.viewer.surroundings import furnish, surroundings
+from tauforge.viewer.workspace_panel import WorkspacePanel
+from tauforge.workspace.places import has_places
 
 FRAME = 1 / 30  # s, between two pictures of what is played
 SLIDERS_FOLLOW = 0.2  # s, how often sliders and charts follow what is played
@@ -58,6 +60,10 @@ class Session:
         self.panel = Panel(server.gui, evaluation, [clip.frames.position for clip in clips], self)
         with self.panel.tabs.add_tab("Play"):
             self.playback = PlaybackPanel(server, self.robot, clips, self)
+        self.workspace: WorkspacePanel | None = None
+        if has_places(self.robot):
+            with self.panel.tabs.add_tab("Workspace"):
+                self.workspace = WorkspacePanel(server, self.robot, around.size, self)
         self._update()
         self._thread = threading.Thread(target=self._run, name="tauforge viewer", daemon=True)
         self._thread.start()

@@ -1,0 +1,212 @@
+"""`workspace`: where a robot can go, which limit stops it, how large that is and what it can carry there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauforge.cli.arguments import (
+    Json,
+    Lock,
+    PayloadOption,
+    Robot,
+    Tip,
+    bad,
+    load_robot,
+    parse_payload,
+    quantities,
+    quantity,
+)
+from tauforge.cli.output import result, working
+
+if TYPE_CHECKING:
+    from tauforge.robots.robot import Robot as AnyRobot
+    from tauforge.workspace.report import Report
+
+DRAWN = ("map", "polar", "surface", "reach")  # what has a picture, the most wanted first
+ANGLES = ("rad", "rad", "rad")
+
+
+def complete_quantity(incomplete: str) -> list[str]:
+    """Quantities of maps."""
+    from tauforge.workspace.maps import KNOWN
+
+    return [name for name in KNOWN if name.startswith(incomplete)]
+
+
+def workspace(
+    robot: Robot,
+    at: Annotated[
+        str | None,
+        typer.Option(metavar="POSITION", help="Home: m and rad, or with units. Default where pictures show the robot."),
+    ] = None,
+    explain: Annotated[bool, typer.Option("--explain", help="Which limits hold there, and by how much.")] = False,
+    reach: Annotated[
+        bool, typer.Option("--reach", help="How far along and about each axis, and what ends it.")
+    ] = False,
+    tool: Annotated[
+        bool, typer.Option("--tool", help="Reach of an arm's tool along and about the axes of the world.")
+    ] = False,
+    volume: Annotated[bool, typer.Option("--volume", help="How large the workspace is, and what ends it.")] = False,
+    surface: Annotated[bool, typer.Option("--surface", help="Ends of ways in all directions of space.")] = False,
+    polar: Annotated[
+        str | None, typer.Option(metavar="AXIS,AXIS", help="Reach in the directions of a plane, such as x,z.")
+    ] = None,
+    map_of: Annotated[
+        str | None,
+        typer.Option(
+            "--map",
+            metavar="QUANTITY",
+            help="limit, condition, force, force_share or capacity over the axes.",
+            autocompletion=complete_quantity,
+        ),
+    ] = None,
+    axis: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=FROM:TO:POINTS", help="A coordinate of the map, such as x=-0.5:0.5:101. Up to three."
+        ),
+    ] = None,
+    orientation: Annotated[
+        str | None, typer.Option(metavar="RX,RY,RZ", help="Angles of the volume instead of home's: rad, or with units.")
+    ] = None,
+    payload: PayloadOption = None,
+    no_forces: Annotated[
+        bool, typer.Option("--no-forces", help="Do not judge the forces that hold the robot at rest.")
+    ] = False,
+    largest_condition: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="A limit for the condition number.")
+    ] = None,
+    limit: Annotated[
+        list[str] | None,
+        typer.Option(metavar="KIND", help="Judge position limits of this kind alone, such as stroke. May be repeated."),
+    ] = None,
+    points: Annotated[int | None, typer.Option(help="Cells along each side of the volume.")] = None,
+    picture: Annotated[
+        Path | None,
+        typer.Option("--picture", metavar="FILE", help="Draw the map, plane, surface or reach: .png, .svg or .pdf."),
+    ] = None,
+    tip: Tip = None,
+    lock: Lock = None,
+    as_json: Json = False,
+) -> None:
+    """Where a robot can go and what stops it: limits at home, reach, and volume, unless you choose."""
+    from tauforge import workspace as space
+
+    mine = load_robot(robot, tip, lock)
+    home = None if at is None else quantities("--at", at, [coordinate.unit for coordinate in mine.coordinates])
+    held = parse_payload(payload)
+    judged: dict[str, Any] = {
+        "payload": held,
+        "forces": False if no_forces else None,
+        "largest_condition": largest_condition,
+        "limits": limit,
+    }
+    chosen = {"explain": explain, "reach": reach or tool, "volume": volume, "surface": surface}
+    chosen |= {"polar": polar is not None, "map": map_of is not None}
+    wanted = [name for name, asked in chosen.items() if asked] or ["explain", "reach", "volume"]
+    _check(wanted, axis, orientation, points, picture)
+    axes = _axes(mine, axis or [])
+    angles = None if orientation is None else quantities("--orientation", orientation, ANGLES)
+    position = mine.pictured_position if home is None else home
+    tasks: dict[str, Callable[[], Report]] = {
+        "explain": lambda: space.explain(mine, position, **judged),
+        "reach": lambda: space.reach(mine, home, directions="tool" if tool else None, **judged),
+        "polar": lambda: space.polar(mine, _plane(polar or ""), home, **judged),
+        "surface": lambda: space.surface(mine, home, **judged),
+        "volume": lambda: _volume(mine, {**judged, "home": home, "orientation": angles, "points": points}),
+        "map": lambda: space.map(mine, map_of or "", axes, home=home, **judged),
+    }
+    found: dict[str, Report] = {}
+    with working("workspace") as now:
+        for name in wanted:
+            now(name)
+            found[name] = tasks[name]()
+    if picture is not None:
+        _draw(found, picture)
+    data = {"robot": mine.name, "home": position, **{name: report.data() for name, report in found.items()}}
+    result(as_json, data, lambda: _shown(found))
+
+
+def _volume(robot: AnyRobot, options: dict[str, Any]) -> Report:
+    """The volume; with a payload also without it, beside it."""
+    from tauforge import workspace as space
+
+    if options["payload"] is None:
+        return space.volume(robot, **options)
+    mass = float(options["payload"].mass)
+    return space.compare(robot, {"nothing held": {"payload": None}, f"{mass:g} kg": {}}, **options)
+
+
+def _check(
+    wanted: list[str], axis: list[str] | None, orientation: str | None, points: int | None, picture: Path | None
+) -> None:
+    """Options that need others, before any work starts."""
+    if axis and "map" not in wanted:
+        raise bad("--axis", "it belongs to a map: give --map QUANTITY")
+    if "map" in wanted and not axis:
+        raise bad("--map", "it needs axes: give --axis NAME=FROM:TO:POINTS")
+    for option, value in (("--orientation", orientation), ("--points", points)):
+        if value is not None and "volume" not in wanted:
+            raise bad(option, "it belongs to the volume: give --volume")
+    if picture is not None:
+        from tauforge.pictures.plot import check_ending
+
+        check_ending(picture)
+        if not set(wanted) & set(DRAWN):
+            raise bad("--picture", "there is nothing to draw: give --reach, --polar, --surface or --map")
+
+
+def _axes(robot: AnyRobot, given: list[str]) -> dict[str, tuple[float, float, int]]:
+    units = {coordinate.name: coordinate.unit for coordinate in robot.coordinates}
+    found: dict[str, tuple[float, float, int]] = {}
+    for text in given:
+        name, equals, rest = text.partition("=")
+        parts = rest.split(":")
+        if not equals or len(parts) != 3:
+            raise bad("--axis", f"expected NAME=FROM:TO:POINTS, got {text!r}")
+        if name not in units:
+            raise bad("--axis", f"expected a coordinate among {', '.join(units)}, got {name!r}")
+        if name in found:
+            raise bad("--axis", f"{name} is given twice")
+        low, high = (quantity("--axis", part, units[name]) for part in parts[:2])
+        if not parts[2].strip().isdigit() or not int(parts[2]):
+            raise bad("--axis", f"expected a whole number of points, at least 1, got {parts[2]!r}")
+        found[name] = (low, high, int(parts[2]))
+    return found
+
+
+def _plane(text: str) -> tuple[str, str]:
+    parts = [part.strip() for part in text.split(",")]
+    if len(parts) != 2:
+        raise bad("--polar", f"expected two directions separated by a comma, got {text!r}")
+    return parts[0], parts[1]
+
+
+def _draw(found: dict[str, Report], picture: Path) -> None:
+    from tauforge.pictures.plot import save_figure
+
+    drawn: Any = next(found[name] for name in DRAWN if name in found)
+    save_figure(drawn.plot(), picture)
+
+
+def _shown(found: dict[str, Report]) -> Iterator[Any]:
+    from rich.text import Text
+
+    from tauforge.cli.describing import parts_of
+    from tauforge.robots.summary_text import sentence
+    from tauforge.terminal import one_line
+
+    for place, report in enumerate(found.values()):
+        summary = report.summary()
+        if place:
+            yield ""
+        yield Text(one_line(sentence(summary.headline)), "bold")
+        yield ""
+        yield from parts_of(summary)
+
+
+COMMANDS = (("workspace", workspace),)

@@ -1,0 +1,181 @@
+"""`explain`: whether a position holds, which limits it exceeds and by how much."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.arrays import Array
+from tauforge.errors import TauforgeError
+from tauforge.field_docs import with_field_docs
+from tauforge.robots.payload import Payload
+from tauforge.robots.robot import Robot
+from tauforge.robots.summary import Rows, Summary, SummaryTable
+from tauforge.workspace.report import Report
+from tauforge.workspace.rules import TOGETHER, Rules, checked_position, holding_forces, rules_of
+
+COLUMNS = ("limit", "quantity", "unit", "value", "bound", "margin")
+
+
+@with_field_docs
+class Finding(NamedTuple):
+    """One limit at a position.
+
+    name:     what is wrong beyond it, such as "leg 3 is too long"
+    kind:     such as "stroke"
+    quantity: such as "the length of leg 3"
+    value:    of the quantity; of a force its size
+    bound:    of the quantity
+    margin:   how far the value is from the bound, negative beyond it
+    unit:     of the three
+    """
+
+    name: str
+    kind: str
+    quantity: str
+    value: float
+    bound: float
+    margin: float
+    unit: str
+
+
+@with_field_docs
+class HoldingForce(NamedTuple):
+    """What one actuator gives to hold the robot at rest.
+
+    actuator: its name
+    force:    N m or N
+    limit:    the largest that it can give; None where it has no limit
+    unit:     of both
+    """
+
+    actuator: str
+    force: float
+    limit: float | None
+    unit: str
+
+
+@dataclass(frozen=True)
+class Explanation(Report):
+    """What the limits of a robot say about a position.
+
+    holds:     whether all limits that are judged hold
+    exceeded:  limits that do not hold, the order of the robot's limits
+    nearest:   the nearest limit of each kind that holds
+    forces:    what holds the robot at rest; empty where the robot has no masses
+    condition: condition number, ratio of extreme singular values in SI units; None where there is none
+    """
+
+    robot: str
+    position: Array
+    holds: bool
+    exceeded: tuple[Finding, ...]
+    nearest: tuple[Finding, ...]
+    forces: tuple[HoldingForce, ...]
+    condition: float | None
+    judged: str
+
+    def summary(self) -> Summary:
+        """The verdict, what is exceeded, what is near, and holding forces."""
+        parts: list[SummaryTable | tuple[str | float, ...] | str] = []
+        for title, findings in (("Exceeded", self.exceeded), ("Nearest limit of each kind", self.nearest)):
+            if findings:
+                rows: Rows = tuple((f.name, f.quantity, f.unit, f.value, f.bound, f.margin) for f in findings)
+                parts.append(SummaryTable(title, COLUMNS, rows, texts=3))
+        if self.forces:
+            held: Rows = tuple(
+                (f.actuator, f.unit, f.force, f.limit, abs(f.force) / f.limit if f.limit else None) for f in self.forces
+            )
+            header = ("actuator", "unit", "force", "limit", "share")
+            parts.append(SummaryTable("Forces that hold the robot at rest", header, held, texts=2))
+        if self.condition is not None:
+            parts.append(("Condition number: ", self.condition, "."))
+        return Summary(f"{self.robot}: {self._verdict()}", tuple(parts))
+
+    def _verdict(self) -> str:
+        if self.holds:
+            return f"all limits hold ({self.judged})" if self.judged else "the robot has no limits"
+        first, *others = self.exceeded
+        more = f", and {len(others)} more" if others else ""
+        return f"{first.name} by {abs(first.margin):.4g} {first.unit}".rstrip() + more
+
+
+def explain(
+    robot: Robot,
+    position: ArrayLike,
+    *,
+    payload: Payload | None = None,
+    forces: bool | None = None,
+    largest_condition: float | None = None,
+    limits: Sequence[str] | None = None,
+) -> Explanation:
+    """Whether a position holds, which leg or joint exceeds its limits, and by how much.
+
+    position:          (n,) m and rad, joint coordinates or a pose
+    payload:           held by the robot; then force limits count
+    forces:            whether holding forces are judged; None: where the robot has masses and force limits
+    largest_condition: a limit for the condition number, at least 1; None for any
+    limits:            kinds of position limits that are judged, such as ["stroke"]; None for all
+    Identity: `holds` is that every margin of `robot.limit_margins(position)` is at least 0, and that no holding force
+    is larger than its limit.
+    """
+    rules = rules_of(
+        robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits, needed=False
+    )
+    where = checked_position(robot, "position", position)
+    found = _findings(rules, where)
+    beyond = tuple(f for f in found if not f.margin >= 0)
+    condition = robot.condition(where)
+    return Explanation(
+        robot=robot.name,
+        position=where,
+        holds=not beyond,
+        exceeded=beyond,
+        nearest=_nearest([f for f in found if f.margin >= 0]),
+        forces=_forces(robot, where, payload),
+        condition=None if condition is None else float(condition),
+        judged=rules.words if found else "",
+    )
+
+
+def _nearest(findings: Sequence[Finding]) -> tuple[Finding, ...]:
+    """One of each kind; the first of those that are equally near but for rounding."""
+    nearest: dict[str, Finding] = {}
+    for f in findings:
+        if f.kind not in nearest or f.margin < nearest[f.kind].margin - TOGETHER * max(1.0, abs(f.bound)):
+            nearest[f.kind] = f
+    return tuple(nearest.values())
+
+
+def _findings(rules: Rules, position: Array) -> list[Finding]:
+    """All limits that are judged; one without a bound is left out."""
+    margins = rules.margins(position[None])[0].tolist()
+    return [
+        Finding(
+            limit.name,
+            limit.kind,
+            limit.quantity,
+            float(limit.value(np.array(margin))),
+            limit.bound,
+            margin,
+            limit.unit,
+        )
+        for limit, margin in zip(rules.judged, margins, strict=True)
+        if np.isfinite(limit.bound)
+    ]
+
+
+def _forces(robot: Robot, position: Array, payload: Payload | None) -> tuple[HoldingForce, ...]:
+    try:
+        robot.check_function("inverse_dynamics")
+    except TauforgeError:  # without masses there is nothing to hold
+        return ()
+    forces = holding_forces(robot, position[None], payload)[0].tolist()
+    return tuple(
+        HoldingForce(a.words, force, a.max_force if np.isfinite(a.max_force) else None, a.unit)
+        for a, force in zip(robot.actuators, forces, strict=True)
+    )

@@ -1,0 +1,212 @@
+"""`map`: a quantity over one to three coordinates, the others at home."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.arrays import Array
+from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.robots.at_positions import QUANTITIES, UNKNOWN, Quantity, at_positions, check_quantities
+from tauforge.robots.payload import Payload
+from tauforge.robots.robot import Robot, check_robot
+from tauforge.robots.summary import Rows, Summary, SummaryTable
+from tauforge.workspace.capacity import capacities, check_capacity
+from tauforge.workspace.grids import Grid
+from tauforge.workspace.report import Report
+from tauforge.workspace.rules import check_payload, checked_position, rules_of
+
+CAPACITY = "capacity"
+KNOWN = {**QUANTITIES, CAPACITY: Quantity("kg", "largest mass that the actuators hold at rest")}
+MOST_AXES = 3
+Axis = Sequence[float] | Array
+
+
+@dataclass(frozen=True)
+class Map(Report):
+    """A quantity over a grid.
+
+    quantity:  "limit", "condition", "force", "force_share" or "capacity"
+    meaning:   of the quantity, in words
+    unit:      of the values; "" for a number
+    axes:      the values (k,) of each axis by its name, m or rad
+    units:     of the axes
+    values:    (k, l, ...) in the order of the axes; codes (uint8) for "limit", NaN where there is no value
+    codes:     names of the codes of "limit"; empty for other quantities
+    home:      (n,) the coordinates that do not vary
+    """
+
+    robot: str
+    quantity: str
+    meaning: str
+    unit: str
+    axes: dict[str, Array]
+    units: dict[str, str]
+    values: Array
+    codes: tuple[str, ...]
+    home: Array
+    judged: str
+
+    def summary(self) -> Summary:
+        """The axes; for "limit" the share of each limit, else the range of the values."""
+        axes: Rows = tuple(
+            (name, self.units[name], float(values[0]), float(values[-1]), len(values))
+            for name, values in self.axes.items()
+        )
+        parts: list[SummaryTable | tuple[str | float, ...] | str] = [
+            SummaryTable("Axes", ("axis", "unit", "from", "to", "points"), axes, texts=2)
+        ]
+        if self.codes:
+            shares: Rows = tuple(self.shares().items())
+            parts.append(SummaryTable("Share of the positions", ("limit", "share"), shares))
+        else:
+            finite = self.values[np.isfinite(self.values)]
+            unit = f" {self.unit}" if self.unit else ""
+            if finite.size:
+                low, middle, high = np.quantile(finite, [0.0, 0.5, 1.0])
+                parts.append(
+                    ("From ", float(low), " to ", float(high), f"{unit}; half of them below ", float(middle), ".")
+                )
+            missing = self.values.size - finite.size
+            if missing:
+                parts.append(f"{missing} of {self.values.size} positions have no finite value.")
+        if self.judged:
+            parts.append(f"Judged: {self.judged}.")
+        return Summary(f"{self.robot}: {self.meaning}", tuple(parts))
+
+    def shares(self) -> dict[str, float]:
+        """The share of the positions for each code that occurs, by its name; for "limit" alone."""
+        codes, counts = np.unique(self.values, return_counts=True)
+        return {self.name(int(code)): count / self.values.size for code, count in zip(codes, counts, strict=True)}
+
+    def name(self, code: int) -> str:
+        """What a code of "limit" means."""
+        return "the position is not finite" if code == UNKNOWN else self.codes[code]
+
+    def to_xarray(self) -> Any:
+        """An xarray.DataArray with the axes as coordinates; units, names of codes and the robot are attributes."""
+        try:
+            import xarray
+        except ImportError:
+            raise ModelError("to_xarray needs xarray", remedy="Run pip install xarray") from None
+        coordinates = {name: (name, values, {"units": self.units[name]}) for name, values in self.axes.items()}
+        attributes: dict[str, Any] = {
+            "robot": self.robot,
+            "long_name": self.meaning,
+            "units": self.unit,
+            "home": self.home.tolist(),
+        }
+        if self.codes:
+            attributes |= {"flag_values": list(range(len(self.codes))), "flag_meanings": list(self.codes)}
+        return xarray.DataArray(self.values, coordinates, tuple(self.axes), name=self.quantity, attrs=attributes)
+
+    def plot(self) -> Any:
+        """A matplotlib figure: a curve, a slice in colours, or slices through a map with three axes."""
+        from tauforge.workspace.map_pictures import drawn
+
+        return drawn(self)
+
+
+def map(
+    robot: Robot,
+    quantity: str,
+    axes: Mapping[str, tuple[float, float, int] | ArrayLike],
+    *,
+    home: ArrayLike | None = None,
+    payload: Payload | None = None,
+    forces: bool | None = None,
+    largest_condition: float | None = None,
+    limits: Sequence[str] | None = None,
+) -> Map:
+    """A quantity over one to three coordinates of a robot, at rest.
+
+    quantity: "limit" (code of the first limit that is exceeded, 0 where all hold), "condition" (condition number),
+              "force" (largest holding force), "force_share" (largest share of an actuator's limit), "capacity"
+              (largest mass, kg, that the actuators hold at the origin of the moved body, or at the payload's com)
+    axes:     by the name of a coordinate, in the order of the result: a tuple (from, to, points), or an array of
+              values that increase; m or rad. Angles of a pose are theta_x, theta_y, theta_z of R = Rz Ry Rx
+    home:     (n,) the other coordinates; default `robot.pictured_position`
+    payload:  held by the robot
+    forces, largest_condition, limits: what "limit" judges, as in `explain`
+    Identity: each value is that of `robots.at_positions` at its position. About 1e7 positions a second for limits.
+    """
+    check_robot("robot", robot)
+    if quantity not in KNOWN:
+        raise UnsupportedFeatureError(
+            f"unknown quantity {quantity!r}", field="quantity", remedy=f"Use one of {', '.join(KNOWN)}"
+        )
+    places, values = _axes(robot, axes)
+    start = checked_position(robot, "home", home)
+    grid = Grid(start, places, values)
+    check_payload(payload)
+    names: tuple[str, ...] = ()
+    judged = ""
+    if quantity == "limit":
+        rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
+        found = grid.evaluated(rules.codes, "uint8")
+        names = ("all limits hold", *(limit.name for limit in rules.judged))
+        judged = rules.words
+    elif quantity == CAPACITY:
+        check_capacity(robot)
+        com = (0.0, 0.0, 0.0) if payload is None else payload.com
+        found = grid.evaluated(lambda positions: capacities(robot, positions, com))
+    else:
+        check_quantities(robot, (quantity,))
+        found = grid.evaluated(lambda positions: at_positions(robot, (quantity,), positions, payload=payload)[quantity])
+    known = KNOWN[quantity]
+    return Map(
+        robot=robot.name,
+        quantity=quantity,
+        meaning=known.meaning,
+        unit=_unit(robot) if quantity == "force" else known.unit,
+        axes=dict(zip(axes, values, strict=True)),
+        units={name: robot.coordinates[place].unit for name, place in zip(axes, places, strict=True)},
+        values=found,
+        codes=names,
+        home=start,
+        judged=judged,
+    )
+
+
+def _unit(robot: Robot) -> str:
+    """The unit of all actuators, or both."""
+    return " or ".join(dict.fromkeys(actuator.unit for actuator in robot.actuators))
+
+
+def _axes(robot: Robot, axes: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[Array, ...]]:
+    """Places of the coordinates, and the values along them."""
+    known = [coordinate.name for coordinate in robot.coordinates]
+    if not isinstance(axes, Mapping) or not 1 <= len(axes) <= MOST_AXES:
+        got = f"{len(axes)} axes" if isinstance(axes, Mapping) else repr(axes)
+        raise ShapeError("axes", expected=f"one to {MOST_AXES} axes by name, among {', '.join(known)}", got=got)
+    for name in axes:
+        if name not in known:
+            raise ShapeError("axes", expected=f"names among {', '.join(known)}", got=repr(name))
+    return tuple(known.index(name) for name in axes), tuple(axis_values(name, axis) for name, axis in axes.items())
+
+
+def axis_values(name: str, axis: Any) -> Array:
+    """(k,) from (from, to, points), or from increasing values."""
+    spaced = isinstance(axis, tuple) and len(axis) == 3 and isinstance(axis[2], int | np.integer)
+    try:
+        numbers = np.asarray(axis, float)
+    except (TypeError, ValueError):
+        raise ShapeError(f"axis {name}", expected="(from, to, points), or numbers", got=repr(axis)) from None
+    if not np.isfinite(numbers).all():
+        raise ShapeError(f"axis {name}", expected="finite numbers", got=repr(axis))
+    if spaced:
+        low, high, count = axis
+        if count < 1:
+            raise ShapeError(f"axis {name}", expected="at least one point", got=f"{count}")
+        if not low < high and (count > 1 or low != high):
+            raise ShapeError(f"axis {name}", expected="a lower bound below the upper one", got=f"{low:g} to {high:g}")
+        return np.linspace(low, high, count)
+    if numbers.ndim != 1 or not len(numbers):
+        raise ShapeError(f"axis {name}", expected="(k,) at least one value", got=str(numbers.shape))
+    if not (np.diff(numbers) > 0).all():
+        raise ShapeError(f"axis {name}", expected="strictly increasing values", got=repr(axis))
+    return numbers

@@ -1,0 +1,51 @@
+"""A workspace as coloured points, for the viewer: where ways end, or where sampled positions bring a tool."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.errors import TauforgeError
+from tauforge.robots.payload import Payload
+from tauforge.robots.robot import Robot
+from tauforge.workspace.rules import rules_of
+from tauforge.workspace.sampled_volume import SEED
+from tauforge.workspace.surfaces import surface
+from tauforge.workspace.tool_ways import can_move_body, pose_of_tool
+
+SAMPLES = 20_000
+
+
+class Places(NamedTuple):
+    """points: (k, 3) m, in the frame of the robot's drawing; limits: (k,) what ends the way there, or is exceeded."""
+
+    points: Array
+    limits: Array
+
+
+def has_places(robot: Robot) -> bool:
+    """Whether the robot has limits, and tells where its moved body is."""
+    try:
+        rules_of(robot)
+    except TauforgeError:
+        return False
+    return can_move_body(robot)
+
+
+def places(robot: Robot, home: Array, *, payload: Payload | None = None) -> Places:
+    """The surface where straight ways from home end, for poses; else places of the tool at sampled positions.
+
+    home:    (n,) must hold for poses; the tool's places do not depend on it
+    payload: held by the robot
+    """
+    if robot.positions_are_poses:
+        found = surface(robot, home, payload=payload)
+        ended = np.isfinite(found.distance)
+        return Places(found.places[ended], found.limits[ended])
+    rules = rules_of(robot, payload=payload)
+    low, high = np.transpose([coordinate.usual_range for coordinate in robot.coordinates])
+    positions = np.random.default_rng(SEED).uniform(low, high, (SAMPLES, robot.n))
+    names = np.array([rules.name(int(code)) for code in rules.codes(positions)])
+    return Places(pose_of_tool(robot, positions)[:, :3], names)

@@ -1,0 +1,189 @@
+"""How far a robot gets along many ways at once until the first limit, by steps and then by bisection.
+
+Every way starts at home. Along a coordinate it is a straight line of positions; about an axis it is a turn of the
+moved body about that axis of the base frame, through the body's origin.
+
+A forbidden zone that is thinner than a step could lie between two samples. So every margin that has a minimum between
+samples, low enough that a kink there could reach 0, is sampled again with steps that are 64 times finer.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.robots.poses import turned
+from tauforge.robots.robot import Robot
+from tauforge.workspace.rules import BLOCK, Rules
+
+STEPS = 400  # steps in the size of the robot
+TURN_STEPS = 720  # steps in a turn
+FARTHEST = 4.0  # sizes of the robot that are searched
+FINER = 64  # how many times finer a minimum is sampled
+AT_ONCE = 32  # steps between looks at who has arrived
+EXACT = 1e-9  # of the size of the robot or of a radian: where bisection ends
+SIGNS = 65  # places of a way at which the sign of the singularity is looked at
+SINGULAR = "a singular position: the actuators lose the robot"
+
+
+class Rays(NamedTuple):
+    """Ways from a position.
+
+    home:     (n,)
+    along:    (k, n) change of the coordinates with the distance
+    about:    (k, 3) axes in the base frame about which the moved body turns, for positions that are poses; else zeros
+    step:     (k,) of the search, m or rad
+    farthest: (k,) where the search ends
+    scale:    (k,) of the distances, m or rad, for their accuracy
+    """
+
+    home: Array
+    along: Array
+    about: Array
+    step: Array
+    farthest: Array
+    scale: Array
+
+    def at(self, distance: Array, rows: Array | slice = slice(None)) -> Array:
+        """Positions (k, ..., n) at distances (k, ...) along some of the ways."""
+        along, about = self.along[rows], self.about[rows]
+        wide = (slice(None), *(None,) * (distance.ndim - 1))
+        found = self.home + distance[..., None] * along[wide]
+        turns = about.any(axis=-1)
+        if turns.any():
+            vectors = distance[turns][..., None] * about[turns][wide]
+            found[turns, ..., 3:] = turned(self.home, vectors)[..., 3:]
+        return np.asarray(found)
+
+
+class Ends(NamedTuple):
+    """Where the ways end.
+
+    distance: (k,) m or rad, the last place that holds; infinite where nothing ends the way
+    limits:   for each the names of the limits that end it, in the robot's order; none where nothing does
+    kinds:    for each the kind of the first of them
+    """
+
+    distance: Array
+    limits: list[tuple[str, ...]]
+    kinds: list[str]
+
+
+def size_of(robot: Robot, position: Array) -> float:
+    """m, the largest extent of the robot's drawing."""
+    low, high = robot.drawing(position).extent
+    return float((high - low).max()) or 1.0
+
+
+def ends_of(rules: Rules, rays: Rays) -> Ends:
+    """The first end of each way. Home must hold."""
+    low, high = _bracketed(rules, rays)
+    ended = np.isfinite(high)
+    low[ended], high[ended] = _bisected(rules, rays, low, high, np.flatnonzero(ended))
+    limits: list[tuple[str, ...]] = [()] * len(low)
+    kinds = [""] * len(low)
+    rows = np.flatnonzero(ended)
+    beyond = rays.at(high[rows], rows)
+    for k, code, found in zip(rows.tolist(), rules.codes(beyond).tolist(), rules.reached(beyond), strict=True):
+        reached = found or [rules.judged[code - 1]]  # a margin that changes by leaps is not near 0 just beyond
+        # Limits that are reached together, such as those of symmetric legs, are all named: rounding alone tells which
+        # of them is first.
+        limits[k], kinds[k] = tuple(limit.name for limit in reached), reached[0].kind
+    distance = np.where(ended, low, np.inf)
+    for k, where in _singular(rules, rays, np.where(ended, low, rays.farthest)):
+        distance[k], limits[k], kinds[k] = where, (SINGULAR,), "singularity"
+    return Ends(distance, limits, kinds)
+
+
+def _bracketed(rules: Rules, rays: Rays) -> tuple[Array, Array]:
+    """For each way a distance that holds and one shortly beyond that does not; that is infinite where all hold."""
+    count = len(rays.along)
+    low, high = np.zeros(count), np.full(count, np.inf)
+    steps = np.ceil(rays.farthest / rays.step).astype(int)
+    open_rows, start = np.arange(count), 0
+    while len(open_rows):
+        numbers = np.arange(start, start + AT_ONCE + 2)  # one on each side is shared with the neighbouring looks
+        for rows in np.array_split(open_rows, max(1, len(open_rows) * len(numbers) // BLOCK)):
+            s = np.minimum(numbers * rays.step[rows, None], rays.farthest[rows, None])
+            low[rows], high[rows] = _looked(rules, rays, rows, s)
+        start += AT_ONCE
+        open_rows = open_rows[np.isinf(high[open_rows]) & (start < steps[open_rows])]
+    return low, high
+
+
+def _looked(rules: Rules, rays: Rays, rows: Array, s: Array) -> tuple[Array, Array]:
+    """The bracket of the first end among distances (k, m), finer ones beside minima of margins among them."""
+    positions = rays.at(s, rows)
+    beyond = rules.codes(positions) != 0
+    every = np.arange(len(rows))
+    first = np.where(beyond.any(axis=1), beyond.argmax(axis=1), s.shape[1])
+    found_low = np.where(first < s.shape[1], s[every, np.maximum(first, 1) - 1], s[:, -1])
+    found_high = np.where(first < s.shape[1], s[every, np.minimum(first, s.shape[1] - 1)], np.inf)
+    for k, i in _dips(rules.margins(positions), first):
+        if s[k, i + 1] >= found_high[k] and first[k] != i + 1:
+            continue  # an earlier minimum ended this way
+        fine = np.linspace(s[k, i - 1], s[k, i + 1], 2 * FINER + 1)
+        codes = rules.codes(rays.at(fine[None], rows[k : k + 1])[0])
+        if codes.any():
+            place = int((codes != 0).argmax())
+            if fine[place] < found_high[k]:
+                found_low[k], found_high[k] = fine[max(place - 1, 0)], fine[place]
+    return found_low, found_high
+
+
+def _dips(margins: Array, first: Array) -> list[tuple[int, int]]:
+    """(way, sample) of minima of margins (k, m, limits) before the first end that could hide a negative one."""
+    middle, before, after = margins[:, 1:-1], margins[:, :-2], margins[:, 2:]
+    with np.errstate(invalid="ignore"):  # margins without a bound are infinite
+        drop = np.fmax(before - middle, after - middle)
+        lowest = (middle <= before) & (middle <= after) & (middle < drop)
+    ways, samples = np.nonzero(lowest.any(axis=-1))
+    return [(int(k), int(i) + 1) for k, i in zip(ways, samples, strict=True) if i + 1 < first[k]]
+
+
+def _bisected(rules: Rules, rays: Rays, low: Array, high: Array, rows: Array) -> tuple[Array, Array]:
+    lower, upper = low[rows], high[rows]
+    if not len(rows):
+        return lower, upper
+    halvings = int(np.ceil(np.log2((upper - lower) / (EXACT * rays.scale[rows])).max(initial=1.0)))
+    for _ in range(max(halvings, 1)):
+        middle = (lower + upper) / 2
+        holds = rules.codes(rays.at(middle, rows)) == 0
+        lower, upper = np.where(holds, middle, lower), np.where(holds, upper, middle)
+    return lower, upper
+
+
+def _singular(rules: Rules, rays: Rays, until: Array) -> list[tuple[int, float]]:
+    """Ways that cross a singular position before their end, and where."""
+    home = rules.robot.singularity(rays.home[None])
+    if home is None:
+        return []
+    fractions = np.linspace(0.0, 1.0, SIGNS)
+    found: list[tuple[int, float]] = []
+    for rows in np.array_split(np.arange(len(until)), max(1, len(until) * SIGNS // BLOCK)):
+        positions = rays.at(until[rows, None] * fractions, rows)
+        signs = np.sign(_singularity(rules.robot, positions))
+        crossed = signs * np.sign(home[0]) <= 0
+        for k in np.flatnonzero(crossed.any(axis=1)):
+            i = int(crossed[k].argmax())
+            low, high = until[rows[k]] * fractions[[max(i - 1, 0), i]]
+            found.append((int(rows[k]), _sign_change(rules.robot, rays, int(rows[k]), float(low), float(high))))
+    return found
+
+
+def _sign_change(robot: Robot, rays: Rays, way: int, low: float, high: float) -> float:
+    sign = np.sign(_singularity(robot, rays.home[None])[0])
+    while high - low > EXACT * rays.scale[way]:
+        middle = (low + high) / 2
+        same = np.sign(_singularity(robot, rays.at(np.array([middle]), slice(way, way + 1)))[0]) == sign
+        low, high = (middle, high) if same else (low, middle)
+    return low
+
+
+def _singularity(robot: Robot, positions: Array) -> Array:
+    """(...) as `robot.singularity` tells it, which takes rows."""
+    found = robot.singularity(positions.reshape(-1, robot.n))
+    assert found is not None
+    return found.reshape(positions.shape[:-1])

@@ -1,0 +1,231 @@
+"""What a position must satisfy: the limits of the robot, and on demand holding forces and the condition number."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.arrays import Array
+from tauforge.computed_once import computed_once
+from tauforge.errors import ModelError, ShapeError, TauforgeError
+from tauforge.robots.at_positions import UNKNOWN, at_positions, check_quantities, codes
+from tauforge.robots.evaluate import as_argument
+from tauforge.robots.named_arguments import ON_SINGULAR
+from tauforge.robots.parts import Limit
+from tauforge.robots.payload import Payload
+from tauforge.robots.robot import Robot, check_robot
+from tauforge.robots.validation import real
+
+BLOCK = 65_536  # positions that are computed at once, so that memory does not grow with their number
+TOGETHER = 1e-7  # m, rad, N or N m, of the larger of 1 and the bound: margins that differ by less are equal
+PAYLOAD_NUMBERS = 10
+
+
+@dataclass(frozen=True)
+class Rules:
+    """Which limits of a robot are judged.
+
+    payload:           held by the robot, or None
+    forces:            whether the forces that hold the robot at rest must not exceed those of its actuators
+    largest_condition: of the condition number; None for any
+    chosen:            places of `limits` that are judged; None for all
+    """
+
+    robot: Robot
+    payload: Payload | None
+    forces: bool
+    largest_condition: float | None
+    chosen: tuple[int, ...] | None
+
+    @computed_once
+    def limits(self) -> tuple[Limit, ...]:
+        """All limits that could be judged, in the order of the codes, from code 1 on."""
+        found = [*self.robot.position_limits]
+        names = codes(self.robot, forces=self.forces, condition=self.largest_condition is not None)[1 + len(found) :]
+        if self.forces:
+            found += [
+                Limit(name, "force", a.unit, a.max_force, 1, f"the force of {a.words}")
+                for name, a in zip(names, self.robot.actuators, strict=False)
+            ]
+        if self.largest_condition is not None:
+            found.append(Limit(names[-1], "condition", "", self.largest_condition, 1, "the condition number"))
+        return tuple(found)
+
+    @computed_once
+    def judged(self) -> tuple[Limit, ...]:
+        """Those that are judged, in the order of `margins`."""
+        return self.limits if self.chosen is None else tuple(self.limits[k] for k in self.chosen)
+
+    def codes(self, positions: Array) -> Array:
+        """uint8 (...) at positions (..., n): 0 where all hold, else 1 + the place in `judged` of the first that does
+        not; 255 where a position is not finite.
+        """
+        flat = positions.reshape(-1, self.robot.n)
+        found = np.empty(len(flat), np.uint8)
+        for rows in blocks(len(flat)):
+            found[rows] = self._codes(flat[rows])
+        return found.reshape(positions.shape[:-1])
+
+    def _codes(self, positions: Array) -> Array:
+        if self.chosen is None:
+            code = at_positions(
+                self.robot,
+                ("limit",),
+                positions,
+                payload=self.payload,
+                forces=self.forces,
+                largest_condition=self.largest_condition,
+            )["limit"]
+        else:
+            beyond = ~(self.margins(positions) >= 0)
+            code = np.where(beyond.any(axis=-1), 1.0 + beyond.argmax(axis=-1), 0.0)
+        known = np.isfinite(code) & np.isfinite(positions).all(axis=-1)
+        return np.where(known, code, UNKNOWN).astype(np.uint8)
+
+    def margins(self, positions: Array) -> Array:
+        """(..., k) how far positions (..., n) are from each of `judged`, in its unit: negative beyond it.
+
+        Identity: `codes` is 0 where none is negative, else tells the first that is.
+        """
+        found = [self.robot.limit_margins(positions)]
+        if self.forces:
+            found.append(self.robot.max_forces - np.abs(holding_forces(self.robot, positions, self.payload)))
+        if self.largest_condition is not None:
+            condition = at_positions(self.robot, ("condition",), positions)["condition"]
+            found.append((self.largest_condition - condition)[..., None])
+        every = np.concatenate(found, axis=-1)
+        return every if self.chosen is None else every[..., list(self.chosen)]
+
+    def reached(self, positions: Array, within: float = TOGETHER) -> list[list[Limit]]:
+        """For each of positions (k, n) the limits whose margin is used up: below `within`, of the larger of 1 and the
+        bound.
+        """
+        bounds = np.array([limit.bound for limit in self.judged])
+        with np.errstate(invalid="ignore"):  # margins without a bound are infinite
+            used = ~(self.margins(positions) > within * np.maximum(1.0, np.abs(bounds))) & np.isfinite(bounds)
+        return [[self.judged[k] for k in np.flatnonzero(row)] for row in used]
+
+    def name(self, code: int) -> str:
+        """What a code of `codes` means."""
+        if code == UNKNOWN:
+            return "the position is not finite"
+        return self.judged[code - 1].name if code else "all limits hold"
+
+    @property
+    def words(self) -> str:
+        """What is judged, for reports."""
+        kinds = list(dict.fromkeys(limit.kind for limit in self.judged if np.isfinite(limit.bound)))
+        if not self.robot.positions_are_poses and len(kinds) > 1:
+            own = {limit.kind for limit in self.robot.position_limits}
+            kinds = [*(["ranges of the coordinates"] if own & set(kinds) else []), *(k for k in kinds if k not in own)]
+        if self.largest_condition is not None:
+            kinds[-1] += f" up to {self.largest_condition:g}"
+        held = "" if self.payload is None else f", holding {float(self.payload.mass):g} kg"
+        return ", ".join(kinds) + held
+
+
+def rules_of(
+    robot: Robot,
+    *,
+    payload: Payload | None = None,
+    forces: bool | None = None,
+    largest_condition: float | None = None,
+    limits: Sequence[str] | None = None,
+    needed: bool = True,
+) -> Rules:
+    """Checked rules.
+
+    forces: None: judged where the robot has masses and an actuator with a force limit
+    limits: kinds of position limits that are judged, such as ["stroke"]; None for all
+    needed: ModelError where nothing is judged
+    """
+    check_robot("robot", robot)
+    check_payload(payload)
+    if largest_condition is not None and real(largest_condition, "largest_condition") < 1:
+        raise ShapeError("largest_condition", expected="at least 1", got=repr(largest_condition))
+    judged = knows_forces(robot) if forces is None and payload is None else forces is not False
+    if payload is not None and not judged:
+        raise ModelError("a payload takes nothing away unless forces are judged", field="payload")
+    check_quantities(robot, ("limit",), forces=judged, condition=largest_condition is not None)
+    rules = Rules(robot, payload, judged, None if largest_condition is None else float(largest_condition), None)
+    if limits is not None:
+        rules = Rules(robot, payload, judged, rules.largest_condition, _chosen(rules, limits))
+    if needed and not any(np.isfinite(limit.bound) for limit in rules.judged):
+        raise ModelError(
+            f"{robot.name} has no limits, so nothing ends its workspace",
+            field="limits",
+            remedy="Give it limits, such as a stroke or ranges of joints, or a largest_condition",
+        )
+    return rules
+
+
+def check_payload(payload: Payload | None) -> None:
+    if payload is not None and (not isinstance(payload, Payload) or payload.numbers().shape != (PAYLOAD_NUMBERS,)):
+        raise ShapeError("payload", expected="one Payload", got=repr(payload))
+
+
+def _chosen(rules: Rules, kinds: Sequence[str]) -> tuple[int, ...]:
+    own = rules.robot.position_limits
+    known = list(dict.fromkeys(limit.kind for limit in own))
+    wanted = [kinds] if isinstance(kinds, str) else list(kinds)
+    for kind in wanted:
+        if kind not in known:
+            raise ModelError(
+                f"{rules.robot.name} has no limits of the kind {kind!r}",
+                field="limits",
+                remedy=f"Use some of {', '.join(known)}" if known else None,
+            )
+    return tuple(k for k, limit in enumerate(rules.limits) if k >= len(own) or limit.kind in wanted)
+
+
+def knows_forces(robot: Robot) -> bool:
+    """Whether holding forces can be compared with limits."""
+    if not np.isfinite(robot.max_forces).any():
+        return False
+    try:
+        robot.check_function("inverse_dynamics")
+    except TauforgeError:
+        return False
+    return True
+
+
+def holding_forces(robot: Robot, positions: Array, payload: Payload | None = None) -> Array:
+    """(..., m) N m or N that hold the robot at rest at positions (..., n); NaN where no forces do."""
+    loads: dict[str, Any] = {} if payload is None else {"payload": payload}
+    if robot.functions["inverse_dynamics"].guard is not None:
+        loads[ON_SINGULAR] = "nan"
+    zero = np.zeros(robot.n)
+    return robot.inverse_dynamics(positions, zero, zero, **loads)
+
+
+def checked_position(robot: Robot, name: str, given: ArrayLike | None) -> Array:
+    """(n,) finite; None for where pictures show the robot."""
+    if given is None:
+        return np.array(robot.pictured_position, float)
+    position = as_argument(name, given, robot.n, "one for each coordinate").astype(float)
+    if position.shape != (robot.n,):
+        raise ShapeError(name, expected=f"({robot.n},), one position", got=str(position.shape))
+    if not np.isfinite(position).all():
+        raise ShapeError(name, expected="finite numbers", got=str(position[~np.isfinite(position)][0]))
+    return position
+
+
+def check_home(rules: Rules, home: Array) -> None:
+    """ModelError where a home does not hold."""
+    code = int(rules.codes(home))
+    if code:
+        raise ModelError(
+            f"the limits do not hold there: {rules.name(code)}",
+            field="home",
+            remedy="Give a home within the limits; tauforge.workspace.explain tells by how much they are exceeded",
+        )
+
+
+def blocks(count: int) -> Iterator[slice]:
+    """Slices of a few positions each."""
+    for start in range(0, count, BLOCK):
+        yield slice(start, min(start + BLOCK, count))

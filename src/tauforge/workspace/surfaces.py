@@ -1,0 +1,203 @@
+"""`surface` and `polar`: how far a robot gets in all directions of space, or of a plane, and what ends it there."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.arrays import Array
+from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.robots.payload import Payload
+from tauforge.robots.robot import Robot
+from tauforge.robots.summary import Rows, Summary, SummaryTable
+from tauforge.workspace.rays import FARTHEST, STEPS, TURN_STEPS, Rays, ends_of, size_of
+from tauforge.workspace.reaching import direction_names, direction_of
+from tauforge.workspace.report import Report
+from tauforge.workspace.rules import Rules, check_home, checked_position, rules_of
+
+LATITUDES = 36
+RAYS = 180
+FEWEST = 4
+
+
+@dataclass(frozen=True)
+class Surface(Report):
+    """The places where straight ways from home end, at one orientation.
+
+    directions: (a, b, 3) unit vectors in the base frame: a latitudes from -z to z, b longitudes from x on
+    distance:   (a, b) m; infinite where no limit ends the way
+    limits:     (a, b) names of the limits that end the ways
+    home:       (n,)
+    """
+
+    robot: str
+    home: Array
+    directions: Array
+    distance: Array
+    limits: Array
+    judged: str
+
+    @property
+    def places(self) -> Array:
+        """(a, b, 3) m, the ends of the ways."""
+        return np.asarray(self.home[:3] + self.distance[..., None] * self.directions)
+
+    @property
+    def volume(self) -> float:
+        """m^3 that straight ways from home reach: the integral of r^3 / 3 over all directions.
+
+        It is the volume of the workspace where every place of it is seen from home, and less elsewhere.
+        """
+        return float(4.0 * np.pi / 3.0 * (self.distance**3).mean())  # the directions have equal areas
+
+    def summary(self) -> Summary:
+        """Shares of the directions by the limit that ends them, and the volume that straight ways reach."""
+        rows = _shares(self.limits)
+        table = SummaryTable("What ends the ways: share of the directions", ("limit", "share"), rows)
+        volume = ("Straight ways from home reach ", self.volume, " m^3.")
+        return Summary(f"{self.robot}: ends of ways in all directions", (table, volume, f"Judged: {self.judged}."))
+
+    def plot(self) -> Any:
+        """A matplotlib figure of the surface in space, coloured by the limit that ends each way."""
+        from tauforge.workspace.reach_pictures import surface_in_space
+
+        return surface_in_space(self)
+
+
+@dataclass(frozen=True)
+class Polar(Report):
+    """How far a robot gets in the directions of a plane.
+
+    axes:     the two directions that span the plane, such as ("x", "y")
+    angle:    (k,) rad, from the first axis to the second
+    distance: (k,) m or rad; infinite where no limit ends the way
+    limits:   (k,) names of the limits that end the ways
+    """
+
+    robot: str
+    home: Array
+    axes: tuple[str, str]
+    unit: str
+    angle: Array
+    distance: Array
+    limits: Array
+    judged: str
+
+    def summary(self) -> Summary:
+        """The nearest and the furthest end, and shares of the directions by the limit that ends them."""
+        table = SummaryTable("What ends the ways: share of the directions", ("limit", "share"), _shares(self.limits))
+        span = ("From ", float(self.distance.min()), " to ", float(self.distance.max()), f" {self.unit}.")
+        return Summary(f"{self.robot} in the plane of {' and '.join(self.axes)}", (span, table))
+
+    def plot(self, axes: Any = None) -> Any:
+        """A matplotlib figure in polar coordinates, coloured by the limit that ends each way.
+
+        axes: matplotlib axes with projection="polar" to draw into instead of a new figure
+        """
+        from tauforge.workspace.reach_pictures import polar_picture
+
+        return polar_picture(self, axes)
+
+
+def surface(
+    robot: Robot,
+    home: ArrayLike | None = None,
+    *,
+    latitudes: int = LATITUDES,
+    payload: Payload | None = None,
+    forces: bool | None = None,
+    largest_condition: float | None = None,
+    limits: Sequence[str] | None = None,
+) -> Surface:
+    """Where straight ways from home end, in all directions, at the orientation of home.
+
+    home:      (n,) default `robot.pictured_position`; all limits must hold there
+    latitudes: rings of directions, of equal areas on the sphere; each has twice as many longitudes
+    payload, forces, largest_condition, limits: as in `explain`
+    Identity: each distance is that of `reach` in its direction.
+    """
+    rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
+    if not robot.positions_are_poses:
+        raise UnsupportedFeatureError(
+            f"positions of {robot.name} are not poses", field="surface", remedy="Use reach, polar or volume"
+        )
+    start = checked_position(robot, "home", home)
+    check_home(rules, start)
+    count = _count("latitudes", latitudes)
+    z = np.linspace(-1.0, 1.0, 2 * count + 1)[1::2]
+    longitude = np.arange(2 * count) * np.pi / count
+    r = np.sqrt(1.0 - z**2)[:, None]
+    directions = np.stack(np.broadcast_arrays(r * np.cos(longitude), r * np.sin(longitude), z[:, None]), axis=-1)
+    along = np.zeros((directions[..., 0].size, robot.n))
+    along[:, :3] = directions.reshape(-1, 3)
+    distance, names = _ends(rules, start, along, np.zeros((len(along), 3)), turns=False)
+    shape = directions.shape[:2]
+    return Surface(robot.name, start, directions, distance.reshape(shape), names.reshape(shape), rules.words)
+
+
+def polar(
+    robot: Robot,
+    axes: tuple[str, str] | None = None,
+    home: ArrayLike | None = None,
+    *,
+    rays: int = RAYS,
+    payload: Payload | None = None,
+    forces: bool | None = None,
+    largest_condition: float | None = None,
+    limits: Sequence[str] | None = None,
+) -> Polar:
+    """How far the robot gets in the directions of a plane.
+
+    axes: two directions of `reach` with the same unit, such as ("x", "z") or ("about x", "about y"); the latter turn
+          about axes between the two. Default the first two
+    home: (n,) default `robot.pictured_position`; all limits must hold there
+    rays: number of directions
+    payload, forces, largest_condition, limits: as in `explain`
+    Identity: along the axes the distances are those of `reach`.
+    """
+    rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
+    start = checked_position(robot, "home", home)
+    check_home(rules, start)
+    known = direction_names(robot)
+    chosen = tuple(known[:2] if axes is None else axes)
+    if len(chosen) != 2 or not set(chosen) <= set(known) or chosen[0] == chosen[1]:
+        raise ShapeError("axes", expected=f"two of {', '.join(known)}", got=repr(axes))
+    (along_one, about_one), (along_two, about_two) = (direction_of(robot, name) for name in chosen)
+    turning = [_turns(robot, along, about) for along, about in ((along_one, about_one), (along_two, about_two))]
+    if turning[0] != turning[1]:
+        raise ShapeError("axes", expected="two axes with the same unit", got=f"{chosen[0]} and {chosen[1]}")
+    angle = np.arange(_count("rays", rays)) * 2 * np.pi / rays
+    c, s = np.cos(angle)[:, None], np.sin(angle)[:, None]
+    distance, names = _ends(
+        rules, start, c * along_one + s * along_two, c * about_one + s * about_two, turns=turning[0]
+    )
+    unit = "rad" if turning[0] else "m"
+    return Polar(robot.name, start, (chosen[0], chosen[1]), unit, angle, distance, names, rules.words)
+
+
+def _turns(robot: Robot, along: Array, about: Array) -> bool:
+    return bool(about.any()) or robot.coordinates[int(along.argmax())].turns
+
+
+def _ends(rules: Rules, home: Array, along: Array, about: Array, turns: bool) -> tuple[Array, Array]:
+    """Distances and names of the limits that end the ways, (k,) each."""
+    size = size_of(rules.robot, home)
+    step, farthest, scale = (2 * np.pi / TURN_STEPS, 2 * np.pi, 1.0) if turns else (size / STEPS, FARTHEST * size, size)
+    every = np.ones(len(along))
+    found = ends_of(rules, Rays(home, along, about, step * every, farthest * every, scale * every))
+    return found.distance, np.array([names[0] if names else "no limit" for names in found.limits])
+
+
+def _count(name: str, given: int) -> int:
+    if not isinstance(given, int | np.integer) or isinstance(given, bool) or given < FEWEST:
+        raise ShapeError(name, expected=f"a whole number of at least {FEWEST}", got=repr(given))
+    return int(given)
+
+
+def _shares(limits: Array) -> Rows:
+    names, counts = np.unique(limits, return_counts=True)
+    return tuple((str(name), float(count / limits.size)) for name, count in zip(names, counts, strict=True))

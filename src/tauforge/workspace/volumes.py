@@ -1,0 +1,211 @@
+"""`volume` and `compare`: how large a workspace is, and what a payload or a limit takes away from it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.arrays import Array
+from tauforge.errors import ModelError, ShapeError
+from tauforge.robots.payload import Payload
+from tauforge.robots.robot import Robot
+from tauforge.robots.summary import Rows, Summary, SummaryTable
+from tauforge.workspace.grid_volume import volumes
+from tauforge.workspace.report import Report
+from tauforge.workspace.rules import Rules, checked_position, rules_of
+from tauforge.workspace.sampled_volume import sampled_volume
+
+POINTS = 64
+CUBES = 32
+SAMPLES = 1_000_000
+FEWEST, MOST = 4, 1000
+GRID, SAMPLED = "cells of a grid", "sampled positions"
+
+
+@dataclass(frozen=True)
+class Volume(Report):
+    """The size of a workspace.
+
+    method:           "cells of a grid" at one orientation, or "sampled positions" with any orientation of the tool
+    orientation:      (3,) rad theta_x, theta_y, theta_z of the grid; None for sampled positions
+    volume:           of the part that is connected with home without a singular position between; of all sampled
+                      positions where these are sampled
+    error:            an estimate, from two resolutions; not a bound
+    everywhere:       of all places at which the limits hold; None for sampled positions
+    everywhere_error: an estimate of its error
+    unit:             "m^3", or "m^2" where a tool stays in a plane
+    box:              (2, 3) m, smallest and largest coordinates of the part
+    stopped_by:       share of the part's surface by the limit beyond it; for sampled positions their share by the
+                      limit that they exceed first
+    points:           cells along each side, or cubes along the longest
+    judged:           what was judged
+    """
+
+    robot: str
+    method: str
+    orientation: Array | None
+    volume: float
+    error: float
+    everywhere: float | None
+    everywhere_error: float | None
+    unit: str
+    box: Array
+    stopped_by: dict[str, float]
+    points: int
+    judged: str
+
+    def summary(self) -> Summary:
+        """The volume with its error, its box and what ends it."""
+        of_grid = self.method == GRID
+        words: tuple[str | float, ...] = (f"{self.robot}: ", self.volume, f" {self.unit}, +- ", self.error)
+        parts: list[SummaryTable | tuple[str | float, ...] | str] = []
+        if self.everywhere is not None and self.orientation is not None:
+            angles = ", ".join(f"{x:.4g}" for x in self.orientation)
+            parts.append(
+                f"Connected with home and free of singular positions, at the orientation ({angles}) rad. "
+                f"All places at which the limits hold: {self.everywhere:.4g} {self.unit}."
+            )
+        else:
+            parts.append("Places of the tool with any orientation, from sampled positions.")
+        box: Rows = tuple((axis, float(low), float(high)) for axis, low, high in zip("xyz", *self.box, strict=True))
+        parts.append(SummaryTable("Box around it", ("axis", "from [m]", "to [m]"), box))
+        if self.stopped_by:
+            title = "What ends it: share of the surface" if of_grid else "What is refused: share of the positions"
+            rows: Rows = tuple(self.stopped_by.items())
+            parts.append(SummaryTable(title, ("limit", "share"), rows))
+        parts.append(f"Judged: {self.judged}. Method: {self.method}, {self.points} a side.")
+        return Summary(words, tuple(parts))
+
+
+def volume(
+    robot: Robot,
+    *,
+    orientation: ArrayLike | None = None,
+    limits: Sequence[str] | None = None,
+    home: ArrayLike | None = None,
+    points: int | None = None,
+    samples: int = SAMPLES,
+    payload: Payload | None = None,
+    forces: bool | None = None,
+    largest_condition: float | None = None,
+) -> Volume:
+    """The size of a robot's workspace, m^3.
+
+    A robot whose positions are poses has a constant-orientation workspace: the places of its origin at which the
+    limits hold, at one orientation. The cells of a grid are counted. `volume` is the part that is connected with home
+    without crossing a singular position, `everywhere` is all of it.
+    The tool of another robot may arrive with any orientation: positions are sampled from the ranges of its coordinates
+    (-pi to pi where an angle has none), and the small cubes into which they bring the tool are counted. That finds
+    corners that few positions lead to only with many samples, and does not ask whether a way leads there.
+
+    orientation: (3,) rad theta_x, theta_y, theta_z, R = Rz Ry Rx; default that of home; for poses alone
+    limits:      kinds of position limits that are judged, such as ["stroke"]; None for all
+    home:        (n,) default `robot.pictured_position`; where it does not hold, no part is connected with it
+    points:      cells along each side of the box (default 64), or cubes along the longest side (default 32)
+    samples:     positions that are sampled where there is no grid
+    payload, forces, largest_condition: as in `explain`
+    Identity: the limits hold at the centre of every cell that is counted, and not at the centre of any other.
+    """
+    rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
+    start = checked_position(robot, "home", home)
+    if not robot.positions_are_poses:
+        if orientation is not None:
+            raise ModelError(
+                f"the workspace of {robot.name} is that of its tool with any orientation", field="orientation"
+            )
+        return _sampled(rules, start, _count("points", points, CUBES, MOST), _count("samples", samples, SAMPLES))
+    start[3:] = start[3:] if orientation is None else _angles(orientation)
+    cells = _count("points", points, POINTS, MOST)
+    part, everything = volumes(rules, start, cells)
+    return Volume(
+        robot=robot.name,
+        method=GRID,
+        orientation=start[3:],
+        volume=part.volume,
+        error=part.error,
+        everywhere=everything.volume,
+        everywhere_error=everything.error,
+        unit="m^3",
+        box=part.box,
+        stopped_by=part.stopped_by,
+        points=cells,
+        judged=rules.words,
+    )
+
+
+def _sampled(rules: Rules, home: Array, points: int, samples: int) -> Volume:
+    found = sampled_volume(rules, home, points, samples)
+    return Volume(
+        robot=rules.robot.name,
+        method=SAMPLED,
+        orientation=None,
+        volume=found.volume,
+        error=found.error,
+        everywhere=None,
+        everywhere_error=None,
+        unit=f"m^{found.dimensions}" if found.dimensions > 1 else "m",
+        box=found.box,
+        stopped_by=found.stopped_by,
+        points=points,
+        judged=rules.words,
+    )
+
+
+def _count(name: str, given: int | None, default: int, most: int | None = None) -> int:
+    if given is None:
+        return default
+    whole = isinstance(given, int | np.integer) and not isinstance(given, bool)
+    if not whole or given < FEWEST or (most is not None and given > most):
+        upto = f" and at most {most}" if most is not None else ""
+        raise ShapeError(name, expected=f"a whole number of at least {FEWEST}{upto}", got=repr(given))
+    return int(given)
+
+
+def _angles(given: ArrayLike) -> Array:
+    try:
+        angles = np.asarray(given, float)
+    except (TypeError, ValueError):
+        raise ShapeError("orientation", expected="(3,) numbers", got=repr(given)) from None
+    if angles.shape != (3,) or not np.isfinite(angles).all():
+        got = str(angles.shape) if angles.shape != (3,) else str(angles.tolist())
+        raise ShapeError("orientation", expected="(3,) finite angles theta_x, theta_y, theta_z", got=got)
+    return angles
+
+
+@dataclass(frozen=True)
+class CaseVolumes(Report):
+    """Workspaces of the same robot under several conditions; the first is what the others are compared with."""
+
+    robot: str
+    cases: dict[str, Volume]
+
+    def taken(self, case: str) -> float:
+        """The share of the first case's volume that another one lacks."""
+        first = next(iter(self.cases.values())).volume
+        return 1.0 - self.cases[case].volume / first if first else float("nan")
+
+    def summary(self) -> Summary:
+        """A row for each case."""
+        unit = next(iter(self.cases.values())).unit
+        rows: Rows = tuple(
+            (name, found.judged, found.volume, found.error, 100 * self.taken(name))
+            for name, found in self.cases.items()
+        )
+        header = ("case", "judged", f"volume [{unit}]", f"+- [{unit}]", "taken away [%]")
+        return Summary(f"{self.robot}: what takes workspace away", (SummaryTable("", header, rows, texts=2),))
+
+
+def compare(robot: Robot, cases: Mapping[str, Mapping[str, Any]], **common: Any) -> CaseVolumes:
+    """The volume of a workspace under several conditions: what a payload or a force limit takes away.
+
+    cases:  arguments of `volume` by the name of each case, such as {"empty": {}, "40 kg": {"payload": load}}; the
+            first is what the others are compared with
+    common: arguments of all cases
+    """
+    if not isinstance(cases, Mapping) or not cases:
+        raise ModelError(f"expected arguments of volume by the names of cases, got {cases!r}", field="cases")
+    return CaseVolumes(robot.name, {name: volume(robot, **{**common, **case}) for name, case in cases.items()})

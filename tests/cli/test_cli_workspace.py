@@ -47,7 +47,7 @@ def test_map_and_pictures(tmp_path):
 
 def test_an_arm():
     found = parsed("workspace", "puma560", "--reach")
-    assert found["reach"]["ends"][0]["limit"] == "joint1 is turned too far on"
+    assert found["reach"]["ends"][0]["limit"] == "joint1 is above its range"
 
 
 def test_directions_of_the_tool(tmp_path):

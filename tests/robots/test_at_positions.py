@@ -139,7 +139,7 @@ def test_bad_input():
 def test_names_of_limits():
     arm = tf.load("puma560")
     names = [limit.name for limit in arm.position_limits]
-    assert names[:2] == [f"{arm.joints[0].name} is turned too far {way}" for way in ("back", "on")]
+    assert names[:2] == [f"{arm.joints[0].name} is {side} its range" for side in ("below", "above")]
     (platform, pose), *_ = robots()
     lengths = platform.inverse_kinematics(pose)
     margins = platform.limit_margins(pose)

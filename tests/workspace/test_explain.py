@@ -84,7 +84,7 @@ def test_arm():
     q[2] = 3.0
     upper = arm.coordinates[2].upper
     found = explain(arm, q)
-    assert [f.name for f in found.exceeded] == ["joint3 is turned too far on"]
+    assert [f.name for f in found.exceeded] == ["joint3 is above its range"]
     assert abs(found.exceeded[0].margin - (upper - 3.0)) < ROUNDING
     assert found.exceeded[0].unit == "rad"
     assert explain(arm, np.zeros(arm.n)).holds == bool((arm.limit_margins(np.zeros(arm.n)) >= 0).all())
@@ -93,7 +93,7 @@ def test_arm():
 def test_a_kind_of_robot_that_the_package_does_not_know():
     cart = CartPendulum()
     found = explain(cart, [0.6, 0.3])
-    assert [f.name for f in found.exceeded] == ["cart is moved too far on"]
+    assert [f.name for f in found.exceeded] == ["cart is above its range"]
     assert abs(found.exceeded[0].margin + 0.1) < ROUNDING
     hinge = found.forces[1]
     assert hinge.force == pytest.approx(0.7 * 0.6 * 9.81 * np.sin(0.3), rel=ROUNDING)

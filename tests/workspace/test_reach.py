@@ -123,7 +123,7 @@ def test_joints_of_an_arm_end_at_their_limits():
         for sense, bound in ((1, joint.upper), (-1, joint.lower)):
             end = found.end(joint.name, sense)
             assert abs(end.distance - abs(bound - home[place])) < CLOSE
-            assert end.limit == f"{joint.name} is turned too far {'on' if sense > 0 else 'back'}"
+            assert end.limit == f"{joint.name} is {'above' if sense > 0 else 'below'} its range"
 
 
 def test_torques_of_an_arm_end_its_reach():

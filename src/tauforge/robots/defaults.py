@@ -88,12 +88,9 @@ def limited_quantities(robot: Robot, position: Array, velocity: Array) -> list[L
 
 def position_limits(robot: Robot) -> tuple[Limit, ...]:
     found = []
-    for c in robot.coordinates:
-        far = "turned" if c.turns else "moved"
-        for bound, sense in ((c.lower, -1), (c.upper, 1)):
-            if np.isfinite(bound):
-                words = "back" if sense < 0 else "on"
-                found.append(Limit(f"{c.name} is {far} too far {words}", f"{c.name}", c.unit, bound, sense, c.name))
+    for i, bound, sense in _limited(robot):
+        c, side = robot.coordinates[i], "below" if sense < 0 else "above"
+        found.append(Limit(f"{c.name} is {side} its range", c.name, c.unit, bound, sense, c.name))
     return tuple(found)
 
 

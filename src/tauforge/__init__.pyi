@@ -1,5 +1,6 @@
 from . import analysis as analysis
 from . import control as control
+from . import designs as designs
 from . import motion as motion
 from . import sweeps as sweeps
 from .analysis.complexity import operation_count
@@ -76,6 +77,7 @@ __all__ = [
     "animate",
     "catalogue",
     "control",
+    "designs",
     "differentiable_rollout",
     "export_c",
     "get_threads",

@@ -58,7 +58,7 @@ def by_singular_values(H: Array) -> Array:
 
 def smallest_stiffness(matrices: Array, maps_forces: bool) -> Array:
     """Smallest eigenvalues (...) of H H' where the matrices (..., m, n) map forces, of (J J')^-1 where velocities."""
-    finite = np.isfinite(matrices).all(axis=(-2, -1))
+    finite = np.asarray(np.isfinite(matrices).all(axis=(-2, -1)))
     sound = np.where(finite[..., None, None], matrices, 0.0)
     values = np.linalg.svd(sound, compute_uv=False)
     with np.errstate(divide="ignore"):

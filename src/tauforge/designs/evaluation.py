@@ -21,7 +21,7 @@ BLOCK_ROWS = 2**17  # pairs of a design and a state: 30 MB
 HELD = "payload"  # the parameter that is the mass of what the robot holds
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Judge:
     """Judges designs of a robot.
 

@@ -16,7 +16,7 @@ DISTANCE = 0.05  # m
 ANGLE = np.deg2rad(5)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class States:
     """Positions about a home.
 

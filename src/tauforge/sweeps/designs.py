@@ -34,6 +34,7 @@ def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: 
         stiffness=_number(options, "stiffness", "", 1.0),
         characteristic_length=_number(options, "length", "m", METRE),
     )
+    home = dict(zip([c.name for c in robot.coordinates], states.home.tolist(), strict=True))
     return Study(
         name="designs",
         axes=checked,
@@ -45,7 +46,7 @@ def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: 
         title=f"Designs of {robot.name}",
         attributes={
             "robot": robot.name,
-            "home": dict(zip([c.name for c in robot.coordinates], states.home.tolist(), strict=True)),
+            "at": {name: x for name, x in home.items() if name not in [axis.name for axis in checked]},
         },
         block_points=max(1, BLOCK_POINTS // len(states.offsets)),
     )

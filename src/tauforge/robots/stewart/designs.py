@@ -18,17 +18,18 @@ from tauforge.robots.stewart.description import PlatformDescription
 PLATES = ("base", "platform")
 STROKE = ("shortest_leg", "longest_leg")
 SCALARS = {"platform_mass": ("kg", "mass of the platform"), "leg_radius": ("m", "radius of the legs, for clearance")}
+TOGETHER = 1e-9  # rad: of joints in the same direction it is open which one turns to which side
 ON_THE_AXIS = 1e-9  # of the mean radius: the direction of a joint nearer to the centre is rounding
 
 
 class Plate(NamedTuple):
     """Joints as seen from above, about the mean of their points.
 
-    centre:  (3,) m, the mean; its height is not used
+    centre:  (3,) m, the mean
     heights: (6,) m
     radii:   (6,) m, horizontal distances from the centre
     azimuth: (6,) rad
-    side:    (6,) 1 for the joint of a pair with the larger azimuth, -1 for the other; 0 where there are no pairs
+    side:    (6,) 1 for the joint of a pair with the larger azimuth, -1 for the other; 0 where pairs have no sides
     gap:     rad, the mean angle between the two joints of a pair
     """
 
@@ -92,12 +93,13 @@ def _plate(platform: PlatformDescription, name: str) -> Plate:
     x, y = (points - centre)[:, :2].T
     radii, azimuth = np.hypot(x, y), np.arctan2(y, x)
     side, gap = np.zeros(LEGS), 0.0
-    if radii.min() > ON_THE_AXIS * radii.mean():
-        order = np.argsort(azimuth)
-        gaps = np.remainder(np.diff(azimuth[order], append=azimuth[order[0]]), 2 * np.pi)
-        start = int(gaps[1::2].sum() < gaps[::2].sum())  # the nearer neighbours are the pairs
-        gap = float(gaps[start::2].mean())
-        first = order[start::2]
+    order = np.argsort(azimuth)
+    gaps = np.remainder(azimuth[np.roll(order, -1)] - azimuth[order], 2 * np.pi)
+    start = int(gaps[1::2].sum() < gaps[::2].sum())  # the nearer neighbours are the pairs
+    pairs = gaps[start::2]
+    apart = ((pairs > TOGETHER) & (pairs < 2 * np.pi - TOGETHER)).all()
+    if apart and radii.min() > ON_THE_AXIS * radii.mean():
+        gap = float(pairs.mean())
         side[:] = 1.0
-        side[first] = -1.0
+        side[order[start::2]] = -1.0
     return Plate(centre, points[:, 2], radii, azimuth, side, gap)

@@ -2,8 +2,8 @@
 
 `python designs.py` writes results/designs/DATE.json. 200 of the designs are compared with the robots that `redesigned`
 gives, one by one. Wall time depends on what else the machine does, so processor time is written beside it. The first
-call in a fresh process, with an empty kernel cache, is timed apart. The peak memory is what a call with all designs adds
-to a process that has judged 1,000 of them.
+call in a fresh process, with an empty kernel cache, is timed apart. The peak memory is what a call with all designs
+adds to a process that has judged 1,000 of them.
 """
 
 from __future__ import annotations

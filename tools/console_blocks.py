@@ -18,8 +18,8 @@ from pathlib import Path
 from pages import settle
 
 DOCS = Path(__file__).parent.parent / "docs"
-NAMES = ("command-line", "quickstart", "simulation", "errors", "adding-a-formulation", "adding-a-robot", "gpu")
-PAGES = tuple(DOCS / f"{name}.md" for name in NAMES)
+NAMES = "command-line quickstart simulation errors adding-a-formulation adding-a-robot gpu designs"
+PAGES = tuple(DOCS / f"{name}.md" for name in NAMES.split())
 BLOCK = re.compile(r"```(python|console)\n(.*?)```\n(\n```text\n.*?```\n)?", flags=re.DOTALL)
 
 

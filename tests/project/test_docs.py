@@ -24,6 +24,7 @@ from tauforge.simulation.integrators import METHODS
 
 ROOT = Path(__file__).parents[2]
 NEEDED = ("sphinx", "myst_parser", "pydata_sphinx_theme", "sphinx_gallery")
+MODULES = ("analysis", "motion", "control", "symbolic", "designs")
 PHONE, DESKTOP = (390, 844), (1280, 900)
 missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
 needs_sphinx = pytest.mark.skipif(bool(missing), reason=f"no {', '.join(missing)}: pip install tauforge[docs]")
@@ -106,8 +107,8 @@ def test_pages_load_nothing_from_the_network(pages):
 @needs_sphinx
 def test_every_public_name_is_in_the_reference(pages):
     places = set().union(*(links.places for links in pages.values()))
-    wanted = {f"tauforge.{name}" for name in tf.__all__ if name not in ("analysis", "motion", "control", "symbolic")}
-    for module in (tf.motion, tf.control):
+    wanted = {f"tauforge.{name}" for name in tf.__all__ if name not in MODULES}
+    for module in (tf.motion, tf.control, tf.designs):
         wanted |= {f"{module.__name__}.{name}" for name in module.__all__}
     wanted |= {f"tauforge.analysis.{name}" for name in tf.analysis.__all__ if name not in tf.__all__}
     wanted |= {f"tauforge.symbolic.{name}" for name in tf.symbolic.__all__}
@@ -134,8 +135,7 @@ def test_fields_of_results_say_what_they_are():
     found = []
     for name in re.findall(r"autoclass:: (\S+)", pages):
         places = [
-            pydoc.locate(f"{module}{name}")
-            for module in ("", *(f"tauforge.{part}" for part in ("", "motion.", "control.", "analysis.", "symbolic.")))
+            pydoc.locate(f"{module}{name}") for module in ("", "tauforge.", *(f"tauforge.{part}." for part in MODULES))
         ]
         documented = next(place for place in places if place is not None)
         if issubclass(documented, tuple):

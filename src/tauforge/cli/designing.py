@@ -53,7 +53,7 @@ def design(
     length: Annotated[
         str, typer.Option(metavar="LENGTH", help="The characteristic length, which makes moments forces.")
     ] = "1m",
-    stiffness: Annotated[float, typer.Option(help="Of every actuator, N/m or N m/rad.")] = 1.0,
+    stiffness: Annotated[float, typer.Option(help="The stiffness of every actuator, N/m or N m/rad.")] = 1.0,
     evaluations: Annotated[int, typer.Option(min=1, help="How many designs are judged.")] = 10_000,
     population: Annotated[int, typer.Option(min=4, help="Designs of a generation.")] = 100,
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same front.")] = 0,

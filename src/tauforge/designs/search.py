@@ -80,7 +80,7 @@ def pareto(
             iterations=0,
             remedy="Widen the bounds, take states nearer to home, or give limits=False",
         )
-    # Of all designs, not of the last generation: that has forgotten some for the sake of a good spread.
+    # All designs count, not the last generation alone: that has forgotten some for the sake of a good spread.
     places = np.flatnonzero(held)[np.unique(designs[held], axis=0, return_index=True)[1]]
     chosen = places[non_dominated(tried[places], larger)]
     chosen = chosen[np.argsort(trial.signs[0] * tried[chosen][:, 0], kind="stable")]

@@ -10,12 +10,13 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.designs.measures import MEASURES, check_measures, judges_forces, measures_of
-from tauforge.designs.states import States, places_of, states_around
+from tauforge.designs.states import COUNT, States, places_of, states_around
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.robots.at_positions import METRE, at_positions
 from tauforge.robots.functions import PAYLOAD
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
+from tauforge.robots.validation import broadcast_shape, real_array
 
 BLOCK_ROWS = 2**17  # pairs of a design and a state: 30 MB
 HELD = "payload"  # the parameter that is the mass of what the robot holds
@@ -81,7 +82,7 @@ def judge(
     robot: Robot,
     measures: Sequence[str] | None = None,
     *,
-    states: States | None = None,
+    states: States | int | None = None,
     stiffness: float = 1.0,
     characteristic_length: float = METRE,
 ) -> Judge:
@@ -89,7 +90,8 @@ def judge(
     if not 0 < stiffness < np.inf:
         raise ModelError(f"expected a number > 0, got {stiffness!r}", field="stiffness")
     names = measures_of(robot) if measures is None else check_measures(robot, measures)
-    return Judge(robot, names, states or states_around(robot), stiffness, characteristic_length)
+    around = states if isinstance(states, States) else states_around(robot, COUNT if states is None else states)
+    return Judge(robot, names, around, stiffness, characteristic_length)
 
 
 def evaluate(
@@ -97,7 +99,7 @@ def evaluate(
     designs: Mapping[str, ArrayLike],
     measures: Sequence[str] | None = None,
     *,
-    states: States | None = None,
+    states: States | int | None = None,
     stiffness: float = 1.0,
     characteristic_length: float = METRE,
 ) -> dict[str, Array]:
@@ -106,7 +108,7 @@ def evaluate(
     designs:   values (N,) or one for all: of the robot's `design_parameters`, of coordinates of home, such as the
                height "z" of a platform, and "payload", kg, a point mass at the origin of the moved body's frame
     measures:  names of `MEASURES`; default all that the robot has
-    states:    at which every design is judged; default `states_around(robot)`
+    states:    at which every design is judged, or how many; default `states_around(robot)`
     stiffness: N/m, or N m/rad for joints that turn, of every actuator
     characteristic_length: m, makes moments forces in "condition" and "stiffness"
 
@@ -116,10 +118,10 @@ def evaluate(
     known, columns = variables(robot), {}
     for name, values in designs.items():
         check_variable(known, name)
-        columns[name] = np.asarray(values, float)
+        columns[name] = real_array(name, values)
         if not np.isfinite(columns[name]).all():
             raise ModelError("expected finite numbers", field=name)
-    shape = np.broadcast_shapes(*(values.shape for values in columns.values()))
+    shape = broadcast_shape("designs", columns)
     if not columns or len(shape) > 1:
         raise ShapeError("designs", expected="parameters with values (N,)", got=f"shape {shape}")
     asked = judge(robot, measures, states=states, stiffness=stiffness, characteristic_length=characteristic_length)

@@ -31,7 +31,7 @@ def pareto(
     parameters: Mapping[str, tuple[float, float]],
     objectives: Sequence[str] = ("condition", "force"),
     *,
-    states: States | None = None,
+    states: States | int | None = None,
     evaluations: int = EVALUATIONS,
     population: int = POPULATION,
     seed: int = 0,
@@ -44,7 +44,7 @@ def pareto(
     parameters:  lowest and highest value of each, SI: of the robot's `design_parameters`, of coordinates of home, such
                  as the height "z" of a platform, or of "payload", kg
     objectives:  names of `MEASURES`, or of parameters, which are to be small, such as "base_radius"
-    states:      at which every design is judged; default `states_around(robot)`
+    states:      at which every design is judged, or how many; default `states_around(robot)`
     evaluations: how many designs are judged, rounded up to whole generations
     population:  designs of a generation
     seed:        the same seed gives the same front

@@ -27,6 +27,7 @@ NAMES = (
     "adding-a-robot",
     "gpu",
     "workspace",
+    "designs",
 )
 PAGES = tuple(DOCS / f"{name}.md" for name in NAMES)
 BLOCK = re.compile(r"```(python|console)\n(.*?)```\n(\n```text\n.*?```\n)?", flags=re.DOTALL)

@@ -1,5 +1,6 @@
 from . import analysis as analysis
 from . import control as control
+from . import designs as designs
 from . import motion as motion
 from . import sweeps as sweeps
 from . import workspace as workspace
@@ -77,6 +78,7 @@ __all__ = [
     "animate",
     "catalogue",
     "control",
+    "designs",
     "differentiable_rollout",
     "export_c",
     "get_threads",

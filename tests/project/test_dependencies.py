@@ -17,7 +17,7 @@ from packaging.version import Version
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 EXTRAS = PROJECT["optional-dependencies"]
-TESTED = ("plots", "symbolic", "jax", "viewer", "sweeps")  # the extras that the lowest set has
+TESTED = ("plots", "symbolic", "jax", "viewer", "sweeps", "design")  # the extras that the lowest set has
 ELSEWHERE = ("cuda", "cuda12")  # they need a GPU
 SKIPPED = ("torch",)  # too large for every run: its tests skip without it
 DEVELOPING = ("docs", "test")  # extras that are not for users

@@ -23,7 +23,7 @@ from tauforge.robots.stewart.results import JointReactions
 from tauforge.simulation.integrators import METHODS
 
 ROOT = Path(__file__).parents[2]
-NAMESPACES = ("analysis", "motion", "control", "sweeps", "symbolic", "workspace")
+NAMESPACES = ("analysis", "control", "designs", "motion", "sweeps", "symbolic", "workspace")
 NEEDED = ("sphinx", "myst_parser", "pydata_sphinx_theme", "sphinx_gallery")
 PHONE, DESKTOP = (390, 844), (1280, 900)
 missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
@@ -108,7 +108,7 @@ def test_pages_load_nothing_from_the_network(pages):
 def test_every_public_name_is_in_the_reference(pages):
     places = set().union(*(links.places for links in pages.values()))
     wanted = {f"tauforge.{name}" for name in tf.__all__ if name not in NAMESPACES}
-    for module in (tf.motion, tf.control, tf.workspace):
+    for module in (tf.motion, tf.control, tf.workspace, tf.designs):
         wanted |= {f"{module.__name__}.{name}" for name in module.__all__}
     wanted |= {f"tauforge.analysis.{name}" for name in tf.analysis.__all__ if name not in tf.__all__}
     wanted |= {f"tauforge.sweeps.{name}" for name in tf.sweeps.__all__}

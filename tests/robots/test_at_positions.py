@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from support.platforms import random_motion, random_platform
+from support.platforms import random_motion, random_platform, ring
 from support.strategies import random_arm
 from support.tolerances import FORMULATIONS, ROUNDING
 from tauforge.robots.at_positions import ILL_CONDITIONED, QUANTITIES, at_positions, codes
 
 ROWS = 300
+TURN = np.deg2rad(40)  # between the two joints of a leg, seen from above
 HELD = tf.Payload(mass=4.0, com=(0.1, -0.05, 0.2), inertia=np.diag([0.1, 0.2, 0.25]))
 
 
@@ -49,6 +50,36 @@ def test_each_quantity_is_that_of_the_method(way, k):
     assert (np.abs(found["condition"] / condition - 1) < ROUNDING * condition).all()
     force = np.abs(robot.holding_forces(position)).max(axis=1)
     assert (np.abs(found["force"] - force) < FORMULATIONS * condition * force).all()
+
+
+@pytest.mark.parametrize("length", [1.0, 0.3])
+@pytest.mark.parametrize("k", range(3))
+def test_stiffness_is_the_smallest_eigenvalue(way, k, length):
+    robot, known = robots()[k]
+    position = np.vstack([positions(robot, known), robot.pictured_position, np.full(robot.n, np.nan)])
+    found = at_positions(robot, ["stiffness", "condition"], position, characteristic_length=length)
+    assert np.isnan(found["stiffness"][-1])
+    maps_forces = robot.matrix_maps_forces
+    matrix = (robot.force_matrix if maps_forces else robot.jacobian)(position[:-1])
+    matrix[:, 3:] *= 1 / length if maps_forces else length
+    values = np.linalg.svd(matrix, compute_uv=False)
+    expected = values[:, -1] ** 2 if maps_forces else values[:, 0] ** -2
+    condition = values[:, 0] / values[:, -1]
+    assert (np.abs(found["condition"][:-1] / condition - 1) < ROUNDING * condition).all()
+    assert (np.abs(found["stiffness"][:-1] / expected - 1) < ROUNDING * (condition if maps_forces else 1)).all()
+
+
+def test_equal_singular_values_are_settled(way):
+    """At home of a symmetric platform pairs of singular values are equal; with this length more of them are."""
+    platform = tf.StewartPlatform(base_points=ring(1.0, 10), platform_points=ring(np.cos(TURN), 50), name="symmetric")
+    home = np.array([[0.0, 0.0, np.sin(TURN), 0.0, 0.0, 0.0]])
+    found = at_positions(platform, ["stiffness"], home, characteristic_length=np.cos(TURN))
+    assert abs(found["stiffness"][0] - 1.5) < ROUNDING
+
+
+def test_a_characteristic_length_that_is_none():
+    with pytest.raises(tf.ShapeError, match="characteristic_length"):
+        at_positions(tf.load("puma560"), ["condition"], np.zeros(6), characteristic_length=0.0)
 
 
 def test_forces_and_condition_in_the_code(way):

@@ -38,6 +38,15 @@ class Squares(NamedTuple):
     beside: list[Scalar]
 
 
+class Extremes(NamedTuple):
+    """Squares of the smallest and the largest singular value, and doubts of them as in `Condition`."""
+
+    low: Scalar
+    high: Scalar
+    low_doubt: Scalar
+    high_doubt: Scalar
+
+
 def condition(rows: Rows) -> Condition:
     """Of a matrix with any number of rows and columns.
 
@@ -45,13 +54,23 @@ def condition(rows: Rows) -> Condition:
     """
     if min(len(rows), len(rows[0])) == 1:
         return Condition(1.0, 0.0)
+    low, high, low_doubt, high_doubt = extremes(rows)
+    ratio = sqrt(high / (low + LARGEST**-2 * high))
+    return Condition(ratio, low_doubt + high_doubt + SURE * 1e-16 * ratio)
+
+
+def extremes(rows: Rows) -> Extremes:
+    """Of a matrix with any number of rows and columns."""
+    if min(len(rows), len(rows[0])) == 1:
+        entries = [x for row in rows for x in row]
+        square = inner(entries, entries)
+        return Extremes(square, square, 0.0, 0.0)
     wide = len(rows) < len(rows[0])
     b = bidiagonal([list(column) for column in zip(*rows, strict=True)] if wide else [list(row) for row in rows])
     low, high = Search(0.0), Search(above_all(b))
     for degree in DEGREES:  # both in turn: neither has to wait for the other
         low, high = low.stepped(b, degree), high.stepped(b, degree)
-    ratio = sqrt(high.x / (absolute(low.x) + LARGEST**-2 * high.x))
-    return Condition(ratio, low.doubt + high.doubt + SURE * 1e-16 * ratio)
+    return Extremes(absolute(low.x), high.x, low.doubt, high.doubt)
 
 
 def bidiagonal(a: list[list[Scalar]]) -> Squares:

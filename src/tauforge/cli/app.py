@@ -11,6 +11,7 @@ from tauforge.cli import (
     benchmarking,
     catalogue,
     comparing,
+    designing,
     dynamics,
     exporting,
     reproducing,
@@ -54,7 +55,7 @@ def main(
 
 for room, commands in (
     ("Papers", reproducing.COMMANDS),
-    ("Robots", (*catalogue.COMMANDS, *workspace.COMMANDS, *viewing.COMMANDS, *exporting.COMMANDS)),
+    ("Robots", (*catalogue.COMMANDS, *workspace.COMMANDS, *viewing.COMMANDS, *exporting.COMMANDS, *designing.COMMANDS)),
     ("Motions", (*dynamics.COMMANDS, *simulating.COMMANDS, *sizing.COMMANDS, *sweeping.COMMANDS)),
     ("Formulations", (*comparing.COMMANDS, *benchmarking.COMMANDS)),
 ):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -172,3 +172,12 @@ def parse_payload(text: str | None) -> Payload | None:
 def robot_carrying(robot: Any, payload: Payload | None) -> Any:
     """The robot with the payload as part of it."""
     return robot if payload is None else robot.carrying(payload)
+
+
+def pairs(option: str, texts: list[str] | None) -> Iterator[tuple[str, str]]:
+    """Names and values of an option NAME=VALUE that may be repeated."""
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        if not equals:
+            raise bad(option, f"expected NAME=VALUE, got {text!r}")
+        yield name.strip(), value

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Tip, bad, complete_robot, load_robot, quantity
+from tauforge.cli.arguments import Json, Lock, Tip, bad, complete_robot, load_robot, pairs, quantity
 from tauforge.cli.output import note, number, result, table
 from tauforge.terminal import one_line
 
@@ -90,9 +90,9 @@ def sweep(
     if sum(x is not None for x in (threads, workers, scheduler)) > 1:
         raise bad("--threads, --workers, --scheduler", "give one of them")
     mine = load_robot(robot, tip, lock)
-    held = {name: quantity("--at", value, "rad", "m") for name, value in _pairs("--at", at)}
+    held = {name: quantity("--at", value, "rad", "m") for name, value in pairs("--at", at)}
     asked = ready_study(
-        study, mine, [Axis.from_text(text) for text in axis or ()], at=held, options=dict(_pairs("--option", option))
+        study, mine, [Axis.from_text(text) for text in axis or ()], at=held, options=dict(pairs("--option", option))
     )
     command = shlex.join(["tauforge", *sys.argv[1:]])
     try:
@@ -125,14 +125,6 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Client | Non
             yield client
     else:
         yield None
-
-
-def _pairs(option: str, texts: list[str] | None) -> Iterator[tuple[str, str]]:
-    for text in texts or ():
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise bad(option, f"expected NAME=VALUE, got {text!r}")
-        yield name.strip(), value
 
 
 def _shown_list() -> Any:

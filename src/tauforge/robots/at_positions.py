@@ -1,4 +1,4 @@
-"""Numbers that a robot has at a position, at rest: which limit is exceeded, the condition number, holding forces.
+"""Numbers that a robot has at a position, at rest: which limit is exceeded, condition number, stiffness, forces.
 
 One kernel computes all that are asked for, so that what they share is computed once. It serves workspaces, maps and
 sweeps over many positions, and over families of robots whose fields vary.
@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from tauforge.algebra.condition import condition
+from tauforge.algebra.condition import condition, extremes
 from tauforge.algebra.scalars import Scalar, absolute, select
 from tauforge.arrays import Array
-from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import varying as families
-from tauforge.robots.condition import settled
+from tauforge.robots.condition import settled, smallest_stiffness
 from tauforge.robots.evaluate import as_argument, batch_shape, choices, evaluate, kernels_allowed
 from tauforge.robots.functions import PAYLOAD, results_of
 from tauforge.tracing.graph import Graph, trace
@@ -46,9 +46,12 @@ class Quantity(NamedTuple):
 QUANTITIES = {
     "limit": Quantity("", "code of the first limit that is exceeded, 0 where all hold", "uint8"),
     "condition": Quantity("", "condition number: ratio of extreme singular values, SI units"),
+    "stiffness": Quantity("N/m", "smallest stiffness of the moved body, actuators of 1 N/m or 1 N m/rad"),
     "force": Quantity("N or N m", "largest size of the forces that hold the robot at rest"),
     "force_share": Quantity("", "largest share of an actuator's limit that holds the robot at rest"),
 }
+DOUBTFUL = ("condition", "stiffness")  # quantities after which a doubt is computed
+METRE = 1.0  # the length by which moments become forces unless another is given
 
 
 class Question(NamedTuple):
@@ -58,12 +61,14 @@ class Question(NamedTuple):
     payload:    whether a payload is held
     varying:    fields of the robot that are given for every position
     forces:     whether the limit's code judges holding forces, too
+    length:     m, the characteristic length of condition number and stiffness
     """
 
     quantities: tuple[str, ...]
     payload: bool = False
     varying: tuple[str, ...] = ()
     forces: bool = False
+    length: float = METRE
 
 
 def codes(robot: Robot, *, forces: bool = False, condition: bool = False) -> tuple[str, ...]:
@@ -89,6 +94,7 @@ def at_positions(
     payload: Payload | None = None,
     forces: bool = False,
     largest_condition: float | None = None,
+    characteristic_length: float = METRE,
     fields: Mapping[str, Array] | None = None,
 ) -> dict[str, Array]:
     """Quantities (...) by name, at positions (..., n).
@@ -96,7 +102,14 @@ def at_positions(
     payload:           held by the robot; a batch of them goes along with the positions
     forces:            whether "limit" judges the forces that hold the robot, too
     largest_condition: above which "limit" tells the last of its codes; None for any
+    characteristic_length: m, divides moments and multiplies angular velocities in "condition" and "stiffness"
     fields:            varying fields (..., *core) instead of the robot's own
+
+    "stiffness" is the smallest eigenvalue of the stiffness matrix of the moved body: H H' where the forces of the
+    actuators map to the body by H, (J J')^-1 where their velocities map by J.
+    Source: Gosselin 1990, Stiffness mapping for parallel manipulators; El-Khasawneh & Ferreira 1999, Computation of
+    stiffness and stiffness bounds for parallel link manipulators: the extreme eigenvalues are the bounds.
+
     Identity: `limit_margins`, `condition` and `holding_forces` of the `replace`d robot, row by row. "limit" is float,
     NaN where a position is not finite; the codes are those of `codes`.
     """
@@ -104,7 +117,8 @@ def at_positions(
     judged = "limit" in wanted and largest_condition is not None
     given = families.check_values(robot, fields or {})
     asked = (*wanted, "condition") if judged and "condition" not in wanted else wanted
-    question = Question(asked, payload is not None, tuple(given), forces and "limit" in wanted)
+    length = _check_length(characteristic_length)
+    question = Question(asked, payload is not None, tuple(given), forces and "limit" in wanted, length)
     arguments = {"position": as_argument("position", position, robot.n, "one for each coordinate")}
     if payload is not None:
         arguments["payload"] = payload.numbers()
@@ -112,8 +126,11 @@ def at_positions(
         core = len(robot.varying_fields[field])
         arguments[field] = value.reshape(*value.shape[: value.ndim - core], -1)
     found = _evaluated(robot, question, arguments)
-    if "condition" in asked:
-        found["condition"] = settled(found["condition"], found.pop("doubt"), partial(_matrices, robot, arguments))
+    matrices = partial(_matrices, robot, arguments, length)
+    exactly = {"condition": None, "stiffness": partial(smallest_stiffness, maps_forces=robot.matrix_maps_forces)}
+    for name in DOUBTFUL:
+        if name in asked:
+            found[name] = settled(found[name], found.pop(f"{name}_doubt"), matrices, exactly[name])
     if judged:
         last = len(codes(robot, forces=forces, condition=True)) - 1
         beyond = (found["limit"] == 0) & ~(found["condition"] <= largest_condition)
@@ -136,16 +153,25 @@ def check_quantities(
     limited = np.isfinite(robot.max_forces)
     if ("force_share" in names or forces) and not limited.any():
         raise ModelError(f"no actuator of {robot.name} has a force limit", field="force_limit")
-    if "condition" in names or condition:
+    if set(DOUBTFUL) & set(names) or condition:
         _velocity_matrix(robot, robot.model, robot.pictured_position.tolist())
     return names
 
 
-def _velocity_matrix(robot: Robot, model: Any, position: Scalars) -> Sequence[Scalars]:
+def _check_length(length: Any) -> float:
+    if isinstance(length, bool) or not isinstance(length, int | float | np.number) or not 0 < length < np.inf:
+        raise ShapeError("characteristic_length", expected="a number > 0", got=repr(length))
+    return float(length)
+
+
+def _velocity_matrix(robot: Robot, model: Any, position: Scalars, length: float = METRE) -> Sequence[Scalars]:
     found = robot.velocity_matrix(model, position)
     if found is None:
         raise UnsupportedFeatureError(f"{robot.name} has no condition number", field="condition")
-    return found
+    if length == METRE:
+        return found
+    scale = 1.0 / length if robot.matrix_maps_forces else length
+    return [*found[:3], *([scale * x for x in row] for row in found[3:])]
 
 
 def _formula(robot: Robot, question: Question, position: Scalars, **more: Scalars) -> list[Scalar]:
@@ -162,7 +188,11 @@ def _formula(robot: Robot, question: Question, position: Scalars, **more: Scalar
                     tests += [limit - absolute(f) for f, limit in zip(holding, _limits(robot, more), strict=True)]
                 found.append(_first_exceeded(tests))
             case "condition":
-                found += condition(_velocity_matrix(robot, model, position))
+                found += condition(_velocity_matrix(robot, model, position, question.length))
+            case "stiffness":
+                ends = extremes(_velocity_matrix(robot, model, position, question.length))
+                both = (ends.low, ends.low_doubt), (1.0 / ends.high, ends.high_doubt)
+                found += both[0] if robot.matrix_maps_forces else both[1]
             case "force":
                 found.append(_largest([absolute(f) for f in holding]))
             case "force_share":
@@ -215,7 +245,7 @@ def _shapes(robot: Robot, question: Question) -> dict[str, Shape]:
 
 
 def _evaluated(robot: Robot, question: Question, arguments: Mapping[str, Array]) -> dict[str, Array]:
-    names = [part for name in question.quantities for part in ((name, "doubt") if name == "condition" else (name,))]
+    names = [part for name in question.quantities for part in (name, *((f"{name}_doubt",) if name in DOUBTFUL else ()))]
     kernel = _kernel(robot, question)
     if kernel is None:
         outs = evaluate(partial(_formula, robot, question), arguments, ((),) * len(names))
@@ -239,7 +269,7 @@ def _kernel(robot: Robot, question: Question) -> Kernel | None:
 
             return trace(recorded, {name: int(np.prod(core, dtype=int)) for name, core in shapes.items()})
 
-        results = ((),) * (len(question.quantities) + ("condition" in question.quantities))
+        results = ((),) * (len(question.quantities) + len(set(DOUBTFUL) & set(question.quantities)))
         doc = f"{', '.join(question.quantities)} of one robot at rest"
         return backend_of("cpu").compile(
             Specification("at_positions", doc, graph, tuple(shapes.items()), results, None), "float64"
@@ -251,11 +281,11 @@ def _kernel(robot: Robot, question: Question) -> Kernel | None:
         return None
 
 
-def _matrices(robot: Robot, arguments: Mapping[str, Array], rows: Array) -> Array:
-    """The matrices (k, ...) whose condition numbers are in doubt, in the rows of a mask."""
+def _matrices(robot: Robot, arguments: Mapping[str, Array], length: float, rows: Array) -> Array:
+    """The matrices (k, ...) whose singular values are in doubt, in the rows of a mask."""
 
     def formula(position: Scalars, payload: Scalars | None = None, **fields: Scalars) -> Sequence[Scalars]:
-        return _velocity_matrix(robot, robot.varied_model(fields) if fields else robot.model, position)
+        return _velocity_matrix(robot, robot.varied_model(fields) if fields else robot.model, position, length)
 
     batch = batch_shape(arguments)
     given = {name: np.broadcast_to(x, (*batch, x.shape[-1]))[rows] for name, x in arguments.items()}

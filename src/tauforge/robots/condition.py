@@ -29,15 +29,18 @@ def condition_numbers(H: Array) -> Array:
     return settled(found, doubt, lambda rows: H[rows])
 
 
-def settled(found: Array, doubt: Array, matrices: Callable[[Array], Array]) -> Array:
+def settled(
+    found: Array, doubt: Array, matrices: Callable[[Array], Array], exactly: Callable[[Array], Array] | None = None
+) -> Array:
     """Condition numbers (...), those in doubt by NumPy's singular values, so that no row depends on the others.
 
     matrices: gives the matrices (k, m, n) of those rows, a mask (...)
+    exactly:  gives what is asked for (k,) from those matrices, where it is not the condition number
     """
     rows = ~(doubt < SURE)
     if rows.any():
         found = np.array(found)
-        found[rows] = by_singular_values(matrices(rows))
+        found[rows] = (exactly or by_singular_values)(matrices(rows))
     return found
 
 
@@ -51,6 +54,16 @@ def by_singular_values(H: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Array = xp.where(finite, values[..., 0] / values[..., -1], constant(np.nan))
     return found
+
+
+def smallest_stiffness(matrices: Array, maps_forces: bool) -> Array:
+    """Smallest eigenvalues (...) of H H' where the matrices (..., m, n) map forces, of (J J')^-1 where velocities."""
+    finite = np.asarray(np.isfinite(matrices).all(axis=(-2, -1)))
+    sound = np.where(finite[..., None, None], matrices, 0.0)
+    values = np.linalg.svd(sound, compute_uv=False)
+    with np.errstate(divide="ignore"):
+        found = values[..., -1] ** 2 if maps_forces else values[..., 0] ** -2.0
+    return np.where(finite, found, np.nan)
 
 
 def condition_kernel() -> Kernel | None:

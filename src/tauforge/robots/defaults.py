@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.errors import UnsupportedFeatureError
+from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.functions import results_of
 from tauforge.robots.parts import CountedFormula, Limit, LimitedQuantity
@@ -132,3 +132,22 @@ def data(robot: Robot) -> dict[str, Any]:
         return {field.name: getattr(robot, field.name) for field in dataclasses.fields(made) if field.repr}
     coordinates, actuators = ([x._asdict() for x in xs] for xs in (robot.coordinates, robot.actuators))
     return {"name": robot.name, "gravity": robot.gravity, "coordinates": coordinates, "actuators": actuators}
+
+
+def check_designs(robot: Robot, values: Mapping[str, ArrayLike]) -> dict[str, Array]:
+    """Arrays (...) of the values of design parameters, if the robot has them and may have these values."""
+    known, found = {parameter.name: parameter for parameter in robot.design_parameters}, {}
+    for name, given in values.items():
+        if name not in known:
+            remedy = f"Use one of {', '.join(known)}" if known else f"{robot.name} has none"
+            raise UnsupportedFeatureError(f"{name!r} is no design parameter", field="design", remedy=remedy)
+        try:
+            value = np.asarray(given, float)
+        except (TypeError, ValueError):
+            value = np.array(np.nan)
+        if not np.isfinite(value).all():
+            raise ModelError("expected finite numbers", field=name)
+        if not (value > known[name].above).all():
+            raise ModelError(f"expected numbers > {known[name].above:g}, got {value.min():g}", field=name)
+        found[name] = value
+    return found

@@ -109,6 +109,24 @@ class Limit(NamedTuple):
         return self.bound - self.sense * margin
 
 
+@with_field_docs
+class DesignParameter(NamedTuple):
+    """A number that a designer chooses, such as a radius.
+
+    name:    such as "base_radius"
+    unit:    SI, such as "m"
+    value:   of the robot itself
+    meaning: what is measured, in a line
+    above:   values must be larger than that
+    """
+
+    name: str
+    unit: str
+    value: float
+    meaning: str
+    above: float = -np.inf
+
+
 class LimitedQuantity(NamedTuple):
     """Something that a motion may take beyond its limits.
 

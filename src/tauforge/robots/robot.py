@@ -24,7 +24,16 @@ from tauforge.robots.functions import FunctionTable
 from tauforge.robots.named_arguments import ON_SINGULAR, sorted_call
 from tauforge.robots.no_kernel import no_kernel
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers, Limit, LimitedQuantity, Sensor
+from tauforge.robots.parts import (
+    Actuator,
+    Coordinate,
+    CountedFormula,
+    Dampers,
+    DesignParameter,
+    Limit,
+    LimitedQuantity,
+    Sensor,
+)
 from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.quick_call import quick
@@ -80,15 +89,18 @@ class Robot(ABC):
        scalar.
     9. **State**: `state_space`, the robot's state as one vector for the integrators. `singularity(position)` changes
        its sign where the actuators lose control of the robot; it is None if that cannot happen. `condition(position)`
-       says how near that is, `velocity_matrix` the matrix over any scalar. `dissipates` tells whether the robot itself
-       takes energy; `dampers` its friction; `check_integrable` refuses friction that jumps.
-       `friction_jumps` tells whether it does, `with_smooth_friction(speed)` smooths it.
-    10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`.
+       says how near that is, `velocity_matrix` the matrix over any scalar, `matrix_maps_forces` which way it maps.
+       `dissipates` tells whether the robot itself takes energy; `dampers` its friction; `check_integrable` refuses
+       friction that jumps. `friction_jumps` tells whether it does, `with_smooth_friction(speed)` smooths it.
+    10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`. `design_parameters` are the
+        numbers that a designer chooses, `designs` the varying fields that values of them give, `redesigned` one such
+        robot.
     11. **Words**: `repr`, `summary()` for people, `data()` for machines, `worries()`; `kind` says what the robot
         is, `noun` the same in one word; by default they are equal.
 
     Identities that tests check for every kind: forward_dynamics undoes inverse_dynamics; the energy changes by the
-    power of actuators and friction; `kernel` equals the method; `varying` equals `replace`.
+    power of actuators and friction; `kernel` equals the method; `varying` equals `replace`; `designs` of the
+    robot's own values are its own fields.
     """
 
     name: str
@@ -101,6 +113,7 @@ class Robot(ABC):
     wrench_argument: ClassVar[str | None] = None
     formulation_argument: ClassVar[str | None] = None
     positions_are_poses: ClassVar[bool] = False
+    matrix_maps_forces: ClassVar[bool] = False
 
     # ----------------------------------------------------------------------------------------------- 1, 2, 3, 4
 
@@ -457,6 +470,8 @@ class Robot(ABC):
         """The matrix between the velocities of the actuators and of the moved body, or its transpose, over any scalar.
 
         model: as `varied_model` gives it. None where there is none.
+        It maps velocities of the actuators to (6,) velocity and angular velocity of the body, or, where
+        `matrix_maps_forces`, forces of the actuators to (6,) force and moment on the body.
         Identity: `condition` is the condition number of this matrix.
         """
         return None
@@ -495,6 +510,26 @@ class Robot(ABC):
     def replace(self, **changes: Any) -> Self:
         """A changed copy."""
         raise UnsupportedFeatureError(f"{self.name} cannot be changed", field="replace")
+
+    @property
+    def design_parameters(self) -> tuple[DesignParameter, ...]:
+        """The numbers that a designer chooses, such as radii and lengths, with the robot's own values."""
+        return ()
+
+    def designs(self, values: Mapping[str, ArrayLike]) -> dict[str, Array]:
+        """The varying fields (..., *core) of robots with these values (...) of design parameters.
+
+        Identity: `replace` with one row of the fields is `redesigned` with one value of each parameter.
+        """
+        return self._designs(defaults.check_designs(self, values))
+
+    def _designs(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        """`designs` of values that were checked, arrays (...) that broadcast."""
+        return {}
+
+    def redesigned(self, **values: float) -> Self:
+        """The same robot with other values of design parameters."""
+        return self.replace(**{field: value.tolist() for field, value in self.designs(values).items()})
 
     def without_friction(self) -> Self:
         """The same robot without friction."""

@@ -49,6 +49,18 @@ STUDIES: dict[str, ReadyStudy] = {  # by the name on the command line
         "the robot's coordinates",
         {},
     ),
+    "designs": ReadyStudy(
+        "tauforge.sweeps.designs",
+        "condition number, stiffness, forces and limits of designs, each over the same states about home",
+        "design parameters, coordinates of home, payload",
+        {
+            "states": "how many about home; 20",
+            "distance": "m, how far they go to each side; 0.05",
+            "angle": "rad, the same for angles; 5 degrees",
+            "stiffness": "N/m or N m/rad, of every actuator; 1",
+            "length": "m, the characteristic length, which makes moments forces; 1",
+        },
+    ),
 }
 
 

@@ -21,10 +21,11 @@ from tauforge.robots.condition import by_singular_values
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers
+from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers, DesignParameter
 from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_of
 from tauforge.robots.quick_call import quick
+from tauforge.robots.serial import designs
 from tauforge.robots.serial import inverse_kinematics as ik
 from tauforge.robots.serial import varying as variable
 from tauforge.robots.serial.description import ArmDescription
@@ -111,6 +112,14 @@ class SerialArm(ArmDescription):
 
     def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
         return variable.carrying(self, payload, fields)
+
+    @computed_once
+    def design_parameters(self) -> tuple[DesignParameter, ...]:
+        """The lengths of the Denavit-Hartenberg table that are not zero, such as a2 and d4; none without a table."""
+        return designs.parameters(self)
+
+    def _designs(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        return designs.fields(self, values)
 
     @property
     def formulations(self) -> tuple[str, ...]:

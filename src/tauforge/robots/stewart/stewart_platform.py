@@ -24,13 +24,13 @@ from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import as_argument, finite_rows
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.parts import Actuator, Coordinate, Limit, LimitedQuantity, Sensor
+from tauforge.robots.parts import Actuator, Coordinate, DesignParameter, Limit, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_of, pose_rates, twists
 from tauforge.robots.quick_call import quick
 from tauforge.robots.simplification import Simplification
+from tauforge.robots.stewart import designs, models
 from tauforge.robots.stewart import limits as pose_limits
-from tauforge.robots.stewart import models
 from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart import varying as variable
 from tauforge.robots.stewart.description import PlatformDescription
@@ -81,6 +81,7 @@ class StewartPlatform(PlatformDescription):
     wrench_argument = "external_wrench"
     formulation_argument = "model"
     positions_are_poses = True
+    matrix_maps_forces = True
 
     @property
     def coordinates(self) -> tuple[Coordinate, ...]:
@@ -123,6 +124,16 @@ class StewartPlatform(PlatformDescription):
 
     def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
         return variable.carrying(self, payload, fields)
+
+    @computed_once
+    def design_parameters(self) -> tuple[DesignParameter, ...]:
+        """Radii of both circles of joints, angles between the joints of a pair, lengths of the legs where a stroke is
+        given, mass of the platform, radius of the legs.
+        """
+        return designs.parameters(self)
+
+    def _designs(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        return designs.fields(self, values)
 
     @property
     def formulations(self) -> tuple[str, ...]:

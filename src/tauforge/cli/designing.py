@@ -1,0 +1,168 @@
+"""`design`: the best designs of a robot, as a Pareto front."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from tauforge.cli.arguments import Json, Lock, Robot, Tip, bad, load_robot, pairs, quantity
+from tauforge.cli.output import number, result, table, working
+from tauforge.terminal import one_line
+
+if TYPE_CHECKING:
+    from tauforge.designs.front import Front
+    from tauforge.robots.robot import Robot as AnyRobot
+
+SHOWN = 12  # designs of a table, spread over the front
+
+
+def complete_objective(incomplete: str) -> list[str]:
+    from tauforge.designs.measures import MEASURES
+
+    return [name for name in MEASURES if name.startswith(incomplete)]
+
+
+def design(
+    robot: Robot,
+    parameter: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME=LOWEST:HIGHEST",
+            help="A number of the design and its bounds, such as base_radius=300mm:800mm, or a coordinate of home, "
+            "such as the height z. May be repeated; --list shows all.",
+        ),
+    ] = None,
+    objective: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="What is to be good, or a parameter that is to be small. May be repeated; --list shows all. "
+            "Default: condition and force.",
+            autocompletion=complete_objective,
+        ),
+    ] = None,
+    at: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=VALUE", help="A coordinate of home. Default: where pictures show the robot."),
+    ] = None,
+    states: Annotated[int, typer.Option(min=1, help="At how many states about home a design is judged.")] = 20,
+    distance: Annotated[str, typer.Option(metavar="LENGTH", help="How far the states are from home.")] = "50mm",
+    angle: Annotated[str, typer.Option(metavar="ANGLE", help="How far the states are turned from home.")] = "5deg",
+    length: Annotated[
+        str, typer.Option(metavar="LENGTH", help="The characteristic length, which makes moments forces.")
+    ] = "1m",
+    stiffness: Annotated[float, typer.Option(help="The stiffness of every actuator, N/m or N m/rad.")] = 1.0,
+    evaluations: Annotated[int, typer.Option(min=1, help="How many designs are judged.")] = 10_000,
+    population: Annotated[int, typer.Option(min=4, help="Designs of a generation.")] = 100,
+    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same front.")] = 0,
+    limits: Annotated[bool, typer.Option(help="Whether every state must be within the limits of the robot.")] = True,
+    picture: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="A picture of the front, .png, .svg or .pdf.")
+    ] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", metavar="FILE.csv", help="The front, a line for every design.")
+    ] = None,
+    listed: Annotated[
+        bool, typer.Option("--list", help="The parameters and objectives of the robot, and no more.")
+    ] = False,
+    tip: Tip = None,
+    lock: Lock = None,
+    as_json: Json = False,
+) -> None:
+    """The designs of a robot that no other one surpasses in every objective: a Pareto front, by NSGA-II."""
+    from tauforge.designs.evaluation import check_variable, variables
+    from tauforge.designs.search import pareto
+    from tauforge.designs.states import states_around
+
+    mine = load_robot(robot, tip, lock)
+    if listed:
+        _list(mine, as_json)
+        return
+    for option, file, suffixes in (("--output", output, (".csv",)), ("--picture", picture, (".png", ".svg", ".pdf"))):
+        if file is not None and file.suffix.lower() not in suffixes:  # before the search, not after it
+            raise bad(option, f"expected a file that ends with {' or '.join(suffixes)}, got {str(file)!r}")
+    units, bounds = variables(mine), {}
+    for name, text in pairs("--parameter", parameter):
+        check_variable(units, name)
+        ends = [quantity("--parameter", part, units[name]) for part in text.split(":")]
+        if len(ends) != 2:
+            raise bad("--parameter", f"expected {name}=LOWEST:HIGHEST, got {text!r}")
+        bounds[name] = (ends[0], ends[1])
+    around = states_around(
+        mine,
+        states,
+        distance=quantity("--distance", distance, "m"),
+        angle=quantity("--angle", angle, "rad"),
+        at={name: quantity("--at", value, "rad", "m") for name, value in pairs("--at", at)},
+    )
+    with working("searching"):
+        front = pareto(
+            mine,
+            bounds,
+            tuple(objective or ("condition", "force")),
+            states=around,
+            evaluations=evaluations,
+            population=population,
+            seed=seed,
+            limits=limits,
+            stiffness=stiffness,
+            characteristic_length=quantity("--length", length, "m"),
+        )
+    if output is not None:
+        front.save(output)
+    if picture is not None:
+        front.plot(picture)
+    data = {
+        "robot": mine.name,
+        "evaluations": front.evaluations,
+        "within_limits": len(front.tried),
+        "seed": seed,
+        "units": dict(
+            zip(front.parameters + front.objective_names, front.parameter_units + front.objective_units, strict=True)
+        ),
+        "designs": [{"parameters": front.design(i), "objectives": front.judged(i)} for i in range(len(front))],
+    }
+    result(as_json, data, lambda: _shown(front, output, picture))
+
+
+def _list(robot: AnyRobot, as_json: bool) -> None:
+    from tauforge.designs.evaluation import variables
+    from tauforge.designs.measures import MEASURES, measures_of, unit_of
+
+    own = {p.name: p for p in robot.design_parameters}
+    others = {name: unit for name, unit in variables(robot).items() if name not in own}
+    data = {
+        "parameters": {name: p._asdict() for name, p in own.items()},
+        "others": others,
+        "objectives": {name: MEASURES[name].meaning for name in measures_of(robot)},
+    }
+
+    def shown() -> Any:
+        if own:
+            rows = [(p.name, p.meaning, f"{number(p.value)} {p.unit}") for p in own.values()]
+            yield table("Parameters", ("", "", "now"), rows, texts=2)
+        yield f"Coordinates of home and loads may vary, too: {', '.join(others)}.\n"
+        rows = [(name, MEASURES[name].meaning, unit_of(robot, name)) for name in measures_of(robot)]
+        yield table("Objectives", ("", "over all states", "unit"), rows, texts=3)
+
+    result(as_json, data, shown)
+
+
+def _shown(front: Front, output: Path | None, picture: Path | None) -> Any:
+    count = len(front)
+    yield (
+        f"{one_line(front.base.name)}: {count:,} of {front.evaluations:,} designs are surpassed by no other; "
+        f"{len(front.tried):,} are within limits\n"
+    )
+    chosen = sorted({round(k * (count - 1) / (SHOWN - 1)) for k in range(SHOWN)})
+    rows = [[str(i), *(number(x) for x in (*front.designs[i], *front.objectives[i]))] for i in chosen]
+    some = "" if len(rows) == count else f", {len(rows)} of {count:,}"
+    yield table(f"Pareto front{some}", ("design", *front.columns), rows)
+    for what, file in (("The front", output), ("Its picture", picture)):
+        if file is not None:
+            yield f"{what} is in {file}"
+
+
+COMMANDS = (("design", design),)

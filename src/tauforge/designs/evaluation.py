@@ -1,0 +1,136 @@
+"""Many designs, each judged over the same states, in blocks that bound the memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.arrays import Array
+from tauforge.designs.measures import MEASURES, check_measures, judges_forces, measures_of
+from tauforge.designs.states import COUNT, States, places_of, states_around
+from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.robots.at_positions import METRE, at_positions
+from tauforge.robots.functions import PAYLOAD
+from tauforge.robots.payload import Payload
+from tauforge.robots.robot import Robot
+from tauforge.robots.validation import broadcast_shape, real_array
+
+BLOCK_ROWS = 2**17  # pairs of a design and a state: 30 MB
+HELD = "payload"  # the parameter that is the mass of what the robot holds
+
+
+@dataclass(frozen=True, eq=False)
+class Judge:
+    """Judges designs of a robot.
+
+    robot:    whose design parameters vary
+    measures: names of `MEASURES`
+    states:   at which every design is judged
+    stiffness: N/m or N m/rad, of every actuator
+    length:   m, the characteristic length of condition number and stiffness
+    """
+
+    robot: Robot
+    measures: tuple[str, ...]
+    states: States
+    stiffness: float = 1.0
+    length: float = METRE
+
+    def __call__(self, designs: Mapping[str, Array]) -> dict[str, Array]:
+        """Measures (N,) by name, of designs whose parameters have values (N,)."""
+        count = len(next(iter(designs.values())))
+        step = max(1, BLOCK_ROWS // len(self.states.offsets))
+        found: dict[str, Array] = {name: np.empty(count) for name in self.measures}
+        for start in range(0, count, step):
+            part = slice(start, min(start + step, count))
+            for name, values in self._block({key: x[part] for key, x in designs.items()}).items():
+                found[name][part] = values
+        return found
+
+    def _block(self, designs: Mapping[str, Array]) -> dict[str, Array]:
+        own, places = {p.name for p in self.robot.design_parameters}, places_of(self.robot)
+        wanted = list(dict.fromkeys(MEASURES[name].quantity for name in self.measures))
+        found = at_positions(
+            self.robot,
+            wanted,
+            # Designs are the inner dimension: measures over the states are then sums and extremes of whole rows.
+            self.states.positions({places[key]: x for key, x in designs.items() if key not in (*own, HELD)}),
+            payload=Payload(designs[HELD]) if HELD in designs else None,
+            forces="limit" in wanted and judges_forces(self.robot),
+            characteristic_length=self.length,
+            fields=self.robot.designs({key: x for key, x in designs.items() if key in own}),
+        )
+        if "stiffness" in found:
+            found["stiffness"] = self.stiffness * found["stiffness"]
+        return {name: MEASURES[name].of(found[MEASURES[name].quantity]) for name in self.measures}
+
+
+def variables(robot: Robot) -> dict[str, str]:
+    """What a study of designs may vary, with units: design parameters, coordinates of home, mass of a payload."""
+    found = {parameter.name: parameter.unit for parameter in robot.design_parameters}
+    for coordinate in robot.coordinates:
+        found.setdefault(coordinate.name, coordinate.unit)
+    if PAYLOAD in robot.functions["inverse_dynamics"].optional:
+        found[HELD] = "kg"
+    return found
+
+
+def judge(
+    robot: Robot,
+    measures: Sequence[str] | None = None,
+    *,
+    states: States | int | None = None,
+    stiffness: float = 1.0,
+    characteristic_length: float = METRE,
+) -> Judge:
+    """A judge of a robot's designs, after a check of what was asked. Arguments as of `evaluate`."""
+    if not 0 < stiffness < np.inf:
+        raise ModelError(f"expected a number > 0, got {stiffness!r}", field="stiffness")
+    names = measures_of(robot) if measures is None else check_measures(robot, measures)
+    around = states if isinstance(states, States) else states_around(robot, COUNT if states is None else states)
+    return Judge(robot, names, around, stiffness, characteristic_length)
+
+
+def evaluate(
+    robot: Robot,
+    designs: Mapping[str, ArrayLike],
+    measures: Sequence[str] | None = None,
+    *,
+    states: States | int | None = None,
+    stiffness: float = 1.0,
+    characteristic_length: float = METRE,
+) -> dict[str, Array]:
+    """Measures (N,) of N designs, by name: the worst or the mean of what each has at the states.
+
+    designs:   values (N,) or one for all: of the robot's `design_parameters`, of coordinates of home, such as the
+               height "z" of a platform, and "payload", kg, a point mass at the origin of the moved body's frame
+    measures:  names of `MEASURES`; default all that the robot has
+    states:    at which every design is judged, or how many; default `states_around(robot)`
+    stiffness: N/m, or N m/rad for joints that turn, of every actuator
+    characteristic_length: m, makes moments forces in "condition" and "stiffness"
+
+    Identity: those of `robot.redesigned` one by one. A design may be beyond what `replace` accepts, such as joints that
+    coincide; it is computed all the same. The memory does not grow with N but for what is given and returned.
+    """
+    known, columns = variables(robot), {}
+    for name, values in designs.items():
+        check_variable(known, name)
+        columns[name] = real_array(name, values)
+        if not np.isfinite(columns[name]).all():
+            raise ModelError("expected finite numbers", field=name)
+    shape = broadcast_shape("designs", columns)
+    if not columns or len(shape) > 1:
+        raise ShapeError("designs", expected="parameters with values (N,)", got=f"shape {shape}")
+    asked = judge(robot, measures, states=states, stiffness=stiffness, characteristic_length=characteristic_length)
+    found = asked({name: np.broadcast_to(values, shape or (1,)) for name, values in columns.items()})
+    return found if shape else {name: values[0] for name, values in found.items()}
+
+
+def check_variable(known: Mapping[str, str], name: str) -> None:
+    if name not in known:
+        raise UnsupportedFeatureError(
+            f"{name!r} is no design parameter", field="parameter", remedy=f"Use one of {', '.join(known)}"
+        )

@@ -1,0 +1,41 @@
+"""The lengths that a designer of an arm chooses: those of its Denavit-Hartenberg table that are not zero."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.robots.parts import DesignParameter
+from tauforge.robots.serial.varying import own_value
+
+if TYPE_CHECKING:
+    from tauforge.robots.serial.description import ArmDescription
+
+LENGTHS = {"a": "length of the common normal", "d": "offset along the joint's axis"}
+
+
+def parameters(arm: ArmDescription) -> tuple[DesignParameter, ...]:
+    """a1, d1, a2, ... of an arm with a table; a length of zero belongs to the arm's structure and is not offered."""
+    if any(joint.dh is None for joint in arm.joints):
+        return ()
+    found = []
+    for i in range(arm.n):
+        for field, words in LENGTHS.items():
+            if own := float(own_value(arm, field)[i]):
+                found.append(DesignParameter(f"{field}{i + 1}", "m", own, f"{words} of joint {i + 1}"))
+    return tuple(found)
+
+
+def fields(arm: ArmDescription, values: Mapping[str, Array]) -> dict[str, Array]:
+    """The columns (..., n) of the table from values (...) of the parameters."""
+    found: dict[str, Array] = {}
+    for name, value in values.items():
+        field, i = name[0], int(name[1:]) - 1
+        column = found.get(field, own_value(arm, field))
+        column = np.array(np.broadcast_to(column, (*np.broadcast_shapes(column.shape[:-1], value.shape), arm.n)))
+        column[..., i] = value
+        found[field] = column
+    return found

@@ -8,7 +8,7 @@ import tauforge as tf
 from tauforge.motion.columns import columns_of
 
 SHIFT = 0.06  # rad or m, of every coordinate
-DURATION = 0.5  # s
+DURATION = 0.3  # s
 
 
 def move_end(robot):

@@ -72,6 +72,7 @@ def test_a_move_at_twice_the_speed_is_the_move_in_half_the_time():
 
 
 @pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.usefixtures("as_installed")
 def test_the_bytes_do_not_depend_on_blocks_and_threads(tmp_path, name, monkeypatch):
     robot = tf.load(name)
     files = ",".join(

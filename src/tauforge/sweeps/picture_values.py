@@ -12,6 +12,7 @@ from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.field_docs import with_field_docs
 from tauforge.number_text import number
+from tauforge.sweeps.description import MARK
 from tauforge.sweeps.reading import open_dataset
 
 if TYPE_CHECKING:
@@ -98,7 +99,8 @@ def shown(data: Dataset, result: str | None, at: Mapping[str, Place], most: tupl
 
 
 def _result(data: Dataset, name: str | None) -> DataArray:
-    names = [str(x) for x in data.data_vars]
+    asked = data.attrs.get(MARK, {}).get("results", {})  # in the order of the study; xarray sorts by name
+    names = [name for name in asked if name in data] or [str(x) for x in data.data_vars]
     if not names:
         raise ModelError("the store has no results", field="result")
     if name is not None and name not in names:

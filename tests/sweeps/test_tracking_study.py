@@ -152,12 +152,12 @@ SEEDS = (Axis("seed", [0]),)
         (SEEDS, {"frequency": "3m"}, "option frequency: expected a number in rad/s, got '3m'"),
         (SEEDS, {"step": "3ms"}, "control_period: expected a whole number of steps of 0.003 s, got 0.004 s"),
         (SEEDS, {"gain": "3"}, "option: tracking has no option 'gain'. Its options are motions, smooth, end"),
-        (SEEDS, {"coulomb_speed": "0.1"}, "coulomb_speed: planar-2r has no"),
+        (SEEDS, {"coulomb_speed": "0"}, "option coulomb_speed: expected a number above 0, got 0"),
     ],
 )
 def test_what_is_refused(axes, options, message):
     robot = tf.load("planar-2r")
-    with pytest.raises(tf.Reported) as caught:
+    with pytest.raises(tf.TauforgeError) as caught:
         ready_study("tracking", robot, axes, options=move_options(robot, **{**TIMES, **options}))
     assert str(caught.value).startswith(message)
 

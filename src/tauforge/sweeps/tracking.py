@@ -26,7 +26,7 @@ SPREAD = 0.1
 FREQUENCY = 10.0  # rad/s: kp = 100, kv = 20
 STEP = 1e-3  # s
 COULOMB_SPEED = 0.01  # rad/s or m/s
-BLOCK_BYTES = 2**24  # of the recorded states of a block: of an arm 100 runs of 1,000 steps, about 0.2 s
+BLOCK_BYTES = 2**25  # of the recorded states of a block: of an arm 230 runs of 1,000 steps, about 0.3 s
 
 
 @dataclass(frozen=True)

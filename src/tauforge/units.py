@@ -39,6 +39,7 @@ UNITS: dict[str, tuple[str, float]] = {
     "kg": ("kg", 1.0),
     "g": ("kg", 1e-3),
 }
+NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*?)?\s*")
 SPELLINGS = {"°": "deg", "Nm": "N m", "kNm": "kN m", "Nmm": "N mm", "µm": "um", "µs": "us"}
 
 
@@ -48,3 +49,16 @@ def known_spelling(text: str) -> str:
     plain = re.sub(r"(?<=\w)[.·*](?=\w)", " ", plain)
     unit = SPELLINGS.get(plain, plain)
     return unit if unit in UNITS else text
+
+
+def in_si(text: str) -> tuple[float, str] | None:
+    """A finite number in SI units and its SI unit, "" where it has none: "30deg" is 0.52 and "rad".
+
+    None for a text that is no such number.
+    """
+    found = NUMBER.fullmatch(text)
+    unit = known_spelling(found[2]) if found and found[2] else ""
+    if found is None or (unit and unit not in UNITS) or not math.isfinite(float(found[1])):
+        return None
+    kind, factor = UNITS[unit] if unit else ("", 1.0)
+    return float(found[1]) * factor, kind

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from distributed import Client
 
     from tauforge.sweeps.running import Outcome
+    from tauforge.sweeps.study import Study
 
 
 def complete_study(incomplete: str) -> list[str]:
@@ -58,6 +59,20 @@ def sweep(
     output: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="STORE.zarr", help="A new folder, or one to go on with.")
     ] = None,
+    picture: Annotated[
+        Path | None, typer.Option("--picture", metavar="FILE", help="Also draw a result: .png, .svg or .pdf.")
+    ] = None,
+    drawn: Annotated[
+        str | None, typer.Option("--result", metavar="NAME", help="What --picture draws. Default: the first result.")
+    ] = None,
+    slices: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--slice",
+            metavar="NAME=VALUE",
+            help="Where --picture holds an axis, or which actuator it draws. It draws up to three axes.",
+        ),
+    ] = None,
     threads: Annotated[
         int | None, typer.Option(min=1, help="Threads of this process. Default: one for every core.")
     ] = None,
@@ -94,6 +109,7 @@ def sweep(
     asked = ready_study(
         study, mine, [Axis.from_text(text) for text in axis or ()], at=held, options=dict(pairs("--option", option))
     )
+    places = _checked_picture(asked, picture, drawn, slices)
     command = shlex.join(["tauforge", *sys.argv[1:]])
     try:
         with _client(workers, scheduler) as client:
@@ -110,7 +126,12 @@ def sweep(
     except KeyboardInterrupt:
         note(f"the finished blocks are in {one_line(str(output))}; the same command goes on from there")
         raise
-    result(as_json, done._asdict(), lambda: _shown(study, done))
+    if picture is not None:
+        from tauforge.plots.picture_files import save_figure
+        from tauforge.sweeps.picture import plot
+
+        save_figure(plot(output, drawn or asked.results[0].name, at=places), picture)
+    result(as_json, done._asdict(), lambda: _shown(study, done, picture))
 
 
 @contextmanager
@@ -127,19 +148,45 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Client | Non
         yield None
 
 
+def _checked_picture(asked: Study, picture: Path | None, drawn: str | None, slices: list[str] | None) -> dict[str, Any]:
+    """Where the picture holds axes, in SI units; errors before the sweep starts."""
+    from tauforge.plots.picture_files import check_ending
+    from tauforge.units import in_si
+
+    if picture is None:
+        if option := "--result" if drawn else "--slice" if slices else None:
+            raise bad(option, "it needs a file: give --picture FILE")
+        return {}
+    check_ending(picture)
+    names = [x.name for x in asked.results]
+    if drawn is not None and drawn not in names:
+        raise bad("--result", f"{asked.name} has no result {drawn!r}; the results are {', '.join(names)}")
+    one = asked.results[names.index(drawn) if drawn else 0]
+    dimensions = {axis.name: len(axis) for axis in asked.axes} | dict(one.core)
+    places: dict[str, Any] = {}
+    for name, text in pairs("--slice", slices):
+        if name not in dimensions:
+            raise bad("--slice", f"{one.name} has no dimension {name!r}; they are {', '.join(dimensions)}")
+        number_and_unit = in_si(text)
+        places[name] = text.strip() if number_and_unit is None else number_and_unit[0]
+    return places
+
+
 def _shown_list() -> Any:
     from tauforge.sweeps.ready_studies import STUDIES
 
     yield table("", ("study", "gives", "axes"), [(name, x.words, x.axes) for name, x in STUDIES.items()], texts=3)
 
 
-def _shown(study: str, done: Outcome) -> Any:
+def _shown(study: str, done: Outcome, picture: Path | None) -> Any:
     there = done.blocks - done.computed
     kept = f", {there} of {done.blocks} blocks were there" if there else ""
     damaged = f", {done.damaged} damaged blocks computed again" if done.damaged else ""
     rate = f", {number(done.rate, 3)} points/s" if done.computed else ""
     yield f"{study}: {done.points:,} points in {number(done.seconds, 3)} s{rate}{kept}{damaged}"
     yield f"The results are in {done.store}"
+    if picture is not None:
+        yield f"The picture is in {one_line(str(picture))}"
 
 
 COMMANDS = (("sweep", sweep),)

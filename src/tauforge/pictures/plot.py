@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
-from tauforge.files import written_whole
 from tauforge.pictures.in_space import (
     FORCE,
     FRAME,
@@ -26,11 +25,10 @@ from tauforge.pictures.in_space import (
 )
 from tauforge.pictures.schematic import schematic as draw_schematic
 from tauforge.pictures.solids import bodies_of, extent_with
+from tauforge.plots.picture_files import check_ending, save_figure
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.robot import Robot, check_robot
 
-DOTS_PER_INCH = 150
-ENDINGS = (".png", ".svg", ".pdf")
 FAINTEST = 0.25  # opacity of the first of several positions
 
 
@@ -99,18 +97,6 @@ def save_picture(robot: Robot, path: Path, **options: Any) -> None:
     """As `plot` draws it with these options, in the format that the file's name ends in."""
     check_ending(path)
     save_figure(plot(robot, **options), path)
-
-
-def check_ending(path: Path) -> None:
-    """ModelError for a file that is no picture."""
-    if path.suffix.lower() not in ENDINGS:
-        raise ModelError(f"expected a file name that ends in {', '.join(ENDINGS)}, got {path.name!r}", field="picture")
-
-
-def save_figure(figure: Any, path: Path) -> None:
-    """A matplotlib figure, whole or not at all."""
-    with written_whole(path) as file:
-        figure.savefig(file, format=path.suffix.lower()[1:], dpi=DOTS_PER_INCH)
 
 
 def _numbers(name: str, given: ArrayLike) -> Array:

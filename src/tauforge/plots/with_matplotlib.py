@@ -78,7 +78,7 @@ def drawn(figure: Figure) -> Any:
         width = WIDTH.get(figure.columns, WIDEST)
         height = 0.75 + rows * (_panel_height(figure, width) + 0.15 * longest) + 0.05 * len(entries)
         canvas = Canvas(figsize=(width, height), layout=ConstrainedLayoutEngine(w_pad=0.09, h_pad=0.07))
-        canvas.suptitle(_plain(figure.title), fontsize=11.5, fontweight="bold")
+        canvas.suptitle(plain(figure.title), fontsize=11.5, fontweight="bold")
         grid = canvas.subplots(rows, figure.columns, squeeze=False).ravel()
         handles: dict[Key, Any] = {}
         for k, (panel, colour) in enumerate(zip(figure.panels, colours(figure), strict=True)):
@@ -138,14 +138,14 @@ def _draw_sketch(axes: Any, panel: Panel, colour: dict[Key, str]) -> dict[Key, A
     axes.set_ylim(up)
     axes.set_aspect("equal")
     axes.set_axis_off()
-    axes.set_title(_plain(panel.title), loc="left")
+    axes.set_title(plain(panel.title), loc="left")
     return handles
 
 
 def _write_note(axes: Any, note: Note) -> None:
     right, up = note.shift
     axes.annotate(
-        scripted(_plain(note.text), r"$_{{\mathrm{{{}}}}}$", r"$^{{\mathrm{{{}}}}}$"),
+        scripted(plain(note.text), r"$_{{\mathrm{{{}}}}}$", r"$^{{\mathrm{{{}}}}}$"),
         (note.x, note.y),
         xytext=note.shift,
         textcoords="offset points",
@@ -187,14 +187,14 @@ def _draw_panel(axes: Any, panel: Panel, colour: dict[Key, str]) -> dict[Key, An
     if names is not None:
         _name_ticks(axes, names)
     height = axes.get_position().height * axes.figure.get_size_inches()[1]
-    axes.set_title(_plain(panel.title), loc="left")
-    axes.set_xlabel(_plain(panel.x_label))
-    axes.set_ylabel("\n".join(wrapped(_plain(panel.y_label), max(24, int(14 * height)))))
+    axes.set_title(plain(panel.title), loc="left")
+    axes.set_xlabel(plain(panel.x_label))
+    axes.set_ylabel("\n".join(wrapped(plain(panel.y_label), max(24, int(14 * height)))))
     for where, word in panel.marks:
         axes.axvline(where, color=MARK_COLOUR, linewidth=0.8, linestyle=(0, (2, 2)), zorder=1)
         place = {"xycoords": ("data", "axes fraction"), "xytext": (-3, -3), "textcoords": "offset points"}
         text = {"rotation": 90, "ha": "right", "va": "top", "fontsize": 7.5, "color": "#5a5f68"}
-        axes.annotate(_plain(word), (where, 1.0), **place, **text)
+        axes.annotate(plain(word), (where, 1.0), **place, **text)
     return handles
 
 
@@ -227,7 +227,7 @@ def _place_ticks(axis: Any, low: float, high: float) -> None:
 def _name_ticks(axes: Any, names: list[str]) -> None:
     room = 16 * axes.get_position().width * axes.figure.get_size_inches()[0] / len(names)  # characters for each
     long = max(map(len, names)) > room
-    folded = ["\n".join(wrapped(_plain(name), 22 if long else 40)) for name in names]
+    folded = ["\n".join(wrapped(plain(name), 22 if long else 40)) for name in names]
     slant = {"rotation": 30, "ha": "right", "rotation_mode": "anchor"} if long else {}
     axes.set_xticks(range(len(names)), folded, **slant)
     axes.grid(visible=False, axis="x")
@@ -243,7 +243,7 @@ def _legend(where: Any, lines: list[Line], handles: dict[Key, Any], width: float
     names = [f"{k}" for k, _ in enumerate(lines)]
     legend = where.legend([handles[key(line)] for line in lines], names, ncols=columns, frameon=False, **place)
     for text, line in zip(legend.get_texts(), lines, strict=True):
-        text.set_text(_plain(line.label))
+        text.set_text(plain(line.label))
 
 
 def _legend_below(axes: Any, lines: list[Line], handles: dict[Key, Any], width: float) -> None:
@@ -255,6 +255,6 @@ def _legend_below(axes: Any, lines: list[Line], handles: dict[Key, Any], width: 
     _legend(axes, lines, handles, width, **place)
 
 
-def _plain(text: str) -> str:
+def plain(text: str) -> str:
     """Escape dollar signs, which would start a formula."""
     return text.replace("$", r"\$")

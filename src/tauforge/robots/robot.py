@@ -307,11 +307,11 @@ class Robot(ABC):
             raise UnsupportedFeatureError(f"{self.name} takes no external wrench", field="wrench")
         return self.forward_dynamics(position, velocity, force, **{self.wrench_argument: wrench})
 
-    def forces_without_raising(self, position: Array, velocity: Array, acceleration: Array) -> Array:
+    def forces_without_raising(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> Array:
         """inverse_dynamics; in a batch a row without an answer is NaN and does not stop the others."""
         guarded = self.functions["inverse_dynamics"].guard is not None
         rows = {ON_SINGULAR: "nan"} if guarded and np.ndim(position) > 1 else {}
-        return self.inverse_dynamics(position, velocity, acceleration, **rows)
+        return self.inverse_dynamics(position, velocity, acceleration, **rows, **loads)
 
     @property
     def formulations(self) -> tuple[str, ...]:

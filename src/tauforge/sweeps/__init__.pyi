@@ -1,5 +1,6 @@
 from .axes import Axis
 from .cluster import connected, local_workers
+from .picture import plot
 from .reading import open_dataset
 from .ready_studies import STUDIES, ready_study
 from .running import Outcome, run
@@ -16,6 +17,7 @@ __all__ = [
     "connected",
     "local_workers",
     "open_dataset",
+    "plot",
     "ready_study",
     "run",
     "verify",

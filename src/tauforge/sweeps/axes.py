@@ -12,10 +12,9 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
-from tauforge.units import UNITS, known_spelling
+from tauforge.units import UNITS, in_si
 
 NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")  # it becomes the name of a folder and of a variable
-NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*?)?\s*")
 WHOLE = re.compile(r"\s*[-+]?\d+\s*")
 LONGEST = 10_000_000  # values of one axis: 80 MB, which every reader of the store holds in memory
 LARGEST = 2**63 - 1  # int64: grid points are counted by it
@@ -144,13 +143,11 @@ def _numbers(name: str, texts: Sequence[str]) -> tuple[list[float] | list[int], 
         return [int(text) for text in texts], ""
     values, kinds = [], set()
     for text in texts:
-        found = NUMBER.fullmatch(text)
-        unit = known_spelling(found[2]) if found and found[2] else ""
-        if found is None or (unit and unit not in UNITS) or not math.isfinite(float(found[1])):
+        found = in_si(text)
+        if found is None:
             raise _bad(name, f"expected a number, got {text.strip()!r}", f"Units are {', '.join(UNITS)}")
-        kind, factor = UNITS[unit] if unit else ("", 1.0)
-        kinds.add(kind)
-        values.append(float(found[1]) * factor)
+        values.append(found[0])
+        kinds.add(found[1])
     if len(kinds) > 1:
         raise _bad(name, f"the values have different units: {', '.join(sorted(kinds))}", "Give every value its unit")
     return values, kinds.pop()

@@ -10,6 +10,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.robots.robot import Robot
 from tauforge.sweeps.axes import Axis
+from tauforge.sweeps.option_texts import common_unit
 from tauforge.sweeps.positions import Positions, positions_and_axes
 from tauforge.sweeps.study import Result, Study
 
@@ -27,12 +28,12 @@ class HoldingForces:
 
 def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
     positions, checked = positions_and_axes(robot, axes, at)
-    units = sorted({actuator.unit for actuator in robot.actuators})
+    unit = common_unit(actuator.unit for actuator in robot.actuators)
     held = {c.name: float(x) for c, x in zip(robot.coordinates, positions.home, strict=True)}
     return Study(
         name="holding-forces",
         axes=checked,
-        results=(Result("largest_force", "float32", " or ".join(units), "largest force that holds the robot at rest"),),
+        results=(Result("largest_force", "float32", unit, "largest force that holds the robot at rest"),),
         compute=HoldingForces(robot, positions),
         title=f"Largest holding force of {robot.name}",
         attributes={"robot": robot.name, "at": {name: x for name, x in held.items() if name not in positions.columns}},

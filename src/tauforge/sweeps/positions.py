@@ -41,9 +41,7 @@ def positions_and_axes(
     at:     rad or m, coordinates that are not axes; the others are where pictures show the robot
     others: names of axes that are no coordinates, with their units
     """
-    places: dict[str, int] = {}
-    for k, coordinate in enumerate(robot.coordinates):
-        places |= {coordinate.name: k, coordinate.column: k}
+    places = _places(robot)
     names = {coordinate.name: coordinate.unit for coordinate in robot.coordinates}
     columns = {coordinate.column: coordinate.unit for coordinate in robot.coordinates}
     given = {axis.name for axis in axes} & set(columns)
@@ -51,11 +49,25 @@ def positions_and_axes(
     swept = {axis.name: places[axis.name] for axis in checked if axis.name not in (others or {})}
     if len(set(swept.values())) < len(swept):
         raise ModelError("two axes are the same coordinate", field="axis", remedy="Give it once")
-    home = np.array(robot.pictured_position, dtype=float)
+    if taken := next((name for name in at if places.get(name) in swept.values()), None):
+        raise ModelError(f"{taken} is an axis", field="at", remedy="Give it as an axis or at a value")
+    return Positions(position_at(robot, at), swept), checked
+
+
+def position_at(robot: Robot, at: Mapping[str, float]) -> Array:
+    """(n,) where pictures show the robot, but for these coordinates, rad or m."""
+    places, home = _places(robot), np.array(robot.pictured_position, dtype=float)
     for name, value in at.items():
         if name not in places:
-            raise ModelError(f"no coordinate is called {name!r}", field="at", remedy=f"They are {', '.join(names)}")
-        if places[name] in swept.values():
-            raise ModelError(f"{name} is an axis", field="at", remedy="Give it as an axis or at a value")
+            names = ", ".join(coordinate.name for coordinate in robot.coordinates)
+            raise ModelError(f"no coordinate is called {name!r}", field="at", remedy=f"They are {names}")
         home[places[name]] = value
-    return Positions(home, swept), checked
+    return home
+
+
+def _places(robot: Robot) -> dict[str, int]:
+    """The place of a coordinate in a position, by its name and by its column."""
+    found: dict[str, int] = {}
+    for k, coordinate in enumerate(robot.coordinates):
+        found |= {coordinate.name: k, coordinate.column: k}
+    return found

@@ -31,6 +31,14 @@ class ReadyStudy(NamedTuple):
     options: Mapping[str, str]
 
 
+MOTION_OPTIONS = {
+    "motions": "CSV files of motions, separated by commas, as `tauforge sizing` reads them",
+    "smooth": "Hz; smooths the files before they are differentiated",
+    "end": "a number for every coordinate: where a move ends that begins at the position of `at`",
+    "duration": "s, of that move; default 1",
+}
+COM = {"com": "x,y,z of the payload in m, in the frame of the tool or of the platform; default its origin"}
+
 STUDIES: dict[str, ReadyStudy] = {  # by the name on the command line
     "workspace": ReadyStudy(
         "tauforge.sweeps.workspace",
@@ -59,6 +67,26 @@ STUDIES: dict[str, ReadyStudy] = {  # by the name on the command line
             "angle": "rad, the same for angles; 5 degrees",
             "stiffness": "N/m or N m/rad, of every actuator; 1",
             "length": "m, the characteristic length, which makes moments forces; 1",
+        },
+    ),
+    "sizing": ReadyStudy(
+        "tauforge.sweeps.sizing",
+        "force, speed and power that motions ask of each actuator, and whether limits hold",
+        "speed, payload, motion",
+        {**MOTION_OPTIONS, **COM},
+    ),
+    "tracking": ReadyStudy(
+        "tauforge.sweeps.tracking",
+        "errors and forces of computed torque when masses and inertias are not those of the model",
+        "seed, spread, frequency, payload",
+        {
+            **MOTION_OPTIONS,
+            **COM,
+            "spread": "largest relative error of masses and inertias, where it is no axis; default 0.1",
+            "frequency": "rad/s, of the controller, where it is no axis: kp is its square, kv twice it; default 10",
+            "step": "s, of the integrator; default 0.001",
+            "control_period": "s, from one question to the controller to the next; default the step",
+            "coulomb_speed": "rad/s or m/s, over which Coulomb friction is smoothed; default 0.01",
         },
     ),
 }

@@ -166,10 +166,10 @@ class StewartPlatform(PlatformDescription):
             raise ShapeError("wrench_frame", expected="'base' or 'platform'", got=repr(wrench_frame))
         return wrench_frame == "platform"
 
-    def forces_without_raising(self, position: Array, velocity: Array, acceleration: Array) -> Array:
+    def forces_without_raising(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> Array:
         if position.ndim > 1:
-            return self.inverse_dynamics(position, velocity, acceleration, on_singular="nan")
-        return self.inverse_dynamics(position, velocity, acceleration)
+            return self.inverse_dynamics(position, velocity, acceleration, on_singular="nan", **loads)
+        return self.inverse_dynamics(position, velocity, acceleration, **loads)
 
     def coordinate_rates(
         self, position: Array, velocity: Array, acceleration: Array | None = None

@@ -1,0 +1,187 @@
+"""The study "tracking": how well computed torque follows a motion when the model's masses are not the robot's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.control.computed_torque import ComputedTorque
+from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.robots.payload import Payload
+from tauforge.robots.robot import Robot
+from tauforge.simulation.rollouts import Rollout, rollout
+from tauforge.sweeps.axes import Axis, with_units
+from tauforge.sweeps.held_targets import HeldTargets, held_targets
+from tauforge.sweeps.mass_errors import MassErrors, mass_errors_of
+from tauforge.sweeps.motions import motions_of
+from tauforge.sweeps.option_texts import check_values, common_unit, number_option, numbers_option, positive_option
+from tauforge.sweeps.over_time import largest_size, root_mean_square, shares_of_time
+from tauforge.sweeps.study import Result, Study
+
+AXES = {"seed": "", "spread": "", "frequency": "rad/s", "payload": "kg"}  # with their units
+SPREAD = 0.1
+FREQUENCY = 10.0  # rad/s: kp = 100, kv = 20
+STEP = 1e-3  # s
+COULOMB_SPEED = 0.01  # rad/s or m/s
+BLOCK_BYTES = 2**25  # of the recorded states of a block: of an arm 230 runs of 1,000 steps, about 0.3 s
+
+
+@dataclass(frozen=True)
+class TrackingErrors:
+    """Errors and forces of runs that differ in masses, gains and payloads. The controller knows none but the gains.
+
+    robot:         the controller's model; the plant has its masses and inertias times random factors
+    targets:       the motion at the control instants
+    errors:        how the factors are drawn
+    step:          s, of the integrator
+    spread:        where it is no axis
+    frequency:     rad/s, where it is no axis
+    com:           (3,) m, of the payload
+    gains_in_rows: whether runs with different gains are one rollout; otherwise each frequency is one
+    """
+
+    robot: Robot
+    targets: HeldTargets
+    errors: MassErrors
+    step: float
+    spread: float
+    frequency: float
+    com: Array
+    gains_in_rows: bool = True
+
+    def __call__(self, block: Mapping[str, Array]) -> dict[str, Array]:
+        points = len(next(iter(block.values())))
+        seeds = np.asarray(block.get("seed", np.zeros(points, np.int64)))
+        spreads = np.asarray(block.get("spread", np.full(points, self.spread)), float)
+        frequencies = np.asarray(block.get("frequency", np.full(points, self.frequency)), float)
+        payloads = None if "payload" not in block else np.asarray(block["payload"], float)
+        fields = self.errors.drawn(seeds, spreads)
+        if "frequency" not in block:
+            return self._summary(self.runs(fields, payloads, self.frequency))
+        if self.gains_in_rows:
+            return self._summary(self.runs(fields, payloads, frequencies))
+        found: dict[str, Array] = {}
+        for frequency in np.unique(frequencies):
+            rows = frequencies == frequency
+            mine = {name: value[rows] for name, value in fields.items()}
+            some = self._summary(self.runs(mine, None if payloads is None else payloads[rows], float(frequency)))
+            for name, values in some.items():
+                found.setdefault(name, np.empty((points, *values.shape[1:])))[rows] = values
+        return found
+
+    def runs(
+        self,
+        fields: Mapping[str, Array],
+        payloads: Array | None,
+        frequency: float | Array,
+        duration: float | None = None,
+    ) -> Rollout:
+        """One run for each row of the fields; frequency: one for all, or (N,) in one rollout."""
+        in_rows = isinstance(frequency, np.ndarray)
+        law = ComputedTorque(self.robot, *_gains(self.frequency if in_rows else frequency))
+        matrices = (np.multiply.outer(gain, np.eye(self.robot.n)) for gain in _gains(frequency))
+        return rollout(
+            self.robot,
+            law,
+            self.targets,
+            duration=duration,
+            step=self.step,
+            control_period=self.targets.period,
+            varying=fields,
+            payload=None if payloads is None else Payload(payloads, np.tile(self.com, (len(payloads), 1))),
+            gains=dict(zip(("kp", "kv"), matrices, strict=True)) if in_rows else None,
+        )
+
+    def _summary(self, runs: Rollout) -> dict[str, Array]:
+        error = self.robot.position_error(runs.target_position, runs.position)
+        return {
+            "largest_error": largest_size(error),
+            "rms_error": root_mean_square(error, shares_of_time(runs.time)),
+            "largest_force": largest_size(runs.force),
+        }
+
+
+def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
+    checked = with_units(axes, AXES)
+    step = positive_option(options, "step", "s", STEP)
+    period = positive_option(options, "control_period", "s", step)
+    spread = number_option(options, "spread", "", SPREAD)
+    frequency = positive_option(options, "frequency", "rad/s", FREQUENCY)
+    _check(checked, options, spread)
+    mine = _with_smooth_friction(robot, options)
+    motions = motions_of(mine, at, options)
+    if len(motions) > 1:
+        raise ModelError(f"expected one motion, got {len(motions)}", field="option motions")
+    com = numbers_option(options, "com", ["m"] * 3) if "com" in options else np.zeros(3)
+    (motion,) = motions.values()
+    targets = held_targets(motion, period)
+    names, held = [axis.name for axis in checked], {"spread": spread, "frequency": frequency}
+    compute = _tried(TrackingErrors(mine, targets, mass_errors_of(mine), step, spread, frequency, com), names)
+    m, n = len(mine.actuators), mine.n
+    run_bytes = np.dtype(float).itemsize * len(targets.position) * (2 * n + m)
+    return Study(
+        name="tracking",
+        axes=checked,
+        results=_results(mine),
+        compute=compute,
+        title=f"Tracking errors of {mine.name}",
+        attributes={
+            "robot": mine.name,
+            "motion": next(iter(motions)),
+            "varied": list(compute.errors.own),
+            "held": {name: value for name, value in held.items() if name not in names},
+            "payload_com": com.tolist(),
+            "coordinate": [coordinate.name for coordinate in mine.coordinates],
+            "actuator": [actuator.words for actuator in mine.actuators],
+        },
+        block_points=max(1, BLOCK_BYTES // run_bytes),
+    )
+
+
+def _gains(frequency: float | Array) -> tuple[float | Array, float | Array]:
+    """kp, kv of errors that decay without overshoot, as (1 + w t) exp(-w t)."""
+    return frequency**2, 2 * frequency
+
+
+def _check(axes: Sequence[Axis], options: Mapping[str, str], spread: float) -> None:
+    if taken := next((axis.name for axis in axes if axis.name in options), None):
+        raise ModelError(f"{taken} is an axis", field=f"option {taken}", remedy="Give it as an axis or as an option")
+    if not 0 <= spread < 1:
+        raise ModelError(f"expected a number from 0 to below 1, got {spread:g}", field="option spread")
+    check_values(axes, "seed", lambda x: (x >= 0) & (x.dtype.kind == "i"), "whole numbers >= 0")
+    check_values(axes, "spread", lambda x: (x >= 0) & (x < 1), "numbers from 0 to below 1")
+    check_values(axes, "frequency", lambda x: x > 0, "numbers above 0")
+    check_values(axes, "payload", lambda x: x >= 0, "masses >= 0")
+
+
+def _with_smooth_friction(robot: Robot, options: Mapping[str, str]) -> Robot:
+    if robot.friction_jumps or "coulomb_speed" in options:
+        return robot.with_smooth_friction(positive_option(options, "coulomb_speed", "rad/s", COULOMB_SPEED))
+    return robot
+
+
+def _tried(compute: TrackingErrors, axes: Sequence[str]) -> TrackingErrors:
+    """The computation after one control period of one run: errors come now, and not from a block on a cluster."""
+    fields = compute.errors.drawn(np.zeros(1, np.int64), np.array([compute.spread]))
+    payloads, period = np.zeros(1) if "payload" in axes else None, compute.targets.period
+    compute.runs(fields, payloads, compute.frequency, period)
+    if "frequency" in axes:
+        try:
+            compute.runs(fields, payloads, np.array([compute.frequency]), period)
+        except UnsupportedFeatureError:
+            return TrackingErrors(**{**vars(compute), "gains_in_rows": False})
+    return compute
+
+
+def _results(robot: Robot) -> tuple[Result, ...]:
+    unit = common_unit(coordinate.unit for coordinate in robot.coordinates)
+    force = common_unit(actuator.unit for actuator in robot.actuators)
+    each, forces = {"coordinate": robot.n}, {"actuator": len(robot.actuators)}
+    return (
+        Result("largest_error", "float32", unit, "largest error of each coordinate", core=each),
+        Result("rms_error", "float32", unit, "root mean square error of each coordinate", core=each),
+        Result("largest_force", "float32", force, "largest force of each actuator", core=forces),
+    )

@@ -1,0 +1,35 @@
+"""Moves and files of motions for the tests of sweeps."""
+
+from __future__ import annotations
+
+import numpy as np
+
+import tauforge as tf
+from tauforge.motion.columns import columns_of
+
+SHIFT = 0.06  # rad or m, of every coordinate
+DURATION = 0.3  # s
+
+
+def move_end(robot):
+    return np.array(robot.pictured_position) + SHIFT * np.cos(np.arange(robot.n))
+
+
+def move_of(robot, end=None, duration=DURATION):
+    move = tf.motion.JointMove(robot.pictured_position, move_end(robot) if end is None else end, duration)
+    return tf.motion.PoseMotion(move) if robot.positions_are_poses else move
+
+
+def move_options(robot, **more):
+    end = ",".join(repr(float(x)) for x in move_end(robot))
+    return {"end": end, "duration": f"{DURATION}s", **more}
+
+
+def write_motion(path, robot, motion, samples=61):
+    """A CSV file with position, velocity and acceleration at uneven times."""
+    times = motion.duration * np.linspace(0, 1, samples) ** 1.2
+    columns = columns_of(robot)
+    names = [f"{column.name} [{column.unit}]" for group in columns[:3] for column in group]
+    rows = np.column_stack([times, *motion.sample(times)])
+    np.savetxt(path, rows, delimiter=",", header=",".join(["time [s]", *names]), comments="", fmt="%.17g")
+    return str(path)

@@ -138,7 +138,11 @@ def test_reports(rig):
 @pytest.mark.parametrize(
     ("quantity", "axes", "message"),
     [
-        ("speed", AXES, "unknown quantity 'speed'. Use one of limit, condition, force, force_share, capacity"),
+        (
+            "speed",
+            AXES,
+            "unknown quantity 'speed'. Use one of limit, condition, stiffness, force, force_share, capacity",
+        ),
         ("limit", {}, "axes: expected one to 3 axes by name, among x, y, z"),
         ("limit", {"w": (0, 1, 2)}, "axes: expected names among x, y, z, theta_x, theta_y, theta_z, got 'w'"),
         ("limit", {"x": (0, 1, 0)}, "axis x: expected at least one point, got 0"),

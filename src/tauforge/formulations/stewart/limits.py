@@ -21,7 +21,7 @@ UPRIGHT = 1e-18  # sine squared of the angle to the base's z, below which a join
 
 
 class Cones(NamedTuple):
-    """Of the joints: their axes from base to platform, in the base's and the platform's frame, and half angles, rad."""
+    """Joints' cones: their axes from base to platform, in the base's and the platform's frame, and half angles, rad."""
 
     base_axes: tuple[Vector, ...]
     platform_axes: tuple[Vector, ...]
@@ -83,7 +83,7 @@ def _by_chord(s: Vector, axis: Vector, widest: Scalar) -> Scalar:
 
 
 def angle_between(a: Vector, b: Vector) -> Scalar:
-    """Of unit vectors. Small angles keep their digits, which the arc cosine loses."""
+    """The angle of two unit vectors. Small angles keep their digits, which the arc cosine loses."""
     apart, together = a - b, a + b
     return 2.0 * arctangent(sqrt(dot(apart, apart)), sqrt(dot(together, together)))
 

@@ -275,7 +275,7 @@ def jacobian(model: ArmModel, q: Scalars) -> list[list[Scalar]]:
 
 
 def condition_number(model: ArmModel, q: Scalars) -> Doubtful:
-    """Of the Jacobian."""
+    """The Jacobian's."""
     found = condition(jacobian(model, q))
     return Doubtful([found.ratio], lambda: found.doubt)
 

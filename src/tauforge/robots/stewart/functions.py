@@ -250,7 +250,7 @@ def limit_tests(model: PlatformModel, pose: Scalars) -> list[Scalar]:
 
 
 def condition_number(model: PlatformModel, pose: Scalars, characteristic_length: Scalars | None = None) -> Doubtful:
-    """Of H, whose moments may be divided by a length."""
+    """That of H, whose moments may be divided by a length."""
     H = force_matrix(model, pose)
     if characteristic_length is not None:
         scale = 1.0 / characteristic_length[0]
@@ -446,7 +446,7 @@ FUNCTIONS: dict[str, Function] = {
 
 @cache
 def function_table(limits: int) -> FunctionTable:
-    """Of a platform with so many limits of its pose."""
+    """The functions of a platform with so many limits of its pose."""
     if not limits:
         return FUNCTIONS
     return {**FUNCTIONS, "limit_margins": Function(limit_margins, POSE, ((limits,),), quick=False, names=("margins",))}

@@ -62,7 +62,7 @@ def test_radii_and_angles_of_a_ring():
 
 
 def test_joints_in_the_same_direction_have_no_angle():
-    """Of two joints one above the other it is open which one turns to which side."""
+    """It is open which of two joints, one above the other, turns to which side."""
     corners = ring(0.6, 60)
     stacked = corners + np.outer([0, 0, 0.2, 0, 0.2, 0.2], [0, 0, 1])
     platform = tf.StewartPlatform(base_points=ring(0.9, 12), platform_points=stacked, name="stacked")

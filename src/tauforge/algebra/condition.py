@@ -48,7 +48,7 @@ class Extremes(NamedTuple):
 
 
 def condition(rows: Rows) -> Condition:
-    """Of a matrix with any number of rows and columns.
+    """The condition number of a matrix with any number of rows and columns.
 
     Identity: sigma_max / sigma_min.
     """
@@ -60,7 +60,7 @@ def condition(rows: Rows) -> Condition:
 
 
 def extremes(rows: Rows) -> Extremes:
-    """Of a matrix with any number of rows and columns."""
+    """The extreme singular values of a matrix with any number of rows and columns."""
     if min(len(rows), len(rows[0])) == 1:
         entries = [x for row in rows for x in row]
         square = inner(entries, entries)

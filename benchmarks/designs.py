@@ -15,6 +15,7 @@ import os
 import platform
 import resource
 import statistics
+import subprocess
 import tempfile
 import time
 from importlib.metadata import version
@@ -73,8 +74,12 @@ def measured(count: int) -> dict[str, object]:
         processors.append(time.process_time() - processor)
     error = largest_error(rig, designs, values, states)
     assert error < TOLERANCE, error
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=HERE, capture_output=True, text=True, check=False
+    )
     return {
         "date": datetime.date.today().isoformat(),
+        "commit": commit.stdout.strip(),
         "designs": count,
         "states": STATES,
         "measures": MEASURES,

@@ -44,7 +44,7 @@ class MassErrors:
 
 
 def mass_errors_of(robot: Robot) -> MassErrors:
-    """Of all masses and inertias of the robot that are not 0; ModelError where none can vary."""
+    """Errors of all masses and inertias of the robot that are not 0; ModelError where none can vary."""
     own: dict[str, Array] = {}
     for name in robot.varying_fields:
         if name.endswith(ENDINGS) and getattr(robot, name, ()) is not None:

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from support.tolerances import ROUNDING
-from tauforge.units import SPELLINGS, UNITS, known_spelling
+from tauforge.units import SPELLINGS, UNITS, in_si, known_spelling
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,16 @@ def test_every_unit_leads_to_one_that_is_its_own():
 )
 def test_spellings(written, known):
     assert known_spelling(written) == known
+
+
+@pytest.mark.parametrize(
+    ("text", "number", "unit"),
+    [("3", 3.0, ""), (" -2.5e1 ", -25.0, ""), ("20mm", 0.02, "m"), ("1.5 Nm", 1.5, "N m"), (".5rad/s", 0.5, "rad/s")],
+)
+def test_numbers_with_units(text, number, unit):
+    assert in_si(text) == (pytest.approx(number, rel=ROUNDING), unit)
+
+
+@pytest.mark.parametrize("text", ["", "m", "1 furlong", "nan", "1e999", "1,5", "leg 2"])
+def test_texts_that_are_no_numbers(text):
+    assert in_si(text) is None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -110,6 +112,14 @@ def test_the_bytes_do_not_depend_on_blocks_and_threads(tmp_path, name, monkeypat
         stored.append({name: found[name].values.tobytes() for name in found.data_vars})
     assert blocks == 16
     assert all(other == stored[0] for other in stored[1:])
+
+
+def test_a_copy_in_another_process_goes_on(tmp_path):
+    seeds = Axis("seed", [0, 5])
+    run(pickle.loads(pickle.dumps(study_of("planar-2r", seeds))), tmp_path / "s.zarr")
+    assert run(study_of("planar-2r", seeds), tmp_path / "s.zarr").computed == 0
+    with pytest.raises(tf.ModelError, match=r"another sweep: asked.targets is another"):
+        run(study_of("planar-2r", seeds, duration="0.4"), tmp_path / "s.zarr")
 
 
 def test_draws_depend_on_the_seed_alone():

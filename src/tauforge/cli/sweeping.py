@@ -73,9 +73,7 @@ def sweep(
             help="Where --picture holds an axis, or which actuator it draws. It draws up to three axes.",
         ),
     ] = None,
-    threads: Annotated[
-        int | None, typer.Option(min=1, help="Threads of this process. Default: one for every core.")
-    ] = None,
+    threads: Annotated[int | None, typer.Option(min=1, help="Threads of this process. Default: one a core.")] = None,
     workers: Annotated[int | None, typer.Option(min=1, help="Processes of this machine, instead of threads.")] = None,
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="A Dask cluster that runs, such as tcp://10.0.0.5:8786.")
@@ -176,6 +174,9 @@ def _shown_list() -> Any:
     from tauforge.sweeps.ready_studies import STUDIES
 
     yield table("", ("study", "gives", "axes"), [(name, x.words, x.axes) for name, x in STUDIES.items()], texts=3)
+    for name, entry in STUDIES.items():
+        if entry.options:
+            yield table(f"Options of {name}", ("option", "meaning"), list(entry.options.items()), texts=2)
 
 
 def _shown(study: str, done: Outcome, picture: Path | None) -> Any:

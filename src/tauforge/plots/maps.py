@@ -94,7 +94,9 @@ def _draw_codes(canvas: Any, grid: list[Any], figure: Maps) -> None:
     everything = np.concatenate([one.values.ravel() for one in figure.maps])
     found = np.unique(everything[np.isfinite(everything)]).astype(int).tolist()
     known = [*figure.codes, *(code for code in found if code not in figure.codes)]
-    colours = [PALETTE[k % len(PALETTE)] for k in range(len(known))]
+    if len(known) > len(PALETTE):  # not enough colours to keep one for codes that do not occur
+        known = found
+    colours = _colours(len(known))
     norm = BoundaryNorm(np.arange(len(known) + 1) - 0.5, max(2, len(known)))
     for axes, one in zip(grid, figure.maps, strict=True):
         places = np.full(one.values.shape, np.nan)
@@ -105,6 +107,16 @@ def _draw_codes(canvas: Any, grid: list[Any], figure: Maps) -> None:
     if not np.isfinite(everything).all():
         entries[figure.missing] = MISSING
     _legend(canvas, entries)
+
+
+def _colours(count: int) -> list[str]:
+    """So many colours that differ: those of lines while there are enough, else evenly spaced ones."""
+    import matplotlib
+    from matplotlib.colors import to_hex
+
+    if count <= len(PALETTE):
+        return list(PALETTE[:count])
+    return [to_hex(colour) for colour in matplotlib.colormaps["turbo"](np.linspace(0.05, 0.95, count))]
 
 
 def _fill(axes: Any, figure: Maps, one: Map, values: Array, colours: Any, norm: Any) -> Any:

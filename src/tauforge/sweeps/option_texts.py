@@ -43,6 +43,11 @@ def numbers_option(options: Mapping[str, str], name: str, units: Sequence[str]) 
     return np.array(found)
 
 
+def point_option(options: Mapping[str, str], name: str) -> Array:
+    """(3,) m; the origin where the option is not given."""
+    return numbers_option(options, name, ["m"] * 3) if name in options else np.zeros(3)
+
+
 def check_values(axes: Iterable[Axis], name: str, holds: Callable[[Array], Array], words: str) -> None:
     """ModelError where an axis of this name has values that do not hold. words: what they must be, such as ">= 0"."""
     for axis in axes:

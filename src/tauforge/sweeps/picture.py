@@ -36,9 +36,8 @@ def plot(
     partial: whether blocks may be missing, as in `open_dataset`
 
     One axis gives a line, or a line for every actuator. Two axes give filled colours, the first axis to the right; the
-    codes of an integer have a legend. Three axes give up to six panels, evenly spaced along the third. Where an
-    axis is longer, 600 values are drawn, evenly spaced, and no more is kept in memory. Where there are more axes, `at`
-    must hold some.
+    codes of an integer have a legend. Three axes give up to six panels, evenly spaced along the third. A longer axis is
+    drawn at 600 evenly spaced values, and no more is kept in memory. If there are more axes, `at` must hold some.
     """
     found = shown(dataset_of(store, partial), result, at or {}, MOST)
     lines = len(found.dimensions) == 1 or (len(found.dimensions) == 2 and not found.dimensions[1].axis)

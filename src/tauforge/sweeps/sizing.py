@@ -16,7 +16,7 @@ from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
 from tauforge.sweeps.axes import Axis, with_units
 from tauforge.sweeps.motions import Sampled, motions_of, sampled
-from tauforge.sweeps.option_texts import check_values, common_unit, numbers_option
+from tauforge.sweeps.option_texts import check_values, common_unit, point_option
 from tauforge.sweeps.over_time import largest_size, root_mean_square, shares_of_time
 from tauforge.sweeps.study import Result, Study
 
@@ -105,7 +105,7 @@ def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: 
     checked = with_units(axes, AXES)
     motions = motions_of(robot, at, options)
     _check(robot, checked, len(motions))
-    com = numbers_option(options, "com", ["m"] * 3) if "com" in options else np.zeros(3)
+    com = point_option(options, "com")
     samples = tuple(sampled(motion) for motion in motions.values())
     compute = SizingDemands(robot, samples, com)
     check_actuator_motion(compute, robot)

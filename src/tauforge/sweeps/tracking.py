@@ -17,7 +17,7 @@ from tauforge.sweeps.axes import Axis, with_units
 from tauforge.sweeps.held_targets import HeldTargets, held_targets
 from tauforge.sweeps.mass_errors import MassErrors, mass_errors_of
 from tauforge.sweeps.motions import motions_of
-from tauforge.sweeps.option_texts import check_values, common_unit, number_option, numbers_option, positive_option
+from tauforge.sweeps.option_texts import check_values, common_unit, number_option, point_option, positive_option
 from tauforge.sweeps.over_time import largest_size, root_mean_square, shares_of_time
 from tauforge.sweeps.study import Result, Study
 
@@ -115,7 +115,7 @@ def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: 
     motions = motions_of(mine, at, options)
     if len(motions) > 1:
         raise ModelError(f"expected one motion, got {len(motions)}", field="option motions")
-    com = numbers_option(options, "com", ["m"] * 3) if "com" in options else np.zeros(3)
+    com = point_option(options, "com")
     (motion,) = motions.values()
     targets = held_targets(motion, period)
     names, held = [axis.name for axis in checked], {"spread": spread, "frequency": frequency}

@@ -75,7 +75,7 @@ def test_the_list_of_studies():
         (("holding-forces", "box"), "--output: it is missing"),
         (("holding-forces",), "ROBOT: it is missing"),
         ((), "STUDY: it is missing"),
-        (("workspace", "box", "-o", "s"), "no study is called 'workspace'"),
+        (("workroom", "box", "-o", "s"), "no study is called 'workroom'"),
         (("holding-forces", "nobody", "-o", "s"), "no robot named 'nobody' in the catalogue"),
         (("holding-forces", "box", "-o", "s"), "axis: a sweep needs an axis"),
         (("holding-forces", "box", "-o", "s", "--axis", "x=0:1:0"), "axis x: the axis has zero points"),

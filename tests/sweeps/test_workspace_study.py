@@ -83,8 +83,8 @@ def test_a_platform_without_masses_has_no_forces():
 
 BAD = {
     "forces": ("maybe", r"option forces: expected yes or no, got 'maybe'"),
-    "condition": ("-1", r"option condition: expected a number >= 0, got '-1'"),
-    "payload": ("heavy", r"option payload: expected a number >= 0, got 'heavy'"),
+    "condition": ("-1", r"option condition: expected a number >= 1, got -1"),
+    "payload": ("heavy", r"option payload: expected a number in kg, got 'heavy'"),
     "quantities": ("weight", r"unknown quantity 'weight'"),
     "colour": ("red", r"workspace has no option 'colour'"),
 }
@@ -95,6 +95,16 @@ def test_bad_options(name):
     value, message = BAD[name]
     with pytest.raises(tf.ModelError, match=message):
         ready_study("workspace", RIG, AXES, options={name: value})
+
+
+def test_a_payload_that_nothing_depends_on_and_one_that_limits_depend_on():
+    heavy, free = {"quantities": "limit", "payload": "1e6kg"}, RIG.replace(force_limit=None)
+    study = ready_study("workspace", RIG, [Axis("z", [1.0, 1.05])], options=heavy)
+    assert (study.compute({"z": np.array([1.0, 1.05])})["limit"] > 0).all()
+    with pytest.raises(tf.ModelError, match=r"payload: nothing that is asked depends on it"):
+        ready_study("workspace", free, [Axis("z", [1.0])], options=heavy)
+    with pytest.raises(tf.ModelError, match=r"option payload: it is an axis, too"):
+        ready_study("workspace", RIG, [Axis("payload", [0.0, 1.0])], options={"payload": "5"})
 
 
 def test_bad_axes():

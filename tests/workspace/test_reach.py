@@ -235,3 +235,21 @@ def test_bad_input(rig):
         polar(rig, rays=0)
     with pytest.raises(tf.UnsupportedFeatureError, match="positions of puma560 are not poses"):
         surface(tf.load("puma560"))
+
+
+@pytest.mark.parametrize("before", [1e-4, 5e-4, 1e-3, 3e-3])
+def test_a_thin_zone_right_beside_home(before):
+    """Legs that touch on a millimetre of the way, less than a step from home."""
+    wide = np.pi - 1e-4
+    rig = tf.load("motion-rig").replace(stroke=(0.05, 9.0), cone_angles=(wide, wide), force_limit=None, leg_radius=5e-5)
+    x, finest = np.linspace(-0.02, 0.01, 15_001, retstep=True)
+    ways = np.tile([-0.4978099, 0.5924649, 0.9770011, 0.1607469, 1.0105912, -0.7061399], (len(x), 1))
+    ways[:, 0] += x
+    touching = np.asarray(rig.within_limits(ways).clearance) < 0
+    first = touching.argmax()
+    assert 0 < touching.sum() * finest < 3e-3
+    home = ways[first].copy()
+    home[0] -= before
+    end = reach(rig, home, directions="x").end("x")
+    assert "touch" in end.limit
+    assert abs(end.distance - before) < 2 * finest

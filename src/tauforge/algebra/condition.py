@@ -3,7 +3,7 @@
 Householder reflections make the matrix bidiagonal, B. Its smallest and largest singular values are found one by one as
 extreme eigenvalues of B^T B, in a fixed number of Laguerre's steps. B^T B itself is never formed: the stationary
 qd recurrence (Parlett 1995) takes the squares of B's entries and loses no digits of small singular values. The squares
-must not underflow: entries are to be of a size between 1e-100 and 1e18.
+must not underflow: entries are to be of a size between 1e-40 and 1e18.
 
 Laguerre's step for a polynomial of degree n comes from outside and never passes the first root. All but the first take
 the degree to be 2: they are exact where two roots are near and the others far, so that two equal singular values, which

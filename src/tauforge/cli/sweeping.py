@@ -156,6 +156,8 @@ def _checked_picture(asked: Study, picture: Path | None, drawn: str | None, slic
             raise bad(option, "it needs a file: give --picture FILE")
         return {}
     check_ending(picture)
+    if not picture.absolute().parent.is_dir():
+        raise bad("--picture", f"the folder of {one_line(str(picture))} does not exist")
     names = [x.name for x in asked.results]
     if drawn is not None and drawn not in names:
         raise bad("--result", f"{asked.name} has no result {drawn!r}; the results are {', '.join(names)}")

@@ -110,8 +110,9 @@ def at_positions(
     Source: Gosselin 1990, Stiffness mapping for parallel manipulators; El-Khasawneh & Ferreira 1999, Computation of
     stiffness and stiffness bounds for parallel link manipulators: the extreme eigenvalues are the bounds.
 
-    Identity: `limit_margins`, `condition` and `holding_forces` of the `replace`d robot, row by row. "limit" is float,
-    NaN where a position is not finite; the codes are those of `codes`.
+    Identity: `limit_margins`, `condition` and `holding_forces` of the `replace`d robot, row by row. At a singular
+    position, where the latter has no answer, forces are huge or NaN. "limit" is float, NaN where a position is not
+    finite; the codes are those of `codes`.
     """
     wanted = check_quantities(robot, quantities, forces=forces, condition=largest_condition is not None)
     judged = "limit" in wanted and largest_condition is not None
@@ -142,7 +143,7 @@ def check_quantities(
     robot: Robot, quantities: Sequence[str], *, forces: bool = False, condition: bool = False
 ) -> tuple[str, ...]:
     """The names as a tuple, if the robot has all of them."""
-    names = (quantities,) if isinstance(quantities, str) else tuple(quantities)
+    names = (quantities,) if isinstance(quantities, str) else tuple(dict.fromkeys(quantities))
     for name in names:
         if name not in QUANTITIES:
             raise UnsupportedFeatureError(

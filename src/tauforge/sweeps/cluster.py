@@ -48,6 +48,8 @@ def connected(scheduler: str) -> Iterator[Client]:
     with sweeps_extra():
         from distributed import Client
     try:
+        if not scheduler.strip():  # Dask would start a cluster of its own
+            raise ValueError("the address is empty")
         client = Client(scheduler, timeout=PATIENCE, set_as_default=False)
     except (OSError, ValueError, TimeoutError) as error:
         raise ModelError(

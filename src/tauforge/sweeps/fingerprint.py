@@ -7,9 +7,10 @@ import enum
 import functools
 import hashlib
 import json
+import sys
 from collections.abc import Mapping, Set
 from pathlib import PurePath
-from types import CodeType, FunctionType, MethodType
+from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from tauforge.robots.robot import Robot
 
 WORDS = ("sources", "known_exceptions")  # of a robot: where its numbers come from, which changes no result
 SHOWN = 40  # characters of JSON up to which a value is kept as it is
+LIBRARIES = ("tauforge", "numpy", "builtins")
 
 
 def described(value: Any) -> dict[str, Any]:
@@ -26,7 +28,7 @@ def described(value: Any) -> dict[str, Any]:
     if isinstance(value, FunctionType | MethodType | functools.partial):
         return {"function": _short(value)}
     kind = type(value)
-    return {"kind": f"{kind.__module__}.{kind.__qualname__}"} | {
+    return {"kind": f"{kind.__module__}.{kind.__qualname__}", **_code(kind)} | {
         name: _robot(held) if isinstance(held, Robot) else _short(held) for name, held in _fields(value).items()
     }
 
@@ -60,7 +62,12 @@ def digest(value: Any) -> str:
 
 def _robot(robot: Robot) -> dict[str, Any]:
     kept = {name: _short(value) for name, value in _fields(robot).items() if name not in WORDS}
-    return {"kind": type(robot).__qualname__, **kept}
+    return {"kind": type(robot).__qualname__, **_code(type(robot)), **kept}
+
+
+def _code(kind: type) -> dict[str, str]:
+    """A digest of what somebody wrote for a class that no version stands for."""
+    return {} if _is_of_library(kind.__module__) else {"code": digest(kind)}
 
 
 def _short(value: Any) -> Any:
@@ -84,6 +91,9 @@ def _fields(value: Any) -> dict[str, Any]:
 def _feed(into: Any, value: Any, above: tuple[int, ...]) -> None:
     """Adds a value: its kind, its length and its contents, so that no two different values give the same bytes."""
     if id(value) in above:
+        if isinstance(value, type | FunctionType):  # functions and classes may name themselves and each other
+            into.update(f"<again {value.__qualname__}>".encode())
+            return
         raise _undescribed(value, "it contains itself")
 
     def add(kind: str, *parts: Any) -> None:
@@ -118,6 +128,10 @@ def _feed(into: Any, value: Any, above: tuple[int, ...]) -> None:
             add("sequence", *value)
         case type():
             put("type", f"{value.__module__}.{value.__qualname__}".encode())
+            if not _is_of_library(value.__module__):
+                add("written", *(part for base in value.__mro__ for part in _written(base)))
+        case ModuleType():
+            put("module", value.__name__.encode())
         case functools.partial():
             add("partial", value.func, value.args, value.keywords)
         case MethodType():
@@ -125,12 +139,48 @@ def _feed(into: Any, value: Any, above: tuple[int, ...]) -> None:
         case FunctionType():
             cells = tuple(cell.cell_contents for cell in value.__closure__ or ())
             add("function", value.__qualname__, value.__code__, value.__defaults__, value.__kwdefaults__, cells)
+            if not _is_of_library(value.__module__):
+                add("globals", *(part for pair in _globals(value) for part in pair))
         case CodeType():
             add("code", value.co_code, value.co_consts, value.co_names)
         case _ if hasattr(value, "__dict__") or dataclasses.is_dataclass(value):
             add("object", type(value), _fields(value))
         case _:
             raise _undescribed(value, f"a {type(value).__name__}")
+
+
+def _is_of_library(module: str) -> bool:
+    """Whether a version says what is in it: ours, NumPy's and Python's own, which a store has in its description."""
+    root = module.partition(".")[0]
+    return root in LIBRARIES or (root in sys.stdlib_module_names and root != "__main__")
+
+
+def _written(cls: type) -> list[Any]:
+    """The functions that somebody wrote for a class, by name; dataclasses add others, which follow from its fields."""
+    if _is_of_library(cls.__module__):
+        return []
+    found = []
+    for name, value in sorted(vars(cls).items()):
+        plain = value.fget if isinstance(value, property) else getattr(value, "__func__", value)
+        if isinstance(plain, FunctionType) and plain.__code__.co_filename != "<string>":
+            found += [name, plain]
+    return found
+
+
+def _globals(function: FunctionType) -> list[tuple[str, Any]]:
+    """What a function and those inside it name of their module; things of libraries by their own names."""
+    found, codes = set(), [function.__code__]
+    while codes:
+        code = codes.pop()
+        found |= set(code.co_names)
+        codes += [part for part in code.co_consts if isinstance(part, CodeType)]
+    named = []
+    for name in sorted(found & function.__globals__.keys()):
+        value = function.__globals__[name]
+        module = getattr(value, "__module__", None) or type(value).__module__
+        callable_of_library = callable(value) and _is_of_library(str(module))
+        named.append((name, f"{module}.{name}" if callable_of_library else value))
+    return named
 
 
 def _undescribed(value: Any, why: str) -> ModelError:

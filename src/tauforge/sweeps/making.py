@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import glob
+import re
 import secrets
 import shutil
 import warnings
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tauforge._version import __version__
+from tauforge.errors import ModelError
 from tauforge.files import reach_disk
 from tauforge.sweeps.description import (
     DIGEST,
@@ -24,10 +25,11 @@ from tauforge.sweeps.description import (
 )
 from tauforge.sweeps.extra import sweeps_extra
 from tauforge.sweeps.grid import Grid
-from tauforge.sweeps.metadata import root_metadata
+from tauforge.sweeps.metadata import FILE, root_metadata
 from tauforge.sweeps.study import LEDGER, Result, Study
 
 VERSIONS = ("numpy", "zarr", "numcodecs")
+PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # what Zarr had not renamed yet
 
 
 def make_store(path: Path, study: Study, grid: Grid, command: str | None) -> None:
@@ -49,14 +51,21 @@ def make_store(path: Path, study: Study, grid: Grid, command: str | None) -> Non
 
 def remove_leftovers(path: Path) -> None:
     """Folders of processes that were killed while they made or removed a store at this path, and half files in it."""
-    for left in path.parent.glob(f".{glob.escape(path.name)}.*.tmp"):
-        shutil.rmtree(left, ignore_errors=True)
-    for left in path.rglob("*.partial"):  # what Zarr had not renamed yet
-        left.unlink(missing_ok=True)
+    ours = re.compile(re.escape(f".{path.name}.") + r"[0-9a-f]{12}\.tmp")
+    for left in path.parent.iterdir():
+        if ours.fullmatch(left.name):
+            shutil.rmtree(left, ignore_errors=True)
+    for left in path.rglob("*.partial"):
+        if PARTIAL.search(left.name):
+            left.unlink(missing_ok=True)
 
 
 def remove_store(path: Path) -> None:
-    """Removes it from its name in one step, then from the disk."""
+    """Removes it from its name in one step, then from the disk; ModelError if the folder holds something else, too."""
+    foreign = [x.name for x in path.iterdir() if x.name != FILE and not (x / FILE).is_file() and x.name != LEDGER]
+    if foreign:
+        names = ", ".join(sorted(foreign))
+        raise ModelError(f"beside the sweep the folder holds {names}", file=path, remedy="Move it elsewhere first")
     aside = path.with_name(f".{path.name}.{secrets.token_hex(6)}.tmp")
     path.rename(aside)
     shutil.rmtree(aside)

@@ -57,7 +57,8 @@ def is_sweep(path: Path) -> bool:
     if not entries:
         return False
     root = root_metadata(path)
-    if MARK in root.get("attributes", {}):
+    attributes = root.get("attributes")
+    if isinstance(attributes, dict) and MARK in attributes:
         return True
     if root:
         what = "is a Zarr group, and no sweep wrote it"

@@ -19,6 +19,7 @@ def locked(file: Path, store: Path) -> Iterator[None]:
 
     Where the file system knows no locks there is none: two processes then compute blocks twice, and write the same.
     """
+    file.parent.mkdir(parents=True, exist_ok=True)  # of a damaged store it may be gone
     handle = os.open(file, os.O_RDWR | os.O_CREAT, 0o666)
     try:
         if not _taken(handle) or not _is(file, handle):  # another one may have put a new store in its place

@@ -13,6 +13,7 @@ from tauforge.robots.at_positions import QUANTITIES, UNKNOWN, at_positions, chec
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
 from tauforge.sweeps.axes import Axis
+from tauforge.sweeps.option_texts import common_unit, number_option
 from tauforge.sweeps.positions import Positions, positions_and_axes
 from tauforge.sweeps.study import Result, Study
 
@@ -65,18 +66,26 @@ class AtPositions:
 
 def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
     positions, checked = positions_and_axes(robot, axes, at, PAYLOAD)
-    payload = _number(options, "payload", 0.0) or 0.0
-    largest_condition = _number(options, "condition", None)
+    payload = number_option(options, "payload", "kg", 0.0)
+    swept = any(axis.name == "payload" for axis in checked)
+    if swept and "payload" in options:
+        raise ModelError("it is an axis, too", field="option payload", remedy="Give one of them")
     masses = next((axis.values for axis in checked if axis.name == "payload"), np.array([payload]))
     if (masses < 0).any():
         raise ModelError(f"expected kg >= 0, got {masses.min():g}", field="payload")
+    largest_condition = number_option(options, "condition", "", 1.0) if "condition" in options else None
+    if largest_condition is not None and largest_condition < 1:
+        raise ModelError(f"expected a number >= 1, got {largest_condition:g}", field="option condition")
     quantities = available(robot, options.get("quantities"))
-    limited, weighed = bool(np.isfinite(robot.max_forces).any()), "force" in quantities
-    forces = _yes(options, "forces", default=limited and weighed)
+    limited = bool(np.isfinite(robot.max_forces).any()) and "force" in available(robot, None)
+    forces = _yes(options, "forces", default=limited)
     check_quantities(robot, quantities, forces=forces, condition=largest_condition is not None)
+    weighed = (forces and "limit" in quantities) or any(name.startswith("force") for name in quantities)
+    if (masses > 0).any() and not weighed:
+        raise ModelError("nothing that is asked depends on it", field="payload", remedy="Add force to the quantities")
     named = codes(robot, forces=forces, condition=largest_condition is not None)
     judged = {"forces": forces, "condition": largest_condition, "payload": payload}
-    units = " or ".join(sorted({actuator.unit for actuator in robot.actuators}))
+    units = common_unit(actuator.unit for actuator in robot.actuators)
     results = tuple(
         Result(
             name,
@@ -110,18 +119,6 @@ def available(robot: Robot, wanted: str | None) -> tuple[str, ...]:
         except ModelError:
             continue
     return tuple(found)
-
-
-def _number(options: Mapping[str, str], name: str, default: float | None) -> float | None:
-    if name not in options:
-        return default
-    try:
-        value = float(options[name])
-    except ValueError:
-        value = np.nan
-    if not 0 <= value < np.inf:
-        raise ModelError(f"expected a number >= 0, got {options[name]!r}", field=f"option {name}")
-    return value
 
 
 def _yes(options: Mapping[str, str], name: str, *, default: bool) -> bool:

@@ -102,7 +102,15 @@ def _bracketed(rules: Rules, rays: Rays) -> tuple[Array, Array]:
     count = len(rays.along)
     low, high = np.zeros(count), np.full(count, np.inf)
     steps = np.ceil(rays.farthest / rays.step).astype(int)
-    open_rows, start = np.arange(count), 0
+    # finely beside home, where no sample before tells of a minimum
+    first = np.minimum(rays.step, rays.farthest)[:, None] * np.linspace(0.0, 1.0, FINER + 1)
+    for rows in np.array_split(np.arange(count), max(1, first.size // BLOCK)):
+        beyond = rules.codes(rays.at(first[rows], rows)) != 0
+        ended = np.flatnonzero(beyond.any(axis=1))
+        place = beyond.argmax(axis=1)[ended]
+        low[rows[ended]] = first[rows[ended], np.maximum(place - 1, 0)]
+        high[rows[ended]] = first[rows[ended], place]
+    open_rows, start = np.flatnonzero(np.isinf(high)), 0
     while len(open_rows):
         numbers = np.arange(start, start + AT_ONCE + 2)  # one on each side is shared with the neighbouring looks
         for rows in np.array_split(open_rows, max(1, len(open_rows) * len(numbers) // BLOCK)):

@@ -33,7 +33,6 @@ CORES = {
     "bias_wrench": [(6,)],
     "energy": [(), ()],
 }
-FLOAT64_ALWAYS = ("condition_number", "within_limits")  # judgements, not quantities of the motion
 PLATFORM = random_platform(np.random.default_rng(1))
 SEVERAL = [name for name, arguments in calls(PLATFORM, np.random.default_rng(0)).items() if len(arguments) > 1]
 Z = np.eye(6)[2]
@@ -92,10 +91,9 @@ def test_float32_stays(method, shape):
     got = parts(getattr(PLATFORM, method)(*arguments))
     wide = parts(getattr(PLATFORM, method)(*(a.astype(float) for a in arguments)))
     mixed = parts(getattr(PLATFORM, method)(arguments[0].astype(float), *arguments[1:]))
-    kind = np.float64 if method in FLOAT64_ALWAYS else np.float32
     for single, double, both, core in zip(got, wide, mixed, CORES[method], strict=True):
         if single.dtype.kind == "f":
-            assert single.dtype == kind
+            assert single.dtype == np.float32
             assert double.dtype == both.dtype == np.float64
         columns = [x if core else x[..., None] for x in (single, double)]
         assert error(*columns, core=max(1, len(core))) < 30 * SINGLE  # solves and cancellation among them

@@ -28,6 +28,8 @@ from .kernels.cpu.threads import get_threads, set_threads
 from .pictures import animate, plot
 from .robots.base_motion import BaseMotion
 from .robots.loading import catalogue, load, loads
+from .robots.mechanism.mechanism import Mechanism
+from .robots.mechanism.parts import Body, Cylinder, Free, Hinge, Planar, Slider, Spherical, Spring, Universal, Weld
 from .robots.model_names import FORMULATIONS, STEWART_MODELS
 from .robots.payload import Payload
 from .robots.serial.joint import Joint
@@ -50,13 +52,19 @@ __all__ = [
     "FORMULATIONS",
     "STEWART_MODELS",
     "BaseMotion",
+    "Body",
     "ConvergenceError",
+    "Cylinder",
     "DivergenceError",
     "EnergyDriftWarning",
+    "Free",
+    "Hinge",
     "Joint",
     "Linearisation",
+    "Mechanism",
     "ModelError",
     "Payload",
+    "Planar",
     "Recording",
     "Rollout",
     "RolloutGradient",
@@ -67,13 +75,18 @@ __all__ = [
     "ShapeError",
     "SingularityError",
     "SingularityWarning",
+    "Slider",
+    "Spherical",
+    "Spring",
     "StewartPlatform",
     "StiffFrictionWarning",
     "SweepError",
     "TauforgeError",
+    "Universal",
     "UnphysicalInertiaWarning",
     "UnsupportedFeatureError",
     "Viewer",
+    "Weld",
     "analysis",
     "animate",
     "catalogue",

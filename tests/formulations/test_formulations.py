@@ -27,12 +27,14 @@ from tauforge.analysis.comparison import compare
 from tauforge.analysis.identifiability import base_parameters
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial import FORMULATIONS as TEXTS
-from tauforge.formulations.serial import composite_inertia, lagrange_euler, orthogonal_complement, strobing
+from tauforge.formulations.serial import lagrange_euler, orthogonal_complement, strobing
 from tauforge.formulations.serial.frame_choice import aligned, placed
 from tauforge.formulations.serial.joint_frames import cheapest_chain, inverse_dynamics_of
 from tauforge.formulations.serial.kinematics import tool_frame
 from tauforge.formulations.serial.parameters import base_at_rest
-from tauforge.formulations.serial.regrouping import in_joint_frames, nearly, regrouped
+from tauforge.formulations.serial.regrouping import in_joint_frames, regrouped
+from tauforge.formulations.trees import composite_inertia
+from tauforge.formulations.trees.regrouping import nearly
 
 REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "serial_6R.json").read_text())["arm"]
 

@@ -12,8 +12,7 @@ import pytest
 PATCHES = {
     "nothing": "",
     "a function": (
-        "from tauforge.formulations.serial import friction\n"
-        "friction.friction_forces = lambda drives, qd, speed: mine(None, qd)"
+        "from tauforge.formulations import drives\ndrives.friction_forces = lambda drives, qd, speed: mine(None, qd)"
     ),
     "a wrapper": (
         "import functools\nfrom tauforge.robots.serial import functions\n"

@@ -25,7 +25,8 @@ from tauforge.analysis import published_counts as published
 from tauforge.analysis.comparison import random_states, row_errors
 from tauforge.analysis.complexity import general_operation_count
 from tauforge.formulations.serial import FORMULATIONS, modified_newton_euler, orthogonal_complement, outward_inward
-from tauforge.formulations.serial.parameters import BaseState, moving_base
+from tauforge.formulations.serial.parameters import moving_base
+from tauforge.formulations.trees.recursion import BaseState
 from tauforge.studies import misprints as trials
 from tauforge.studies import random_arms
 from tauforge.studies.angeles import algorithm_counts, complement, prismatic

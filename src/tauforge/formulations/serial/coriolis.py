@@ -15,10 +15,8 @@ from tauforge.algebra.inertias import second_moments
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Vector, cross, dot, outer, skew
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
-from tauforge.formulations.serial.joint_frames import Motion, passed_inward
-from tauforge.formulations.serial.kinematics import joint_rotation, joint_travel
-from tauforge.formulations.serial.parameters import BaseState
-from tauforge.formulations.serial.regrouping import JointFrame
+from tauforge.formulations.trees.frames import JointFrame, placement
+from tauforge.formulations.trees.recursion import BaseState, Motion, passed_inward
 
 BASE_WITHOUT_GRAVITY = BaseState(ZERO, ZERO, ZERO)
 
@@ -40,14 +38,14 @@ def polar_outward(
 ) -> list[Motion]:
     """Accelerations of the joint frames whose velocity parts are bilinear in qd and qd_ref.
 
-    Identity: with qd_ref = qd equals `joint_frames.outward`, for a base that does not turn.
+    Identity: with qd_ref = qd equals `recursion.outward`, for a base that does not turn.
     """
     omega = omega_ref = ZERO
     alpha, a = base.alpha, base.a
     U = polar_acceleration_matrix(omega, omega_ref, alpha)
     motions = []
     for i, frame in enumerate(frames):
-        turn, travel = joint_rotation(frame.joint, q[i]), joint_travel(frame.joint, q[i])
+        turn, travel = placement(frame, [q[i]])
         R, p = frame.before
         a = turn.T @ (R.T @ (a + U @ p))
         omega, omega_ref, alpha = (turn.T @ (R.T @ v) for v in (omega, omega_ref, alpha))

@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, ZERO, cross, dot
+from tauforge.formulations.drives import DriveParameters, reflected_inertia
 from tauforge.formulations.serial.kinematics import link_displacement, link_frames, link_transform
-from tauforge.formulations.serial.parameters import ArmParameters, DriveParameters, reflected_inertia
+from tauforge.formulations.serial.parameters import ArmParameters
 
 
 def kinetic_energy(

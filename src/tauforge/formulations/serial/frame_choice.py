@@ -30,27 +30,12 @@ from tauforge.algebra.vectors import (
 )
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
-from tauforge.formulations.serial.regrouping import ROUNDING, Chain, JointFrame
+from tauforge.formulations.serial.regrouping import Chain
+from tauforge.formulations.trees.alignment import split_z_x_z
+from tauforge.formulations.trees.frames import JointFrame
+from tauforge.formulations.trees.regrouping import ROUNDING
 
-SMALLEST_SINE = 1e-15  # of a twist between axes that are not parallel
 SMALLEST_SLIDING_SINE = 0.3  # between flatter axes the common normal is too far off: a payload would lose digits there
-
-
-def split_z_x_z(R: Matrix, p: Vector) -> tuple[float, float, float]:
-    """beta, alpha, gamma with R = Rot(z, beta) Rot(x, alpha) Rot(z, gamma).
-
-    Between parallel axes beta is free: it points x along the displacement p.
-    """
-    sine = math.hypot(R[0, 2], R[1, 2])
-    if sine <= SMALLEST_SINE:
-        alpha = 0.0 if R[2, 2] > 0 else math.pi
-        beta = 0.0 if is_zero(p.y) else math.atan2(p.y, p.x)
-    else:
-        alpha, beta = math.atan2(sine, R[2, 2]), math.atan2(R[0, 2], -R[1, 2])
-        if abs(beta) > math.pi / 2:  # the other branch of the same rotation: a DH arm keeps its own twists
-            alpha, beta = -alpha, beta - math.copysign(math.pi, beta)
-    rest = rotation_about_x(-alpha).times(rotation_about_z(-beta)).times(R)
-    return beta, alpha, math.atan2(rest[1, 0], rest[0, 0])
 
 
 def turned_body(body: BodyParameters, R: Matrix) -> BodyParameters:

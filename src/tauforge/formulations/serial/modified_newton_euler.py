@@ -18,7 +18,8 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, cross, dot
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial.kinematics import axis_in_link, link_displacement, link_transform
-from tauforge.formulations.serial.parameters import ArmParameters, BaseState, base_at_rest
+from tauforge.formulations.serial.parameters import ArmParameters, base_at_rest
+from tauforge.formulations.trees.recursion import BaseState
 
 
 def inverse_dynamics(

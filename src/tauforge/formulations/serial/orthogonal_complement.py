@@ -18,7 +18,8 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Vector, cross, dot, skew
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.serial.kinematics import link_transform
-from tauforge.formulations.serial.parameters import ArmParameters, BaseState, base_at_rest
+from tauforge.formulations.serial.parameters import ArmParameters, base_at_rest
+from tauforge.formulations.trees.recursion import BaseState
 
 
 class Twist(NamedTuple):

@@ -18,7 +18,8 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, ZERO, Matrix, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, BodyParameters, Wrench
 from tauforge.formulations.serial.kinematics import into_link, joint_rotation, joint_travel, out_of_link
-from tauforge.formulations.serial.parameters import ArmParameters, BaseState, JointParameters, base_at_rest
+from tauforge.formulations.serial.parameters import ArmParameters, JointParameters, base_at_rest
+from tauforge.formulations.trees.recursion import BaseState
 
 
 class MassCentre(NamedTuple):

@@ -11,28 +11,18 @@ Standard DH has C_i = Trans(z, d) Trans(x, a) Rot(x, alpha); any serial chain fi
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Transform, Vector, cross
 from tauforge.formulations.bodies import BodyParameters, heavier
+from tauforge.formulations.trees.recursion import BaseState
 
 
 class JointParameters(NamedTuple):
     revolute: bool
     offset: Scalar  # rad or m, added to q
     constant: Transform  # C_i: frame i seen from the moved joint axes
-
-
-class DriveParameters(NamedTuple):
-    """Motor-side parameters of one joint; the gear ratio G converts them to the joint side."""
-
-    viscous: Scalar
-    coulomb_plus: Scalar
-    coulomb_minus: Scalar
-    motor_inertia: Scalar
-    gear_ratio: Scalar
 
 
 class ArmParameters(NamedTuple):
@@ -46,14 +36,6 @@ class ArmParameters(NamedTuple):
     @property
     def n(self) -> int:
         return len(self.joints)
-
-
-class BaseState(NamedTuple):
-    """Motion of frame 0, in frame-0 axes: omega_0, alpha_0, and a_0, the acceleration of its origin less gravity."""
-
-    omega: Vector
-    alpha: Vector
-    a: Vector
 
 
 def base_at_rest(arm: ArmParameters) -> BaseState:
@@ -80,13 +62,3 @@ def with_payload(arm: ArmParameters, payload: BodyParameters) -> ArmParameters:
     Identity: every dynamic quantity of the result equals that of an arm whose last body was built with both masses.
     """
     return arm._replace(bodies=(*arm.bodies[:-1], heavier(arm.bodies[-1], payload, arm.tool)))
-
-
-def reflected_inertia(drive: DriveParameters) -> Scalar:
-    """J_m G^2: the rotor's inertia, reflected to the joint."""
-    return drive.motor_inertia * (drive.gear_ratio * drive.gear_ratio)
-
-
-def rotor_forces(drives: Sequence[DriveParameters], qdd: Sequence[Scalar]) -> list[Scalar]:
-    """J_m G^2 qdd, the torque that speeds up the rotors."""
-    return [reflected_inertia(drive) * acceleration for drive, acceleration in zip(drives, qdd, strict=True)]

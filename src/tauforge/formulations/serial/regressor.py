@@ -15,9 +15,8 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_X, E_Y, E_Z, ZERO, Matrix, Transform, Vector, cross, outer
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial.coriolis import polar_outward
-from tauforge.formulations.serial.joint_frames import passed_inward
-from tauforge.formulations.serial.parameters import BaseState
-from tauforge.formulations.serial.regrouping import JointFrame
+from tauforge.formulations.trees.frames import JointFrame
+from tauforge.formulations.trees.recursion import BaseState, passed_inward
 
 UNIT_VECTORS = (E_X, E_Y, E_Z)
 UNIT_INERTIAS = tuple(

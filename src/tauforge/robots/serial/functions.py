@@ -17,31 +17,30 @@ from tauforge.algebra.linear import factored, inverse, solved
 from tauforge.algebra.scalars import Scalar, absolute
 from tauforge.algebra.vectors import Matrix, Transform, Vector, cross
 from tauforge.arrays import Array
+from tauforge.formulations import drives
 from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
+from tauforge.formulations.drives import reflected_inertia, rotor_forces
 from tauforge.formulations.serial import (
     DEFAULT_FORMULATION,
     FIXED_BASE_ONLY,
     FORMULATIONS,
-    composite_inertia,
     coriolis,
     kinematics,
     levenberg_marquardt,
     newton_euler,
 )
 from tauforge.formulations.serial import energy as energies
-from tauforge.formulations.serial import friction as frictions
 from tauforge.formulations.serial import regressor as regressors
 from tauforge.formulations.serial.joint_frames import inverse_dynamics_of
 from tauforge.formulations.serial.parameters import (
     ArmParameters,
-    BaseState,
     base_at_rest,
     moving_base,
-    reflected_inertia,
-    rotor_forces,
     with_payload,
 )
 from tauforge.formulations.serial.regrouping import Chain, carrying, in_joint_frames
+from tauforge.formulations.trees import composite_inertia
+from tauforge.formulations.trees.recursion import BaseState
 from tauforge.robots.condition import by_singular_values
 from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Doubtful, Function, FunctionTable, Guard, Verdict
 from tauforge.robots.serial import large_arms
@@ -118,7 +117,7 @@ def gravity_forces(model: ArmModel, q: Scalars, **loads: Any) -> list[Scalar]:
 
 
 def friction_forces(model: ArmModel, qd: Scalars) -> list[Scalar]:
-    return frictions.friction_forces(model.drives, qd, model.coulomb_speed)
+    return drives.friction_forces(model.drives, qd, model.coulomb_speed)
 
 
 def with_load(chain: Chain, model: ArmModel, payload: Scalars | None) -> Chain:

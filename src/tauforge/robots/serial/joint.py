@@ -7,7 +7,7 @@ from typing import Any
 
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.errors import ModelError
-from tauforge.formulations.serial.parameters import DriveParameters
+from tauforge.formulations.drives import DriveParameters
 from tauforge.robots import validation
 from tauforge.robots.serial.model import DHRow, JointNumbers, dh_displacements
 from tauforge.robots.validation import IDENTITY_ROWS, Floats, Rows, to_transform

@@ -16,9 +16,10 @@ from tauforge.algebra.vectors import (
     rotation_about_z,
 )
 from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.drives import DriveParameters
 from tauforge.formulations.serial.frame_choice import placed_for_mass_matrix
 from tauforge.formulations.serial.joint_frames import base_chain, cheapest_chain
-from tauforge.formulations.serial.parameters import ArmParameters, DriveParameters, JointParameters
+from tauforge.formulations.serial.parameters import ArmParameters, JointParameters
 from tauforge.formulations.serial.regrouping import Chain
 
 

@@ -20,7 +20,8 @@ from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial import outward_inward
 from tauforge.formulations.serial.kinematics import joint_rotation
 from tauforge.formulations.serial.outward_inward import LinkMotion, MassCentre, outward
-from tauforge.formulations.serial.parameters import ArmParameters, BaseState
+from tauforge.formulations.serial.parameters import ArmParameters
+from tauforge.formulations.trees.recursion import BaseState
 from tauforge.studies.angeles.misprints import TURNED_BEFORE_ADDING
 from tauforge.studies.misprints import as_printed
 from tauforge.tracing.counting import Counted, Operations, operations

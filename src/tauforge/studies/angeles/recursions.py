@@ -12,7 +12,8 @@ from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.serial import FORMULATIONS
 from tauforge.formulations.serial.orthogonal_complement import geometry, motions, twist_blocks
 from tauforge.formulations.serial.outward_inward import MassCentre, outward
-from tauforge.formulations.serial.parameters import ArmParameters, BaseState, JointParameters, moving_base
+from tauforge.formulations.serial.parameters import ArmParameters, JointParameters, moving_base
+from tauforge.formulations.trees.recursion import BaseState
 from tauforge.report.study import Claim
 from tauforge.report.verdicts import Rule
 from tauforge.studies.angeles.algorithm_counts import NAME

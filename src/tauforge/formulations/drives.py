@@ -1,11 +1,21 @@
-"""Joint friction: viscous and asymmetric Coulomb, motor side times gear ratio, over any scalar."""
+"""Drives of joints over any scalar: viscous and asymmetric Coulomb friction, rotors, motor side times gear ratio."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from tauforge.algebra.scalars import Scalar, is_zero, sign, tanh
-from tauforge.formulations.serial.parameters import DriveParameters
+
+
+class DriveParameters(NamedTuple):
+    """Motor-side parameters of one joint; the gear ratio G converts them to the joint side."""
+
+    viscous: Scalar
+    coulomb_plus: Scalar
+    coulomb_minus: Scalar
+    motor_inertia: Scalar
+    gear_ratio: Scalar
 
 
 def friction_forces(
@@ -29,3 +39,13 @@ def friction_forces(
             force = force + (odd * s + even * (s * s))
         forces.append(force)
     return forces
+
+
+def reflected_inertia(drive: DriveParameters) -> Scalar:
+    """J_m G^2: the rotor's inertia, reflected to the joint."""
+    return drive.motor_inertia * (drive.gear_ratio * drive.gear_ratio)
+
+
+def rotor_forces(drives: Sequence[DriveParameters], qdd: Sequence[Scalar]) -> list[Scalar]:
+    """J_m G^2 qdd, the torque that speeds up the rotors."""
+    return [reflected_inertia(drive) * acceleration for drive, acceleration in zip(drives, qdd, strict=True)]

@@ -1,0 +1,148 @@
+"""Sparse linear systems over any scalar that are factored once and solved for many right sides, transposed ones too.
+
+A may have more rows than columns. Each state of a batch then picks its own rows by partial pivoting: redundant
+equations need no choice that holds everywhere. What is left of the others tells whether they agree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tauforge.algebra.scalars import Scalar, absolute, is_number, is_zero, reciprocal, select
+
+Rows = list[list[Scalar]]
+
+
+class StructurallySingularError(ValueError):
+    """A column without an entry that could be its pivot."""
+
+
+class Choice(NamedTuple):
+    """Rows k and `other` change places where small < large."""
+
+    other: int
+    small: Scalar
+    large: Scalar
+
+
+class Step(NamedTuple):
+    """One pivot: the row that comes first by structure, exchanges by size, and multiples that are subtracted."""
+
+    first: int
+    choices: list[Choice]
+    multiples: list[tuple[int, Scalar]]
+
+
+class Elimination:
+    """P A Q = L U, P chosen by every state of a batch; Q by `column_order`, the same for all."""
+
+    def __init__(self, A: Sequence[Sequence[Scalar]], columns: int) -> None:
+        self.columns, self.count = columns, len(A)
+        self.order = column_order([[not is_zero(x) for x in row] for row in A], columns)
+        self.rows: Rows = [[row[j] for j in self.order] for row in A]
+        self.steps: list[Step] = []
+        self.pivots: list[Scalar] = []  # their reciprocals
+        for k in range(columns):
+            self._eliminate(k)
+
+    def _eliminate(self, k: int) -> None:
+        rows, n = self.rows, self.columns
+        candidates = [i for i in range(k, self.count) if not is_zero(rows[i][k])]
+        if not candidates:
+            raise StructurallySingularError(self.order[k])
+        candidates.sort(key=lambda i: sum(not is_zero(x) for x in rows[i]))
+        first = candidates[0]
+        rows[k], rows[first] = rows[first], rows[k]
+        choices = []
+        for i in sorted(first if i == k else i for i in candidates[1:]):
+            choice = Choice(i, absolute(rows[k][k]), absolute(rows[i][k]))
+            if is_number(choice.small) and is_number(choice.large) and not choice.small < choice.large:
+                continue
+            choices.append(choice)
+            rows[k], rows[i] = _exchanged(rows[k], rows[i], choice, k)
+        self.pivots.append(reciprocal(rows[k][k]))
+        multiples = []
+        for i in range(k + 1, self.count):
+            if not is_zero(rows[i][k]):
+                factor = rows[i][k] * self.pivots[k]
+                multiples.append((i, factor))
+                for j in range(k + 1, n):
+                    rows[i][j] = rows[i][j] - factor * rows[k][j]
+                rows[i][k] = 0.0
+        self.steps.append(Step(first, choices, multiples))
+
+    def solved(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """x with A x = right, of which rows that a state did not pick are not looked at."""
+        return self.solved_and_left_over(right)[0]
+
+    def solved_and_left_over(self, right: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        """x, and by how much the redundant rows disagree."""
+        b = list(right)
+        for k, step in enumerate(self.steps):
+            b[k], b[step.first] = b[step.first], b[k]
+            for choice in step.choices:
+                b[k], b[choice.other] = _ordered(choice, b[k], b[choice.other])
+            for i, factor in step.multiples:
+                b[i] = b[i] - factor * b[k]
+        left_over = b[self.columns :]
+        for k in reversed(range(self.columns)):
+            for j in range(k + 1, self.columns):
+                b[k] = b[k] - self.rows[k][j] * b[j]
+            b[k] = b[k] * self.pivots[k]
+        x: list[Scalar] = [0.0] * self.columns
+        for place, j in enumerate(self.order):
+            x[j] = b[place]
+        return x, left_over
+
+    def solved_transposed(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """One of the y with A' y = right: 0 in the rows that a state did not pick."""
+        y = [right[j] for j in self.order]
+        for k in range(self.columns):
+            for j in range(k):
+                y[k] = y[k] - self.rows[j][k] * y[j]
+            y[k] = y[k] * self.pivots[k]
+        y += [0.0] * (self.count - self.columns)
+        for k in reversed(range(self.columns)):
+            step = self.steps[k]
+            for i, factor in step.multiples:
+                y[k] = y[k] - factor * y[i]
+            for choice in reversed(step.choices):
+                y[k], y[choice.other] = _ordered(choice, y[k], y[choice.other])
+            y[k], y[step.first] = y[step.first], y[k]
+        return y
+
+
+def _exchanged(a: list[Scalar], b: list[Scalar], choice: Choice, k: int) -> tuple[list[Scalar], list[Scalar]]:
+    """Two rows in the order of the choice; entries left of k are no longer needed."""
+    upper, lower = list(a), list(b)
+    for j in range(k, len(a)):
+        upper[j], lower[j] = _ordered(choice, a[j], b[j])
+    return upper, lower
+
+
+def _ordered(choice: Choice, x: Scalar, y: Scalar) -> tuple[Scalar, Scalar]:
+    if x is y or (is_zero(x) and is_zero(y)):
+        return x, y
+    _, small, large = choice
+    return select(small, large, y, x), select(small, large, x, y)
+
+
+def column_order(pattern: Sequence[Sequence[bool]], columns: int) -> list[int]:
+    """Columns by least work: rows that share a pivot's column take the union of their patterns, as pivoting does."""
+    rows = [{j for j, present in enumerate(row) if present} for row in pattern]
+    left, order = set(range(columns)), []
+
+    def cost(j: int) -> tuple[int, int, int]:
+        sharing = [row for row in rows if j in row]
+        union = set().union(*sharing)
+        return (len(sharing) - 1) * len(union), len(union), j
+
+    while left:
+        j = min(left, key=cost)
+        sharing = [row for row in rows if j in row]
+        union = set().union(*sharing) - {j}
+        rows = [row for row in rows if j not in row] + [set(union) for _ in sharing[1:]]
+        left.remove(j)
+        order.append(j)
+    return order

@@ -1,0 +1,187 @@
+"""Closing the loops: all coordinates from the independent ones, by Newton's method from a position nearby.
+
+Orientations are quaternions on the way: rates of angles are not finite where theta_y is a quarter turn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tauforge.algebra.rotations import (
+    Quaternion,
+    angle_rates,
+    angles_of,
+    angular_velocity,
+    quaternion_of,
+    turned_slightly,
+)
+from tauforge.algebra.scalars import Scalar, absolute, arctangent, select
+from tauforge.algebra.vectors import ZERO, Vector
+from tauforge.formulations.mechanism.complement import Complement
+from tauforge.formulations.mechanism.cuts import Posed, loop_gaps, relative_rotation
+from tauforge.formulations.mechanism.dynamics import posed_at
+from tauforge.formulations.mechanism.parameters import HINGE, MechanismParameters
+from tauforge.formulations.trees.frames import FREEDOMS, JointFrame, Placement, placement
+from tauforge.formulations.trees.velocities import twists
+
+Scalars = Sequence[Scalar]
+
+
+class JointState(NamedTuple):
+    """Coordinates of a joint without angles: a hinge's or slider's own, or a travel and a quaternion."""
+
+    own: Scalar
+    travel: Vector
+    orientation: Quaternion | None
+
+
+def _state_of(frame: JointFrame, q: Scalars) -> JointState:
+    if not frame.turns_and_slides:
+        return JointState(q[0], ZERO, None)
+    travel = Vector(*q[:3]) if frame.kind == "F" else ZERO
+    return JointState(0.0, travel, quaternion_of(Vector(*q[-3:])))
+
+
+def _placed(frame: JointFrame, state: JointState) -> Placement:
+    if state.orientation is None:
+        return placement(frame, [state.own])
+    return Placement(state.orientation.rotation(), state.travel)
+
+
+def _stepped(frame: JointFrame, state: JointState, step: Scalars) -> JointState:
+    if state.orientation is None:
+        return state._replace(own=state.own + step[0])
+    turned = turned_slightly(state.orientation, Vector(*step[-3:]))
+    return state._replace(travel=state.travel + Vector(*step[:3]) if frame.kind == "F" else ZERO, orientation=turned)
+
+
+def _coordinates(frame: JointFrame, state: JointState) -> list[Scalar]:
+    if state.orientation is None:
+        return [state.own]
+    angles = [*angles_of(state.orientation.rotation())]
+    return [*state.travel, *angles] if frame.kind == "F" else angles
+
+
+def _span(frame: JointFrame) -> slice:
+    return slice(frame.at, frame.at + FREEDOMS[frame.kind])
+
+
+def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int) -> tuple[list[Scalar], Scalar]:
+    """x after some steps of Newton's method, and the largest gap of the loops that is left, m or rad.
+
+    q: the independent coordinates, near: x to start from
+    """
+    tree = [near[k] for k in m.reads]
+    for j, value in zip(m.independent, q, strict=True):
+        tree[j] = value
+    states = [_state_of(frame, tree[_span(frame)]) for frame in m.frames]
+    for _ in range(steps):
+        posed = Posed(m.frames, [_placed(frame, state) for frame, state in zip(m.frames, states, strict=True)])
+        gaps = loop_gaps(m, posed, _tree_coordinates(m, states))
+        complement = Complement(m, posed, m.independent)
+        step = complement.completed([0.0] * len(m.independent), [-gap for gap in gaps])
+        states = [_stepped(frame, s, step[_span(frame)]) for frame, s in zip(m.frames, states, strict=True)]
+    posed = Posed(m.frames, [_placed(frame, state) for frame, state in zip(m.frames, states, strict=True)])
+    gaps = loop_gaps(m, posed, _tree_coordinates(m, states))
+    x = list(near)
+    tree = [c for frame, state in zip(m.frames, states, strict=True) for c in _coordinates(frame, state)]
+    for j, value in zip(m.independent, q, strict=True):  # as they were given, without rounding
+        tree[j] = value
+    for k, value in zip(m.reads, tree, strict=True):
+        x[k] = value
+    return with_cut_coordinates(m, posed, x), largest(gaps)
+
+
+def stepped_tree(m: MechanismParameters, x: Scalars, step: Scalars) -> list[Scalar]:
+    """x after a small step of the tree's rates; coordinates of cut joints stay."""
+    found, tree = list(x), [x[k] for k in m.reads]
+    for frame in m.frames:
+        state = _stepped(frame, _state_of(frame, tree[_span(frame)]), step[_span(frame)])
+        for k, value in zip(m.reads[_span(frame)], _coordinates(frame, state), strict=True):
+            found[k] = value
+    return found
+
+
+def _tree_coordinates(m: MechanismParameters, states: Sequence[JointState]) -> list[Scalar]:
+    """For ties, which are between hinges and sliders."""
+    found: list[Scalar] = []
+    for frame, state in zip(m.frames, states, strict=True):
+        found += [state.own] * FREEDOMS[frame.kind]
+    return found
+
+
+def largest(values: Scalars) -> Scalar:
+    found: Scalar = 0.0
+    for value in values:
+        size = absolute(value)
+        found = select(found, size, size, found)
+    return found
+
+
+def gap(m: MechanismParameters, x: Scalars) -> Scalar:
+    """The largest gap of the loops, m or rad."""
+    return largest(loop_gaps(m, posed_at(m, x), [x[k] for k in m.reads]))
+
+
+def with_cut_coordinates(m: MechanismParameters, posed: Posed, x: Scalars) -> list[Scalar]:
+    """x with the coordinates of the joints that were cut, which follow from the others."""
+    found = list(x)
+    for cut in m.cuts:
+        if cut.reads is None:
+            continue
+        R = relative_rotation(posed, cut)
+        if cut.kind == HINGE:
+            found[cut.reads] = arctangent(R[1, 0], R[0, 0]) + cut.offset
+        else:
+            found[cut.reads : cut.reads + 3] = [*angles_of(R)]
+    return found
+
+
+def coordinate_changes(m: MechanismParameters, x: Scalars, changes: Scalars) -> list[Scalar]:
+    """Changes of all coordinates of x by small changes of the independent ones, as `coordinate_rates` of rates.
+
+    An independent angle of a ball or of a free joint changes by itself: its rates are no angular velocity here.
+    """
+    y = list(changes)
+    for frame in m.frames:
+        span = range(frame.at + FREEDOMS[frame.kind] - 3, frame.at + FREEDOMS[frame.kind])
+        if frame.turns_and_slides and all(k in m.independent for k in span):
+            theta, rates = (
+                Vector(*(values[k] for k in places))
+                for values, places in (
+                    (x, [m.reads[k] for k in span]),
+                    (y, [m.independent.index(k) for k in span]),
+                )
+            )
+            for k, omega in zip(span, angular_velocity(theta, rates), strict=True):
+                y[m.independent.index(k)] = omega
+    return coordinate_rates(m, x, y)
+
+
+def coordinate_rates(m: MechanismParameters, x: Scalars, yd: Scalars) -> list[Scalar]:
+    """Rates of all coordinates of x, those of cut joints included."""
+    posed = posed_at(m, x)
+    v = Complement(m, posed, m.independent).rates(yd)
+    found: list[Scalar] = [0.0] * len(x)
+    for frame in m.frames:
+        own = list(v[_span(frame)])
+        if frame.turns_and_slides:
+            angles = [x[k] for k in m.reads[_span(frame)]][-3:]
+            own[-3:] = [*angle_rates(Vector(*angles), Vector(*own[-3:]))]
+        for k, rate in zip(m.reads[_span(frame)], own, strict=True):
+            found[k] = rate
+    if any(cut.reads is not None for cut in m.cuts):
+        moving = twists(posed.frames, posed.places, v)
+        for cut in m.cuts:
+            if cut.reads is None:
+                continue
+            across = cut.a.displacement.rotation.T
+            a, b = cut.a.joint_frame, cut.b.joint_frame
+            omega = across @ (posed.transported(moving[b].omega, b, a) - moving[a].omega)
+            if cut.kind == HINGE:
+                found[cut.reads] = omega.z
+            else:
+                angles = [*x[cut.reads : cut.reads + 3]]
+                found[cut.reads : cut.reads + 3] = [*angle_rates(Vector(*angles), omega)]
+    return found

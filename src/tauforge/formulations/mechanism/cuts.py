@@ -1,0 +1,197 @@
+"""Loops: the rows of the loop matrix J with J v = 0, their bias J' v, and by how much loops do not close.
+
+v are the rates of the tree. A cut gives three rows for the velocity of its point, on side a less on side b, in the axes
+of one joint frame; a hinge two more and a weld three more for the angular velocity, in the axes of its side a. A tie
+gives one row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tauforge.algebra.acceleration_matrices import acceleration_matrix
+from tauforge.algebra.scalars import Scalar, is_zero
+from tauforge.algebra.vectors import E_X, E_Y, E_Z, ZERO, Matrix, Vector, cross
+from tauforge.formulations.mechanism.parameters import CUT_ROWS, POINT, Cut, MechanismParameters, Place
+from tauforge.formulations.trees.frames import (
+    GROUND,
+    JointFrame,
+    Placement,
+    ancestors,
+    point_from_parent,
+    seen_from_child,
+    seen_from_parent,
+)
+from tauforge.formulations.trees.recursion import BaseState, Motion, outward
+
+Row = dict[int, Scalar]
+AXES = (E_X, E_Y, E_Z)
+AT_REST = BaseState(ZERO, ZERO, ZERO)
+
+
+class Side(NamedTuple):
+    """One side of a cut: the frame there, and the bodies from it inward as far as the loop goes."""
+
+    place: Place
+    path: list[int]
+    sign: float
+
+
+def sides(frames: Sequence[JointFrame], cut: Cut) -> tuple[Side, Side]:
+    a, b = ancestors(frames, cut.a.joint_frame), ancestors(frames, cut.b.joint_frame)
+    common = set(a) & set(b)
+    return (
+        Side(cut.a, [k for k in a if k not in common], 1.0),
+        Side(cut.b, [k for k in b if k not in common], -1.0),
+    )
+
+
+def axes_to_choose(frames: Sequence[JointFrame], cut: Cut) -> list[int]:
+    """Frames in whose axes the rows of a point may be written."""
+    a, b = sides(frames, cut)
+    return [GROUND, *a.path, *b.path]
+
+
+class Posed(NamedTuple):
+    """A tree with its joints placed."""
+
+    frames: Sequence[JointFrame]
+    places: Sequence[Placement]
+
+    def transported(self, v: Vector, source: int, target: int) -> Vector:
+        """Components in one joint frame to components in another; GROUND for the base."""
+        climb, descend = ancestors(self.frames, source), ancestors(self.frames, target)
+        common = set(climb) & set(descend)
+        for k in climb:
+            if k in common:
+                break
+            v = seen_from_parent(self.frames[k], self.places[k], v)
+        for k in reversed([k for k in descend if k not in common]):
+            v = seen_from_child(self.frames[k], self.places[k], v)
+        return v
+
+    def point(self, place: Place, path: Sequence[int]) -> Vector:
+        """The origin of a place, seen from the parent of the last of the path."""
+        p = place.displacement.translation
+        for k in path:
+            p = point_from_parent(self.frames[k], self.places[k], p)
+        return p
+
+
+def loop_rows(m: MechanismParameters, posed: Posed) -> list[Row]:
+    """Rows of J by place of the rate. Entries that are zero by structure are missing."""
+    rows = [row for cut in m.cuts for row in _cut_rows(posed, cut)]
+    for tie in m.ties:
+        rows.append({tie.follower: 1.0, tie.leader: -tie.factor})
+    return [{j: x for j, x in row.items() if not is_zero(x) and (i, j) not in m.zeros} for i, row in enumerate(rows)]
+
+
+def _cut_rows(posed: Posed, cut: Cut) -> list[Row]:
+    rows: list[Row] = [{} for _ in range(CUT_ROWS[cut.kind])]
+    turning = len(rows) - 3
+    across = cut.a.displacement.rotation.T  # axes of side a <- its joint frame
+    for side in sides(posed.frames, cut):
+        p = side.place.displacement.translation
+        for k in side.path:
+            frame, place = posed.frames[k], posed.places[k]
+            if frame.turns_and_slides:
+                _vector_entries(posed, cut, rows, k, place.turn @ p, side.sign)
+            else:
+                v = Vector(-p.y, p.x, 0.0) if frame.revolute else E_Z
+                for i, x in enumerate(posed.transported(v, k, cut.axes)):
+                    rows[i][frame.at] = side.sign * x
+                if turning and frame.revolute:
+                    omega = across @ posed.transported(E_Z, k, cut.a.joint_frame)
+                    for i, x in enumerate([*omega][:turning]):
+                        rows[3 + i][frame.at] = side.sign * x
+            p = point_from_parent(frame, place, p)
+    return rows
+
+
+def _vector_entries(posed: Posed, cut: Cut, rows: list[Row], k: int, arm: Vector, sign: float) -> None:
+    """Entries of a ball or a free joint k: e.(omega x arm) = omega.(arm x e) for each axis e of the rows.
+
+    arm: from the joint's centre to the cut, in the axes of `before`
+    """
+    frame = posed.frames[k]
+    into = frame.before.rotation.T
+    first = frame.at + (3 if frame.kind == "F" else 0)
+    for i, axis in enumerate(AXES):
+        e = into @ posed.transported(axis, cut.axes, frame.parent)
+        if frame.kind == "F":
+            for j, x in enumerate(e):
+                rows[i][frame.at + j] = sign * x
+        for j, x in enumerate(cross(arm, e)):
+            rows[i][first + j] = sign * x
+    for i, axis in enumerate(cut.a.displacement.rotation.T.rows[: len(rows) - 3]):
+        for j, x in enumerate(into @ posed.transported(axis, cut.a.joint_frame, frame.parent)):
+            rows[3 + i][first + j] = sign * x
+
+
+def loop_bias(m: MechanismParameters, posed: Posed, v: Sequence[Scalar]) -> list[Scalar]:
+    """J' v: what the rows accelerate by where the tree's rates do not change."""
+    needed = {k for cut in m.cuts for place in (cut.a, cut.b) for k in ancestors(posed.frames, place.joint_frame)}
+    motions = outward(posed.frames, posed.places, v, [0.0] * m.n, AT_REST, needed)
+    return [x for cut in m.cuts for x in _cut_bias(posed, cut, motions, v)] + [0.0] * len(m.ties)
+
+
+def _cut_bias(posed: Posed, cut: Cut, motions: dict[int, Motion], v: Sequence[Scalar]) -> list[Scalar]:
+    total = ZERO
+    for side in sides(posed.frames, cut):
+        if side.path:
+            a = _acceleration(posed, side.place, motions, v, cut.axes)
+            total = total + a if side.sign > 0 else total - a
+    turning = CUT_ROWS[cut.kind] - 3
+    if not turning:
+        return [*total]
+    across = cut.a.displacement.rotation.T
+    (wa, alpha_a), (wb, alpha_b) = (
+        [
+            across @ posed.transported(x, place.joint_frame, cut.a.joint_frame)
+            for x in (motions[place.joint_frame].omega, motions[place.joint_frame].alpha)
+        ]
+        for place in (cut.a, cut.b)
+    )
+    return [*total, *[*(alpha_a - alpha_b - cross(wa, wa - wb))][:turning]]
+
+
+def _acceleration(posed: Posed, place: Place, motions: dict[int, Motion], v: Sequence[Scalar], axes: int) -> Vector:
+    """Of a place's origin, in the axes of a joint frame."""
+    frame, p = posed.frames[place.joint_frame], place.displacement.translation
+    if frame.kind == "F" and frame.parent == GROUND:  # cheaper in the base's axes
+        arm = posed.places[place.joint_frame].turn @ p
+        omega = Vector(*v[frame.at + 3 : frame.at + 6])
+        found = frame.before.rotation @ (acceleration_matrix(omega, ZERO) @ arm)
+        return posed.transported(found, GROUND, axes)
+    motion = motions[place.joint_frame]
+    return posed.transported(motion.a + motion.U @ p, place.joint_frame, axes)
+
+
+def loop_gaps(m: MechanismParameters, posed: Posed, q: Sequence[Scalar]) -> list[Scalar]:
+    """By how much the loops do not close: what the rows' velocities are rates of, near a closed loop.
+
+    q: the tree's coordinates, for ties
+    """
+    gaps = [x for cut in m.cuts for x in _cut_gaps(posed, cut)]
+    return gaps + [q[tie.follower] - (tie.factor * q[tie.leader] + tie.offset) for tie in m.ties]
+
+
+def _cut_gaps(posed: Posed, cut: Cut) -> list[Scalar]:
+    a, b = sides(posed.frames, cut)
+    between = posed.point(a.place, a.path) - posed.point(b.place, b.path)
+    shared = [k for k in ancestors(posed.frames, cut.a.joint_frame) if k not in a.path]
+    gaps = [*posed.transported(between, shared[0] if shared else GROUND, cut.axes)]
+    if cut.kind == POINT:
+        return gaps
+    R = relative_rotation(posed, cut)
+    # For a small turn (x, y, z) of b beside a the columns are (1, z, -y), (-z, 1, x), (y, -x, 1).
+    turn = [R[1, 2], -R[0, 2], -R[1, 0]]
+    return gaps + turn[: CUT_ROWS[cut.kind] - 3]
+
+
+def relative_rotation(posed: Posed, cut: Cut) -> Matrix:
+    """Axes of side a <- axes of side b."""
+    across = cut.a.displacement.rotation.T
+    axes = cut.b.displacement.rotation.T.rows
+    return Matrix([across @ posed.transported(axis, cut.b.joint_frame, cut.a.joint_frame) for axis in axes]).T

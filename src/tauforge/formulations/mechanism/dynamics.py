@@ -1,0 +1,189 @@
+"""Inverse and forward dynamics of a mechanism by the natural orthogonal complement.
+
+The tree's equations M v' + h = B u + J' lambda are multiplied by S' (`complement`): the forces lambda that close the
+loops vanish. x holds the coordinates of all joints, loops closed; y are the independent rates.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tauforge.algebra.elimination import Elimination
+from tauforge.algebra.inertias import point_mass_inertia, rotated
+from tauforge.algebra.linear import factored, solved
+from tauforge.algebra.scalars import Scalar, is_zero
+from tauforge.algebra.vectors import ZERO, cross
+from tauforge.formulations.bodies import BodyParameters, Wrench
+from tauforge.formulations.drives import friction_forces, reflected_inertia, rotor_forces
+from tauforge.formulations.mechanism.complement import Complement
+from tauforge.formulations.mechanism.cuts import Posed
+from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
+from tauforge.formulations.mechanism.springs import spring_wrenches
+from tauforge.formulations.trees.composite_inertia import mass_matrix_at
+from tauforge.formulations.trees.frames import placements
+from tauforge.formulations.trees.recursion import BaseState, inward, outward
+
+Scalars = Sequence[Scalar]
+
+
+class Loads(NamedTuple):
+    """What acts on a mechanism besides its actuators.
+
+    wrench: on the tool, at its origin, base axes; None for none
+    base:   motion of the base, gravity included
+    """
+
+    wrench: Wrench | None
+    base: BaseState
+
+
+def loads(m: MechanismParameters, wrench: Wrench | None = None, base: BaseState | None = None) -> Loads:
+    return Loads(wrench, BaseState(ZERO, ZERO, -m.gravity) if base is None else base)
+
+
+def carrying(m: MechanismParameters, payload: BodyParameters) -> MechanismParameters:
+    """The mechanism whose tool holds the payload, which is given in the tool's frame. Its frames are not regrouped."""
+    k, place, _ = m.tool
+    R, p = place
+    c = R @ payload.com + p
+    frame = m.frames[k]
+    heavier = frame._replace(
+        mass=frame.mass + payload.mass,
+        first_moment=frame.first_moment + c * payload.mass,
+        inertia=frame.inertia + rotated(payload.inertia, R) + point_mass_inertia(payload.mass, c),
+        flat=False,
+    )
+    return m._replace(
+        frames=(*m.frames[:k], heavier, *m.frames[k + 1 :]), bodies=(*m.bodies, BodyInTree(m.tool, payload))
+    )
+
+
+def posed_at(m: MechanismParameters, x: Scalars) -> Posed:
+    return Posed(m.frames, placements(m.frames, [x[k] for k in m.reads]))
+
+
+def tree_forces(m: MechanismParameters, posed: Posed, v: Scalars, acceleration: Scalars, on: Loads) -> list[Scalar]:
+    """Forces of all of the tree's rates, as if it had no loops: rigid bodies, springs, rotors and friction."""
+    motions = outward(posed.frames, posed.places, v, acceleration, on.base)
+    external = spring_wrenches(m, posed, v)
+    if on.wrench is not None:
+        k, place, _ = m.tool
+        force, moment = (posed.transported(x, -1, k) for x in on.wrench)
+        before = external.get(k, Wrench(ZERO, ZERO))
+        external[k] = Wrench(before.force + force, before.moment + moment + cross(place.translation, force))
+    rigid = inward(posed.frames, motions, external)
+    rotors, friction = rotor_forces(m.drives, acceleration), friction_forces(m.drives, v, m.coulomb_speed)
+    return [a + b + c for a, b, c in zip(rigid, rotors, friction, strict=True)]
+
+
+class Outcome(NamedTuple):
+    """Results, and reciprocals of the pivots that a doubt is made of."""
+
+    values: list[Scalar]
+    complement: Complement
+    pivots: list[Scalar]
+
+
+def generalised_forces(
+    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int = 0
+) -> Outcome:
+    """Forces on the independent coordinates: what actuators there would have to give."""
+    complement, forces = _moved(m, x, yd, ydd, on, reduced)
+    values = complement.projected(forces)
+    if complement.K is not None:
+        values = complement.K.solved_transposed(values)
+    return Outcome(values, complement, [])
+
+
+def inverse_dynamics(
+    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int = 0
+) -> Outcome:
+    """Actuator forces u with S' B u = S' (M v' + h); the smallest ones where there are more actuators than needed."""
+    complement, forces = _moved(m, x, yd, ydd, on, reduced)
+    return actuator_forces(complement, forces)
+
+
+def actuator_forces(complement: Complement, forces: Scalars) -> Outcome:
+    m, wanted = complement.m, complement.projected(forces)
+    if m.actuated == complement.z:
+        return Outcome(wanted, complement, [])
+    if m.actuated == complement.y and complement.K is not None:  # B' S = K
+        return Outcome(complement.K.solved_transposed(wanted), complement, [])
+    A = complement.actuation()
+    if len(m.actuated) == len(wanted):
+        elimination = Elimination(A, len(wanted))
+        return Outcome(elimination.solved(wanted), complement, elimination.pivots)
+    AA = [[_dot(a, b) for b in A] for a in A]
+    factors = factored(AA)
+    weights = solved(factors, wanted)
+    return Outcome([_dot(column, weights) for column in zip(*A, strict=True)], complement, factors.D_inverse)
+
+
+def _dot(a: Scalars, b: Scalars) -> Scalar:
+    total: Scalar = 0.0
+    for x, y in zip(a, b, strict=True):
+        if not (is_zero(x) or is_zero(y)):
+            total = total + x * y
+    return total
+
+
+def _moved(
+    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int
+) -> tuple[Complement, list[Scalar]]:
+    posed = posed_at(m, x)
+    complement = Complement(m, posed, m.reduced[reduced])
+    v = complement.rates(yd)
+    complement.at_rates(v)
+    return complement, tree_forces(m, posed, v, complement.accelerations(ydd), on)
+
+
+def forward_dynamics(
+    m: MechanismParameters, x: Scalars, yd: Scalars, u: Scalars, on: Loads, reduced: int = 0
+) -> Outcome:
+    """Independent accelerations: (S' M S) z'' = S' (B u - h - M c), c the tree's accelerations at z'' = 0."""
+    posed = posed_at(m, x)
+    complement = Complement(m, posed, m.reduced[reduced])
+    v = complement.rates(yd)
+    complement.at_rates(v)
+    c = complement.without_acceleration
+    forces = tree_forces(m, posed, v, c, on)
+    for a, force in zip(m.actuated, u, strict=True):
+        forces[a] = forces[a] - force
+    right = [-force for force in complement.projected(forces)]
+    factors = factored(reduced_mass_matrix(complement))
+    z = solved(factors, right)
+    if complement.K is None:
+        return Outcome(z, complement, factors.D_inverse)
+    y = [c[j] + _dot([column[j] for column in complement.S], z) for j in m.independent]
+    return Outcome(y, complement, factors.D_inverse)
+
+
+def tree_mass_matrix(m: MechanismParameters, posed: Posed) -> list[list[Scalar]]:
+    """M of all of the tree's rates, with the reflected inertias of rotors."""
+    M = mass_matrix_at(posed.frames, posed.places)
+    for i, drive in enumerate(m.drives):
+        M[i][i] = M[i][i] + reflected_inertia(drive)
+    return M
+
+
+def reduced_mass_matrix(complement: Complement) -> list[list[Scalar]]:
+    """S' M S."""
+    M = tree_mass_matrix(complement.m, complement.posed)
+    if not complement.others:
+        return [[M[i][j] for j in complement.z] for i in complement.z]
+    S = complement.S
+    MS = [[_dot(row, column) for row in M] for column in S]
+    matrix: list[list[Scalar]] = [[0.0] * len(S) for _ in S]
+    for i, column in enumerate(S):
+        for j in range(i + 1):
+            matrix[i][j] = matrix[j][i] = _dot(column, MS[j])
+    return matrix
+
+
+def mass_matrix(m: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
+    """Of the independent rates, f x f, symmetric.
+
+    Identity: M ydd = generalised_forces(x, 0, ydd) without gravity and springs.
+    """
+    return reduced_mass_matrix(Complement(m, posed_at(m, x), m.independent))

@@ -1,0 +1,48 @@
+"""Where the bodies of a mechanism are, and how they move with its independent rates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Transform, Vector, cross
+from tauforge.formulations.mechanism.complement import Complement
+from tauforge.formulations.mechanism.cuts import Posed
+from tauforge.formulations.mechanism.dynamics import posed_at
+from tauforge.formulations.mechanism.parameters import MechanismParameters
+from tauforge.formulations.trees.frames import GROUND, point_from_parent
+from tauforge.formulations.trees.velocities import twists
+
+Scalars = Sequence[Scalar]
+
+
+def world_frames(posed: Posed) -> list[Transform]:
+    """World <- joint frame."""
+    found: list[Transform] = []
+    for frame, place in zip(posed.frames, posed.places, strict=True):
+        own = Transform(frame.before.rotation.times(place.turn), point_from_parent(frame, place, ZERO))
+        found.append(own if frame.parent == GROUND else found[frame.parent].then(own))
+    return found
+
+
+def body_frames(m: MechanismParameters, x: Scalars) -> list[Transform]:
+    """World <- frame of each body; copies of bodies that were cut are left out by the caller."""
+    posed = posed_at(m, x)
+    worlds = world_frames(posed)
+    return [(NO_DISPLACEMENT if k == GROUND else worlds[k]).then(displacement) for (k, displacement, _), _ in m.bodies]
+
+
+def point_jacobians(m: MechanismParameters, x: Scalars) -> list[list[list[Scalar]]]:
+    """Rows of velocity of each body's origin and of its angular velocity, world axes; a column for each rate."""
+    posed = posed_at(m, x)
+    complement = Complement(m, posed, m.independent)
+    worlds = world_frames(posed)
+    columns: list[list[list[Scalar]]] = [[] for _ in m.bodies]
+    for v in complement.S:
+        moving = twists(posed.frames, posed.places, v)
+        for b, ((k, displacement, _), _) in enumerate(m.bodies):
+            twist = moving[k]
+            velocity: Vector = twist.v + cross(twist.omega, displacement.translation)
+            R = (NO_DISPLACEMENT if k == GROUND else worlds[k]).rotation
+            columns[b].append([*(R @ velocity), *(R @ twist.omega)])
+    return [[list(row) for row in zip(*body, strict=True)] for body in columns]

@@ -1,0 +1,115 @@
+"""Parameters of a mechanism for the formulations: plain tuples, numbers of the robot over any scalar."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import Transform, Vector
+from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.drives import DriveParameters
+from tauforge.formulations.trees.frames import GROUND, JointFrame
+
+POINT, HINGE, WELD = "point", "hinge", "weld"
+CUT_ROWS = {POINT: 3, HINGE: 5, WELD: 6}
+
+
+class Place(NamedTuple):
+    """A frame on a body: joint frame <- frame; on the ground where joint_frame is GROUND.
+
+    body: number of the body that it is on; several welded bodies share a joint frame
+    """
+
+    joint_frame: int
+    displacement: Transform
+    body: int = GROUND
+
+
+class Cut(NamedTuple):
+    """Where a loop is closed: two frames that coincide, but for a turn about z of a hinge, or any turn of a point.
+
+    a is on the parent of the joint that was cut, b on its child.
+    axes:   the joint frame (or GROUND) in whose axes the three rows of the point are written
+    reads:  place of the joint's first coordinate in x; None where the cut is through a body
+    offset: of a hinge: its coordinate where the frames coincide
+    """
+
+    kind: str
+    a: Place
+    b: Place
+    axes: int
+    reads: int | None
+    offset: Scalar = 0.0
+
+
+class Tie(NamedTuple):
+    """A coordinate that follows another: follower = factor leader + offset. Both are places among the tree's rates."""
+
+    follower: int
+    leader: int
+    factor: Scalar
+    offset: Scalar
+
+
+class SpringParameters(NamedTuple):
+    """Between two points: tension stiffness (distance - length) + damping times the rate of the distance."""
+
+    a: Place
+    b: Place
+    stiffness: Scalar
+    length: Scalar
+    damping: Scalar
+
+
+class BodyInTree(NamedTuple):
+    """A body as it is given, for reactions and energies: regrouping keeps the motion, not what every joint carries."""
+
+    place: Place
+    parameters: BodyParameters  # in the frame of its place
+
+
+class ReactionParameters(NamedTuple):
+    """A joint, for what it carries.
+
+    at:      its point, on its child
+    beyond:  numbers of the bodies that are beyond it, seen from the base; none for a cut
+    sign:    1 where the child is beyond it, -1 where the parent is
+    cut:     number of the cut that the joint is, or None
+    unknown: components (of six) that redundant constraints leave open
+    """
+
+    at: Place
+    beyond: frozenset[int]
+    sign: float
+    cut: int | None
+    unknown: frozenset[int]
+
+
+class MechanismParameters(NamedTuple):
+    """All that the formulas need.
+
+    The tree has n rates. Its coordinates stand in x, the list of all coordinates; `reads` are their places.
+    """
+
+    frames: tuple[JointFrame, ...]  # regrouped
+    reads: tuple[int, ...]
+    cuts: tuple[Cut, ...]
+    ties: tuple[Tie, ...]
+    zeros: frozenset[tuple[int, int]]  # entries of the loop matrix that are zero wherever the loops are closed
+    independent: tuple[int, ...]  # rates that the caller gives
+    reduced: tuple[
+        tuple[int, ...], ...
+    ]  # sets of rates by which the equations may be reduced; the first is independent
+    actuated: tuple[int, ...]  # rates that actuators act on
+    drives: tuple[DriveParameters, ...]  # of every rate
+    coulomb_speed: Scalar
+    gravity: Vector
+    bodies: tuple[BodyInTree, ...]
+    springs: tuple[SpringParameters, ...]
+    tool: Place
+    joints: tuple[ReactionParameters, ...]
+
+    @property
+    def n(self) -> int:
+        """Number of the tree's rates."""
+        return len(self.reads)

@@ -1,0 +1,139 @@
+"""What every joint of a mechanism carries.
+
+The bodies beyond a joint need a force and a moment; whatever cuts, springs and the environment do not give comes
+through the joint. All in base axes, about the base's origin until the last step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tauforge.algebra.inertias import rotated
+from tauforge.algebra.scalars import Scalar, sqrt
+from tauforge.algebra.vectors import ZERO, Vector, cross
+from tauforge.formulations.bodies import NO_WRENCH, Wrench
+from tauforge.formulations.mechanism.complement import Complement
+from tauforge.formulations.mechanism.cuts import Posed
+from tauforge.formulations.mechanism.dynamics import Loads, actuator_forces, posed_at, tree_forces
+from tauforge.formulations.mechanism.parameters import CUT_ROWS, BodyInTree, MechanismParameters, Place
+from tauforge.formulations.mechanism.springs import spring_forces
+from tauforge.formulations.trees.frames import GROUND, ancestors
+from tauforge.formulations.trees.recursion import Motion, outward
+
+Scalars = Sequence[Scalar]
+
+
+def joint_wrenches(
+    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int = 0
+) -> tuple[list[list[Scalar]], Complement]:
+    """Force and moment on the child of each joint, at the joint, base axes.
+
+    Components that redundant constraints leave open are NaN.
+    Identity: they and the loads on a body balance its inertia forces.
+    """
+    posed = posed_at(m, x)
+    complement = Complement(m, posed, m.reduced[reduced])
+    v = complement.rates(yd)
+    complement.at_rates(v)
+    acceleration = complement.accelerations(ydd)
+    forces = tree_forces(m, posed, v, acceleration, on)
+    u = actuator_forces(complement, forces).values
+    for a, force in zip(m.actuated, u, strict=True):
+        forces[a] = forces[a] - force
+    multipliers = complement.projected_and_multipliers(forces)[1]
+    at_cuts = cut_wrenches(m, posed, multipliers)
+    needed = _needed(m, posed, outward(posed.frames, posed.places, v, acceleration, on.base))
+    for place, w in _given(m, posed, v, on, at_cuts):
+        if place.body != GROUND:
+            needed[place.body] = _difference(needed[place.body], w)
+    open_value = sqrt(-1.0 - yd[0] * yd[0])
+    return [_carried(m, posed, k, needed, at_cuts, open_value) for k in range(len(m.joints))], complement
+
+
+def wrenches_of_multipliers(m: MechanismParameters, x: Scalars, multipliers: Scalars) -> list[list[Scalar]]:
+    """What the joints carry for these multipliers of the loop matrix's rows alone, without masses and loads."""
+    posed = posed_at(m, x)
+    at_cuts = cut_wrenches(m, posed, multipliers)
+    needed = [NO_WRENCH] * len(m.bodies)
+    for cut, (on_a, on_b) in zip(m.cuts, at_cuts, strict=True):
+        for place, w in ((cut.a, on_a), (cut.b, on_b)):
+            if place.body != GROUND:
+                needed[place.body] = _difference(needed[place.body], w)
+    return [_carried(m, posed, k, needed, at_cuts, None) for k in range(len(m.joints))]
+
+
+def cut_wrenches(m: MechanismParameters, posed: Posed, multipliers: Scalars) -> list[tuple[Wrench, Wrench]]:
+    """On side a and on side b of each cut, base axes, about the base's origin."""
+    found, row = [], 0
+    for cut in m.cuts:
+        count = CUT_ROWS[cut.kind]
+        values = [*multipliers[row : row + count], *[0.0] * (6 - count)]
+        row += count
+        force = posed.transported(Vector(*values[:3]), cut.axes, GROUND)
+        own = cut.a.displacement.rotation @ Vector(*values[3:])
+        moment = posed.transported(own, cut.a.joint_frame, GROUND) + cross(_point(posed, cut.a), force)
+        found.append((Wrench(force, moment), Wrench(-force, -moment)))
+    return found
+
+
+def _point(posed: Posed, place: Place) -> Vector:
+    return posed.point(place, ancestors(posed.frames, place.joint_frame))
+
+
+def _difference(a: Wrench, b: Wrench) -> Wrench:
+    return Wrench(a.force - b.force, a.moment - b.moment)
+
+
+def _needed(m: MechanismParameters, posed: Posed, motions: dict[int, Motion]) -> list[Wrench]:
+    """What each body needs for its motion, gravity included, base axes, about the base's origin."""
+    return [_inertia_forces(posed, body, motions[body.place.joint_frame]) for body in m.bodies]
+
+
+def _inertia_forces(posed: Posed, body: BodyInTree, motion: Motion) -> Wrench:
+    k, (R, p), _ = body.place
+    mass, com, inertia = body.parameters
+    c = R @ com + p
+    I = rotated(inertia, R)
+    force = (motion.a + motion.U @ c) * mass
+    moment = I @ motion.alpha + cross(motion.omega, I @ motion.omega)
+    centre = posed.point(Place(k, body.place.displacement._replace(translation=c)), ancestors(posed.frames, k))
+    f = posed.transported(force, k, GROUND)
+    return Wrench(f, posed.transported(moment, k, GROUND) + cross(centre, f))
+
+
+def _given(
+    m: MechanismParameters, posed: Posed, v: Scalars, on: Loads, at_cuts: Sequence[tuple[Wrench, Wrench]]
+) -> list[tuple[Place, Wrench]]:
+    """What acts on bodies other than through the joints of the tree."""
+    found = [
+        (place, w)
+        for cut, both in zip(m.cuts, at_cuts, strict=True)
+        for place, w in zip((cut.a, cut.b), both, strict=True)
+    ]
+    if on.wrench is not None:
+        force, moment = on.wrench
+        found.append((m.tool, Wrench(force, moment + cross(_point(posed, m.tool), force))))
+    for place, force in spring_forces(m, posed, v):
+        found.append((place, Wrench(force, cross(_point(posed, place), force))))
+    return found
+
+
+def _carried(
+    m: MechanismParameters,
+    posed: Posed,
+    joint: int,
+    needed: Sequence[Wrench],
+    at_cuts: Sequence[tuple[Wrench, Wrench]],
+    open_value: Scalar | None,
+) -> list[Scalar]:
+    at, beyond, sign, cut, unknown = m.joints[joint]
+    if cut is not None:
+        total = at_cuts[cut][1]
+    else:
+        force = moment = ZERO
+        for body, w in zip(m.bodies, needed, strict=True):
+            if body.place.body in beyond:
+                force, moment = force + w.force, moment + w.moment
+        total = Wrench(force * sign, moment * sign)
+    six = [*total.force, *(total.moment - cross(_point(posed, at), total.force))]
+    return six if open_value is None else [open_value if k in unknown else x for k, x in enumerate(six)]

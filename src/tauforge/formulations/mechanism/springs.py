@@ -1,0 +1,72 @@
+"""Springs with dampers between two points of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tauforge.algebra.scalars import Scalar, is_zero, sqrt
+from tauforge.algebra.vectors import ZERO, Vector, cross, dot
+from tauforge.formulations.bodies import Wrench
+from tauforge.formulations.mechanism.cuts import Posed
+from tauforge.formulations.mechanism.parameters import MechanismParameters, Place, SpringParameters
+from tauforge.formulations.trees.frames import GROUND, ancestors
+from tauforge.formulations.trees.velocities import Twist, twists
+
+Scalars = Sequence[Scalar]
+
+
+class Stretch(NamedTuple):
+    """Length, and the unit vector from point a to point b, base axes."""
+
+    length: Scalar
+    direction: Vector
+
+
+def stretched(posed: Posed, spring: SpringParameters) -> Stretch:
+    a, b = (posed.point(place, ancestors(posed.frames, place.joint_frame)) for place in (spring.a, spring.b))
+    between = b - a
+    length = sqrt(dot(between, between))
+    return Stretch(length, between * (1.0 / length))
+
+
+def spring_forces(m: MechanismParameters, posed: Posed, v: Scalars) -> list[tuple[Place, Vector]]:
+    """The force of each spring at both of its ends, base axes."""
+    damped = any(not is_zero(spring.damping) for spring in m.springs)
+    moving = twists(posed.frames, posed.places, v) if damped else {}
+    found = []
+    for spring in m.springs:
+        length, direction = stretched(posed, spring)
+        tension = spring.stiffness * (length - spring.length)
+        if damped:
+            va, vb = (_velocity(posed, moving, place) for place in (spring.a, spring.b))
+            tension = tension + spring.damping * dot(direction, vb - va)
+        found += [(spring.a, direction * tension), (spring.b, direction * -tension)]
+    return found
+
+
+def spring_wrenches(m: MechanismParameters, posed: Posed, v: Scalars) -> dict[int, Wrench]:
+    """What the springs exert on bodies, at the joint frame and in its axes, by number of the frame."""
+    found: dict[int, Wrench] = {}
+    for (k, place, _), force in spring_forces(m, posed, v):
+        if k == GROUND:
+            continue
+        f = posed.transported(force, GROUND, k)
+        before = found.get(k, Wrench(ZERO, ZERO))
+        found[k] = Wrench(before.force + f, before.moment + cross(place.translation, f))
+    return found
+
+
+def _velocity(posed: Posed, moving: dict[int, Twist], place: Place) -> Vector:
+    """Of a place's origin, base axes."""
+    twist = moving[place.joint_frame]
+    own = twist.v + cross(twist.omega, place.displacement.translation)
+    return posed.transported(own, place.joint_frame, GROUND)
+
+
+def spring_energy(m: MechanismParameters, posed: Posed) -> Scalar:
+    total: Scalar = 0.0
+    for spring in m.springs:
+        stretch = stretched(posed, spring).length - spring.length
+        total = total + spring.stiffness * (stretch * stretch) * 0.5
+    return total

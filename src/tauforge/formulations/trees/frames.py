@@ -1,0 +1,101 @@
+"""One body of a tree in its joint frame, and where a joint puts it.
+
+Joint frame k moves with body k, and its z axis is the axis of the joint between body k and its parent. Kinds of joints:
+
+    R  turns about z by its coordinate
+    P  slides along z by its coordinate
+    B  a ball: turns by three angles, R = Rz Ry Rx; its rates are the angular velocity beside the parent
+    F  free: moves by three lengths and turns as a ball; its rates are velocity and angular velocity beside the parent
+
+The rates of a ball and of a free joint are in the axes of `before`, which are the parent's but for a constant rotation.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tauforge.algebra.rotations import rotation_of
+from tauforge.algebra.scalars import Scalar, cos, sin
+from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Transform, Vector, rotation_z
+
+GROUND = -1  # the parent of a body that hangs from the base
+FREEDOMS = {"R": 1, "P": 1, "B": 3, "F": 6}
+
+
+class JointFrame(NamedTuple):
+    """One body in its joint frame: the place of the joint on its parent, and the body about the joint."""
+
+    parent: int  # place of its parent among the frames, which comes before it, or GROUND
+    kind: str
+    at: int  # place of its first rate among those of the tree
+    offset: Scalar  # of R and P: added to the coordinate
+    before: Transform  # parent's joint frame <- joint frame at coordinate + offset = 0
+    mass: Scalar
+    first_moment: Vector  # m c, about the joint frame's origin and in its axes
+    inertia: Matrix  # about the origin
+    flat: bool = False  # I_zz = I_xx + I_yy, all mass in the x-y plane: so is every link after regrouping
+
+    @property
+    def revolute(self) -> bool:
+        return self.kind == "R"
+
+    @property
+    def turns_and_slides(self) -> bool:
+        """Whether its rates are vectors."""
+        return self.kind in "BF"
+
+
+class Placement(NamedTuple):
+    """What the coordinates of a joint do: the joint frame turns after it has travelled, both in the axes of before."""
+
+    turn: Matrix
+    travel: Vector
+
+
+def placement(frame: JointFrame, q: Sequence[Scalar]) -> Placement:
+    """q: the joint's own coordinates."""
+    match frame.kind:
+        case "R":
+            angle = q[0] + frame.offset
+            return Placement(rotation_z(cos(angle), sin(angle)), ZERO)
+        case "P":
+            return Placement(IDENTITY, E_Z * (q[0] + frame.offset))
+        case "B":
+            return Placement(rotation_of(Vector(*q)), ZERO)
+        case _:
+            return Placement(rotation_of(Vector(*q[3:])), Vector(*q[:3]))
+
+
+def placements(frames: Sequence[JointFrame], q: Sequence[Scalar]) -> list[Placement]:
+    """q: the coordinates of all joints, as many as rates and in their order."""
+    return [placement(frame, q[frame.at : frame.at + FREEDOMS[frame.kind]]) for frame in frames]
+
+
+def seen_from_parent(frame: JointFrame, place: Placement, v: Vector) -> Vector:
+    """Components in the joint frame to components in the parent's."""
+    return frame.before.rotation @ (place.turn @ v)
+
+
+def seen_from_child(frame: JointFrame, place: Placement, v: Vector) -> Vector:
+    """Components in the parent's frame to components in the joint frame."""
+    return place.turn.T @ (frame.before.rotation.T @ v)
+
+
+def origin(frame: JointFrame, place: Placement) -> Vector:
+    """The joint frame's origin, in the parent's frame."""
+    return frame.before.translation + frame.before.rotation @ place.travel
+
+
+def point_from_parent(frame: JointFrame, place: Placement, p: Vector) -> Vector:
+    """A point given in the joint frame, in the parent's frame."""
+    return frame.before.rotation @ (place.turn @ p + place.travel) + frame.before.translation
+
+
+def ancestors(frames: Sequence[JointFrame], k: int) -> list[int]:
+    """k, its parent and so on, as far as the ground, which is not among them."""
+    found = []
+    while k != GROUND:
+        found.append(k)
+        k = frames[k].parent
+    return found

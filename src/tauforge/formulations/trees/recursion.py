@@ -1,0 +1,158 @@
+"""Inverse dynamics of a tree: motions from the base outward, forces from the ends inward.
+
+In joint frames (`frames`) the force of a joint is a component and needs no projection. With U = [alpha]x +
+[omega]x[omega]x (Turney's A_i) the force on a regrouped body is U h, and the moment of its inertia needs only the
+entries of U.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+from tauforge.algebra.acceleration_matrices import acceleration_matrix
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import E_Z, ZERO, Matrix, Vector, cross
+from tauforge.formulations.bodies import NO_WRENCH, Wrench
+from tauforge.formulations.trees.frames import GROUND, JointFrame, Placement, seen_from_child
+from tauforge.formulations.trees.regrouping import nearly
+
+
+class BaseState(NamedTuple):
+    """Motion of the base, in its axes: omega, alpha, and a, the acceleration of its origin less gravity."""
+
+    omega: Vector
+    alpha: Vector
+    a: Vector
+
+
+class Motion(NamedTuple):
+    """Results of the outward pass for the inward one: joint turns and travels, U and the origin's acceleration."""
+
+    turn: Matrix
+    travel: Vector
+    U: Matrix
+    omega: Vector
+    alpha: Vector
+    a: Vector
+
+
+def outward(
+    frames: Sequence[JointFrame],
+    places: Sequence[Placement],
+    qd: Sequence[Scalar],
+    qdd: Sequence[Scalar],
+    base: BaseState,
+    needed: Collection[int] | None = None,
+) -> dict[int, Motion]:
+    """Motion of each joint frame, in its own axes, by its number.
+
+    needed: numbers of the frames that are wanted, with all of their ancestors; default all
+    """
+    motions: dict[int, Motion] = {GROUND: Motion(NO_TURN, ZERO, acceleration_matrix(base.omega, base.alpha), *base)}
+    for k, frame in enumerate(frames):
+        if needed is None or k in needed:
+            motions[k] = _moved(frame, places[k], motions[frame.parent], qd, qdd)
+    return motions
+
+
+NO_TURN = Matrix.diagonal(1.0, 1.0, 1.0)
+
+
+def _moved(frame: JointFrame, place: Placement, parent: Motion, qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> Motion:
+    """The motion of a joint frame whose parent moves like this."""
+    turn, travel = place
+    R, p = frame.before
+    at = frame.at
+    if frame.turns_and_slides:
+        return _moved_by_vectors(frame, place, parent, qd, qdd)
+    a = turn.T @ (R.T @ (parent.a + parent.U @ p))
+    omega, alpha = (seen_from_child(frame, place, v) for v in (parent.omega, parent.alpha))
+    if frame.revolute:
+        alpha = alpha + Vector(omega.y * qd[at], -(omega.x * qd[at]), qdd[at])
+        omega = omega + E_Z * qd[at]
+    U = acceleration_matrix(omega, alpha)
+    if not frame.revolute:
+        a = a + U @ travel + cross(omega, E_Z * (2.0 * qd[at])) + E_Z * qdd[at]  # A7.34f
+    return Motion(turn, travel, U, omega, alpha, a)
+
+
+def _moved_by_vectors(
+    frame: JointFrame, place: Placement, parent: Motion, qd: Sequence[Scalar], qdd: Sequence[Scalar]
+) -> Motion:
+    """The same for joints whose rates are vectors in the axes of `before`."""
+    turn, travel = place
+    R, p = frame.before
+    at = frame.at
+    omega, alpha = R.T @ parent.omega, R.T @ parent.alpha
+    a = R.T @ (parent.a + parent.U @ p)
+    if frame.kind == "F":
+        v, dv = Vector(*qd[at : at + 3]), Vector(*qdd[at : at + 3])
+        a = a + acceleration_matrix(omega, alpha) @ travel + cross(omega, v * 2.0) + dv
+        at += 3
+    w, dw = Vector(*qd[at : at + 3]), Vector(*qdd[at : at + 3])
+    alpha = turn.T @ (alpha + cross(omega, w) + dw)
+    omega = turn.T @ (omega + w)
+    return Motion(turn, travel, acceleration_matrix(omega, alpha), omega, alpha, turn.T @ a)
+
+
+def inertia_moment(I: Matrix, flat: bool, motion: Motion) -> Vector:
+    """I alpha + omega x I omega by the entries of U.
+
+    For a flat link I_xx alpha_x + (I_zz - I_yy) omega_y omega_z is I_xx U_zy, and I_yy alpha_y + ... is -I_yy U_zx.
+    """
+    U, w, alpha = motion.U, motion.omega, motion.alpha
+    xx, yy, zz = w.x * w.x, w.y * w.y, w.z * w.z
+    Ixx, Iyy, Izz, Ixy, Ixz, Iyz = I[0, 0], I[1, 1], I[2, 2], I[0, 1], I[0, 2], I[1, 2]
+    if flat:
+        x, y = Ixx * U[2, 1], -(Iyy * U[2, 0])
+    else:
+        x = Ixx * alpha.x + nearly(Izz - Iyy, I) * (w.y * w.z)
+        y = Iyy * alpha.y + nearly(Ixx - Izz, I) * (w.x * w.z)
+    return Vector(
+        x + (Ixz * U[1, 0] - Ixy * U[2, 0]) + Iyz * (yy - zz),
+        y + (Ixy * U[2, 1] - Iyz * U[0, 1]) + Ixz * (zz - xx),
+        Izz * alpha.z + nearly(Iyy - Ixx, I) * (w.x * w.y) + (Iyz * U[0, 2] - Ixz * U[1, 2]) + Ixy * (xx - yy),
+    )
+
+
+def passed_inward(frame: JointFrame, motion: Motion, w: Wrench) -> Wrench:
+    """A wrench at a joint frame, in its axes, seen from its parent's."""
+    R, p = frame.before
+    if frame.turns_and_slides:
+        force, moment = motion.turn @ w.force, motion.turn @ w.moment
+        f = R @ force
+        return Wrench(f, R @ (moment + cross(motion.travel, force)) + cross(p, f))
+    n = w.moment + cross(motion.travel, w.force)
+    f = R @ (motion.turn @ w.force)
+    return Wrench(f, R @ (motion.turn @ n) + cross(p, f))
+
+
+def joint_force(frame: JointFrame, motion: Motion, w: Wrench) -> list[Scalar]:
+    """What the joint's rates do work with, of the wrench at its frame."""
+    match frame.kind:
+        case "R":
+            return [w.moment.z]
+        case "P":
+            return [w.force.z]
+        case "B":
+            return [*(motion.turn @ w.moment)]
+        case _:
+            return [*(motion.turn @ w.force), *(motion.turn @ w.moment)]
+
+
+def inward(frames: Sequence[JointFrame], motions: dict[int, Motion], external: dict[int, Wrench]) -> list[Scalar]:
+    """Joint forces, from the ends to the base. external: what acts on bodies, at the joint frame, in its axes."""
+    pending = {k: Wrench(-w.force, -w.moment) for k, w in external.items()}
+    forces: list[list[Scalar]] = []
+    for k in reversed(range(len(frames))):
+        frame, motion = frames[k], motions[k]
+        w = pending.pop(k, NO_WRENCH)
+        h = frame.first_moment
+        f = w.force + (motion.a * frame.mass + motion.U @ h)
+        n = w.moment + (inertia_moment(frame.inertia, frame.flat, motion) + cross(h, motion.a))
+        forces.append(joint_force(frame, motion, Wrench(f, n)))
+        if frame.parent != GROUND:
+            inner, passed = pending.get(frame.parent, NO_WRENCH), passed_inward(frame, motion, Wrench(f, n))
+            pending[frame.parent] = Wrench(inner.force + passed.force, inner.moment + passed.moment)
+    return [force for joint in reversed(forces) for force in joint]

@@ -1,0 +1,207 @@
+"""From bodies, joints and a spanning tree to joint frames: the geometry alone, in plain numbers.
+
+Every joint of the tree becomes one to three joint frames; a weld becomes none, and its bodies share a frame. Where a
+frame is in the home position is all that bodies, cuts and springs need to find their places in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
+from tauforge.arrays import Array
+from tauforge.formulations.mechanism.cuts import Posed
+from tauforge.formulations.mechanism.kinematics import world_frames
+from tauforge.formulations.mechanism.parameters import HINGE, POINT, WELD, Cut, Place
+from tauforge.formulations.trees.alignment import aligned, slid
+from tauforge.formulations.trees.frames import GROUND, JointFrame, placements
+from tauforge.robots.mechanism.parts import (
+    GROUND_NAME,
+    Body,
+    Cylinder,
+    Free,
+    Hinge,
+    MechanismJoint,
+    Planar,
+    Slider,
+    Spherical,
+    Universal,
+)
+from tauforge.robots.mechanism.spanning_tree import SpanningTree
+
+NO_INERTIA = Matrix.diagonal(0.0, 0.0, 0.0)
+TIDY = 1e-15
+
+
+class Assembly(NamedTuple):
+    """The geometry of a mechanism.
+
+    frames:      without masses
+    reads:       of each of the tree's coordinates its place in x
+    home:        (N,) x in the home position
+    of_body:     the joint frame that each body is fixed to, by name; copies without mass included
+    at_home:     world <- joint frame, in the home position
+    joint_rates: of each joint its rates' places in the tree, None for a joint that was cut
+    """
+
+    frames: tuple[JointFrame, ...]
+    reads: tuple[int, ...]
+    home: Array
+    of_body: dict[str, int]
+    at_home: tuple[Transform, ...]
+    joint_rates: tuple[tuple[int, ...] | None, ...]
+
+    def place(self, body: str, number: int, world: Transform) -> Place:
+        """A frame that is given in the world and in the home position, on a body."""
+        k = self.of_body[body]
+        inner = NO_DISPLACEMENT if k == GROUND else self.at_home[k]
+        return Place(k, tidied(inner.inverse().then(world)), number)
+
+
+def tidied(T: Transform) -> Transform:
+    """With 0 and 1 for what rounding left of them."""
+    rows = [[round(x) if abs(x - round(x)) <= 4 * TIDY else x for x in row] for row in T.rotation.rows]
+    size = max(abs(x) for x in T.translation)
+    moved = Vector(*(0.0 if abs(x) <= TIDY * size else x for x in T.translation))
+    return Transform(Matrix.of([[float(x) for x in row] for row in rows]), moved)
+
+
+def axis_frame(at: Sequence[float], z: Sequence[float], x: Sequence[float] | None = None) -> Transform:
+    """World <- a frame at a point whose third axis is z, and whose first is near x."""
+    axis = np.asarray(z, float)
+    near = np.eye(3)[np.abs(axis).argmin()] if x is None else np.asarray(x, float)
+    first = near - axis * (axis @ near)
+    first /= np.linalg.norm(first)
+    columns = np.column_stack([first, np.cross(axis, first), axis])
+    return tidied(Transform(Matrix.of(columns.tolist()), Vector(*map(float, at))))
+
+
+class _Step(NamedTuple):
+    """One joint frame of a joint: its kind, where it is at home, and which of the joint's coordinates it has."""
+
+    kind: str
+    world: Transform
+    coordinates: tuple[int, ...]
+
+
+def _steps(joint: MechanismJoint, outward: bool, child: Vector) -> list[_Step]:
+    """The joint's frames from the inner body to the outer. A joint that is passed from its child to its parent has its
+    axes turned round: so its coordinates stay the child's beside the parent.
+    """
+    sign = 1.0 if outward else -1.0
+
+    def axis(v: Sequence[float]) -> Transform:
+        return axis_frame(joint.at, [sign * x for x in v])
+
+    match joint:
+        case Hinge():
+            steps = [_Step("R", axis(joint.axis), (0,))]
+        case Slider():
+            steps = [_Step("P", axis(joint.axis), (0,))]
+        case Cylinder():
+            steps = [_Step("P", axis(joint.axis), (1,)), _Step("R", axis(joint.axis), (0,))]
+        case Universal():
+            steps = [_Step("R", axis(v), (k,)) for k, v in enumerate(joint.axes)]
+        case Planar():
+            assert joint.along is not None
+            across = np.cross(joint.axis, joint.along).tolist()
+            steps = [_Step("P", axis(joint.along), (0,)), _Step("P", axis(across), (1,))]
+            steps.append(_Step("R", axis(joint.axis), (2,)))
+        case Spherical():
+            return [_Step("B", Transform(IDENTITY, Vector(*joint.at)), (0, 1, 2))]
+        case Free():
+            return [_Step("F", Transform(IDENTITY, child), (0, 1, 2, 3, 4, 5))]
+        case _:
+            return []
+    return steps if outward else steps[::-1]
+
+
+def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: SpanningTree) -> Assembly:
+    """The tree's joint frames in the axes that cost least."""
+    origins = {body.name: Vector(*(body.origin or ())) for body in bodies} | {GROUND_NAME: ZERO}
+    first = np.cumsum([0, *(len(joint.letters) for joint in joints)]).tolist()
+    of_body = {GROUND_NAME: GROUND}
+    frames: list[JointFrame] = []
+    worlds: list[Transform] = []
+    reads: list[int] = []
+    home = [x for joint in joints for x in np.ravel(joint.home).tolist()]
+    rates: list[tuple[int, ...] | None] = [None] * len(joints)
+    for branch in tree.branches:
+        joint = Free("floating", GROUND_NAME, branch.outer) if branch.joint is None else joints[branch.joint]
+        outer = branch.copy_of or branch.outer
+        outward = joint.child == outer
+        start = len(home) if branch.joint is None else first[branch.joint]
+        if branch.joint is None:
+            home += [*origins[outer], 0.0, 0.0, 0.0]
+        elif isinstance(joint, Free):
+            home[start : start + 3] = [*(origins[outer] - origins[branch.inner])]
+        parent, own = of_body[branch.inner], dict[int, int]()
+        for step in _steps(joint, outward, origins[outer]):
+            inner = NO_DISPLACEMENT if parent == GROUND else worlds[parent]
+            world = step.world
+            if step.kind == "F":  # coordinates of the pose in the inner body's frame
+                world = Transform(IDENTITY, origins[branch.inner])
+            offset = 0.0 if step.kind in "BF" else -home[start + step.coordinates[0]]
+            frames.append(
+                JointFrame(
+                    parent, step.kind, len(reads), offset, tidied(inner.inverse().then(world)), 0.0, ZERO, NO_INERTIA
+                )
+            )
+            own |= {c: len(reads) + i for i, c in enumerate(step.coordinates)}
+            reads += [start + c for c in step.coordinates]
+            worlds.append(step.world)
+            parent = len(frames) - 1
+        of_body[branch.outer] = parent
+        if branch.joint is not None:
+            rates[branch.joint] = tuple(own[c] for c in range(len(joint.letters)))
+    masses = {of_body[body.name]: Vector(*body.com) for body in bodies}
+    cut_at = {of_body[name]: Vector(*joints[k].at) for k in tree.cut for name in _bodies_of(joints[k])}
+    placed = aligned(frames, _seen(frames, home, reads, masses | cut_at))
+    placed = slid(placed, _seen(placed, home, reads, cut_at))
+    at_home = world_frames(Posed(placed, placements(placed, [home[k] for k in reads])))
+    return Assembly(tuple(placed), tuple(reads), np.array(home, float), of_body, tuple(at_home), tuple(rates))
+
+
+def _bodies_of(joint: MechanismJoint) -> tuple[str, str]:
+    return joint.parent, joint.child
+
+
+def _seen(
+    frames: Sequence[JointFrame], home: Sequence[float], reads: Sequence[int], points: dict[int, Vector]
+) -> dict[int, Vector]:
+    """Points of the world, in the home position, in the joint frames that they are on."""
+    at_home = world_frames(Posed(frames, placements(frames, [home[k] for k in reads])))
+    return {
+        k: at_home[k].inverse().then(Transform(IDENTITY, point)).translation
+        for k, point in points.items()
+        if k != GROUND
+    }
+
+
+def cuts_of(
+    assembly: Assembly, bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: SpanningTree
+) -> tuple[Cut, ...]:
+    """The cuts at joints and those through bodies, with rows in the ground's axes."""
+    numbers = {body.name: k for k, body in enumerate(bodies)} | {GROUND_NAME: GROUND}
+    copies = [branch.outer for branch in tree.branches if branch.copy_of is not None]
+    numbers |= {name: len(bodies) + k for k, name in enumerate(copies)}
+    first = np.cumsum([0, *(len(joint.letters) for joint in joints)]).tolist()
+    found = []
+    for k in tree.cut:
+        joint = joints[k]
+        if isinstance(joint, Hinge):
+            world, kind, offset = axis_frame(joint.at, joint.axis), HINGE, float(np.ravel(joint.home)[0])
+        else:
+            world, kind, offset = Transform(IDENTITY, Vector(*joint.at)), POINT, 0.0
+        a, b = (assembly.place(name, numbers[name], world) for name in (joint.parent, joint.child))
+        found.append(Cut(kind, a, b, GROUND, first[k], offset))
+    for branch in tree.branches:
+        if branch.copy_of is not None:
+            assert branch.joint is not None
+            world = Transform(IDENTITY, Vector(*joints[branch.joint].at))
+            a, b = (assembly.place(name, numbers[name], world) for name in (branch.copy_of, branch.outer))
+            found.append(Cut(WELD, a, b, GROUND, None))
+    return tuple(found)

@@ -1,0 +1,155 @@
+"""What a mechanism is: a frozen, validated description, and the changes one may ask of it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
+from tauforge.computed_once import computed_once
+from tauforge.errors import ModelError
+from tauforge.formulations.bodies import BodyParameters, heavier
+from tauforge.robots import physical, validation
+from tauforge.robots.mechanism.parts import Body, MechanismJoint, Spring
+from tauforge.robots.mechanism.structure import Made, Structure, made
+from tauforge.robots.own_classes import recorded
+from tauforge.robots.payload import Payload
+from tauforge.robots.provenance import KnownException, Source
+from tauforge.robots.robot import Robot
+from tauforge.robots.validation import Floats
+
+SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
+
+
+@recorded
+@dataclass(frozen=True, kw_only=True)
+class MechanismDescription(Robot):
+    """Bodies and joints as the machine is built."""
+
+    bodies: tuple[Body, ...]
+    joints: tuple[MechanismJoint, ...]
+    springs: tuple[Spring, ...] = ()
+    gravity: Floats = (0.0, 0.0, -9.81)
+    independent: str | tuple[str, ...] | None = None
+    tool: str | None = None
+    cut: tuple[str, ...] | None = None
+    coulomb_speed: float = 0.0
+    name: str = "mechanism"
+    known_exceptions: tuple[KnownException, ...] = ()
+    sources: tuple[Source, ...] = dataclasses.field(default=(), compare=False)
+
+    def __post_init__(self) -> None:
+        def put(field: str, value: Any) -> None:
+            object.__setattr__(self, field, value)
+
+        for field, kind in (("bodies", Body), ("joints", MechanismJoint), ("springs", Spring)):
+            put(field, _tuple_of(getattr(self, field), kind, field))
+        if not self.bodies or not self.joints:
+            raise ModelError("a mechanism needs at least one body and one joint", field="bodies")
+        if not isinstance(self.name, str):
+            raise ModelError(f"expected a string, got {self.name!r}", field="name")
+        put("gravity", validation.vector(self.gravity, "gravity"))
+        put("coulomb_speed", validation.non_negative(self.coulomb_speed, "coulomb_speed"))
+        if 0 < self.coulomb_speed < SMALLEST_COULOMB_SPEED:
+            raise ModelError(
+                f"expected 0 or at least {SMALLEST_COULOMB_SPEED:g}, got {self.coulomb_speed:g}", field="coulomb_speed"
+            )
+        names = {body.name for body in self.bodies}
+        if self.tool is not None and self.tool not in names:
+            raise ModelError(f"there is no body {self.tool!r}", field="tool", remedy=f"Use one of {', '.join(names)}")
+        for field in ("independent", "cut"):
+            value = getattr(self, field)
+            if value is not None and not (field == "independent" and isinstance(value, str)):
+                put(field, _tuple_of(value, str, field))
+        unknown = sorted(set(self.cut or ()) - {joint.name for joint in self.joints})
+        if unknown:
+            raise ModelError(f"there is no joint {unknown[0]!r}", field="cut")
+        if not all(isinstance(exception, KnownException) for exception in self.known_exceptions):
+            raise ModelError("expected a sequence of KnownException", field="known_exceptions")
+        physical.warn_of_faults(
+            self.name,
+            {body.name: body.inertia for body in self.bodies},
+            {exception.body for exception in self.known_exceptions},
+        )
+        self._made  # noqa: B018 - what is wrong with the mechanism is said when it is made
+
+    @computed_once
+    def _made(self) -> Made:
+        return made(self)
+
+    @property
+    def structure(self) -> Structure:
+        """What the library made of the mechanism: tree, cuts, freedom and coordinates. Print it."""
+        return self._made.structure
+
+    @property
+    def tool_body(self) -> str:
+        """The body that carries a payload and takes the external wrench."""
+        if self.tool is not None:
+            return self.tool
+        wanted = self.independent
+        first = wanted if isinstance(wanted, str) else None
+        names = [body.name for body in self.bodies]
+        return first if first in names else names[-1]
+
+    # ------------------------------------------------------------------------------------------------------- changes
+
+    def replace(self, **changes: Any) -> Self:
+        """A changed copy: any argument of Mechanism, or mass, com and inertia of all bodies, one after another."""
+        bodies = list(changes.pop("bodies", self.bodies))
+        for field, shape in (("mass", ()), ("com", (3,)), ("inertia", (3, 3))):
+            if field in changes:
+                values = validation.array(changes.pop(field), (len(bodies), *shape), field)
+                bodies = [
+                    dataclasses.replace(body, **{field: value.tolist()})
+                    for body, value in zip(bodies, values, strict=True)
+                ]
+        known = [field.name for field in dataclasses.fields(self)]
+        if unknown := sorted(set(changes) - set(known)):
+            raise ModelError(
+                f"{unknown[0]!r} cannot be replaced", field=unknown[0], remedy=f"Known: {', '.join(known)}"
+            )
+        return dataclasses.replace(self, bodies=tuple(bodies), **changes)
+
+    def without_friction(self) -> Self:
+        joints = tuple(dataclasses.replace(joint, viscous=0.0, coulomb=(0.0, 0.0)) for joint in self.joints)
+        springs = tuple(dataclasses.replace(spring, damping=0.0) for spring in self.springs)
+        return self.replace(joints=joints, springs=springs)
+
+    def with_smooth_friction(self, speed: float) -> Self:
+        return self.replace(coulomb_speed=speed)
+
+    def carrying(self, payload: Payload) -> Self:
+        """The mechanism whose tool body holds the payload, which is given in the body's frame."""
+        numbers = np.asarray(payload.numbers(), float)
+        if numbers.ndim != 1:
+            raise ModelError("expected one payload, not a batch", field="payload")
+        m, cx, cy, cz, xx, xy, xz, yy, yz, zz = numbers.tolist()
+        held = BodyParameters(m, Vector(cx, cy, cz), Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
+        bodies = []
+        for body in self.bodies:
+            if body.name == self.tool_body:
+                assert body.origin is not None
+                own = BodyParameters(body.mass, Vector(*body.com), Matrix.of(body.inertia))
+                both = heavier(own, held, Transform(NO_DISPLACEMENT.rotation, Vector(*body.origin)))
+                body = dataclasses.replace(
+                    body,
+                    mass=both.mass,
+                    com=tuple(both.com),
+                    inertia=tuple(tuple(row) for row in both.inertia.rows),
+                )
+            bodies.append(body)
+        return self.replace(bodies=bodies)
+
+
+def _tuple_of(value: Any, kind: type, field: str) -> tuple[Any, ...]:
+    if isinstance(value, str) or not isinstance(value, Sequence):
+        raise ModelError(f"expected a sequence of {kind.__name__}, got {validation.shown(value)}", field=field)
+    for item in value:
+        if not isinstance(item, kind):
+            raise ModelError(f"expected a sequence of {kind.__name__}, got {validation.shown(item)} in it", field=field)
+    return tuple(value)

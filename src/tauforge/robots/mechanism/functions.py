@@ -1,0 +1,246 @@
+"""The functions of a mechanism as formulas over any scalar, and their table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from tauforge.algebra.dual import Dual, derivative
+from tauforge.algebra.scalars import Scalar, absolute
+from tauforge.algebra.vectors import Transform, Vector
+from tauforge.arrays import Array
+from tauforge.formulations.bodies import Wrench, body_of
+from tauforge.formulations.mechanism import configuration as closing
+from tauforge.formulations.mechanism import dynamics, reactions
+from tauforge.formulations.mechanism import energy as energies
+from tauforge.formulations.mechanism.complement import Complement
+from tauforge.formulations.mechanism.dynamics import Loads, Outcome
+from tauforge.formulations.mechanism.kinematics import body_frames, point_jacobians
+from tauforge.formulations.mechanism.parameters import MechanismParameters
+from tauforge.formulations.trees.recursion import BaseState
+from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Doubtful, Function, FunctionTable, Guard, Verdict
+
+if TYPE_CHECKING:
+    from tauforge.robots.robot import Robot
+
+Scalars = Sequence[Scalar]
+NEWTON_STEPS = 3  # in one call of the kernel
+TINY = 1e-300  # keeps results among what the kernel looks at
+SUSPICIOUS = 1e6  # sum of the reciprocals of pivots beside the mechanism's own
+SINGULAR = 1e12  # condition number
+
+
+def held(m: MechanismParameters, payload: Scalars | None) -> MechanismParameters:
+    return m if payload is None else dynamics.carrying(m, body_of(payload))
+
+
+def loads(m: MechanismParameters, external_wrench: Scalars | None, base_motion: Scalars | None) -> Loads:
+    wrench = None if external_wrench is None else Wrench(Vector(*external_wrench[:3]), Vector(*external_wrench[3:]))
+    base = None
+    if base_motion is not None:
+        omega, alpha, a = (Vector(*base_motion[k : k + 3]) for k in (0, 3, 6))
+        base = BaseState(omega, alpha, a - m.gravity)
+    return dynamics.loads(m, wrench, base)
+
+
+def doubtful(found: Outcome) -> Doubtful:
+    values = found.values
+    return Doubtful(values, lambda: found.complement.doubt(found.pivots) + absolute(values[0]) * TINY)
+
+
+def inverse_dynamics(
+    model: MechanismParameters,
+    x: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
+    reduced: int = 0,
+) -> Doubtful:
+    m = held(model, payload)
+    return doubtful(dynamics.inverse_dynamics(m, x, qd, qdd, loads(m, external_wrench, base_motion), reduced))
+
+
+def generalised_forces(
+    model: MechanismParameters,
+    x: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
+    reduced: int = 0,
+) -> Doubtful:
+    m = held(model, payload)
+    return doubtful(dynamics.generalised_forces(m, x, qd, qdd, loads(m, external_wrench, base_motion), reduced))
+
+
+def forward_dynamics(
+    model: MechanismParameters,
+    x: Scalars,
+    qd: Scalars,
+    tau: Scalars,
+    external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
+    reduced: int = 0,
+) -> Doubtful:
+    m = held(model, payload)
+    return doubtful(dynamics.forward_dynamics(m, x, qd, tau, loads(m, external_wrench, base_motion), reduced))
+
+
+def mass_matrix(model: MechanismParameters, x: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
+    return dynamics.mass_matrix(held(model, payload), x)
+
+
+def joint_wrenches(
+    model: MechanismParameters,
+    x: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
+) -> Doubtful:
+    m = held(model, payload)
+    found, complement = reactions.joint_wrenches(m, x, qd, qdd, loads(m, external_wrench, base_motion))
+    return Doubtful(found, complement.doubt)
+
+
+def energy(model: MechanismParameters, x: Scalars, qd: Scalars, payload: Scalars | None = None) -> list[Scalar]:
+    """Kinetic, potential."""
+    return list(energies.energies(held(model, payload), x, qd))
+
+
+def loop_gap(model: MechanismParameters, x: Scalars) -> list[Scalar]:
+    return [closing.gap(model, x)]
+
+
+def closing_steps(model: MechanismParameters, q: Scalars, near: Scalars) -> list[Any]:
+    """x after a few steps of Newton's method, and the gap that is left."""
+    x, gap = closing.closed(model, q, near, NEWTON_STEPS)
+    return [x, gap]
+
+
+def coordinate_rates(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[Scalar]:
+    return closing.coordinate_rates(model, x, qd)
+
+
+def tree_rates(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[Scalar]:
+    """Rates of the tree, for the integrators."""
+    return Complement(model, dynamics.posed_at(model, x), model.independent).rates(qd)
+
+
+def frames(model: MechanismParameters, x: Scalars) -> list[list[list[Scalar]]]:
+    """World <- frame of every body, (bodies, 4, 4)."""
+    return [homogeneous(frame) for frame in body_frames(model, x)]
+
+
+def homogeneous(frame: Transform) -> list[list[Scalar]]:
+    rows = [[*row, t] for row, t in zip(frame.rotation.rows, frame.translation, strict=True)]
+    return [*rows, [0.0, 0.0, 0.0, 1.0]]
+
+
+def jacobians(model: MechanismParameters, x: Scalars) -> list[list[list[Scalar]]]:
+    """Velocity of every body's origin and its angular velocity, by the independent rates: (bodies, 6, f)."""
+    return point_jacobians(model, x)
+
+
+def directions(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
+    """Changes of x by unit changes of the independent coordinates, a list for each of these: loops stay closed."""
+    f = len(model.independent)
+    return [closing.coordinate_changes(model, x, [float(i == k) for i in range(f)]) for k in range(f)]
+
+
+def slopes(formula: Any, names: tuple[str, str, str]) -> Any:
+    """Derivatives of dynamics by the independent coordinates, with loops closed, and by the two other arguments."""
+
+    def derivatives(model: MechanismParameters, **given: Any) -> Doubtful:
+        x, second, third = (given.pop(name) for name in names)
+        f, last = len(second), len(third)
+        columns = directions(model, x)
+        moved = [Dual(value, {k: columns[k][i] for k in range(f)}) for i, value in enumerate(x)]
+        state = {
+            names[0]: moved,
+            names[1]: [Dual(value, {f + k: 1.0}) for k, value in enumerate(second)],
+            names[2]: [Dual(value, {2 * f + k: 1.0}) for k, value in enumerate(third)],
+        }
+        values = formula(model, **state, **given).results
+        spans = ((0, f), (f, 2 * f), (2 * f, 2 * f + last))
+        matrices = [[[derivative(y, k) for k in range(*span)] for y in values] for span in spans]
+        plain = formula(model, **dict(zip(names, (x, second, third), strict=True)), **given)
+        return Doubtful(matrices, plain.doubt)
+
+    return derivatives
+
+
+inverse_dynamics_derivatives = slopes(inverse_dynamics, ("x", "qd", "qdd"))
+forward_dynamics_derivatives = slopes(forward_dynamics, ("x", "qd", "tau"))
+
+
+def table(size: int, f: int, actuators: int, bodies: int, joints: int, limit: float, reduced: int) -> FunctionTable:
+    """The functions of a mechanism with so many coordinates, degrees of freedom, actuators, bodies and joints.
+
+    limit: of the doubt; reduced: number of sets of rates that equations may be reduced to
+    """
+    x = (Argument("x", (size,), f"{{name}} has {size} coordinates, all joints together"),)
+
+    def rates(*names: str) -> tuple[Argument, ...]:
+        return tuple(Argument(name, (f,), f"{{name}} has {f} independent coordinates") for name in names)
+
+    tau = (Argument("tau", (actuators,), f"{{name}} has {actuators} actuators"),)
+    state, motion = (*x, *rates("qd")), (*x, *rates("qd", "qdd"))
+    forced = (*state, *tau)
+    wrench = Argument("external_wrench", (6,), "force and moment at the tool body's origin")
+    on, square = (wrench, PAYLOAD, BASE_MOTION), (f, f)
+    choice = {"reduced": tuple(range(reduced)) if reduced > 1 else 0}
+    guard = Guard(limit, judge)
+    return {
+        "inverse_dynamics": Function(inverse_dynamics, motion, ((actuators,),), on, choice, guard, names=("tau",)),
+        "forward_dynamics": Function(forward_dynamics, forced, ((f,),), on, choice, guard, names=("qdd",)),
+        "generalised_forces": Function(generalised_forces, motion, ((f,),), on, choice, guard),
+        "inverse_dynamics_derivatives": Function(
+            inverse_dynamics_derivatives,
+            motion,
+            ((actuators, f), (actuators, f), (actuators, f)),
+            (PAYLOAD,),
+            choice,
+            guard,
+            names=("dtau_dq", "dtau_dqd", "dtau_dqdd"),
+        ),
+        "forward_dynamics_derivatives": Function(
+            forward_dynamics_derivatives,
+            forced,
+            (square, square, (f, actuators)),
+            (PAYLOAD,),
+            choice,
+            guard,
+            names=("dqdd_dq", "dqdd_dqd", "dqdd_dtau"),
+        ),
+        "mass_matrix": Function(mass_matrix, x, (square,), (PAYLOAD,)),
+        "joint_wrenches": Function(joint_wrenches, motion, ((joints, 6),), on, guard=guard),
+        "energy": Function(energy, state, ((), ()), (PAYLOAD,), names=("kinetic", "potential")),
+        "loop_gap": Function(loop_gap, x, ((),)),
+        "body_frames": Function(frames, x, ((bodies, 4, 4),)),
+        "body_jacobians": Function(jacobians, x, ((bodies, 6, f),)),
+        "coordinate_rates": Function(coordinate_rates, state, ((size,),), quick=False, names=("rates",)),
+        "closing_steps": Function(
+            closing_steps,
+            (*rates("q"), Argument("near", (size,), "a position to start from")),
+            ((size,), ()),
+            quick=False,
+            names=("position", "gap"),
+        ),
+    }
+
+
+def judge(
+    robot: Robot, arguments: Mapping[str, Array], results: tuple[Array, ...], options: Mapping[str, Any]
+) -> Verdict:
+    """Are the loop matrix or the actuation singular there?"""
+    mechanism: Any = robot
+    x = arguments["x"].astype(float)
+    reasons, conditions = mechanism.singularities(x)
+    refused = ~(conditions < SINGULAR)
+    return Verdict(refused, reasons, x, conditions)

@@ -1,0 +1,406 @@
+"""Mechanism: the public methods of a mechanism."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.arrays import Array
+from tauforge.computed_once import computed_once
+from tauforge.errors import ConvergenceError, ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.formulations.mechanism.parameters import MechanismParameters
+from tauforge.kernels.specification import Shape
+from tauforge.robots.base_motion import BaseMotion
+from tauforge.robots.drawing import Drawing
+from tauforge.robots.evaluate import as_argument
+from tauforge.robots.functions import FunctionTable
+from tauforge.robots.mechanism import functions as own_functions
+from tauforge.robots.mechanism.description import MechanismDescription
+from tauforge.robots.mechanism.drawing import drawn
+from tauforge.robots.mechanism.model import model_of, varying_fields
+from tauforge.robots.mechanism.structure import POSE_LABELS, loop_matrix
+from tauforge.robots.own_classes import recorded
+from tauforge.robots.parts import Actuator, Coordinate
+from tauforge.robots.payload import Payload
+from tauforge.robots.quick_call import quick
+
+Scalars = Sequence[Scalar]
+CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
+ROUNDS = 8  # calls of the kernel, each of a few steps of Newton's method
+WAYPOINTS = (1, 8, 64)  # on the way from `near`, tried one after another
+DOUBT = 1e8  # times the doubt at home and at the samples
+
+
+@recorded
+class Mechanism(MechanismDescription):
+    """Rigid bodies and joints as the machine is built, with branches and closed loops. SI units, radians.
+
+    Everything is given in the world frame and in the assembled home position. The library draws the spanning tree, cuts
+    the loops, counts the degrees of freedom and chooses coordinates: see `structure`.
+
+    bodies:        `Body` each; "ground" is the base
+    joints:        Hinge, Slider, Universal, Spherical, Cylinder, Planar, Free, Weld
+    springs:       `Spring` each
+    gravity:       (3,) m/s^2, acceleration of free fall
+    independent:   names of the coordinates whose rates are given: joints, or a body whose pose takes their place.
+                   Default the actuated joints, if they determine the motion
+    tool:          name of the body that carries a payload and takes the external wrench; default the independent
+                   body, or the last one
+    cut:           names of the joints at which loops are cut; default chosen
+    coulomb_speed: rad/s or m/s; above 0 it smooths Coulomb friction to tanh(qd / coulomb_speed)
+
+    A position x (..., N) holds the coordinates of all joints in the order of `joints`, loops closed, and after them the
+    poses of the bodies that the structure lets float. Velocities and accelerations (..., f) are those of the
+    independent coordinates; of a body's pose velocity and angular velocity.
+    """
+
+    kind = "mechanism"
+    wrench_argument = "external_wrench"
+
+    # ------------------------------------------------------------------------------------------- names, model, table
+
+    @property
+    def home(self) -> Array:
+        """(N,) the position in which the mechanism was described."""
+        return self._made.assembly.home.copy()
+
+    @computed_once
+    def coordinate_names(self) -> tuple[str, ...]:
+        """(N,) names of the entries of a position."""
+        names = [name for joint in self.joints for name in joint.coordinate_names[: len(joint.letters)]]
+        return (*names, *(f"{body}.{label}" for body in self.structure.floating for label in POSE_LABELS))
+
+    @property
+    def moved_body(self) -> str:  # type: ignore[override]
+        return self.tool_body
+
+    @computed_once
+    def coordinates(self) -> tuple[Coordinate, ...]:
+        """The independent ones."""
+        made, found = self._made, []
+        for i, k in enumerate(made.parameters.independent, 1):
+            place = made.assembly.reads[k]
+            name = made.names[k]
+            lower, upper, speed, unit = self._limits_of(place)
+            found.append(Coordinate(name, unit, f"q{i}", f"qd{i}", f"qdd{i}", lower, upper, speed))
+        return tuple(found)
+
+    def _limits_of(self, place: int) -> tuple[float, float, float, str]:
+        """Lower and upper limit, speed and unit of an entry of x."""
+        first = 0
+        for joint in self.joints:
+            k = place - first
+            if 0 <= k < len(joint.letters):
+                pairs = joint.limits or ((-np.inf, np.inf),)
+                lower, upper = pairs[k] if len(pairs) > 1 else pairs[0]
+                speed = np.inf if joint.max_speed is None else joint.max_speed
+                return lower, upper, speed, "rad" if joint.letters[k] == "R" else "m"
+            first += len(joint.letters)
+        return -np.inf, np.inf, np.inf, "m" if (place - first) % 6 < 3 else "rad"
+
+    @computed_once
+    def actuators(self) -> tuple[Actuator, ...]:
+        """One for each coordinate of an actuated joint."""
+        found: list[Actuator] = []
+        for joint in self.joints:
+            if joint.actuated:
+                limit = np.inf if joint.max_force is None else joint.max_force
+                for name, letter in zip(joint.coordinate_names, joint.letters, strict=True):
+                    unit = "N m" if letter == "R" else "N"
+                    found.append(Actuator(name, unit, f"tau{len(found) + 1}", limit))
+        return tuple(found)
+
+    @computed_once
+    def functions(self) -> FunctionTable:
+        p = self._made.parameters
+        return own_functions.table(
+            len(self.coordinate_names),
+            len(p.independent),
+            len(p.actuated),
+            len(p.bodies),
+            len(self.joints),
+            self._doubt_limit,
+            len(p.reduced),
+        )
+
+    @property
+    def _doubt_limit(self) -> float:
+        size = self._made.size
+        return DOUBT * (1.0 + 1.0 / size)
+
+    @property
+    def identity(self) -> str:
+        return repr((self.bodies, self.joints, self.springs, self.gravity, self.independent, self.tool, self.cut)) + (
+            repr(self.coulomb_speed)
+        )
+
+    @computed_once
+    def model(self) -> MechanismParameters:
+        return self.varied_model({})
+
+    @property
+    def varying_fields(self) -> Mapping[str, Shape]:
+        """Of every body "mass", "com" (3,) and "inertia" (3, 3); "gravity" (3,)."""
+        return varying_fields(self)
+
+    def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
+        own = {
+            "mass": [body.mass for body in self.bodies],
+            "com": [body.com for body in self.bodies],
+            "inertia": [body.inertia for body in self.bodies],
+            "gravity": self.gravity,
+        }
+        return {field: np.array(own[field], float) for field in fields}
+
+    def varied_model(self, values: Mapping[str, Scalars]) -> MechanismParameters:
+        return model_of(self, self._made.parameters, values)
+
+    def check_function(self, function: str) -> None:
+        m, f = len(self.actuators), self.n
+        needs_all = ("inverse_dynamics", "inverse_dynamics_derivatives", "joint_wrenches")
+        if function in needs_all and m < f:
+            raise UnsupportedFeatureError(
+                f"{self.name} has {f} degrees of freedom and {m} actuators, which cannot give any acceleration",
+                field=function,
+                remedy="Use forward_dynamics, or generalised_forces for the forces on all independent coordinates",
+            )
+
+    # ------------------------------------------------------------------------------------------------------ positions
+
+    def configuration(self, q: ArrayLike, near: ArrayLike | None = None, *, on_failure: str = "raise") -> Array:
+        """Positions x (..., N) from the independent coordinates: loops are closed by Newton's method from nearby.
+
+        q:          (..., f); near: (N,) or (..., N), default `home`. It decides which way the mechanism is assembled
+        on_failure: "raise" ConvergenceError, or "nan" for rows whose loops do not close
+        Where one step is too far the way from `near` is divided.
+        Identity: the independent entries of the result are q, and `loop_gap` is below 1e-12 of the mechanism's size.
+        """
+        if on_failure not in ("raise", "nan"):
+            raise ShapeError("on_failure", expected="'raise' or 'nan'", got=repr(on_failure))
+        f, size = self.n, len(self.coordinate_names)
+        given = as_argument("q", q, f, f"{self.name} has {f} independent coordinates").astype(float)
+        start = as_argument("near", self.home if near is None else near, size, "a position").astype(float)
+        batch = np.broadcast_shapes(given.shape[:-1], start.shape[:-1])
+        flat_q = np.broadcast_to(given, (*batch, f)).reshape(-1, f)
+        flat_x = np.broadcast_to(start, (*batch, size)).reshape(-1, size)
+        found = np.full(flat_x.shape, np.nan)
+        left = np.isfinite(flat_q).all(axis=-1) & np.isfinite(flat_x).all(axis=-1)
+        gaps = np.full(len(flat_q), np.nan)
+        for points in WAYPOINTS:
+            if not left.any():
+                break
+            x, gap = self._followed(flat_q[left], flat_x[left], points)
+            done = gap <= CLOSED * max(1.0, self._made.size)
+            rows = np.flatnonzero(left)
+            found[rows[done]], gaps[rows] = x[done], gap
+            left[rows[done]] = False
+        if left.any() and on_failure == "raise":
+            row = int(np.flatnonzero(left)[0])
+            raise ConvergenceError(
+                f"{self.name}: the loops do not close at {flat_q[row].tolist()}",
+                residual=float(gaps[row]),
+                iterations=ROUNDS * WAYPOINTS[-1],
+                remedy="The position may be out of reach; give a nearer start by near=",
+            )
+        return found.reshape(*batch, size)
+
+    def _followed(self, q: Array, near: Array, points: int) -> tuple[Array, Array]:
+        """x (k, N) and gaps (k,), on a way of some points from where `near` is."""
+        start, x, gap = self.coordinates_at(near), near, np.full(len(q), np.inf)
+        with np.errstate(all="ignore"):
+            for share in np.linspace(0.0, 1.0, points + 1)[1:]:
+                between = q if share == 1.0 else start + share * (q - start)
+                last = np.full(len(q), np.inf)
+                for _ in range(ROUNDS):
+                    x, gap = self._evaluator("closing_steps", {"q": between, "near": x})
+                    if not (gap < 0.5 * last).any() or (gap <= 1e-3 * CLOSED).all():
+                        break
+                    last = gap
+        return x, np.where(np.isfinite(gap) & np.isfinite(x).all(axis=-1), gap, np.inf)
+
+    def coordinates_at(self, position: Array) -> Array:
+        """The independent coordinates (..., f) of positions (..., N)."""
+        made = self._made
+        return position[..., [made.assembly.reads[k] for k in made.parameters.independent]]
+
+    @quick
+    def loop_gap(self, x: ArrayLike) -> Array:
+        """(...) by how much the worst loop does not close, m or rad."""
+        return self._evaluate("loop_gap", {"x": x})[0]
+
+    # ------------------------------------------------------------------------------------------------------- dynamics
+
+    @quick
+    def inverse_dynamics(
+        self,
+        x: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        external_wrench: ArrayLike | None = None,
+        payload: Payload | None = None,
+        base_motion: BaseMotion | None = None,
+        on_singular: str = "raise",
+    ) -> Array:
+        """Actuator forces (..., m) that produce the accelerations.
+
+        x:       (..., N), loops closed; qd, qdd: (..., f) rates of the independent coordinates
+        external_wrench: (..., 6) N, N m   on the tool body, at its origin, world axes
+        payload: held by the tool body, in its frame
+        base_motion: of the ground
+        on_singular: "raise", or "nan" for rows at singular positions
+        Where there are more actuators than degrees of freedom the forces with the least sum of squares.
+
+        Identity: forward_dynamics undoes it.
+        """
+        arguments = {"x": x, "qd": qd, "qdd": qdd}
+        more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
+        return self._evaluate("inverse_dynamics", {**arguments, **more}, on_singular)[0]
+
+    @quick
+    def forward_dynamics(
+        self,
+        x: ArrayLike,
+        qd: ArrayLike,
+        tau: ArrayLike,
+        *,
+        external_wrench: ArrayLike | None = None,
+        payload: Payload | None = None,
+        base_motion: BaseMotion | None = None,
+        on_singular: str = "raise",
+    ) -> Array:
+        """Accelerations (..., f) of the independent coordinates under actuator forces tau (..., m)."""
+        arguments = {"x": x, "qd": qd, "tau": tau}
+        more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
+        return self._evaluate("forward_dynamics", {**arguments, **more}, on_singular)[0]
+
+    @quick
+    def mass_matrix(self, x: ArrayLike, *, payload: Payload | None = None) -> Array:
+        """M(x), (..., f, f), of the independent rates, with the reflected inertias of rotors.
+
+        Identity: qd' M qd / 2 is the kinetic energy.
+        """
+        return self._evaluate("mass_matrix", {"x": x, "payload": payload})[0]
+
+    @quick
+    def energy(self, x: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:
+        """Kinetic and potential energy, J, each (...). Potential energy is that of weights and springs."""
+        kinetic, potential = self._evaluate("energy", {"x": x, "qd": qd, "payload": payload})
+        return kinetic, potential
+
+    @quick
+    def joint_wrenches(
+        self,
+        x: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        external_wrench: ArrayLike | None = None,
+        payload: Payload | None = None,
+        base_motion: BaseMotion | None = None,
+        on_singular: str = "raise",
+    ) -> Array:
+        """(..., joints, 6) force and moment that each joint exerts on its child, at the joint, world axes.
+
+        Components that redundant constraints leave open are NaN; `open_reactions` says why.
+        Identity: about its axis a hinge carries its actuator's torque less friction and rotor.
+        """
+        arguments = {"x": x, "qd": qd, "qdd": qdd}
+        more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
+        return self._evaluate("joint_wrenches", {**arguments, **more}, on_singular)[0]
+
+    @property
+    def open_reactions(self) -> dict[str, tuple[str, ...]]:
+        """Of each joint the components of its wrench that are not unique, because constraints are redundant."""
+        names = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
+        return {
+            joint.name: tuple(names[k] for k in sorted(reaction.unknown))
+            for joint, reaction in zip(self.joints, self._made.parameters.joints, strict=True)
+            if reaction.unknown
+        }
+
+    # ----------------------------------------------------------------------------------------------------- kinematics
+
+    @quick
+    def body_frames(self, x: ArrayLike) -> Array:
+        """(..., bodies, 4, 4) world <- frame of each body."""
+        return self._evaluate("body_frames", {"x": x})[0]
+
+    def forward_kinematics(self, x: ArrayLike, body: str | None = None) -> Array:
+        """(..., 4, 4) world <- frame of a body, default the tool's."""
+        return self._evaluate("body_frames", {"x": x})[0][..., self._number_of(body), :, :]
+
+    def jacobian(self, x: ArrayLike, body: str | None = None, point: ArrayLike | None = None) -> Array:
+        """(..., 6, f) velocity of a point of a body and its angular velocity, by the independent rates, world axes.
+
+        point: (3,) m, world frame, home position; default the origin of the body's frame
+        """
+        k = self._number_of(body)
+        J = self._evaluate("body_jacobians", {"x": x})[0][..., k, :, :]
+        if point is None:
+            return J
+        at = as_argument("point", point, 3, "a point of the body")
+        arm = self.forward_kinematics(x, body)[..., :3, :3] @ (at - np.array(self.bodies[k].origin))
+        J = np.array(J)
+        J[..., :3, :] += np.cross(J[..., 3:, :], arm[..., None], axis=-2)
+        return J
+
+    def _number_of(self, body: str | None) -> int:
+        name = self.tool_body if body is None else body
+        names = [other.name for other in self.bodies]
+        if name not in names:
+            raise ModelError(f"there is no body {name!r}", field="body", remedy=f"Use one of {', '.join(names)}")
+        return names.index(name)
+
+    # ---------------------------------------------------------------------------------------------------- singularity
+
+    def singularities(self, x: Array) -> tuple[list[str], Array]:
+        """Why positions (k, N) are singular, and the condition number that tells, (k,)."""
+        p = self._made.parameters
+        J = loop_matrix(p._replace(zeros=frozenset()), x)
+        reasons, conditions = [], np.ones(len(x))
+        others = [k for k in range(p.n) if k not in p.independent]
+        for i, matrix in enumerate(J):
+            whole = np.linalg.svd(matrix, compute_uv=False)
+            rank = p.n - len(p.independent)
+            kept = whole[:rank]
+            free = kept[0] / kept[-1] if rank and kept[-1] > 0 else (1.0 if not rank else np.inf)
+            part = np.linalg.svd(matrix[:, others], compute_uv=False)[:rank] if rank else np.ones(1)
+            own = part[0] / part[-1] if part[-1] > 0 else np.inf
+            drive = self._actuation_condition(matrix, others)
+            worst = max(free, own, drive)
+            conditions[i] = worst
+            if worst == free:
+                reasons.append("the mechanism gains a freedom here: its constraints are not independent")
+            elif worst == own:
+                names = ", ".join(self.structure.independent)
+                reasons.append(f"{names} do not determine the motion here")
+            else:
+                reasons.append("the actuators lose control here")
+        return reasons, conditions
+
+    def _actuation_condition(self, J: Array, others: Sequence[int]) -> float:
+        p = self._made.parameters
+        if p.actuated == p.independent or len(p.actuated) < len(p.independent):
+            return 1.0
+        S = np.zeros((p.n, len(p.independent)))
+        S[list(p.independent)] = np.eye(len(p.independent))
+        if others:
+            S[list(others)] = -np.linalg.pinv(J[:, list(others)]) @ J[:, list(p.independent)]
+        values = np.linalg.svd(S[list(p.actuated)], compute_uv=False)
+        return float(values[0] / values[-1]) if values[-1] > 0 else np.inf
+
+    def condition_number(self, x: ArrayLike) -> Array:
+        """(...) large near singular positions: the mechanism gains a freedom, or its actuators lose control."""
+        given = as_argument("x", x, len(self.coordinate_names), "a position").astype(float)
+        flat = given.reshape(-1, given.shape[-1])
+        return self.singularities(flat)[1].reshape(given.shape[:-1])
+
+    def condition(self, position: Array) -> Array | None:
+        return self.condition_number(position)
+
+    def drawing(self, position: ArrayLike) -> Drawing:
+        return drawn(self, position)

@@ -1,0 +1,64 @@
+"""The parameters of a mechanism's formulas, with its masses in them: over any scalar, so that masses may vary."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tauforge.algebra.inertias import point_mass_inertia, rotated
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import ZERO, Matrix, Vector
+from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.drives import DriveParameters
+from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
+from tauforge.formulations.trees.frames import GROUND
+from tauforge.formulations.trees.regrouping import regrouped
+from tauforge.kernels.specification import Shape
+
+if TYPE_CHECKING:
+    from tauforge.robots.mechanism.description import MechanismDescription
+
+Scalars = Sequence[Scalar]
+NO_INERTIA = Matrix.diagonal(0.0, 0.0, 0.0)
+NO_DRIVE = DriveParameters(0.0, 0.0, 0.0, 0.0, 1.0)
+NO_BODY = BodyParameters(0.0, ZERO, NO_INERTIA)
+
+
+def varying_fields(m: MechanismDescription) -> Mapping[str, Shape]:
+    bodies = len(m.bodies)
+    return {"mass": (bodies,), "com": (bodies, 3), "inertia": (bodies, 3, 3), "gravity": (3,)}
+
+
+def model_of(
+    m: MechanismDescription, bare: MechanismParameters, values: Mapping[str, Scalars] | None = None
+) -> MechanismParameters:
+    """bare: parameters without masses; values: fields, flat, instead of the mechanism's own.
+
+    Centres of mass are given in the world and in the home position, where the axes of bodies are the world's.
+    """
+    given = values or {}
+    frames, bodies = list(bare.frames), list(bare.bodies)
+    for i, body in enumerate(m.bodies):
+        mass = given["mass"][i] if "mass" in given else body.mass
+        com = given["com"][3 * i : 3 * i + 3] if "com" in given else body.com
+        rows = (
+            [given["inertia"][9 * i + 3 * r : 9 * i + 3 * r + 3] for r in range(3)]
+            if "inertia" in given
+            else body.inertia
+        )
+        assert body.origin is not None
+        place = bodies[i].place
+        own = BodyParameters(mass, Vector(*com) - Vector(*body.origin), Matrix.of(rows))
+        bodies[i] = BodyInTree(place, own)
+        k = place.joint_frame
+        if k != GROUND:
+            R, p = place.displacement
+            c = R @ own.com + p
+            frame = frames[k]
+            frames[k] = frame._replace(
+                mass=frame.mass + mass,
+                first_moment=frame.first_moment + c * mass,
+                inertia=frame.inertia + rotated(own.inertia, R) + point_mass_inertia(mass, c),
+            )
+    gravity = Vector(*given["gravity"]) if "gravity" in given else bare.gravity
+    return bare._replace(frames=regrouped(frames), bodies=tuple(bodies), gravity=gravity)

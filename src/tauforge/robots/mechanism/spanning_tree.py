@@ -1,0 +1,156 @@
+"""Which joints make the tree of a mechanism, and which of its loops are cut where.
+
+Joints with actuators, friction, rotors or a leader stay in the tree. Ball joints are cut first, for a cut ball has
+three rows and its three coordinates vanish. Then hinges are cut, far from the ground. A joint that can be neither is
+kept, and its loop is cut through a body.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tauforge.errors import ModelError
+from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spherical
+
+KEPT, HINGES, BALLS = range(3)
+
+
+class Branch(NamedTuple):
+    """A joint of the tree: it leads from a body inside to one outside.
+
+    joint:   number of the joint; None for a free joint that was added so that a body floats
+    copy_of: where a loop is cut through the body outside, the branch ends in a copy without mass
+    """
+
+    joint: int | None
+    inner: str
+    outer: str
+    copy_of: str | None = None
+
+
+class SpanningTree(NamedTuple):
+    """Branches from the ground outward, and the numbers of the joints that were cut."""
+
+    branches: tuple[Branch, ...]
+    cut: tuple[int, ...]
+    floating: tuple[str, ...]  # bodies with an added free joint
+
+
+def spanning_tree(
+    bodies: Sequence[Body], joints: Sequence[MechanismJoint], floating: Sequence[str], cut: Sequence[str] | None
+) -> SpanningTree:
+    """floating: bodies whose pose is to be a coordinate; cut: names of joints to cut, None to choose."""
+    check_connected(bodies, joints)
+    floats = tuple(dict.fromkeys((*floating, *(() if cut is not None else platforms(bodies, joints)))))
+    distance = distances(bodies, joints)
+
+    def rank(k: int) -> tuple[int, int, int, int]:
+        joint = joints[k]
+        if cut is not None:
+            kept = joint.name not in cut
+            return (KEPT if kept else HINGES, 0, 0, k)
+        free_to_cut = joint.may_be_cut and not (joint.actuated or joint.driven or leads(joints, joint))
+        order = KEPT if not free_to_cut else BALLS if isinstance(joint, Spherical) else HINGES
+        ends = sorted((distance[joint.parent], distance[joint.child]))
+        return (order, ends[1], ends[0], k)
+
+    groups = {name: name for name in (GROUND_NAME, *(body.name for body in bodies))}
+
+    def group(name: str) -> str:
+        while groups[name] != name:
+            name = groups[name]
+        return name
+
+    for name in floats:
+        groups[group(name)] = group(GROUND_NAME)
+    chosen, cuts, through = [], [], []
+    for k in sorted(range(len(joints)), key=rank):
+        a, b = group(joints[k].parent), group(joints[k].child)
+        if a != b:
+            groups[b] = a
+            chosen.append(k)
+        elif rank(k)[0] == KEPT or not joints[k].may_be_cut:
+            through.append(k)
+        else:
+            cuts.append(k)
+    return SpanningTree(_outward(joints, chosen, through, floats, distance), tuple(sorted(cuts)), floats)
+
+
+def leads(joints: Sequence[MechanismJoint], joint: MechanismJoint) -> bool:
+    """Whether it follows another joint or another follows it."""
+    return joint.mimic is not None or any(other.mimic is not None and other.mimic[0] == joint.name for other in joints)
+
+
+def platforms(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> list[str]:
+    """Bodies that hang from at least three ball joints and from nothing else: they float."""
+    found = []
+    for body in bodies:
+        own = [joint for joint in joints if body.name in (joint.parent, joint.child)]
+        if len(own) >= 3 and all(isinstance(joint, Spherical) for joint in own):
+            found.append(body.name)
+    return found
+
+
+def distances(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> dict[str, int]:
+    """Joints between the ground and each body, on the shortest way."""
+    found, reached, step = {GROUND_NAME: 0}, {GROUND_NAME}, 0
+    while reached:
+        step += 1
+        following = set()
+        for joint in joints:
+            for here, there in ((joint.parent, joint.child), (joint.child, joint.parent)):
+                if here in reached and there not in found:
+                    following.add(there)
+        found |= dict.fromkeys(following, step)
+        reached = following
+    return found
+
+
+def check_connected(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> None:
+    names = [body.name for body in bodies]
+    for what, given in (("body", names), ("joint", [joint.name for joint in joints])):
+        repeated = sorted({name for name in given if given.count(name) > 1})
+        if repeated:
+            raise ModelError(f"two {'bodies' if what == 'body' else 'joints'} are called {repeated[0]!r}", field=what)
+    for joint in joints:
+        for field in ("parent", "child"):
+            name = getattr(joint, field)
+            if name != GROUND_NAME and name not in names:
+                raise ModelError(f"there is no body {name!r}", field=f"{joint.name}.{field}")
+    lonely = [name for name in names if name not in distances(bodies, joints)]
+    if lonely:
+        raise ModelError(
+            f"{', '.join(lonely)} {'is' if len(lonely) == 1 else 'are'} not connected to the ground",
+            field="joints",
+            remedy="Join them, or give a body that moves freely a Free joint",
+        )
+
+
+def _outward(
+    joints: Sequence[MechanismJoint],
+    chosen: Sequence[int],
+    through: Sequence[int],
+    floats: Sequence[str],
+    distance: dict[str, int],
+) -> tuple[Branch, ...]:
+    """The branches in an order in which each begins where an earlier one ended."""
+    branches = [Branch(None, GROUND_NAME, name) for name in floats]
+    reached, left = {GROUND_NAME, *floats}, list(chosen)
+    while left:
+        for k in sorted(left):
+            joint = joints[k]
+            ends = [name for name in (joint.parent, joint.child) if name in reached]
+            if ends:
+                inner = ends[0]
+                outer = joint.child if inner == joint.parent else joint.parent
+                branches.append(Branch(k, inner, outer))
+                reached.add(outer)
+                left.remove(k)
+                break
+    for k in through:
+        inner, outer = sorted((joints[k].parent, joints[k].child), key=lambda name: distance[name])
+        if isinstance(joints[k], Free):
+            continue
+        branches.append(Branch(k, inner, f"{outer}, cut at {joints[k].name}", outer))
+    return tuple(branches)

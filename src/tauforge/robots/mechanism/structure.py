@@ -1,0 +1,463 @@
+"""What the library makes of a mechanism: its tree, its cuts, its freedom, and the coordinates that it computes in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import IDENTITY, ZERO, Transform, Vector
+from tauforge.arrays import Array
+from tauforge.errors import ModelError
+from tauforge.formulations.mechanism.configuration import stepped_tree
+from tauforge.formulations.mechanism.cuts import axes_to_choose, loop_gaps, loop_rows
+from tauforge.formulations.mechanism.dynamics import generalised_forces, inverse_dynamics, loads, posed_at
+from tauforge.formulations.mechanism.parameters import (
+    CUT_ROWS,
+    BodyInTree,
+    Cut,
+    MechanismParameters,
+    Place,
+    ReactionParameters,
+    SpringParameters,
+    Tie,
+)
+from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
+from tauforge.formulations.trees.frames import GROUND
+from tauforge.robots.evaluate import evaluate
+from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of
+from tauforge.robots.mechanism.mobility import Mobility, chosen, goodness, mobility, places_of, samples
+from tauforge.robots.mechanism.model import NO_BODY, NO_DRIVE, model_of
+from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spring
+from tauforge.robots.mechanism.spanning_tree import SpanningTree, spanning_tree
+from tauforge.tracing.graph import trace
+
+if TYPE_CHECKING:
+    from tauforge.robots.mechanism.description import MechanismDescription
+
+POSE_LABELS = ("x", "y", "z", "theta_x", "theta_y", "theta_z")
+ROW_NAMES = ("x", "y", "z", "turn about x", "turn about y", "turn about z")
+BAD = 1e-6  # below, rates do not determine the others
+FELT = 1e-9  # share of a reaction that a redundant constraint changes
+WORST_GAP = 1e-9  # of the mechanism's size, of a home position that is called closed
+
+
+class Structure(NamedTuple):
+    """What the library made of a mechanism, as `mechanism.structure` shows it.
+
+    tree:        (inner body, joint, outer body) from the ground outward; no joint where a body floats
+    cut:         names of the joints that were cut
+    through:     (joint, body): loops that were cut through a body
+    floating:    bodies whose pose stands in x after the joints' coordinates
+    freedom:     degrees of freedom
+    redundant:   (joint, rows): constraints that others imply, at the home position
+    independent: names of the coordinates whose rates the caller gives
+    actuated:    names of the coordinates that have actuators
+    reduced:     names of the coordinates that the mass matrix is reduced to
+    """
+
+    tree: tuple[tuple[str, str | None, str], ...]
+    cut: tuple[str, ...]
+    through: tuple[tuple[str, str], ...]
+    floating: tuple[str, ...]
+    freedom: int
+    redundant: tuple[tuple[str, tuple[str, ...]], ...]
+    independent: tuple[str, ...]
+    actuated: tuple[str, ...]
+    reduced: tuple[tuple[str, ...], ...]
+
+    def __str__(self) -> str:
+        lines = [f"{self.freedom} degrees of freedom, {len(self.actuated)} actuators"]
+        lines += [f"  {inner} - {joint or 'floats'} - {outer}" for inner, joint, outer in self.tree]
+        if self.cut:
+            lines.append(f"cut at {', '.join(self.cut)}")
+        lines += [f"cut through {body} at {joint}" for joint, body in self.through]
+        lines += [f"redundant: {joint}, {', '.join(rows)}" for joint, rows in self.redundant]
+        lines.append(f"independent: {', '.join(self.independent)}")
+        return "\n".join(lines)
+
+
+class Made(NamedTuple):
+    """The structure, and what the formulas need of it: parameters without masses."""
+
+    structure: Structure
+    tree: SpanningTree
+    assembly: Assembly
+    parameters: MechanismParameters
+    mobility: Mobility
+    names: tuple[str, ...]  # of the tree's rates
+    cut_names: tuple[str, ...]
+    size: float
+
+
+def mechanism_size(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> float:
+    """m: the largest distance between two of its points."""
+    points = np.array([joint.at for joint in joints] + [body.com for body in bodies] + [body.origin for body in bodies])
+    return float(np.linalg.norm(np.ptp(points, axis=0))) or 1.0
+
+
+def made(m: MechanismDescription) -> Made:
+    floating = _named_body(m)
+    tree = spanning_tree(m.bodies, m.joints, floating, m.cut)
+    assembly = assembled(m.bodies, m.joints, tree)
+    cuts = cuts_of(assembly, m.bodies, m.joints, tree)
+    names = rate_names(m, tree, assembly)
+    bare = _bare(m, tree, assembly, cuts)
+    size = mechanism_size(m.bodies, m.joints)
+    found = _sampled(bare, assembly, size)
+    cut_names = _cut_names(m, tree)
+    _check_home(bare, assembly, cut_names, size)
+    if found.freedom == 0:
+        raise ModelError("it cannot move: its constraints lock it", field="joints", remedy=_why_locked(found))
+    actuated = _actuated(m, assembly)
+    independent = _independent(m, names, found, actuated, assembly)
+    reduced = _reduced(tree, names, found, independent)
+    parameters = bare._replace(zeros=found.zeros, independent=independent, reduced=reduced, actuated=actuated)
+    parameters = _with_cheapest_axes(m, parameters, found.positions)
+    parameters = _with_unknown_reactions(parameters, found, size)
+    structure = Structure(
+        tuple((b.inner, None if b.joint is None else m.joints[b.joint].name, b.outer) for b in tree.branches),
+        tuple(m.joints[k].name for k in tree.cut),
+        tuple((m.joints[b.joint].name, b.copy_of) for b in tree.branches if b.copy_of and b.joint is not None),
+        tree.floating,
+        found.freedom,
+        _redundant(bare, found, cut_names),
+        tuple(names[k] for k in independent),
+        tuple(names[k] for k in actuated),
+        tuple(tuple(names[k] for k in z) for z in reduced),
+    )
+    return Made(structure, tree, assembly, parameters, found, names, cut_names, size)
+
+
+def _named_body(m: MechanismDescription) -> tuple[str, ...]:
+    """The body whose pose is to be independent, unless a Free joint gives it that."""
+    wanted = (m.independent,) if isinstance(m.independent, str) else tuple(m.independent or ())
+    names = {body.name for body in m.bodies}
+    free = {joint.child for joint in m.joints if isinstance(joint, Free) and joint.parent == GROUND_NAME}
+    bodies = {name.partition(".")[0] for name in wanted} & names - {joint.name for joint in m.joints}
+    return tuple(sorted(bodies - free))
+
+
+def rate_names(m: MechanismDescription, tree: SpanningTree, assembly: Assembly) -> tuple[str, ...]:
+    found = [""] * len(assembly.reads)
+    for joint, rates in zip(m.joints, assembly.joint_rates, strict=True):
+        for name, k in zip(joint.coordinate_names, rates or (), strict=bool(rates)):
+            found[k] = name
+    floating = iter(tree.floating)
+    for frame in assembly.frames:
+        if frame.kind == "F" and not found[frame.at]:
+            body = next(floating)
+            found[frame.at : frame.at + 6] = [f"{body}.{label}" for label in POSE_LABELS]
+    return tuple(found)
+
+
+def _bare(
+    m: MechanismDescription, tree: SpanningTree, assembly: Assembly, cuts: tuple[Cut, ...]
+) -> MechanismParameters:
+    """Parameters without masses and without a choice of coordinates."""
+    numbers = {body.name: k for k, body in enumerate(m.bodies)} | {GROUND_NAME: GROUND}
+    places = [_body_place(assembly, body, numbers[body.name]) for body in m.bodies]
+    copies = [branch.outer for branch in tree.branches if branch.copy_of is not None]
+    for name in copies:
+        numbers[name] = len(places)
+        places.append(Place(assembly.of_body[name], Transform(IDENTITY, ZERO), numbers[name]))
+    drives = [NO_DRIVE] * len(assembly.reads)
+    ties = []
+    by_name = {joint.name: k for k, joint in enumerate(m.joints)}
+    for joint, rates in zip(m.joints, assembly.joint_rates, strict=True):
+        for k in rates or ():
+            drives[k] = joint.drive
+        if joint.mimic is not None:
+            leader, factor, offset = joint.mimic
+            if leader not in by_name:
+                raise ModelError(f"there is no joint {leader!r}", field=f"{joint.name}.mimic")
+            led, own = assembly.joint_rates[by_name[leader]], rates
+            if led is None or own is None or len(led) != 1:
+                raise ModelError(f"{leader!r} is no Hinge or Slider", field=f"{joint.name}.mimic")
+            ties.append(Tie(own[0], led[0], factor, offset))
+    return MechanismParameters(
+        assembly.frames,
+        assembly.reads,
+        cuts,
+        tuple(ties),
+        frozenset(),
+        (),
+        ((),),
+        (),
+        tuple(drives),
+        m.coulomb_speed,
+        Vector(*m.gravity),
+        tuple(BodyInTree(place, NO_BODY) for place in places),
+        tuple(_spring(assembly, spring, numbers) for spring in m.springs),
+        places[numbers[m.tool_body]],
+        _reactions(m, tree, assembly, numbers),
+    )
+
+
+def _body_place(assembly: Assembly, body: Body, number: int) -> Place:
+    assert body.origin is not None
+    return assembly.place(body.name, number, Transform(IDENTITY, Vector(*body.origin)))
+
+
+def _spring(assembly: Assembly, spring: Spring, numbers: Mapping[str, int]) -> SpringParameters:
+    ends = []
+    for name, point in ((spring.body_a, spring.point_a), (spring.body_b, spring.point_b)):
+        if name not in numbers:
+            raise ModelError(f"there is no body {name!r}", field="springs")
+        ends.append(assembly.place(name, numbers[name], Transform(IDENTITY, Vector(*point))))
+    return SpringParameters(ends[0], ends[1], spring.stiffness, spring.length, spring.damping)
+
+
+def _reactions(
+    m: MechanismDescription, tree: SpanningTree, assembly: Assembly, numbers: Mapping[str, int]
+) -> tuple[ReactionParameters, ...]:
+    inward = {branch.outer: branch.inner for branch in tree.branches}
+
+    def beyond(outer: str) -> frozenset[int]:
+        found = set()
+        for name in inward:
+            here: str | None = name
+            while here is not None:
+                if here == outer:
+                    found.add(numbers[name])
+                    break
+                here = inward.get(here)
+        return frozenset(found)
+
+    branches = {branch.joint: branch for branch in tree.branches}
+    found = []
+    for k, joint in enumerate(m.joints):
+        world = Transform(IDENTITY, Vector(*joint.at))
+        if k in tree.cut:
+            at = assembly.place(joint.child, numbers[joint.child], world)
+            found.append(ReactionParameters(at, frozenset(), 1.0, tree.cut.index(k), frozenset()))
+            continue
+        branch = branches[k]
+        child = branch.outer if (branch.copy_of or branch.outer) == joint.child else joint.child
+        sign = 1.0 if (branch.copy_of or branch.outer) == joint.child else -1.0
+        at = assembly.place(child, numbers[child], world)
+        found.append(ReactionParameters(at, beyond(branch.outer), sign, None, frozenset()))
+    return tuple(found)
+
+
+# ------------------------------------------------------------------------------------------------------------ freedom
+
+
+def loop_matrix(m: MechanismParameters, positions: Array) -> Array:
+    """J (k, rows, n) at positions (k, N)."""
+    rows = row_count(m)
+
+    def formula(x: Sequence[Scalar]) -> list[Scalar]:
+        found = loop_rows(m, posed_at(m, x))
+        return [row.get(j, 0.0) for row in found for j in range(m.n)]
+
+    if not rows:
+        return np.zeros((len(positions), 0, m.n))
+    return evaluate(formula, {"x": positions}, ((rows, m.n),))[0]
+
+
+def row_count(m: MechanismParameters) -> int:
+    return sum(CUT_ROWS[cut.kind] for cut in m.cuts) + len(m.ties)
+
+
+def gaps_at(m: MechanismParameters, positions: Array) -> Array:
+    """(k, rows)"""
+    rows = row_count(m)
+
+    def formula(x: Sequence[Scalar]) -> list[Scalar]:
+        return loop_gaps(m, posed_at(m, x), [x[k] for k in m.reads])
+
+    return evaluate(formula, {"x": positions}, ((rows,),))[0] if rows else np.zeros((len(positions), 0))
+
+
+def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobility:
+    def advanced(positions: Array, step: Array) -> Array:
+        def formula(x: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
+            return stepped_tree(m, x, step)
+
+        return evaluate(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
+
+    scale = np.ones(m.n)
+    for frame in m.frames:
+        if frame.kind == "P":
+            scale[frame.at] = size
+        if frame.kind == "F":
+            scale[frame.at : frame.at + 3] = size
+    lengths = [[size] * 3 + [1.0] * (CUT_ROWS[cut.kind] - 3) for cut in m.cuts]
+    rows = np.array([x for part in lengths for x in part] + [scale[tie.follower] for tie in m.ties])
+    positions = samples(lambda x: loop_matrix(m, x), lambda x: gaps_at(m, x), advanced, assembly.home, scale, size)
+    return mobility(loop_matrix(m, positions), positions, scale, rows)
+
+
+def _cut_names(m: MechanismDescription, tree: SpanningTree) -> tuple[str, ...]:
+    through = [m.joints[b.joint].name for b in tree.branches if b.copy_of is not None and b.joint is not None]
+    return (*(m.joints[k].name for k in tree.cut), *through)
+
+
+def _check_home(m: MechanismParameters, assembly: Assembly, names: Sequence[str], size: float) -> None:
+    row, gaps = 0, gaps_at(m, assembly.home[None])[0]
+    for cut, name in zip(m.cuts, names, strict=True):
+        own = np.abs(gaps[row : row + CUT_ROWS[cut.kind]])
+        row += CUT_ROWS[cut.kind]
+        if not own.max() <= WORST_GAP * size:
+            raise ModelError(
+                f"the home position does not close: the loop at {name} is open by {own.max():.3g} (m or rad)",
+                field="joints",
+            )
+    for tie, left in zip(m.ties, gaps[row:], strict=True):
+        if not abs(left) <= WORST_GAP * max(size, 1.0):
+            raise ModelError(
+                f"the home position breaks a mimic by {abs(left):.3g}: coordinate {tie.follower}",
+                field="joints",
+                remedy="Give the joint home= as factor times the leader's home, plus offset",
+            )
+
+
+def _why_locked(found: Mobility) -> str:
+    return f"{found.redundant} of its constraints are redundant; another joint or a softer one gives it freedom"
+
+
+def _actuated(m: MechanismDescription, assembly: Assembly) -> tuple[int, ...]:
+    found: list[int] = []
+    for joint, rates in zip(m.joints, assembly.joint_rates, strict=True):
+        if joint.actuated:
+            assert rates is not None
+            found += rates
+    return tuple(found)
+
+
+def _independent(
+    m: MechanismDescription, names: tuple[str, ...], found: Mobility, actuated: tuple[int, ...], assembly: Assembly
+) -> tuple[int, ...]:
+    if m.independent is None:
+        if len(actuated) == found.freedom and goodness(found, actuated) > BAD:
+            return actuated
+        in_x = [int(k) for k in np.argsort(assembly.reads)]
+        if found.freedom == len(names):
+            return tuple(in_x)
+        return chosen(found, actuated)
+    wanted = (m.independent,) if isinstance(m.independent, str) else tuple(m.independent)
+    known = {name: k for k, name in enumerate(names)}
+    for joint in m.joints:
+        if len(joint.letters) > 1 and joint.coordinate_names[0] in known:
+            known.setdefault(joint.name, -1)
+    picked: list[int] = []
+    for name in wanted:
+        parts = [k for other, k in known.items() if other.startswith(f"{name}.")]
+        if name in known and known[name] >= 0:
+            picked.append(known[name])
+        elif parts:
+            picked += parts
+        else:
+            raise ModelError(
+                f"{name!r} is no coordinate of the tree", field="independent", remedy=f"Known: {', '.join(names)}"
+            )
+    if len(picked) > found.freedom:  # a pose of which only some coordinates move
+        picked = list(chosen(found, (), picked))
+    if len(picked) != found.freedom or not goodness(found, picked) > BAD:
+        texts = ", ".join(names[k] for k in picked)
+        raise ModelError(
+            f"{texts} do not determine the motion, which has {found.freedom} degrees of freedom", field="independent"
+        )
+    return tuple(picked)
+
+
+def _reduced(
+    tree: SpanningTree, names: tuple[str, ...], found: Mobility, independent: tuple[int, ...]
+) -> tuple[tuple[int, ...], ...]:
+    """Sets of rates to reduce the equations to: the independent ones, and those of each floating body."""
+    sets = [independent]
+    for body in tree.floating:
+        own = [k for k, name in enumerate(names) if name in {f"{body}.{label}" for label in POSE_LABELS}]
+        picked = chosen(found, (), own)
+        if goodness(found, picked) > BAD and picked not in sets:
+            sets.append(picked)
+    return tuple(sets)
+
+
+def _redundant(
+    m: MechanismParameters, found: Mobility, cut_names: Sequence[str]
+) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """Rows that others imply, found by picking rows one after another, the most independent first."""
+    if not found.redundant:
+        return ()
+    rest, kept = found.matrices[-1].copy(), set()
+    for _ in range(len(rest) - found.redundant):
+        k = int(np.argmax(np.linalg.norm(rest, axis=1)))
+        e = rest[k] / np.linalg.norm(rest[k])
+        rest = rest - np.outer(rest @ e, e)
+        kept.add(k)
+    row, result = 0, []
+    for cut, name in zip(m.cuts, cut_names, strict=True):
+        own = [ROW_NAMES[i] for i in range(CUT_ROWS[cut.kind]) if row + i not in kept]
+        row += CUT_ROWS[cut.kind]
+        if own:
+            result.append((name, tuple(own)))
+    return tuple(result)
+
+
+def _with_cheapest_axes(m: MechanismDescription, p: MechanismParameters, positions: Array) -> MechanismParameters:
+    """The axes of the cuts' rows for which inverse dynamics costs least: the same kind of axes for every cut."""
+    choices = [axes_to_choose(p.frames, cut) for cut in p.cuts]
+    if not choices:
+        return p
+    best: tuple[int, MechanismParameters] | None = None
+    for kind in range(max(map(len, choices))):
+        cuts = tuple(
+            cut._replace(axes=axes[min(kind, len(axes) - 1)]) for cut, axes in zip(p.cuts, choices, strict=True)
+        )
+        tried = model_of(m, p._replace(cuts=cuts, zeros=frozenset()))
+        tried = tried._replace(zeros=_zeros(tried, positions))
+        cost = _operations(tried)
+        if best is None or cost < best[0]:
+            best = cost, p._replace(cuts=cuts, zeros=tried.zeros)
+    assert best is not None
+    return best[1]
+
+
+def _zeros(m: MechanismParameters, positions: Array) -> frozenset[tuple[int, int]]:
+    J = np.abs(loop_matrix(m, positions))
+    present = J.max(axis=0) > 1e-11 * J.max()
+    return places_of(~present)
+
+
+def _operations(m: MechanismParameters) -> int:
+    f, n = len(m.independent), 1 + max(max(m.reads), *(cut.reads or 0 for cut in m.cuts))
+
+    def formula(x: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
+        forces = inverse_dynamics if len(m.actuated) >= f else generalised_forces
+        return forces(m, x, qd, qdd, loads(m)).values
+
+    graph = trace(formula, {"x": n, "qd": f, "qdd": f})
+    return sum(1 for node in graph.nodes if node.args)
+
+
+def _with_unknown_reactions(p: MechanismParameters, found: Mobility, size: float) -> MechanismParameters:
+    """Marks components of reactions that redundant constraints leave open."""
+    if not found.redundant:
+        return p
+    J = loop_matrix(p._replace(zeros=frozenset()), found.positions)
+    open_ = np.zeros((len(p.joints), 6), bool)
+    rows = row_count(p)
+
+    def formula(x: Sequence[Scalar], multipliers: Sequence[Scalar]) -> list[Scalar]:
+        return [y for six in wrenches_of_multipliers(p, x, multipliers) for y in six]
+
+    for matrix, x in zip(J, found.positions, strict=True):
+        U, s, _ = np.linalg.svd(matrix)
+        rank = int((s > 1e-9 * s.max(initial=1e-300)).sum())
+        null = U[:, rank:].T
+        if len(null):
+            repeated = np.broadcast_to(x, (len(null), len(x)))
+            (wrenches,) = evaluate(formula, {"x": repeated, "multipliers": null}, ((len(p.joints) * 6,),))
+            scaled = np.abs(wrenches.reshape(-1, len(p.joints), 6)) / np.array([1.0] * 3 + [size] * 3)
+            open_ |= scaled.max(axis=0) > FELT
+    assert rows
+    return p._replace(
+        joints=tuple(
+            joint._replace(unknown=frozenset(np.flatnonzero(mask).tolist()))
+            for joint, mask in zip(p.joints, open_, strict=True)
+        )
+    )

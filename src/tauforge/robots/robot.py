@@ -540,7 +540,7 @@ class Robot(ABC):
         kind = type(self)
         return {
             name: value
-            for name, value in vars(self).items()
+            for name, value in list(vars(self).items())  # another thread may install a shortcut
             if name.isidentifier()
             and not isinstance(getattr(kind, name, None), computed_once)
             and not callable(getattr(kind, name, None))

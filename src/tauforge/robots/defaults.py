@@ -106,7 +106,8 @@ def _limited(robot: Robot) -> list[tuple[int, float, int]]:
 
 def limit_margins(robot: Robot, position: ArrayLike) -> Array:
     known = as_argument("position", position, robot.n, "one for each coordinate")
-    places, bounds, senses = np.array(_limited(robot), known.dtype).reshape(-1, 3).T
+    found = robot._evaluator.kept("limited", lambda: np.array(_limited(robot), float).reshape(-1, 3))
+    places, bounds, senses = found.astype(known.dtype).T
     margins = senses * (bounds - known[..., places.astype(int)])
     return np.where(finite_rows({"position": known})[..., None], margins, np.array(np.nan, known.dtype))
 

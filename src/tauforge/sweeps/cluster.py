@@ -81,7 +81,7 @@ def _fault_of(address: str) -> str:
 
 async def _kind_of_server(address: str) -> str:
     """Such as "Scheduler", or "Worker" where an address of one is given by mistake."""
-    from distributed.comm import connect
+    from distributed.comm.core import connect
     from distributed.security import Security
 
     comm = await connect(address, timeout=PATIENCE, **Security().get_connection_args("client"))

@@ -188,7 +188,7 @@ def test_all_limits_together():
 )
 @pytest.mark.parametrize("dtype", [np.float64, np.float32])
 def test_nearest_limits_are_the_smallest_margins(left_out, dtype):
-    """Of whichever limits the platform has; a pose that is not finite has none, and the others stay."""
+    """Whichever limits the platform has. A pose that is not finite is NaN, and the others stay."""
     platform = random_platform(np.random.default_rng(1)).replace(**dict.fromkeys(left_out))
     pose = random_motion(np.random.default_rng(2), (40,), HOME)[0].astype(dtype)
     pose[7, 4] = np.nan

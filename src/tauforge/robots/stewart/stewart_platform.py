@@ -381,8 +381,8 @@ class StewartPlatform(PlatformDescription):
     def nearest_limits(self, pose: ArrayLike) -> Array:
         """What `within_limits` tells of a pose in one array (..., k), for loops that have no time for more.
 
-        Of the limits that the platform has: 6 margins of the strokes, 6 and 6 of the cones; the clearance and the
-        numbers of its two legs; and last a number that is at least 0 where all hold.
+        It has, for the limits that the platform has: 6 margins of the strokes, 6 and 6 of the cones; the clearance and
+        the numbers of its two legs; and last a number that is at least 0 where all hold.
         """
         if not self.position_limits:
             raise ModelError(f"{self.name} has no limits of its pose", field="limits", remedy="Give it a stroke")

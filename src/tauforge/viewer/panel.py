@@ -50,7 +50,7 @@ class Panel:
         start = evaluation.start()
         forces = evaluation.read(start).forces
         gui.add_html(heading_html(self.robot))
-        self.readings = gui.add_html("")
+        self.readings, self.parts = gui.add_html(""), gui.add_html("")
         self.tabs = gui.add_tab_group()
         with self.tabs.add_tab("Move"):
             self._build_motion(gui, start, visited)

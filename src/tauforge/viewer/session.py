@@ -20,6 +20,7 @@ from tauforge.viewer import colours
 from tauforge.viewer.evaluation import Evaluation, Loads, Reading, State
 from tauforge.viewer.force_scale import ForceScale
 from tauforge.viewer.gizmo import Gizmo
+from tauforge.viewer.named_parts import named_parts, parts_html
 from tauforge.viewer.panel import Panel
 from tauforge.viewer.panel_text import force_shares
 from tauforge.viewer.playback import Clip, Clock
@@ -318,3 +319,4 @@ class Session:
         rgb = colours.rgb_rows([colours.of_share(float(share)) for share in shares])
         self.scene.move(drawing, reading.forces / scales, rgb, target, reactions)
         self.panel.show_reading(reading, scales)
+        self.panel.parts.content = parts_html(named_parts(drawing, self.scene.size), self.scene.size)

@@ -9,6 +9,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.robots.robot import Robot
+from tauforge.viewer.camera import look
 from tauforge.viewer.meshes import turns_from_z
 
 GROUND = 3.0  # of the robot's extent
@@ -74,7 +75,7 @@ def furnish(server: Any, around: Surroundings) -> None:
     async def step_back(client: Any) -> None:
         """A tall window, as a phone's, is narrow: there the eye goes farther away, so that the robot is whole."""
         if 0 < client.camera.aspect < 1:
-            client.camera.position = around.middle + (eye - around.middle) / client.camera.aspect
+            look(client.camera, around.middle + (eye - around.middle) / client.camera.aspect, around.middle)
 
     server.on_client_connect(step_back)
 

@@ -48,6 +48,12 @@ def platform() -> Iterator[tf.Viewer]:
         yield viewer
 
 
+@pytest.fixture(scope="module")
+def rig() -> Iterator[tf.Viewer]:
+    with tf.view(tf.load("motion-rig"), port=0) as viewer:
+        yield viewer
+
+
 def opened(browser: Any, viewer: tf.Viewer, viewport: dict[str, int] = DESKTOP) -> tuple[Any, list[str]]:
     """A tab with the panel in it, and what went wrong: errors on the console, requests to anywhere else."""
     page = browser.new_page(viewport=viewport)
@@ -115,7 +121,7 @@ def slider(page: Any, label: str) -> Any:
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("name", ["arm", "platform"])
+@pytest.mark.parametrize("name", ["arm", "platform", "rig"])
 def test_it_loads_without_complaints(browser: Any, request: Any, name: str, viewport: dict[str, int]) -> None:
     viewer = request.getfixturevalue(name)
     page, wrong = opened(browser, viewer, viewport)
@@ -123,10 +129,10 @@ def test_it_loads_without_complaints(browser: Any, request: Any, name: str, view
     page.wait_for_selector("canvas", timeout=PATIENCE_MS)
     keys = page.locator("[data-key^=force-]")
     assert keys.count() == len(robot.actuators)
-    low, high = robot.drawing(viewer.session.state.position).extent
-    assert becomes(lambda: in_sight(viewer, np.array([low, high])))
+    places = np.array([point.place for point in robot.drawing(viewer.session.state.position).points])
+    assert becomes(lambda: in_sight(viewer, places))
     page.wait_for_timeout(1000)
-    assert in_sight(viewer, np.array([low, high]))  # and stays there
+    assert in_sight(viewer, places)  # and stays there
     width, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert width <= window
     if viewport is DESKTOP:
@@ -323,6 +329,7 @@ def test_frame_all_brings_a_long_way_into_sight(browser: Any) -> None:
         assert becomes(lambda: len(viewer.server.viser.get_clients()) == 1)
         (client,) = viewer.server.viser.get_clients().values()
         path = viewer.session.clip.path
+        assert becomes(lambda: in_sight(viewer, path))  # from the start
         client.camera.look_at, client.camera.position = path[0], path[0] + [0.0, 0.0, 0.5]
         page.wait_for_timeout(1000)
         assert not in_sight(viewer, path)

@@ -176,7 +176,7 @@ class Scene:
         return node
 
     def _picker(self, names: Sequence[str]) -> Callable[[Any], Any]:
-        """What to do at a click on a node of bodies with these names. A node of one body has no number for it."""
+        """What to do at a click on a node of bodies with these names. A node of one body has no index."""
 
         async def clicked(event: Any) -> None:
             k = event.instance_index or 0

@@ -10,7 +10,6 @@ from tauforge.pictures import unit_bodies
 from tauforge.pictures.triangles import Mesh
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.viewer import colours, figure, meshes
-from tauforge.viewer.named_places import named_places
 from tauforge.viewer.surroundings import surroundings
 
 NAMES = tf.catalogue()
@@ -86,20 +85,6 @@ def test_reactions_are_in_proportion() -> None:
     arrows = figure.reaction_arrows([one, other], 1.0)
     lengths = np.linalg.norm(arrows.lines[:, 1] - arrows.lines[:, 0], axis=1)
     np.testing.assert_allclose(lengths, np.array([1, 0.5, 0, 1]) * figure.REACTION_LENGTH, atol=1e-6)
-
-
-def test_a_click_finds_the_nearest_name() -> None:
-    arm = tf.load("puma560")
-    places = named_places(arm.drawing(arm.pictured_position))
-    eye = np.array([3.0, 2.0, 1.0])
-    for k, name in enumerate(places.names):
-        way = places.places[k] - eye
-        found = places.nearest(eye, way / np.linalg.norm(way))
-        np.testing.assert_allclose(places.of(found)[found], places.places[k], atol=1e-9)
-        assert name in places.names
-    assert places.nearest(eye, np.array([1.0, 0, 0])) == ""
-    assert named_places(Drawing()).nearest(eye, eye) == ""
-    assert set(places.joints()) == {f"joint{k}" for k in range(1, 7)}
 
 
 @pytest.mark.parametrize("name", NAMES)

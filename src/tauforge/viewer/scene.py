@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,7 +15,7 @@ from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.robot import Robot
 from tauforge.viewer import colours, figure, meshes
 from tauforge.viewer.figure import Bodies
-from tauforge.viewer.named_places import named_places
+from tauforge.viewer.named_parts import joint_labels, label_places
 from tauforge.viewer.nodes import Absent, ArrowNodes, added, place
 from tauforge.viewer.shapes import ShapeNodes
 from tauforge.viewer.surroundings import Surroundings
@@ -66,7 +67,7 @@ class Scene:
             )
             for k, (part, mesh) in enumerate(figure.plates(drawing, self.size))
         ]
-        self.shapes = ShapeNodes(api, robot.name, drawing, self._clicked)
+        self.shapes = ShapeNodes(api, robot.name, drawing, self._picker)
         self._ghost = self._bodies(
             "/ghost", self._ghost_bars(drawing), unit_bodies.cylinder(), GHOST_OPACITY, clickable=False
         )
@@ -79,7 +80,7 @@ class Scene:
         self._reactions: ArrowNodes | None = None
         self._labels: dict[str, Any] = {}
         self._path: list[Any] = []
-        self.places = named_places(drawing)
+        self._drawing = drawing
         self.show(self._shown)
 
     # ------------------------------------------------------------------------------------------------------ changes
@@ -130,7 +131,7 @@ class Scene:
         self._ghost.visible = target is not None
         if target is not None:
             place(self._ghost, self._ghost_bars(target))
-        self.places = named_places(drawing)
+        self._drawing = drawing
         self._place_labels()
 
     def mark_path(self, path: Array, singular: Array) -> None:
@@ -147,17 +148,15 @@ class Scene:
             marks = figure.marks(singular, "singular", MARK_RADIUS * self.size, colours.OVER)
             self._path.append(self._bodies("/singular", marks, unit_bodies.ball(), clickable=False))
 
-    def pick(self, origin: Array, direction: Array) -> str:
-        """Shows the name of what a ray hits, or hides it again; returns the name."""
-        name = self.places.nearest(origin, direction)
+    def pick(self, name: str) -> None:
+        """Shows the name of a part where it is, or hides it again."""
         self._picked = "" if name == self._picked else name
         self._place_labels()
-        return self._picked
 
     # --------------------------------------------------------------------------------------------------------- nodes
 
     def _joint_balls(self, drawing: Drawing) -> Bodies:
-        return figure.points(drawing, self.size, "joint", figure.JOINT_RADIUS, colours.JOINT)
+        return figure.points(drawing, self.size, figure.JOINT, figure.JOINT_RADIUS, colours.JOINT)
 
     def _centre_balls(self, drawing: Drawing) -> Bodies:
         return figure.points(drawing, self.size, "centre of mass", figure.CENTRE_RADIUS, colours.CENTRE)
@@ -173,11 +172,18 @@ class Scene:
     ) -> Any:
         node = added(self.api, name, bodies, mesh, opacity)
         if clickable:
-            node.on_click(self._clicked)
+            node.on_click(self._picker(bodies.names))
         return node
 
-    async def _clicked(self, event: Any) -> None:
-        self.pick(np.array(event.ray_origin), np.array(event.ray_direction))
+    def _picker(self, names: Sequence[str]) -> Callable[[Any], Any]:
+        """What to do at a click on a node of bodies with these names. A node of one body has no index."""
+
+        async def clicked(event: Any) -> None:
+            k = event.instance_index or 0
+            if 0 <= k < len(names):
+                self.pick(names[k])
+
+        return clicked
 
     def _axes(self, path: str, drawing: Drawing, name: str | None) -> Any:
         wxyzs, places = _axes_of(drawing, name)
@@ -190,9 +196,10 @@ class Scene:
     def _place_labels(self) -> None:
         """Labels for what is to have one, where it is now."""
         with self._naming:
-            wanted = self.places.joints() if self._shown.names else {}
+            wanted = joint_labels(self._drawing, self.size) if self._shown.names else {}
             if self._picked:
-                wanted |= self.places.of(self._picked)
+                known = label_places(self._drawing)
+                wanted |= {name: known[name] for name in (self._picked,) if name in known}
             for name in [name for name in self._labels if name not in wanted]:
                 self._labels.pop(name).remove()
             for name, place in wanted.items():

@@ -197,8 +197,12 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, limit: fl
     choice = {"reduced": tuple(range(reduced)) if reduced > 1 else 0}
     guard = Guard(limit, judge)
     return {
-        "inverse_dynamics": Function(inverse_dynamics, motion, ((actuators,),), on, choice, guard, names=("tau",)),
-        "forward_dynamics": Function(forward_dynamics, forced, ((f,),), on, choice, guard, names=("qdd",)),
+        "inverse_dynamics": Function(
+            inverse_dynamics, motion, ((actuators,),), on, choice, guard, names=("tau",), large=True
+        ),
+        "forward_dynamics": Function(
+            forward_dynamics, forced, ((f,),), on, choice, guard, names=("qdd",), large=True
+        ),
         "generalised_forces": Function(generalised_forces, motion, ((f,),), on, choice, guard),
         "inverse_dynamics_derivatives": Function(
             inverse_dynamics_derivatives,

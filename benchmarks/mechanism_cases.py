@@ -91,7 +91,12 @@ def andrews() -> Case:
         body("K7", 0.05498, A, epsilon, -449e-5, -1228e-5, 1.912e-5),
     ]
     ends = (("beta", "ground", "K1", O), ("theta", "K1", "K2", crank), ("gamma", "ground", "K3", B))
-    ends += (("delta", "ground", "K5", A), ("phi", "K5", "K4", H), ("epsilon", "ground", "K7", A), ("omega", "K7", "K6", G))
+    ends += (
+        ("delta", "ground", "K5", A),
+        ("phi", "K5", "K4", H),
+        ("epsilon", "ground", "K7", A),
+        ("omega", "K7", "K6", G),
+    )
     ends += (("E3", "K2", "K3", E), ("E4", "K2", "K4", E), ("E6", "K2", "K6", E))
     joints = [tf.Hinge(name, a, b, at=at, actuated=name == "beta") for name, a, b, at in ends]
     mechanism = tf.Mechanism(bodies=bodies, joints=joints, gravity=(0, 0, 0), name="Andrews")
@@ -147,7 +152,9 @@ def delta_translating() -> Case:
     bodies.append(tf.Body("platform", 0.8, tuple(origin + 0.01 * UP), (2e-3, 2e-3, 3e-3), origin=tuple(origin)))
     joints: list[tf.Slider | tf.Hinge | tf.Universal | tf.Spherical] = [
         tf.Slider(name, parent, child, at=origin, axis=tuple(axis))
-        for name, parent, child, axis in zip("xyz", ("ground", "x", "y"), ("x", "y", "platform"), np.eye(3), strict=True)
+        for name, parent, child, axis in zip(
+            "xyz", ("ground", "x", "y"), ("x", "y", "platform"), np.eye(3), strict=True
+        )
     ]
     for i in range(3):
         base, elbow, tip, side = delta_arm(i, origin, (0.0,))
@@ -182,9 +189,7 @@ def hexapod_ups() -> tuple[Case, tf.StewartPlatform]:
     pose = np.array([0.2, 0.0, 0.5, 0.0, 0.0, 0.0])
     origin, legs = pose[:3], platform.leg_motion(pose).directions
     com = origin + np.array(platform.platform_com)
-    bodies = [
-        tf.Body("platform", platform.platform_mass, tuple(com), platform.platform_inertia, origin=tuple(origin))
-    ]
+    bodies = [tf.Body("platform", platform.platform_mass, tuple(com), platform.platform_inertia, origin=tuple(origin))]
     joints: list[tf.Universal | tf.Slider | tf.Spherical] = []
     for i, s in enumerate(legs):
         base, tip = np.array(platform.base_points[i]), origin + np.array(platform.platform_points[i])

@@ -59,8 +59,8 @@ def text(row: dict[str, Any]) -> str:
         others = ", ".join(f"{other} x {r['median']:.1f}" for other, r in own["ratio"].items())
         parts.append(
             f"  {name}: {own['multiplications']} / {own['additions']} + {own['sincos']}, {own['selects']} selects, "
-            f"{own['ns']['tauforge']['fastest']:.1f} ns, trace {own['trace_s']:.2f} s, compile {own['compile_s']:.2f} s; "
-            f"{others}"
+            f"{own['ns']['tauforge']['fastest']:.1f} ns, "
+            f"trace {own['trace_s']:.2f} s, compile {own['compile_s']:.2f} s; {others}"
         )
     return "\n".join(parts)
 

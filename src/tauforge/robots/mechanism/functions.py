@@ -182,7 +182,7 @@ forward_dynamics_derivatives = slopes(forward_dynamics, ("x", "qd", "tau"))
 def table(size: int, f: int, actuators: int, bodies: int, joints: int, limit: float, reduced: int) -> FunctionTable:
     """The functions of a mechanism with so many coordinates, degrees of freedom, actuators, bodies and joints.
 
-    limit: of the doubt; reduced: number of sets of rates that equations may be reduced to
+    limit: of the doubt; reduced: number of ways to reduce the equations
     """
     x = (Argument("x", (size,), f"{{name}} has {size} coordinates, all joints together"),)
 
@@ -200,9 +200,7 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, limit: fl
         "inverse_dynamics": Function(
             inverse_dynamics, motion, ((actuators,),), on, choice, guard, names=("tau",), large=True
         ),
-        "forward_dynamics": Function(
-            forward_dynamics, forced, ((f,),), on, choice, guard, names=("qdd",), large=True
-        ),
+        "forward_dynamics": Function(forward_dynamics, forced, ((f,),), on, choice, guard, names=("qdd",), large=True),
         "generalised_forces": Function(generalised_forces, motion, ((f,),), on, choice, guard),
         "inverse_dynamics_derivatives": Function(
             inverse_dynamics_derivatives,

@@ -131,8 +131,9 @@ def _dot(a: Scalars, b: Scalars) -> Scalar:
 def _moved(
     m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int
 ) -> tuple[Complement, list[Scalar]]:
+    m, rates = m.reduced(reduced)
     posed = posed_at(m, x)
-    complement = Complement(m, posed, m.reduced[reduced])
+    complement = Complement(m, posed, rates)
     v = complement.rates(yd)
     complement.at_rates(v)
     return complement, tree_forces(m, posed, v, complement.accelerations(ydd), on)
@@ -142,8 +143,9 @@ def forward_dynamics(
     m: MechanismParameters, x: Scalars, yd: Scalars, u: Scalars, on: Loads, reduced: int = 0
 ) -> Outcome:
     """Independent accelerations: (S' M S) z'' = S' (B u - h - M c), c the tree's accelerations at z'' = 0."""
+    m, rates = m.reduced(reduced)
     posed = posed_at(m, x)
-    complement = Complement(m, posed, m.reduced[reduced])
+    complement = Complement(m, posed, rates)
     v = complement.rates(yd)
     complement.at_rates(v)
     c = complement.without_acceleration

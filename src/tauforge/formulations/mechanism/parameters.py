@@ -85,6 +85,19 @@ class ReactionParameters(NamedTuple):
     unknown: frozenset[int]
 
 
+class Reduction(NamedTuple):
+    """A way to reduce the equations: all ways have the same outcome and differ in cost.
+
+    rates: places of the rates z that the equations are reduced to
+    axes:  of each cut, the joint frame in whose axes its point's rows are written
+    zeros: entries of the loop matrix that are zero wherever the loops are closed
+    """
+
+    rates: tuple[int, ...]
+    axes: tuple[int, ...]
+    zeros: frozenset[tuple[int, int]]
+
+
 class MechanismParameters(NamedTuple):
     """All that the formulas need.
 
@@ -97,9 +110,7 @@ class MechanismParameters(NamedTuple):
     ties: tuple[Tie, ...]
     zeros: frozenset[tuple[int, int]]  # entries of the loop matrix that are zero wherever the loops are closed
     independent: tuple[int, ...]  # rates that the caller gives
-    reduced: tuple[
-        tuple[int, ...], ...
-    ]  # sets of rates by which the equations may be reduced; the first is independent
+    reductions: tuple[Reduction, ...]  # those of the independent rates come first
     actuated: tuple[int, ...]  # rates that actuators act on
     drives: tuple[DriveParameters, ...]  # of every rate
     coulomb_speed: Scalar
@@ -113,3 +124,9 @@ class MechanismParameters(NamedTuple):
     def n(self) -> int:
         """Number of the tree's rates."""
         return len(self.reads)
+
+    def reduced(self, number: int) -> tuple[MechanismParameters, tuple[int, ...]]:
+        """The mechanism with its loop matrix as this reduction wants it, and the rates of the reduction."""
+        rates, axes, zeros = self.reductions[number]
+        cuts = tuple(cut._replace(axes=own) for cut, own in zip(self.cuts, axes, strict=True))
+        return self._replace(cuts=cuts, zeros=zeros), rates

@@ -24,7 +24,7 @@ Scalars = Sequence[Scalar]
 
 
 def joint_wrenches(
-    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int = 0
+    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads
 ) -> tuple[list[list[Scalar]], Complement]:
     """Force and moment on the child of each joint, at the joint, base axes.
 
@@ -32,7 +32,7 @@ def joint_wrenches(
     Identity: they and the loads on a body balance its inertia forces.
     """
     posed = posed_at(m, x)
-    complement = Complement(m, posed, m.reduced[reduced])
+    complement = Complement(m, posed, m.independent)
     v = complement.rates(yd)
     complement.at_rates(v)
     acceleration = complement.accelerations(ydd)

@@ -182,7 +182,7 @@ forward_dynamics_derivatives = slopes(forward_dynamics, ("x", "qd", "tau"))
 def table(size: int, f: int, actuators: int, bodies: int, joints: int, limit: float, reduced: int) -> FunctionTable:
     """The functions of a mechanism with so many coordinates, degrees of freedom, actuators, bodies and joints.
 
-    limit: of the doubt; reduced: number of sets of rates that equations may be reduced to
+    limit: of the doubt; reduced: number of ways to reduce the equations
     """
     x = (Argument("x", (size,), f"{{name}} has {size} coordinates, all joints together"),)
 
@@ -197,8 +197,10 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, limit: fl
     choice = {"reduced": tuple(range(reduced)) if reduced > 1 else 0}
     guard = Guard(limit, judge)
     return {
-        "inverse_dynamics": Function(inverse_dynamics, motion, ((actuators,),), on, choice, guard, names=("tau",)),
-        "forward_dynamics": Function(forward_dynamics, forced, ((f,),), on, choice, guard, names=("qdd",)),
+        "inverse_dynamics": Function(
+            inverse_dynamics, motion, ((actuators,),), on, choice, guard, names=("tau",), large=True
+        ),
+        "forward_dynamics": Function(forward_dynamics, forced, ((f,),), on, choice, guard, names=("qdd",), large=True),
         "generalised_forces": Function(generalised_forces, motion, ((f,),), on, choice, guard),
         "inverse_dynamics_derivatives": Function(
             inverse_dynamics_derivatives,

@@ -21,7 +21,8 @@ from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.drawing import drawn
 from tauforge.robots.mechanism.model import model_of, varying_fields
-from tauforge.robots.mechanism.structure import POSE_LABELS, loop_matrix
+from tauforge.robots.mechanism.reductions import loop_matrix
+from tauforge.robots.mechanism.structure import POSE_LABELS
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.payload import Payload
@@ -123,7 +124,7 @@ class Mechanism(MechanismDescription):
             len(p.bodies),
             len(self.joints),
             self._doubt_limit,
-            len(p.reduced),
+            len(p.reductions),
         )
 
     @property

@@ -16,11 +16,14 @@ from tauforge.arrays import Array
 
 SAMPLES = 12
 SPREAD = 0.15  # rad, or share of the mechanism's size: how far samples are from home
-STEPS = 30  # of Gauss and Newton
+STEPS = 30  # of Gauss and Newton, at most
+LONGEST = 0.3  # step, rad or share of the size
+CONVERGED = 1e-9  # a step so short, with quadratic convergence, is the last
 CLOSED = 1e-11  # of the mechanism's size
 RANK = 1e-9  # smallest singular value of J, beside the largest, that counts
 NOTHING = 1e-11  # entries of J below that at all samples, beside the largest, are zero by structure
 GOOD = 1e-3  # smallest singular value of the rows of S at rates that are taken as independent
+BAD = 1e-6  # smallest singular value of those rows below which rates do not determine the others
 FEWEST = 4  # samples that must close before entries are called zero
 
 
@@ -31,7 +34,6 @@ class Mobility(NamedTuple):
     null:       (k, n, f) orthonormal bases of the motions that the loops allow
     freedom:    f, degrees of freedom
     redundant:  number of rows that say what others say
-    zeros:      places (row, column) of entries that are zero wherever the loops are closed
     positions:  (k, N) x at home and at the samples
     """
 
@@ -40,13 +42,11 @@ class Mobility(NamedTuple):
     freedom: int
     freedom_at_home: int
     redundant: int
-    zeros: frozenset[tuple[int, int]]
     positions: Array
 
 
 def samples(
-    matrix: Callable[[Array], Array],
-    gaps: Callable[[Array], Array],
+    matrix_and_gaps: Callable[[Array], tuple[Array, Array]],
     advanced: Callable[[Array, Array], Array],
     home: Array,
     scale: Array,
@@ -54,21 +54,26 @@ def samples(
 ) -> Array:
     """(k, N) home, and positions nearby whose loops are closed.
 
-    matrix: J (k, rows, n) at x (k, N); gaps: (k, rows); advanced: x after steps (k, n) of the tree's rates
-    scale:  (n,) 1 for angles, the mechanism's size for lengths
+    matrix_and_gaps: J (k, rows, n) and by how much loops are open, (k, rows), at x (k, N)
+    advanced:        x after steps (k, n) of the tree's rates
+    scale:           (n,) 1 for angles, the mechanism's size for lengths
     """
     rng = np.random.default_rng(0)
     start = np.broadcast_to(home, (SAMPLES, len(home)))
     x = advanced(start, SPREAD * scale * rng.uniform(-1, 1, (SAMPLES, len(scale))))
     for _ in range(STEPS):
-        J = matrix(x)
+        J, left = matrix_and_gaps(x)
         if not J.shape[1]:
             break
-        step = -np.einsum("kij,kj->ki", np.linalg.pinv(J * scale, rcond=1e-7), gaps(x)) * scale
+        step = -np.einsum("kij,kj->ki", np.linalg.pinv(J * scale, rcond=1e-7), left) * scale
         large = np.abs(step / scale).max(axis=-1, keepdims=True)
-        x = advanced(x, step * np.minimum(1.0, 0.3 / np.maximum(large, 1e-300)))
+        x = advanced(x, step * np.minimum(1.0, LONGEST / np.maximum(large, 1e-300)))
+        if large.max() < CONVERGED:
+            break
     good = np.asarray(np.isfinite(x).all(axis=-1))
-    good &= np.abs(np.where(good[:, None], gaps(x), np.inf)).max(axis=-1, initial=0.0) <= CLOSED * max(size, 1e-3)
+    good &= np.abs(np.where(good[:, None], matrix_and_gaps(x)[1], np.inf)).max(axis=-1, initial=0.0) <= CLOSED * max(
+        size, 1e-3
+    )
     return np.concatenate([home[None], x[good]])
 
 
@@ -88,15 +93,12 @@ def mobility(matrices: Array, positions: Array, scale: Array, row_scale: Array) 
         null.append(V[rank:].T * scale[:, None])
     usual = Counter(ranks[1:] or ranks).most_common(1)[0][0]
     kept = [k for k, rank in enumerate(ranks) if rank == usual]
-    present = np.abs(scaled).max(axis=0, initial=0.0) > NOTHING * max(np.abs(scaled).max(initial=0.0), 1e-300)
-    zeros = places_of(~present) if len(scaled) > FEWEST else frozenset()
     return Mobility(
         scaled,
         tuple(null[k] / scale[:, None] for k in kept),
         n - usual,
         n - ranks[0],
         scaled.shape[1] - usual,
-        zeros,
         positions,
     )
 

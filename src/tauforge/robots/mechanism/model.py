@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tauforge.algebra.inertias import point_mass_inertia, rotated
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, is_number
 from tauforge.algebra.vectors import ZERO, Matrix, Vector
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.drives import DriveParameters
 from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
+from tauforge.formulations.trees.alignment import tidy
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.regrouping import regrouped
 from tauforge.kernels.specification import Shape
+from tauforge.robots.mechanism.assembly import largest_coordinate
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.description import MechanismDescription
@@ -37,6 +39,7 @@ def model_of(
     Centres of mass are given in the world and in the home position, where the axes of bodies are the world's.
     """
     given = values or {}
+    size = largest_coordinate(m.bodies, m.joints)
     frames, bodies = list(bare.frames), list(bare.bodies)
     for i, body in enumerate(m.bodies):
         mass = given["mass"][i] if "mass" in given else body.mass
@@ -54,6 +57,8 @@ def model_of(
         if k != GROUND:
             R, p = place.displacement
             c = R @ own.com + p
+            if all(is_number(x) for x in c):
+                c = tidy(c, size)
             frame = frames[k]
             frames[k] = frame._replace(
                 mass=frame.mass + mass,

@@ -12,8 +12,6 @@ from tauforge.algebra.vectors import IDENTITY, ZERO, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.formulations.mechanism.configuration import stepped_tree
-from tauforge.formulations.mechanism.cuts import axes_to_choose, loop_gaps, loop_rows
-from tauforge.formulations.mechanism.dynamics import generalised_forces, inverse_dynamics, loads, posed_at
 from tauforge.formulations.mechanism.parameters import (
     CUT_ROWS,
     BodyInTree,
@@ -28,18 +26,17 @@ from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of
-from tauforge.robots.mechanism.mobility import Mobility, chosen, goodness, mobility, places_of, samples
-from tauforge.robots.mechanism.model import NO_BODY, NO_DRIVE, model_of
+from tauforge.robots.mechanism.mobility import BAD, Mobility, chosen, goodness, mobility, samples
+from tauforge.robots.mechanism.model import NO_BODY, NO_DRIVE
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spring
+from tauforge.robots.mechanism.reductions import loop_matrix, matrix_and_gaps, reduced_sets, reductions, row_count
 from tauforge.robots.mechanism.spanning_tree import SpanningTree, spanning_tree
-from tauforge.tracing.graph import trace
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.description import MechanismDescription
 
 POSE_LABELS = ("x", "y", "z", "theta_x", "theta_y", "theta_z")
 ROW_NAMES = ("x", "y", "z", "turn about x", "turn about y", "turn about z")
-BAD = 1e-6  # below, rates do not determine the others
 FELT = 1e-9  # share of a reaction that a redundant constraint changes
 WORST_GAP = 1e-9  # of the mechanism's size, of a home position that is called closed
 
@@ -113,9 +110,9 @@ def made(m: MechanismDescription) -> Made:
         raise ModelError("it cannot move: its constraints lock it", field="joints", remedy=_why_locked(found))
     actuated = _actuated(m, assembly)
     independent = _independent(m, names, found, actuated, assembly)
-    reduced = _reduced(tree, names, found, independent)
-    parameters = bare._replace(zeros=found.zeros, independent=independent, reduced=reduced, actuated=actuated)
-    parameters = _with_cheapest_axes(m, parameters, found.positions)
+    sets = reduced_sets(bare, found, independent)
+    cheap = reductions(bare, found, sets)
+    parameters = bare._replace(independent=independent, reductions=cheap, actuated=actuated).reduced(0)[0]
     parameters = _with_unknown_reactions(parameters, found, size)
     structure = Structure(
         tuple((b.inner, None if b.joint is None else m.joints[b.joint].name, b.outer) for b in tree.branches),
@@ -126,7 +123,7 @@ def made(m: MechanismDescription) -> Made:
         _redundant(bare, found, cut_names),
         tuple(names[k] for k in independent),
         tuple(names[k] for k in actuated),
-        tuple(tuple(names[k] for k in z) for z in reduced),
+        tuple(tuple(names[k] for k in z) for z in sets),
     )
     return Made(structure, tree, assembly, parameters, found, names, cut_names, size)
 
@@ -184,7 +181,7 @@ def _bare(
         tuple(ties),
         frozenset(),
         (),
-        ((),),
+        (),
         (),
         tuple(drives),
         m.coulomb_speed,
@@ -245,33 +242,6 @@ def _reactions(
 # ------------------------------------------------------------------------------------------------------------ freedom
 
 
-def loop_matrix(m: MechanismParameters, positions: Array) -> Array:
-    """J (k, rows, n) at positions (k, N)."""
-    rows = row_count(m)
-
-    def formula(x: Sequence[Scalar]) -> list[Scalar]:
-        found = loop_rows(m, posed_at(m, x))
-        return [row.get(j, 0.0) for row in found for j in range(m.n)]
-
-    if not rows:
-        return np.zeros((len(positions), 0, m.n))
-    return evaluate(formula, {"x": positions}, ((rows, m.n),))[0]
-
-
-def row_count(m: MechanismParameters) -> int:
-    return sum(CUT_ROWS[cut.kind] for cut in m.cuts) + len(m.ties)
-
-
-def gaps_at(m: MechanismParameters, positions: Array) -> Array:
-    """(k, rows)"""
-    rows = row_count(m)
-
-    def formula(x: Sequence[Scalar]) -> list[Scalar]:
-        return loop_gaps(m, posed_at(m, x), [x[k] for k in m.reads])
-
-    return evaluate(formula, {"x": positions}, ((rows,),))[0] if rows else np.zeros((len(positions), 0))
-
-
 def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobility:
     def advanced(positions: Array, step: Array) -> Array:
         def formula(x: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
@@ -287,7 +257,7 @@ def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobilit
             scale[frame.at : frame.at + 3] = size
     lengths = [[size] * 3 + [1.0] * (CUT_ROWS[cut.kind] - 3) for cut in m.cuts]
     rows = np.array([x for part in lengths for x in part] + [scale[tie.follower] for tie in m.ties])
-    positions = samples(lambda x: loop_matrix(m, x), lambda x: gaps_at(m, x), advanced, assembly.home, scale, size)
+    positions = samples(lambda x: matrix_and_gaps(m, x), advanced, assembly.home, scale, size)
     return mobility(loop_matrix(m, positions), positions, scale, rows)
 
 
@@ -297,7 +267,7 @@ def _cut_names(m: MechanismDescription, tree: SpanningTree) -> tuple[str, ...]:
 
 
 def _check_home(m: MechanismParameters, assembly: Assembly, names: Sequence[str], size: float) -> None:
-    row, gaps = 0, gaps_at(m, assembly.home[None])[0]
+    row, gaps = 0, matrix_and_gaps(m, assembly.home[None])[1][0]
     for cut, name in zip(m.cuts, names, strict=True):
         own = np.abs(gaps[row : row + CUT_ROWS[cut.kind]])
         row += CUT_ROWS[cut.kind]
@@ -364,19 +334,6 @@ def _independent(
     return tuple(picked)
 
 
-def _reduced(
-    tree: SpanningTree, names: tuple[str, ...], found: Mobility, independent: tuple[int, ...]
-) -> tuple[tuple[int, ...], ...]:
-    """Sets of rates to reduce the equations to: the independent ones, and those of each floating body."""
-    sets = [independent]
-    for body in tree.floating:
-        own = [k for k, name in enumerate(names) if name in {f"{body}.{label}" for label in POSE_LABELS}]
-        picked = chosen(found, (), own)
-        if goodness(found, picked) > BAD and picked not in sets:
-            sets.append(picked)
-    return tuple(sets)
-
-
 def _redundant(
     m: MechanismParameters, found: Mobility, cut_names: Sequence[str]
 ) -> tuple[tuple[str, tuple[str, ...]], ...]:
@@ -396,42 +353,6 @@ def _redundant(
         if own:
             result.append((name, tuple(own)))
     return tuple(result)
-
-
-def _with_cheapest_axes(m: MechanismDescription, p: MechanismParameters, positions: Array) -> MechanismParameters:
-    """The axes of the cuts' rows for which inverse dynamics costs least: the same kind of axes for every cut."""
-    choices = [axes_to_choose(p.frames, cut) for cut in p.cuts]
-    if not choices:
-        return p
-    best: tuple[int, MechanismParameters] | None = None
-    for kind in range(max(map(len, choices))):
-        cuts = tuple(
-            cut._replace(axes=axes[min(kind, len(axes) - 1)]) for cut, axes in zip(p.cuts, choices, strict=True)
-        )
-        tried = model_of(m, p._replace(cuts=cuts, zeros=frozenset()))
-        tried = tried._replace(zeros=_zeros(tried, positions))
-        cost = _operations(tried)
-        if best is None or cost < best[0]:
-            best = cost, p._replace(cuts=cuts, zeros=tried.zeros)
-    assert best is not None
-    return best[1]
-
-
-def _zeros(m: MechanismParameters, positions: Array) -> frozenset[tuple[int, int]]:
-    J = np.abs(loop_matrix(m, positions))
-    present = J.max(axis=0) > 1e-11 * J.max()
-    return places_of(~present)
-
-
-def _operations(m: MechanismParameters) -> int:
-    f, n = len(m.independent), 1 + max(max(m.reads), *(cut.reads or 0 for cut in m.cuts))
-
-    def formula(x: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
-        forces = inverse_dynamics if len(m.actuated) >= f else generalised_forces
-        return forces(m, x, qd, qdd, loads(m)).values
-
-    graph = trace(formula, {"x": n, "qd": f, "qdd": f})
-    return sum(1 for node in graph.nodes if node.args)
 
 
 def _with_unknown_reactions(p: MechanismParameters, found: Mobility, size: float) -> MechanismParameters:

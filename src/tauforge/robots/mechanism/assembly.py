@@ -147,7 +147,15 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
             offset = 0.0 if step.kind in "BF" else -home[start + step.coordinates[0]]
             frames.append(
                 JointFrame(
-                    parent, step.kind, len(reads), offset, tidied(inner.inverse().then(world)), 0.0, ZERO, NO_INERTIA
+                    parent,
+                    step.kind,
+                    len(reads),
+                    offset,
+                    tidied(inner.inverse().then(world)),
+                    0.0,
+                    ZERO,
+                    NO_INERTIA,
+                    inverted=step.kind == "B" and not outward,
                 )
             )
             own |= {c: len(reads) + i for i, c in enumerate(step.coordinates)}

@@ -21,6 +21,7 @@ CLOSED = 1e-11  # of the mechanism's size
 RANK = 1e-9  # smallest singular value of J, beside the largest, that counts
 NOTHING = 1e-11  # entries of J below that at all samples, beside the largest, are zero by structure
 GOOD = 1e-3  # smallest singular value of the rows of S at rates that are taken as independent
+BAD = 1e-6  # below, rates do not determine the others
 FEWEST = 4  # samples that must close before entries are called zero
 
 
@@ -116,6 +117,14 @@ def goodness(found: Mobility, rates: Sequence[int]) -> float:
         return 1.0
     worst = sorted(float(np.linalg.svd(S[list(rates)], compute_uv=False)[-1]) for S in found.null)
     return worst[len(worst) // 4]
+
+
+def controls(found: Mobility, rates: Sequence[int]) -> bool:
+    """Whether forces on these rates can give any acceleration, at most of the samples."""
+    if len(rates) < found.freedom:
+        return False
+    worst = sorted(float(np.linalg.svd(S[list(rates)], compute_uv=False)[-1]) for S in found.null if S.shape[1])
+    return not worst or worst[len(worst) // 4] > BAD
 
 
 def chosen(found: Mobility, preferred: Sequence[int], allowed: Sequence[int] | None = None) -> tuple[int, ...]:

@@ -28,7 +28,7 @@ from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of
-from tauforge.robots.mechanism.mobility import Mobility, chosen, goodness, mobility, places_of, samples
+from tauforge.robots.mechanism.mobility import BAD, Mobility, chosen, controls, goodness, mobility, places_of, samples
 from tauforge.robots.mechanism.model import NO_BODY, NO_DRIVE, model_of
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spring
 from tauforge.robots.mechanism.spanning_tree import SpanningTree, spanning_tree
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
 
 POSE_LABELS = ("x", "y", "z", "theta_x", "theta_y", "theta_z")
 ROW_NAMES = ("x", "y", "z", "turn about x", "turn about y", "turn about z")
-BAD = 1e-6  # below, rates do not determine the others
 FELT = 1e-9  # share of a reaction that a redundant constraint changes
 WORST_GAP = 1e-9  # of the mechanism's size, of a home position that is called closed
 
@@ -90,6 +89,7 @@ class Made(NamedTuple):
     names: tuple[str, ...]  # of the tree's rates
     cut_names: tuple[str, ...]
     size: float
+    controlled: bool  # whether the actuators can give any acceleration
 
 
 def mechanism_size(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> float:
@@ -115,7 +115,8 @@ def made(m: MechanismDescription) -> Made:
     independent = _independent(m, names, found, actuated, assembly)
     reduced = _reduced(tree, names, found, independent)
     parameters = bare._replace(zeros=found.zeros, independent=independent, reduced=reduced, actuated=actuated)
-    parameters = _with_cheapest_axes(m, parameters, found.positions)
+    controlled = controls(found, actuated)
+    parameters = _with_cheapest_axes(m, parameters, found.positions, controlled)
     parameters = _with_unknown_reactions(parameters, found, size)
     structure = Structure(
         tuple((b.inner, None if b.joint is None else m.joints[b.joint].name, b.outer) for b in tree.branches),
@@ -128,7 +129,7 @@ def made(m: MechanismDescription) -> Made:
         tuple(names[k] for k in actuated),
         tuple(tuple(names[k] for k in z) for z in reduced),
     )
-    return Made(structure, tree, assembly, parameters, found, names, cut_names, size)
+    return Made(structure, tree, assembly, parameters, found, names, cut_names, size, controlled)
 
 
 def _named_body(m: MechanismDescription) -> tuple[str, ...]:
@@ -398,7 +399,9 @@ def _redundant(
     return tuple(result)
 
 
-def _with_cheapest_axes(m: MechanismDescription, p: MechanismParameters, positions: Array) -> MechanismParameters:
+def _with_cheapest_axes(
+    m: MechanismDescription, p: MechanismParameters, positions: Array, controlled: bool
+) -> MechanismParameters:
     """The axes of the cuts' rows for which inverse dynamics costs least: the same kind of axes for every cut."""
     choices = [axes_to_choose(p.frames, cut) for cut in p.cuts]
     if not choices:
@@ -410,7 +413,7 @@ def _with_cheapest_axes(m: MechanismDescription, p: MechanismParameters, positio
         )
         tried = model_of(m, p._replace(cuts=cuts, zeros=frozenset()))
         tried = tried._replace(zeros=_zeros(tried, positions))
-        cost = _operations(tried)
+        cost = _operations(tried, controlled)
         if best is None or cost < best[0]:
             best = cost, p._replace(cuts=cuts, zeros=tried.zeros)
     assert best is not None
@@ -423,11 +426,11 @@ def _zeros(m: MechanismParameters, positions: Array) -> frozenset[tuple[int, int
     return places_of(~present)
 
 
-def _operations(m: MechanismParameters) -> int:
+def _operations(m: MechanismParameters, controlled: bool) -> int:
     f, n = len(m.independent), 1 + max(max(m.reads), *(cut.reads or 0 for cut in m.cuts))
 
     def formula(x: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
-        forces = inverse_dynamics if len(m.actuated) >= f else generalised_forces
+        forces = inverse_dynamics if controlled else generalised_forces
         return forces(m, x, qd, qdd, loads(m)).values
 
     graph = trace(formula, {"x": n, "qd": f, "qdd": f})

@@ -5,9 +5,10 @@ Orientations are quaternions on the way: rates of angles are not finite where th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.rotations import (
     Quaternion,
     angle_rates,
@@ -46,7 +47,8 @@ def _state_of(frame: JointFrame, q: Scalars) -> JointState:
 def _placed(frame: JointFrame, state: JointState) -> Placement:
     if state.orientation is None:
         return placement(frame, [state.own])
-    return Placement(state.orientation.rotation(), state.travel)
+    turn = state.orientation.rotation()
+    return Placement(turn.T if frame.inverted else turn, state.travel)
 
 
 def _stepped(frame: JointFrame, state: JointState, step: Scalars) -> JointState:
@@ -81,6 +83,10 @@ def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int) -> tup
         gaps = loop_gaps(m, posed, _tree_coordinates(m, states))
         complement = Complement(m, posed, m.independent)
         step = complement.completed([0.0] * len(m.independent), [-gap for gap in gaps])
+        if lone := lone_angles(m):
+            now = {j: x for frame, s in zip(m.frames, states, strict=True) for j, x in _by_place(frame, s).items()}
+            wanted = [q[i] - now[j] if j in lone else 0.0 for i, j in enumerate(m.independent)]
+            step = _with_changes(m, complement, now, step, wanted)
         states = [_stepped(frame, s, step[_span(frame)]) for frame, s in zip(m.frames, states, strict=True)]
     posed = Posed(m.frames, [_placed(frame, state) for frame, state in zip(m.frames, states, strict=True)])
     gaps = loop_gaps(m, posed, _tree_coordinates(m, states))
@@ -91,6 +97,51 @@ def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int) -> tup
     for k, value in zip(m.reads, tree, strict=True):
         x[k] = value
     return with_cut_coordinates(m, posed, x), largest(gaps)
+
+
+def lone_angles(m: MechanismParameters) -> dict[int, JointFrame]:
+    """Independent angles of balls and free joints of which not all three are: no rate of theirs is an angle's rate."""
+    found = {}
+    for frame in m.frames:
+        if frame.turns_and_slides:
+            span = range(frame.at + FREEDOMS[frame.kind] - 3, frame.at + FREEDOMS[frame.kind])
+            own = [j for j in span if j in m.independent]
+            found |= dict.fromkeys(own if len(own) < 3 else [], frame)
+    return found
+
+
+def _by_place(frame: JointFrame, state: JointState) -> dict[int, Scalar]:
+    """Coordinates of a joint by their places in the tree."""
+    return dict(enumerate(_coordinates(frame, state), frame.at))
+
+
+def _with_changes(
+    m: MechanismParameters, complement: Complement, now: Mapping[int, Scalar], v: Scalars, wanted: Scalars
+) -> list[Scalar]:
+    """v and a motion of the mechanism by which the independent coordinates change as wanted.
+
+    now: the tree's coordinates by their places
+    """
+    lone = lone_angles(m)
+
+    def changes(rates: Scalars) -> list[Scalar]:
+        found = []
+        for j in m.independent:
+            if j in lone:
+                first = lone[j].at + FREEDOMS[lone[j].kind] - 3
+                theta = Vector(*(now[k] for k in range(first, first + 3)))
+                found.append([*angle_rates(theta, Vector(*rates[first : first + 3]))][j - first])
+            else:
+                found.append(rates[j])
+        return found
+
+    columns = [changes(column) for column in complement.S]
+    matrix = Elimination([list(row) for row in zip(*columns, strict=True)], len(columns))
+    shares = matrix.solved([a - b for a, b in zip(wanted, changes(v), strict=True)])
+    found = list(v)
+    for share, column in zip(shares, complement.S, strict=True):
+        found = [x + share * y for x, y in zip(found, column, strict=True)]
+    return found
 
 
 def stepped_tree(m: MechanismParameters, x: Scalars, step: Scalars) -> list[Scalar]:
@@ -144,6 +195,11 @@ def coordinate_changes(m: MechanismParameters, x: Scalars, changes: Scalars) -> 
     An independent angle of a ball or of a free joint changes by itself: its rates are no angular velocity here.
     """
     y = list(changes)
+    if lone_angles(m):
+        complement = Complement(m, posed_at(m, x), m.independent)
+        now = {j: x[k] for j, k in enumerate(m.reads)}
+        v = _with_changes(m, complement, now, [0.0] * m.n, changes)
+        y = [v[j] for j in m.independent]
     for frame in m.frames:
         span = range(frame.at + FREEDOMS[frame.kind] - 3, frame.at + FREEDOMS[frame.kind])
         if frame.turns_and_slides and all(k in m.independent for k in span):

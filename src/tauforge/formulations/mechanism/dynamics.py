@@ -21,7 +21,7 @@ from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
 from tauforge.formulations.mechanism.springs import spring_wrenches
 from tauforge.formulations.trees.composite_inertia import mass_matrix_at
-from tauforge.formulations.trees.frames import placements
+from tauforge.formulations.trees.frames import GROUND, placements
 from tauforge.formulations.trees.recursion import BaseState, inward, outward
 
 Scalars = Sequence[Scalar]
@@ -45,6 +45,9 @@ def loads(m: MechanismParameters, wrench: Wrench | None = None, base: BaseState 
 def carrying(m: MechanismParameters, payload: BodyParameters) -> MechanismParameters:
     """The mechanism whose tool holds the payload, which is given in the tool's frame. Its frames are not regrouped."""
     k, place, _ = m.tool
+    bodies = (*m.bodies, BodyInTree(m.tool, payload))
+    if k == GROUND:  # a tool that is welded to the ground does not move
+        return m._replace(bodies=bodies)
     R, p = place
     c = R @ payload.com + p
     frame = m.frames[k]
@@ -54,9 +57,7 @@ def carrying(m: MechanismParameters, payload: BodyParameters) -> MechanismParame
         inertia=frame.inertia + rotated(payload.inertia, R) + point_mass_inertia(payload.mass, c),
         flat=False,
     )
-    return m._replace(
-        frames=(*m.frames[:k], heavier, *m.frames[k + 1 :]), bodies=(*m.bodies, BodyInTree(m.tool, payload))
-    )
+    return m._replace(frames=(*m.frames[:k], heavier, *m.frames[k + 1 :]), bodies=bodies)
 
 
 def posed_at(m: MechanismParameters, x: Scalars) -> Posed:

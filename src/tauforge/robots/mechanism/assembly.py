@@ -161,6 +161,7 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
                     0.0,
                     ZERO,
                     NO_INERTIA,
+                    inverted=step.kind == "B" and not outward,
                 )
             )
             own |= {c: len(reads) + i for i, c in enumerate(step.coordinates)}

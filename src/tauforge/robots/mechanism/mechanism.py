@@ -162,7 +162,7 @@ class Mechanism(MechanismDescription):
     def check_function(self, function: str) -> None:
         m, f = len(self.actuators), self.n
         needs_all = ("inverse_dynamics", "inverse_dynamics_derivatives", "joint_wrenches")
-        if function in needs_all and m < f:
+        if function in needs_all and not self._made.controlled:
             raise UnsupportedFeatureError(
                 f"{self.name} has {f} degrees of freedom and {m} actuators, which cannot give any acceleration",
                 field=function,
@@ -277,6 +277,26 @@ class Mechanism(MechanismDescription):
         arguments = {"x": x, "qd": qd, "tau": tau}
         more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
         return self._evaluate("forward_dynamics", {**arguments, **more}, on_singular)[0]
+
+    @quick
+    def generalised_forces(
+        self,
+        x: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        external_wrench: ArrayLike | None = None,
+        payload: Payload | None = None,
+        base_motion: BaseMotion | None = None,
+        on_singular: str = "raise",
+    ) -> Array:
+        """Forces (..., f) on the independent coordinates that produce the accelerations, as if each had an actuator.
+
+        Identity: with an actuator on every independent coordinate and no other they are inverse_dynamics.
+        """
+        arguments = {"x": x, "qd": qd, "qdd": qdd}
+        more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
+        return self._evaluate("generalised_forces", {**arguments, **more}, on_singular)[0]
 
     @quick
     def mass_matrix(self, x: ArrayLike, *, payload: Payload | None = None) -> Array:

@@ -120,6 +120,14 @@ def goodness(found: Mobility, rates: Sequence[int]) -> float:
     return worst[len(worst) // 4]
 
 
+def controls(found: Mobility, rates: Sequence[int]) -> bool:
+    """Whether forces on these rates can give any acceleration, at most of the samples."""
+    if len(rates) < found.freedom:
+        return False
+    worst = sorted(float(np.linalg.svd(S[list(rates)], compute_uv=False)[-1]) for S in found.null if S.shape[1])
+    return not worst or worst[len(worst) // 4] > BAD
+
+
 def chosen(found: Mobility, preferred: Sequence[int], allowed: Sequence[int] | None = None) -> tuple[int, ...]:
     """Rates that determine all others: of the preferred ones as many as can be, then the best."""
     S = found.null[0]

@@ -1,6 +1,6 @@
 """Which joints make the tree of a mechanism, and which of its loops are cut where.
 
-Joints with actuators, friction, rotors or a leader stay in the tree. Ball joints are cut first, for a cut ball has
+Free joints, and joints with actuators, friction, rotors or a leader, stay in the tree. Ball joints are cut first, for a cut ball has
 three rows and its three coordinates vanish. Then hinges are cut, far from the ground. A joint that can be neither is
 kept, and its loop is cut through a body.
 """
@@ -13,7 +13,7 @@ from typing import NamedTuple
 from tauforge.errors import ModelError
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spherical
 
-KEPT, HINGES, BALLS = range(3)
+FREE, KEPT, HINGES, BALLS = range(4)
 
 
 class Branch(NamedTuple):
@@ -42,11 +42,18 @@ def spanning_tree(
 ) -> SpanningTree:
     """floating: bodies whose pose is to be a coordinate; cut: names of joints to cut, None to choose."""
     check_connected(bodies, joints)
+    for joint in joints:
+        if joint.name in (cut or ()) and (joint.actuated or joint.driven or leads(joints, joint)):
+            raise ModelError(
+                "a joint with an actuator, friction, a rotor or a mimic cannot be cut", field=joint.name, remedy="Cut another"
+            )
     floats = tuple(dict.fromkeys((*floating, *(() if cut is not None else platforms(bodies, joints)))))
     distance = distances(bodies, joints)
 
     def rank(k: int) -> tuple[int, int, int, int]:
         joint = joints[k]
+        if isinstance(joint, Free):
+            return (FREE, 0, 0, k)
         if cut is not None:
             kept = joint.name not in cut
             return (KEPT if kept else HINGES, 0, 0, k)
@@ -70,6 +77,12 @@ def spanning_tree(
         if a != b:
             groups[b] = a
             chosen.append(k)
+        elif rank(k)[0] == FREE:
+            raise ModelError(
+                f"{joints[k].parent} and {joints[k].child} have a place beside each other without it",
+                field=joints[k].name,
+                remedy="Leave out the Free joint, which constrains nothing",
+            )
         elif rank(k)[0] == KEPT or not joints[k].may_be_cut:
             through.append(k)
         else:
@@ -144,13 +157,17 @@ def _outward(
             if ends:
                 inner = ends[0]
                 outer = joint.child if inner == joint.parent else joint.parent
+                if isinstance(joint, Free) and inner == joint.child:
+                    raise ModelError(
+                        f"the free body has to be the child, and {inner} is nearer to the ground than {outer}",
+                        field=joint.name,
+                        remedy="Exchange parent and child",
+                    )
                 branches.append(Branch(k, inner, outer))
                 reached.add(outer)
                 left.remove(k)
                 break
     for k in through:
         inner, outer = sorted((joints[k].parent, joints[k].child), key=lambda name: distance[name])
-        if isinstance(joints[k], Free):
-            continue
         branches.append(Branch(k, inner, f"{outer}, cut at {joints[k].name}", outer))
     return tuple(branches)

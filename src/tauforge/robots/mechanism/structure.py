@@ -26,7 +26,7 @@ from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of
-from tauforge.robots.mechanism.mobility import BAD, Mobility, chosen, goodness, mobility, samples
+from tauforge.robots.mechanism.mobility import BAD, Mobility, chosen, controls, goodness, mobility, samples
 from tauforge.robots.mechanism.model import NO_BODY, NO_DRIVE
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spring
 from tauforge.robots.mechanism.reductions import loop_matrix, matrix_and_gaps, reduced_sets, reductions, row_count
@@ -87,6 +87,7 @@ class Made(NamedTuple):
     names: tuple[str, ...]  # of the tree's rates
     cut_names: tuple[str, ...]
     size: float
+    controlled: bool  # whether the actuators can give any acceleration
 
 
 def mechanism_size(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> float:
@@ -113,6 +114,7 @@ def made(m: MechanismDescription) -> Made:
     sets = reduced_sets(bare, found, independent)
     cheap = reductions(bare, found, sets)
     parameters = bare._replace(independent=independent, reductions=cheap, actuated=actuated).reduced(0)[0]
+    controlled = controls(found, actuated)
     parameters = _with_unknown_reactions(parameters, found, size)
     structure = Structure(
         tuple((b.inner, None if b.joint is None else m.joints[b.joint].name, b.outer) for b in tree.branches),
@@ -125,7 +127,7 @@ def made(m: MechanismDescription) -> Made:
         tuple(names[k] for k in actuated),
         tuple(tuple(names[k] for k in z) for z in sets),
     )
-    return Made(structure, tree, assembly, parameters, found, names, cut_names, size)
+    return Made(structure, tree, assembly, parameters, found, names, cut_names, size, controlled)
 
 
 def _named_body(m: MechanismDescription) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from tauforge.algebra.elimination import Elimination
-from tauforge.algebra.scalars import Scalar, absolute
+from tauforge.algebra.scalars import Scalar, absolute, is_zero, select
 from tauforge.formulations.mechanism.cuts import Posed, loop_bias, loop_rows
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 
@@ -118,6 +118,17 @@ class Complement:
             unit[a] = 1.0
             columns.append(self.projected(unit))
         return [list(row) for row in zip(*columns, strict=True)]
+
+    def spread(self) -> Scalar:
+        """The largest entry of S, lengths as shares of the mechanism's size: large where z hardly moves with others."""
+        scale = self.m.scales
+        found: Scalar = 1.0
+        for j, column in zip(self.z, self.S, strict=True):
+            for k in self.others:
+                if not is_zero(column[k]):
+                    entry = absolute(column[k]) * (scale[j] / scale[k])
+                    found = select(found, entry, entry, found)
+        return found
 
     def doubt(self, more: Scalars = ()) -> Scalar:
         """The largest reciprocal of a pivot: large near a singular position."""

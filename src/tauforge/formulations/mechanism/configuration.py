@@ -86,9 +86,12 @@ def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int) -> tup
 
 
 def newton(
-    m: MechanismParameters, states: list[JointState], steps: int
+    m: MechanismParameters, states: list[JointState], steps: int, *, shortest: bool = False
 ) -> tuple[list[JointState], Posed, list[Scalar]]:
-    """States after some steps with which the independent rates do not move, and the gaps there."""
+    """States after some steps with which the independent rates do not move, and the gaps there.
+
+    shortest: the independent rates move, too, so that the steps are as short as can be
+    """
 
     def here() -> tuple[Posed, list[Scalar]]:
         posed = Posed(m.frames, [placed(frame, state) for frame, state in zip(m.frames, states, strict=True)])
@@ -98,6 +101,9 @@ def newton(
         posed, gaps = here()
         complement = Complement(m, posed, m.independent)
         step = complement.completed([0.0] * len(m.independent), [-gap for gap in gaps])
+        if shortest:
+            back = complement.completed(complement.nearest(step), [0.0] * len(gaps))
+            step = [x - y for x, y in zip(step, back, strict=True)]
         states = [stepped(frame, s, step[span_of(frame)]) for frame, s in zip(m.frames, states, strict=True)]
     return states, *here()
 

@@ -2,7 +2,8 @@
 
 s holds the coordinates of the tree's hinges and sliders, three lengths and a quaternion of each free joint, a quaternion
 of each ball, and after them the coordinates of the hinges that were cut. v are the rates of all joints of the tree.
-Because v does not depend on which rates are called independent, these may change from one evaluation to the next.
+Where s and v do not fit the loops, as between the steps of an integrator, the nearest rates that do are taken. So
+nothing depends on which rates are called independent, and these may change from one evaluation to the next.
 """
 
 from __future__ import annotations
@@ -81,10 +82,10 @@ def position_of(m: MechanismParameters, s: Scalars, size: int) -> list[Scalar]:
 
 
 def state_rates(m: MechanismParameters, s: Scalars, v: Scalars, u: Scalars, on: Loads) -> StateRates:
-    """Under actuator forces u. Of v the independent rates are taken; the others follow from them."""
+    """Under actuator forces u. Of v the nearest rates that the loops allow are taken."""
     states, _ = _unpacked(m, s)
     posed = _posed(m, states)
-    y = [v[k] for k in m.independent]
+    y = Complement(m, posed, m.independent).nearest(v)
     found = forward_dynamics_at(m, posed, y, u, on)
     complement = found.complement
     rates = complement.rates(y)
@@ -96,17 +97,17 @@ def rates_of_motion(m: MechanismParameters, s: Scalars, v: Scalars, ydd: Scalars
     states, _ = _unpacked(m, s)
     posed = _posed(m, states)
     complement = Complement(m, posed, m.independent)
-    rates = complement.rates([v[k] for k in m.independent])
+    rates = complement.rates(complement.nearest(v))
     complement.at_rates(rates)
     return StateRates(_rates_of_s(m, posed, states, rates), complement.accelerations(ydd), complement.spread())
 
 
 def closed_state(m: MechanismParameters, s: Scalars, v: Scalars, steps: int) -> ClosedState:
-    """After some steps of Newton's method; the independent coordinates and rates stay."""
+    """After some steps of Newton's method: the nearest state, so that the choice of coordinates does not matter."""
     states, turns = _unpacked(m, s)
-    states, posed, gaps = newton(m, [_renewed(state) for state in states], steps)
+    states, posed, gaps = newton(m, [_renewed(state) for state in states], steps, shortest=True)
     complement = Complement(m, posed, m.independent)
-    rates = complement.rates([v[k] for k in m.independent])
+    rates = complement.rates(complement.nearest(v))
     found = _packed(m, states, _turns(m, posed, turns))
     return ClosedState(found, rates, largest(gaps), complement.spread())
 

@@ -56,7 +56,7 @@ def state_rates(
     model: MechanismParameters,
     s: Scalars,
     v: Scalars,
-    tau: Scalars,
+    tau: Scalars = (),
     external_wrench: Scalars | None = None,
     payload: Scalars | None = None,
     by: str = "",
@@ -92,7 +92,8 @@ def table(m: MechanismParameters, size: int) -> FunctionTable:
     f, n = len(m.independent), m.n
     x = Argument("x", (size,), "all joints together")
     qd, qdd = (Argument(name, (f,), "one for each independent coordinate") for name in ("qd", "qdd"))
-    tau = Argument("tau", (len(m.actuated),), "one for each actuator")
+    # kernels have no arguments without numbers
+    tau = (Argument("tau", (len(m.actuated),), "one for each actuator"),) if m.actuated else ()
     wrench = Argument("external_wrench", (6,), "force and moment at the tool body's origin")
     s, v = Argument("s", (states.state_size(m),), "the tree without angles"), Argument("v", (n,), "rates of the tree")
     both: tuple[Shape, ...] = (s.core, v.core)
@@ -106,7 +107,7 @@ def table(m: MechanismParameters, size: int) -> FunctionTable:
         "rate_slopes": hidden(rate_slopes, (x, qd), (f, f)),
         "state_of_position": hidden(state_of_position, (x, qd), *both),
         "position_of_state": hidden(position_of_state, (s,), x.core, options={"size": size}),
-        "state_rates": hidden(state_rates, (s, v, tau), *both, (), optional=(wrench, PAYLOAD), options=by),
+        "state_rates": hidden(state_rates, (s, v, *tau), *both, (), optional=(wrench, PAYLOAD), options=by),
         "rates_of_motion": hidden(rates_of_motion, (s, v, qdd), *both),
         "closed_state": hidden(closed_state, (s, v), *both, (), (), options=by),
         "loop_matrix": hidden(loop_matrix, (x,), (rows, n)),

@@ -53,7 +53,9 @@ class MechanismState:
 
     def rates_under(self, y: Array, force: Array, wrench: Array | None, fields: Mapping[str, Array]) -> Array:
         """y' under actuator forces, by whatever coordinates are good there. SingularityError where none are."""
-        arguments = {"s": y[..., : self.cut], "v": y[..., self.cut :], "tau": force}
+        arguments = self._parts(y)
+        if force.shape[-1]:
+            arguments["tau"] = force
         if wrench is not None:
             arguments["external_wrench"] = wrench
         found, spread = self._by_good_rates("state_rates", arguments, fields)

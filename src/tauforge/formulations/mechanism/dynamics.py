@@ -144,8 +144,13 @@ def forward_dynamics(
     m: MechanismParameters, x: Scalars, yd: Scalars, u: Scalars, on: Loads, reduced: int = 0
 ) -> Outcome:
     """Independent accelerations: (S' M S) z'' = S' (B u - h - M c), c the tree's accelerations at z'' = 0."""
+    return forward_dynamics_at(m, posed_at(m, x), yd, u, on, reduced)
+
+
+def forward_dynamics_at(
+    m: MechanismParameters, posed: Posed, yd: Scalars, u: Scalars, on: Loads, reduced: int = 0
+) -> Outcome:
     m, rates = m.reduced(reduced)
-    posed = posed_at(m, x)
     complement = Complement(m, posed, rates)
     v = complement.rates(yd)
     complement.at_rates(v)

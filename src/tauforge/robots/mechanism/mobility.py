@@ -24,6 +24,7 @@ RANK = 1e-9  # smallest singular value of J, beside the largest, that counts
 NOTHING = 1e-11  # entries of J below that at all samples, beside the largest, are zero by structure
 GOOD = 1e-3  # smallest singular value of the rows of S at rates that are taken as independent
 BAD = 1e-6  # smallest singular value of those rows below which rates do not determine the others
+SHARE = 0.3  # of the best rate's size, from which a preferred one is taken instead
 FEWEST = 4  # samples that must close before entries are called zero
 
 
@@ -126,6 +127,22 @@ def controls(found: Mobility, rates: Sequence[int]) -> bool:
         return False
     worst = sorted(float(np.linalg.svd(S[list(rates)], compute_uv=False)[-1]) for S in found.null if S.shape[1])
     return not worst or worst[len(worst) // 4] > BAD
+
+
+def preferred_rates(null: Array, preferred: Sequence[int]) -> tuple[int, ...]:
+    """Rates that determine all others at one place: preferred ones that are nearly as good as the best, then the best.
+
+    null: (n, f) orthonormal, of the motions that the loops allow
+    """
+    rest, picked = null.copy(), list[int]()
+    for _ in range(null.shape[1]):
+        sizes = np.linalg.norm(rest, axis=1)
+        own = [k for k in preferred if sizes[k] >= SHARE * sizes.max() and k not in picked]
+        k = max(own, key=lambda k: float(sizes[k])) if own else int(np.argmax(sizes))
+        e = rest[k] / sizes[k]
+        rest = rest - np.outer(rest @ e, e)
+        picked.append(k)
+    return tuple(sorted(picked))
 
 
 def chosen(found: Mobility, preferred: Sequence[int], allowed: Sequence[int] | None = None) -> tuple[int, ...]:

@@ -45,7 +45,9 @@ def spanning_tree(
     for joint in joints:
         if joint.name in (cut or ()) and (joint.actuated or joint.driven or leads(joints, joint)):
             raise ModelError(
-                "a joint with an actuator, friction, a rotor or a mimic cannot be cut", field=joint.name, remedy="Cut another"
+                "a joint with an actuator, friction, a rotor or a mimic cannot be cut",
+                field=joint.name,
+                remedy="Cut another",
             )
     floats = tuple(dict.fromkeys((*floating, *(() if cut is not None else platforms(bodies, joints)))))
     distance = distances(bodies, joints)

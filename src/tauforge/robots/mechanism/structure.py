@@ -192,6 +192,7 @@ def _bare(
         tuple(_spring(assembly, spring, numbers) for spring in m.springs),
         places[numbers[m.tool_body]],
         _reactions(m, tree, assembly, numbers),
+        mechanism_size(m.bodies, m.joints),
     )
 
 
@@ -251,12 +252,7 @@ def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobilit
 
         return evaluate(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
 
-    scale = np.ones(m.n)
-    for frame in m.frames:
-        if frame.kind == "P":
-            scale[frame.at] = size
-        if frame.kind == "F":
-            scale[frame.at : frame.at + 3] = size
+    scale = np.array(m.scales)
     lengths = [[size] * 3 + [1.0] * (CUT_ROWS[cut.kind] - 3) for cut in m.cuts]
     rows = np.array([x for part in lengths for x in part] + [scale[tie.follower] for tie in m.ties])
     positions = samples(lambda x: matrix_and_gaps(m, x), advanced, assembly.home, scale, size)

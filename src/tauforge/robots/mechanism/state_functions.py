@@ -15,7 +15,7 @@ from tauforge.formulations.mechanism.cuts import loop_rows
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters
 from tauforge.kernels.specification import Shape
 from tauforge.robots.functions import PAYLOAD, Argument, Function, FunctionTable
-from tauforge.robots.mechanism.functions import NEWTON_STEPS, directions, held, loads
+from tauforge.robots.mechanism.functions import directions, held, loads
 
 Scalars = Sequence[Scalar]
 
@@ -37,9 +37,16 @@ def rate_slopes(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[lis
     return [[derivative(rates[model.reads[k]], j) for j in range(f)] for k in model.independent]
 
 
+def usual_rates(m: MechanismParameters) -> tuple[int, ...]:
+    """The rates that states are computed by where they are good: those of a floating body, which cost least, or the
+    independent ones.
+    """
+    return m.reduced[-1]
+
+
 def by_rates(m: MechanismParameters, by: str) -> MechanismParameters:
-    """With other independent rates: their numbers, as text; "" for the mechanism's own."""
-    rates = tuple(map(int, by.split())) if by else m.independent
+    """With other independent rates: their numbers, as text; "" for the usual ones."""
+    rates = tuple(map(int, by.split())) if by else usual_rates(m)
     return m._replace(independent=rates, reduced=(rates,))
 
 
@@ -72,8 +79,8 @@ def rates_of_motion(model: MechanismParameters, s: Scalars, v: Scalars, qdd: Sca
 
 
 def closed_state(model: MechanismParameters, s: Scalars, v: Scalars, by: str = "") -> list[Any]:
-    """s, v, gap and spread."""
-    return list(states.closed_state(by_rates(model, by), s, v, NEWTON_STEPS))
+    """s, v, gap and spread, after one step of Newton's method: one is enough for what a good integrator leaves."""
+    return list(states.closed_state(by_rates(model, by), s, v, 1))
 
 
 def loop_matrix(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
@@ -83,8 +90,8 @@ def loop_matrix(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
 
 
 def spread(model: MechanismParameters, x: Scalars) -> list[Scalar]:
-    """How large the other rates are beside the independent ones."""
-    return [Complement(model, dynamics.posed_at(model, x), model.independent).spread()]
+    """How large the other rates are beside the usual ones."""
+    return [Complement(model, dynamics.posed_at(model, x), usual_rates(model)).spread()]
 
 
 def table(m: MechanismParameters, size: int) -> FunctionTable:

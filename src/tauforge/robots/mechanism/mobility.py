@@ -25,6 +25,7 @@ NOTHING = 1e-11  # entries of J below that at all samples, beside the largest, a
 GOOD = 1e-3  # smallest singular value of the rows of S at rates that are taken as independent
 BAD = 1e-6  # smallest singular value of those rows below which rates do not determine the others
 SHARE = 0.3  # of the best rate's size, from which a preferred one is taken instead
+NEARLY = 0.9  # of the best rate's size, from which the first one is taken
 FEWEST = 4  # samples that must close before entries are called zero
 
 
@@ -138,7 +139,7 @@ def preferred_rates(null: Array, preferred: Sequence[int]) -> tuple[int, ...]:
     for _ in range(null.shape[1]):
         sizes = np.linalg.norm(rest, axis=1)
         own = [k for k in preferred if sizes[k] >= SHARE * sizes.max() and k not in picked]
-        k = max(own, key=lambda k: float(sizes[k])) if own else int(np.argmax(sizes))
+        k = own[0] if own else int(np.argmax(sizes >= NEARLY * sizes.max()))  # rounding must not choose among equals
         e = rest[k] / sizes[k]
         rest = rest - np.outer(rest @ e, e)
         picked.append(k)

@@ -3,6 +3,7 @@
 `python mechanisms.py` writes results/mechanisms/DATE.json. Pinocchio's inverse dynamics of a mechanism with loops is
 rnea with a dense projection; its forward dynamics is constraintDynamics, and its loop-constrained articulated-body
 algorithm where that agrees. Of a tree they are rnea and aba. Both sides get the same positions with closed loops.
+Times are processor times of the one thread that works, so they may be taken on a machine that others use as well.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import json
 import os
 import time
 import warnings
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -19,9 +21,11 @@ import numpy as np
 from measure import Task, nanoseconds, ratios, take_turns
 from mechanism_cases import LOOPS, URDF, Case, hexapod_rus, hexapod_ups, tree
 from pinocchio_loops import PinocchioMechanism
+from widths import NARROW, has_wider, narrow
 
 import tauforge as tf
 from tauforge.analysis.comparison import relative_error
+from tauforge.kernels.cpu.kernel import CpuKernel
 from tauforge.tracing.counting import count
 
 HERE = Path(__file__).parent
@@ -56,11 +60,11 @@ def text(row: dict[str, Any]) -> str:
     parts = [f"{row['name']}: made {row['construction_s']:.2f} s"]
     for name in (INVERSE, FORWARD):
         own = row[name]
-        others = ", ".join(f"{other} x {r['median']:.1f}" for other, r in own["ratio"].items())
+        others = ", ".join(f"{other} x {r['fastest']:.2f}" for other, r in own["ratio"].items())
         parts.append(
             f"  {name}: {own['multiplications']} / {own['additions']} + {own['sincos']}, {own['selects']} selects, "
             f"{own['ns']['tauforge']['fastest']:.1f} ns, "
-            f"trace {own['trace_s']:.2f} s, compile {own['compile_s']:.2f} s; {others}"
+            f"first use {own['first_use_s']:.2f} s; {others}"
         )
     return "\n".join(parts)
 
@@ -101,8 +105,9 @@ def outline(case: Case, construction: float) -> dict[str, Any]:
 
 def function(case: Case, name: str) -> dict[str, Any]:
     """The kernel's operations, and what tracing and compiling it cost."""
-    kernel = case.mechanism.kernel(name)
-    kernel.loaded(64)
+    started = time.process_time()
+    case.mechanism.kernel(name).loaded(64)
+    first_use = time.process_time() - started
     graph = case.mechanism.specification(name).graph
     operations = count(graph)
     return {
@@ -112,15 +117,25 @@ def function(case: Case, name: str) -> dict[str, Any]:
         "sincos": operations.sincos,
         "selects": sum(node.op == "select" for node in graph.nodes),
         "nodes": len(graph.nodes),
-        "trace_s": kernel.seconds["trace"],
-        "compile_s": kernel.seconds["compile64"],
+        "first_use_s": first_use,
     }
+
+
+def own_tasks(m: tf.Mechanism, name: str, *state: np.ndarray) -> list[Task]:
+    """With the widest vectors, and with narrower ones where there are wider."""
+    kernels = {"tauforge": m.kernel(name)}
+    if has_wider():
+        kernels[NARROW] = CpuKernel(m.specification(name))
+        with narrow():
+            kernels[NARROW].loaded(64)
+        assert relative_error(kernels[NARROW](*state), kernels["tauforge"](*state)) < AGREE
+    return [Task(label, partial(kernel, *state), STATES) for label, kernel in kernels.items()]
 
 
 def timed(row: dict[str, Any], tasks: dict[str, list[Task]], seconds: float) -> dict[str, Any]:
     """Both functions of one mechanism in one run."""
     named = [task._replace(name=f"{name} {task.name}") for name, own in tasks.items() for task in own]
-    turns = take_turns(named, seconds)
+    turns = take_turns(named, seconds, time.thread_time)
     for name, own in tasks.items():
         mine = {task.name: turns[f"{name} {task.name}"] for task in own}
         row[name] |= {"ns": nanoseconds(mine), "ratio": ratios(mine, "tauforge")}
@@ -164,9 +179,9 @@ def loops(case: Case, construction: float, seconds: float) -> dict[str, Any]:
     row["agrees_with_constraint_dynamics"] = agree(full(), expected)
     short = tuple(array[some] for array in (q, v, forces))
     tasks = {
-        INVERSE: [Task("tauforge", lambda: inverse(x, qd, qdd), STATES)],
+        INVERSE: own_tasks(m, INVERSE, x, qd, qdd),
         FORWARD: [
-            Task("tauforge", lambda: forward(x, qd, tau), STATES),
+            *own_tasks(m, FORWARD, x, qd, tau),
             Task("constraintDynamics", theirs.call("constraint_dynamics", short, n), THEIR_STATES),
         ],
     }
@@ -198,11 +213,8 @@ def beside_the_platform(seconds: float) -> dict[str, Any]:
     agree(m.kernel(FORWARD)(x, qd, force), platform.kernel(FORWARD)(pose, qd, force))
     tasks = {}
     for name, last in ((INVERSE, qdd), (FORWARD, force)):
-        own, other = m.kernel(name), platform.kernel(name)
-        tasks[name] = [
-            Task("tauforge", lambda own=own, last=last: own(x, qd, last), STATES),
-            Task("StewartPlatform", lambda other=other, last=last: other(pose, qd, last), STATES),
-        ]
+        hand_made = Task("StewartPlatform", partial(platform.kernel(name), pose, qd, last), STATES)
+        tasks[name] = [*own_tasks(m, name, x, qd, last), hand_made]
     return timed(row, tasks, seconds)
 
 
@@ -229,15 +241,10 @@ def branches(name: str, seconds: float) -> dict[str, Any]:
     back = forward(x, qd, tau)
     row["agrees_with_aba"] = agree(inverse(x, qd, back), tau)
     tasks = {}
-    for name, routine, own, last, given in (
-        (INVERSE, "rnea", inverse, qdd, a),
-        (FORWARD, "aba", forward, tau, torque),
-    ):
+    for function_name, routine, last, given in ((INVERSE, "rnea", qdd, a), (FORWARD, "aba", tau, torque)):
         short = tuple(array[some] for array in (q, v, given))
-        tasks[name] = [
-            Task("tauforge", lambda own=own, last=last: own(x, qd, last), STATES),
-            Task(routine, theirs.call(routine, short, m.n), THEIR_STATES),
-        ]
+        other = Task(routine, theirs.call(routine, short, m.n), THEIR_STATES)
+        tasks[function_name] = [*own_tasks(m, function_name, x, qd, last), other]
     return timed(row, tasks, seconds)
 
 

@@ -1,4 +1,4 @@
-"""A witness for mechanisms: the equations of Newton and Euler for every body and every joint, solved as one dense system.
+"""A witness for mechanisms: Newton's and Euler's equations of every body and every joint, solved as one dense system.
 
 It reads the public description alone and knows no spanning tree, no cut, no elimination and no recursion. Unknowns are
 the accelerations of bodies and joints, the wrench in every joint and the forces of actuators. All is in world axes and
@@ -304,7 +304,9 @@ class Witness:
         if self.external is not None:
             force, moment = np.split(np.asarray(self.external, float), 2)
             centre = self.frame(self.m.tool_body)[:3, 3]
-            found[self.m.tool_body] = found[self.m.tool_body] + np.concatenate([moment + np.cross(centre, force), force])
+            found[self.m.tool_body] = found[self.m.tool_body] + np.concatenate(
+                [moment + np.cross(centre, force), force]
+            )
         for spring in self.m.springs:
             ends = []
             for name, point in ((spring.body_a, spring.point_a), (spring.body_b, spring.point_b)):
@@ -387,7 +389,9 @@ class Witness:
                     if place >= N and self.floating[(place - N) // 6] == name:
                         c, d = self.frame(name)[:3, 3], (place - N) % 6
                         e = np.eye(3)[d % 3]
-                        rows[:, at_tau + i] -= np.concatenate([np.cross(c, e), e]) if d < 3 else np.concatenate([e, 0 * e])
+                        rows[:, at_tau + i] -= (
+                            np.concatenate([np.cross(c, e), e]) if d < 3 else np.concatenate([e, 0 * e])
+                        )
             blocks.append((rows, loads[name]))
         for k, (joint, motion) in enumerate(zip(m.joints, self.motions, strict=True)):
             span, rates = self.span[k], self.rates[self.span[k]]

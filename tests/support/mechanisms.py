@@ -1,4 +1,4 @@
-"""Random mechanisms and their states for the tests: trees and loops of all kinds of joints, full inertias, tilted gravity.
+"""Random mechanisms and their states for the tests: trees and loops of all joints, full inertias, tilted gravity.
 
 A joint is given in the home position, so a joint between any two bodies closes a loop there.
 """
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from support.strategies import random_inertia
 
 import tauforge as tf
+from support.strategies import random_inertia
 from tauforge.robots.mechanism.parts import MechanismJoint
 
 Array = NDArray[Any]
@@ -154,7 +154,9 @@ def tilt(rng: np.random.Generator, mechanism: tf.Mechanism) -> tf.Mechanism:
         return (R @ np.array(v) + p).tolist()
 
     bodies = [
-        dataclasses.replace(b, com=point(b.com), origin=point(b.origin), inertia=(R @ np.array(b.inertia) @ R.T).tolist())
+        dataclasses.replace(
+            b, com=point(b.com), origin=point(b.origin), inertia=(R @ np.array(b.inertia) @ R.T).tolist()
+        )
         for b in mechanism.bodies
     ]
     joints = []
@@ -232,7 +234,9 @@ def chain_of_hinges(
     n = len(points)
     names = ["ground", *(f"link{k}" for k in range(n - 1)), "ground"]
     joints = [
-        tf.Hinge(f"hinge{k}", names[k], names[k + 1], at=points[k].tolist(), axis=axes[k].tolist(), actuated=k in actuated)
+        tf.Hinge(
+            f"hinge{k}", names[k], names[k + 1], at=points[k].tolist(), axis=axes[k].tolist(), actuated=k in actuated
+        )
         for k in range(n)
     ]
     bodies = [bar(f"link{k}", points[k], points[k + 1], masses[k]) for k in range(n - 1)]

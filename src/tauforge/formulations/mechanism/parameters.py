@@ -85,6 +85,20 @@ class ReactionParameters(NamedTuple):
     unknown: frozenset[int]
 
 
+class DoubtScales(NamedTuple):
+    """Makes a doubt scale-free: what sums of reciprocals of pivots are multiplied by, 1 over a usual sum.
+
+    loops, rates, inertia, actuation: of the loop matrix, of y = K z, of the mass matrix and of the actuators' matrix
+    gap:                              of the gaps of the loops, m or rad
+    """
+
+    loops: float = 1.0
+    rates: float = 1.0
+    inertia: float = 1.0
+    actuation: float = 1.0
+    gap: float = 0.0
+
+
 class MechanismParameters(NamedTuple):
     """All that the formulas need.
 
@@ -108,6 +122,7 @@ class MechanismParameters(NamedTuple):
     springs: tuple[SpringParameters, ...]
     tool: Place
     joints: tuple[ReactionParameters, ...]
+    doubts: tuple[DoubtScales, ...] = (DoubtScales(),)  # one for each of `reduced`, or one for all
 
     @property
     def n(self) -> int:

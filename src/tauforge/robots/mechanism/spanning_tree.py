@@ -1,8 +1,8 @@
 """Which joints make the tree of a mechanism, and which of its loops are cut where.
 
-Free joints, and joints with actuators, friction, rotors or a leader, stay in the tree. Ball joints are cut first, for a cut ball has
-three rows and its three coordinates vanish. Then hinges are cut, far from the ground. A joint that can be neither is
-kept, and its loop is cut through a body.
+Free joints, and joints with actuators, friction, rotors or a leader, stay in the tree. Ball joints are cut first, for
+a cut ball has three rows and its three coordinates vanish. Then hinges are cut, far from the ground. A joint that can
+be neither is kept, and its loop is cut through a body.
 """
 
 from __future__ import annotations
@@ -45,7 +45,9 @@ def spanning_tree(
     for joint in joints:
         if joint.name in (cut or ()) and (joint.actuated or joint.driven or leads(joints, joint)):
             raise ModelError(
-                "a joint with an actuator, friction, a rotor or a mimic cannot be cut", field=joint.name, remedy="Cut another"
+                "a joint with an actuator, friction, a rotor or a mimic cannot be cut",
+                field=joint.name,
+                remedy="Cut another",
             )
     floats = tuple(dict.fromkeys((*floating, *(() if cut is not None else platforms(bodies, joints)))))
     distance = distances(bodies, joints)

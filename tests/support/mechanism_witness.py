@@ -1,4 +1,4 @@
-"""A witness for mechanisms: the equations of Newton and Euler for every body and every joint, solved as one dense system.
+"""A witness for mechanisms: Newton's and Euler's equations of every body and every joint, solved as one dense system.
 
 It reads the public description alone and knows no spanning tree, no cut, no elimination and no recursion. Unknowns are
 the accelerations of bodies and joints, the wrench in every joint and the forces of actuators. All is in world axes and

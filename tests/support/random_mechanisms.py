@@ -1,4 +1,4 @@
-"""Random mechanisms and their states for the tests: trees and loops of all kinds of joints, full inertias, tilted gravity.
+"""Random mechanisms and their states for the tests: trees and loops of all joints, full inertias, tilted gravity.
 
 A joint is given in the home position, so a joint between any two bodies closes a loop there.
 """
@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from support.strategies import random_inertia
 
 import tauforge as tf
+from support.strategies import random_inertia
 from tauforge.robots.mechanism.parts import MechanismJoint
 
 Array = NDArray[Any]

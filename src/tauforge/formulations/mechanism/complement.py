@@ -13,7 +13,7 @@ from functools import cached_property
 from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.linear import factored, solved
 from tauforge.algebra.scalars import Scalar, absolute, is_zero, select
-from tauforge.formulations.mechanism.cuts import Posed, loop_bias, loop_rows
+from tauforge.formulations.mechanism.cuts import Posed, loop_bias, loop_gaps, loop_rows
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 
 Scalars = Sequence[Scalar]
@@ -147,12 +147,29 @@ class Complement:
                     found = select(found, entry, entry, found)
         return found
 
-    def doubt(self, more: Scalars = ()) -> Scalar:
-        """The largest reciprocal of a pivot: large near a singular position."""
-        pivots = [*more]
-        for elimination in (self.elimination, self.K):
-            pivots += [] if elimination is None else elimination.pivots
+    def sums(self) -> list[Scalar]:
+        """Sums of the reciprocals of the pivots, in size: of the loops and of K."""
+        eliminations = (self.elimination, self.K)
+        return [0.0 if found is None else sizes(found.pivots) for found in eliminations]
+
+    def doubt(self, x: Scalars, inertia: Scalars = (), actuation: Scalars = ()) -> Scalar:
+        """About 1 at usual positions, large near singular ones and where the loops are open.
+
+        x: the position; inertia, actuation: reciprocals of further pivots
+        """
+        scales = self.m.doubts[0]
         total: Scalar = 0.0
-        for pivot in pivots:
-            total = total + absolute(pivot)
+        for scale, part in zip(scales, (*self.sums(), sizes(inertia), sizes(actuation)), strict=False):
+            total = total + scale * part
+        if scales.gap and self.rows:
+            gaps = loop_gaps(self.m, self.posed, [x[k] for k in self.m.reads])
+            total = total + scales.gap * sizes(gaps)
         return total
+
+
+def sizes(values: Scalars) -> Scalar:
+    """Sum of the magnitudes."""
+    total: Scalar = 0.0
+    for value in values:
+        total = total + absolute(value)
+    return total

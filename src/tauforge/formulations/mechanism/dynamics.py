@@ -16,7 +16,7 @@ from tauforge.algebra.scalars import Scalar, is_zero
 from tauforge.algebra.vectors import ZERO, cross
 from tauforge.formulations.bodies import BodyParameters, Wrench
 from tauforge.formulations.drives import friction_forces, reflected_inertia, rotor_forces
-from tauforge.formulations.mechanism.complement import Complement
+from tauforge.formulations.mechanism.complement import Complement, sizes
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
 from tauforge.formulations.mechanism.springs import spring_wrenches
@@ -79,11 +79,12 @@ def tree_forces(m: MechanismParameters, posed: Posed, v: Scalars, acceleration: 
 
 
 class Outcome(NamedTuple):
-    """Results, and reciprocals of the pivots that a doubt is made of."""
+    """Results, and reciprocals of the pivots that a doubt is made of: of the mass matrix and of the actuators'."""
 
     values: list[Scalar]
     complement: Complement
-    pivots: list[Scalar]
+    inertia: Sequence[Scalar] = ()
+    actuation: Sequence[Scalar] = ()
 
 
 def generalised_forces(
@@ -94,7 +95,7 @@ def generalised_forces(
     values = complement.projected(forces)
     if complement.K is not None:
         values = complement.K.solved_transposed(values)
-    return Outcome(values, complement, [])
+    return Outcome(values, complement)
 
 
 def inverse_dynamics(
@@ -108,17 +109,18 @@ def inverse_dynamics(
 def actuator_forces(complement: Complement, forces: Scalars) -> Outcome:
     m, wanted = complement.m, complement.projected(forces)
     if m.actuated == complement.z:
-        return Outcome(wanted, complement, [])
+        return Outcome(wanted, complement)
     if m.actuated == complement.y and complement.K is not None:  # B' S = K
-        return Outcome(complement.K.solved_transposed(wanted), complement, [])
+        return Outcome(complement.K.solved_transposed(wanted), complement)
     A = complement.actuation()
     if len(m.actuated) == len(wanted):
         elimination = Elimination(A, len(wanted))
-        return Outcome(elimination.solved(wanted), complement, elimination.pivots)
+        return Outcome(elimination.solved(wanted), complement, actuation=elimination.pivots)
     AA = [[_dot(a, b) for b in A] for a in A]
     factors = factored(AA)
     weights = solved(factors, wanted)
-    return Outcome([_dot(column, weights) for column in zip(*A, strict=True)], complement, factors.D_inverse)
+    found = [_dot(column, weights) for column in zip(*A, strict=True)]
+    return Outcome(found, complement, actuation=factors.D_inverse)
 
 
 def _dot(a: Scalars, b: Scalars) -> Scalar:
@@ -189,9 +191,22 @@ def reduced_mass_matrix(complement: Complement) -> list[list[Scalar]]:
     return matrix
 
 
-def mass_matrix(m: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
+def mass_matrix(m: MechanismParameters, x: Scalars) -> tuple[list[list[Scalar]], Complement]:
     """Of the independent rates, f x f, symmetric.
 
     Identity: M ydd = generalised_forces(x, 0, ydd) without gravity and springs.
     """
-    return reduced_mass_matrix(Complement(m, posed_at(m, x), m.independent))
+    complement = Complement(m, posed_at(m, x), m.independent)
+    return reduced_mass_matrix(complement), complement
+
+
+def usual_sums(m: MechanismParameters, x: Scalars, controlled: bool, reduced: int = 0) -> list[Scalar]:
+    """What `DoubtScales` are made of: sums of the reciprocals of pivots of loops, rates, inertia and actuation.
+
+    controlled: whether the actuators can give any acceleration
+    """
+    m, rates = m.reduced(reduced)
+    complement = Complement(m, posed_at(m, x), rates)
+    inertia = factored(reduced_mass_matrix(complement)).D_inverse
+    actuation = actuator_forces(complement, [0.0] * m.n).actuation if controlled else ()
+    return [*complement.sums(), sizes(inertia), sizes(actuation)]

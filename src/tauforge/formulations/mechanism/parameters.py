@@ -98,6 +98,20 @@ class Reduction(NamedTuple):
     zeros: frozenset[tuple[int, int]]
 
 
+class DoubtScales(NamedTuple):
+    """Makes a doubt scale-free: what sums of reciprocals of pivots are multiplied by, 1 over a usual sum.
+
+    loops, rates, inertia, actuation: of the loop matrix, of y = K z, of the mass matrix and of the actuators' matrix
+    gap:                              of the gaps of the loops, m or rad
+    """
+
+    loops: float = 1.0
+    rates: float = 1.0
+    inertia: float = 1.0
+    actuation: float = 1.0
+    gap: float = 0.0
+
+
 class MechanismParameters(NamedTuple):
     """All that the formulas need.
 
@@ -120,6 +134,7 @@ class MechanismParameters(NamedTuple):
     tool: Place
     joints: tuple[ReactionParameters, ...]
     size: float = 1.0  # m, of the mechanism: what lengths are compared with
+    doubts: tuple[DoubtScales, ...] = (DoubtScales(),)  # one for each of `reductions`, or one for all
 
     @property
     def n(self) -> int:
@@ -130,7 +145,8 @@ class MechanismParameters(NamedTuple):
         """The mechanism with its loop matrix as this reduction wants it, and the rates of the reduction."""
         rates, axes, zeros = self.reductions[number]
         cuts = tuple(cut._replace(axes=own) for cut, own in zip(self.cuts, axes, strict=True))
-        return self._replace(cuts=cuts, zeros=zeros), rates
+        own = self.doubts[number] if len(self.doubts) > 1 else self.doubts[0]
+        return self._replace(cuts=cuts, zeros=zeros, doubts=(own,)), rates
 
     @property
     def scales(self) -> list[float]:

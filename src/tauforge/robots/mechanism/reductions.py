@@ -49,6 +49,18 @@ def matrix_and_gaps(m: MechanismParameters, positions: Array) -> tuple[Array, Ar
     return J, gaps
 
 
+def gaps_at(m: MechanismParameters, positions: Array) -> Array:
+    """(k, rows) by how much loops are open at positions (k, N)."""
+    return matrix_and_gaps(m, positions)[1]
+
+
+def natural_scales(m: MechanismParameters, size: float) -> tuple[Array, Array]:
+    """Units of the tree's rates (n,) and of the rows of J: the mechanism's size for lengths, 1 for angles."""
+    scale = np.array(m.scales)
+    lengths = [[size] * 3 + [1.0] * (CUT_ROWS[cut.kind] - 3) for cut in m.cuts]
+    return scale, np.array([x for part in lengths for x in part] + [scale[tie.follower] for tie in m.ties])
+
+
 def reduced_sets(m: MechanismParameters, found: Mobility, independent: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
     """Sets of rates: the independent ones, and those on the way to a body at which several loops are closed."""
     sets = [independent]

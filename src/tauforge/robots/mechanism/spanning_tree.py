@@ -1,8 +1,8 @@
 """Which joints make the tree of a mechanism, and which of its loops are cut where.
 
-Free joints, and joints with actuators, friction, rotors or a leader, stay in the tree. Ball joints are cut first, for a cut ball has
-three rows and its three coordinates vanish. Then hinges are cut, far from the ground. A joint that can be neither is
-kept, and its loop is cut through a body.
+Free joints, and joints with actuators, friction, rotors or a leader, stay in the tree. Ball joints are cut first, for
+a cut ball has three rows and its three coordinates vanish. Then hinges are cut, far from the ground. A joint that can
+be neither is kept, and its loop is cut through a body.
 """
 
 from __future__ import annotations

@@ -29,7 +29,15 @@ from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of
 from tauforge.robots.mechanism.mobility import BAD, Mobility, chosen, controls, goodness, mobility, samples
 from tauforge.robots.mechanism.model import NO_BODY, NO_DRIVE
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spring
-from tauforge.robots.mechanism.reductions import loop_matrix, matrix_and_gaps, reduced_sets, reductions, row_count
+from tauforge.robots.mechanism.reductions import (
+    gaps_at,
+    loop_matrix,
+    matrix_and_gaps,
+    natural_scales,
+    reduced_sets,
+    reductions,
+    row_count,
+)
 from tauforge.robots.mechanism.spanning_tree import SpanningTree, spanning_tree
 
 if TYPE_CHECKING:
@@ -106,7 +114,7 @@ def made(m: MechanismDescription) -> Made:
     size = mechanism_size(m.bodies, m.joints)
     found = _sampled(bare, assembly, size)
     cut_names = _cut_names(m, tree)
-    _check_home(bare, assembly, cut_names, size)
+    _check_home(bare, assembly, cut_names, names, size)
     if found.freedom == 0:
         raise ModelError("it cannot move: its constraints lock it", field="joints", remedy=_why_locked(found))
     actuated = _actuated(m, assembly)
@@ -252,9 +260,7 @@ def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobilit
 
         return evaluate(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
 
-    scale = np.array(m.scales)
-    lengths = [[size] * 3 + [1.0] * (CUT_ROWS[cut.kind] - 3) for cut in m.cuts]
-    rows = np.array([x for part in lengths for x in part] + [scale[tie.follower] for tie in m.ties])
+    scale, rows = natural_scales(m, size)
     positions = samples(lambda x: matrix_and_gaps(m, x), advanced, assembly.home, scale, size)
     return mobility(loop_matrix(m, positions), positions, scale, rows)
 
@@ -264,27 +270,33 @@ def _cut_names(m: MechanismDescription, tree: SpanningTree) -> tuple[str, ...]:
     return (*(m.joints[k].name for k in tree.cut), *through)
 
 
-def _check_home(m: MechanismParameters, assembly: Assembly, names: Sequence[str], size: float) -> None:
-    row, gaps = 0, matrix_and_gaps(m, assembly.home[None])[1][0]
+def _check_home(
+    m: MechanismParameters, assembly: Assembly, names: Sequence[str], rates: Sequence[str], size: float
+) -> None:
+    row, gaps = 0, gaps_at(m, assembly.home[None])[0] / natural_scales(m, size)[1]
     for cut, name in zip(m.cuts, names, strict=True):
         own = np.abs(gaps[row : row + CUT_ROWS[cut.kind]])
         row += CUT_ROWS[cut.kind]
-        if not own.max() <= WORST_GAP * size:
+        if not own.max() <= WORST_GAP:
             raise ModelError(
-                f"the home position does not close: the loop at {name} is open by {own.max():.3g} (m or rad)",
+                f"the home position does not close: the loop at {name} is open by {own.max():.3g} of its size or rad",
                 field="joints",
             )
     for tie, left in zip(m.ties, gaps[row:], strict=True):
-        if not abs(left) <= WORST_GAP * max(size, 1.0):
+        if not abs(left) <= WORST_GAP:
+            wanted = tie.factor * assembly.home[m.reads[tie.leader]] + tie.offset
             raise ModelError(
-                f"the home position breaks a mimic by {abs(left):.3g}: coordinate {tie.follower}",
-                field="joints",
+                f"its home is {assembly.home[m.reads[tie.follower]]:.6g}, and by the mimic it is {wanted:.6g}",
+                field=f"{rates[tie.follower]}.home",
                 remedy="Give the joint home= as factor times the leader's home, plus offset",
             )
 
 
 def _why_locked(found: Mobility) -> str:
-    return f"{found.redundant} of its constraints are redundant; another joint or a softer one gives it freedom"
+    if not found.matrices.shape[2]:
+        return "All joints are welds"
+    redundant = f"; {found.redundant} of them are redundant" if found.redundant else ""
+    return f"{found.matrices.shape[1]} constraints stand against {found.matrices.shape[2]} freedoms{redundant}"
 
 
 def _actuated(m: MechanismDescription, assembly: Assembly) -> tuple[int, ...]:

@@ -78,7 +78,9 @@ class Robot(ABC):
     6. **Positions**: `position_error(target, position)`, the short way round. `coordinate_rates` gives the time
        derivatives of the coordinates from velocities and accelerations, `from_coordinate_rates` undoes it.
        `rate_derivatives` are the derivatives of the first of them. `positions_are_poses` says that positions are poses
-       and velocities twists. `random_states` are states to try things on, `random_arguments` those of any function.
+       and velocities twists. `position_size` is how many numbers a position has; where these are more than the
+       coordinates, `coordinates_at` picks the coordinates and `position_at` finds the rest. `random_states` are
+       states to try things on, `random_arguments` those of any function.
     7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their `sensors` measure;
        `poses_from_sensors`, where that puts the `moved_body`, with a guess if `pose_takes_guess`; `holding_forces` keep
        the robot at rest. `position_towards(pose, near)` brings the moved body to a pose, as a hand drags it.
@@ -346,6 +348,22 @@ class Robot(ABC):
         return None
 
     # ---------------------------------------------------------------------------------------------------- positions
+
+    @property
+    def position_size(self) -> int:
+        """How many numbers a position has: n, unless it holds more than the coordinates."""
+        return self.n
+
+    def coordinates_at(self, position: Array) -> Array:
+        """The coordinates (..., n) of positions (..., position_size)."""
+        return position
+
+    def position_at(self, coordinates: Array, near: Array | None = None) -> Array:
+        """Positions (..., position_size) with these coordinates (..., n), near to a position where there are several.
+
+        Identity: `coordinates_at` undoes it.
+        """
+        return coordinates
 
     def position_error(self, target: Array, position: Array) -> Array:
         """target - position, (..., n), the short way round."""

@@ -30,13 +30,13 @@ SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any 
 class MechanismDescription(Robot):
     """Bodies and joints as the machine is built."""
 
-    bodies: tuple[Body, ...]
-    joints: tuple[MechanismJoint, ...]
-    springs: tuple[Spring, ...] = ()
+    bodies: Sequence[Body]
+    joints: Sequence[MechanismJoint]
+    springs: Sequence[Spring] = ()
     gravity: Floats = (0.0, 0.0, -9.81)
-    independent: str | tuple[str, ...] | None = None
+    independent: str | Sequence[str] | None = None
     tool: str | None = None
-    cut: tuple[str, ...] | None = None
+    cut: Sequence[str] | None = None
     coulomb_speed: float = 0.0
     name: str = "mechanism"
     known_exceptions: tuple[KnownException, ...] = ()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,18 +15,20 @@ from tauforge.errors import ConvergenceError, ModelError, ShapeError, Unsupporte
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.drawing import Drawing
+from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism.description import MechanismDescription
-from tauforge.robots.mechanism.drawing import drawn
+from tauforge.robots.mechanism.drawing import drawn, reactions
 from tauforge.robots.mechanism.model import model_of, varying_fields
 from tauforge.robots.mechanism.structure import POSE_LABELS, loop_matrix
+from tauforge.robots.mechanism.summary import summary, worries
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.payload import Payload
 from tauforge.robots.quick_call import quick
+from tauforge.robots.summary import Summary
 
 Scalars = Sequence[Scalar]
 CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
@@ -221,6 +224,13 @@ class Mechanism(MechanismDescription):
                     last = gap
         return x, np.where(np.isfinite(gap) & np.isfinite(x).all(axis=-1), gap, np.inf)
 
+    @property
+    def position_size(self) -> int:
+        return len(self.coordinate_names)
+
+    def position_at(self, coordinates: Array, near: Array | None = None) -> Array:
+        return self.configuration(coordinates, near)
+
     def coordinates_at(self, position: Array) -> Array:
         """The independent coordinates (..., f) of positions (..., N)."""
         made = self._made
@@ -276,6 +286,26 @@ class Mechanism(MechanismDescription):
         arguments = {"x": x, "qd": qd, "tau": tau}
         more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
         return self._evaluate("forward_dynamics", {**arguments, **more}, on_singular)[0]
+
+    @quick
+    def generalised_forces(
+        self,
+        x: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        *,
+        external_wrench: ArrayLike | None = None,
+        payload: Payload | None = None,
+        base_motion: BaseMotion | None = None,
+        on_singular: str = "raise",
+    ) -> Array:
+        """Forces (..., f) on the independent coordinates that produce the accelerations, as if each had an actuator.
+
+        Identity: with an actuator on every independent coordinate and no other they are inverse_dynamics.
+        """
+        arguments = {"x": x, "qd": qd, "qdd": qdd}
+        more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
+        return self._evaluate("generalised_forces", {**arguments, **more}, on_singular)[0]
 
     @quick
     def mass_matrix(self, x: ArrayLike, *, payload: Payload | None = None) -> Array:
@@ -402,5 +432,25 @@ class Mechanism(MechanismDescription):
     def condition(self, position: Array) -> Array | None:
         return self.condition_number(position)
 
+    # ------------------------------------------------------------------------------------------- pictures and words
+
+    @property
+    def pictured_position(self) -> Array:
+        """(N,) the home position."""
+        return self.home
+
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)
+
+    def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
+        return reactions(self, position, velocity, acceleration, **loads)
+
+    def summary(self) -> Summary:
+        return summary(self)
+
+    def worries(self) -> list[str]:
+        return worries(self)
+
+    def __repr__(self) -> str:
+        bodies, joints = len(self.bodies), len(self.joints)
+        return f"Mechanism({self.name!r}, {bodies} bodies, {joints} joints, {self.n} degrees of freedom)"

@@ -9,7 +9,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
+from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError
 from tauforge.formulations.bodies import BodyParameters, heavier
@@ -21,6 +21,7 @@ from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.validation import Floats
+from tauforge.robots.visuals import Visual, check_visuals
 
 SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
 
@@ -41,6 +42,7 @@ class MechanismDescription(Robot):
     name: str = "mechanism"
     known_exceptions: tuple[KnownException, ...] = ()
     sources: tuple[Source, ...] = dataclasses.field(default=(), compare=False)
+    visuals: tuple[Visual, ...] = dataclasses.field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         def put(field: str, value: Any) -> None:
@@ -65,6 +67,7 @@ class MechanismDescription(Robot):
             value = getattr(self, field)
             if value is not None and not (field == "independent" and isinstance(value, str)):
                 put(field, _tuple_of(value, str, field))
+        put("visuals", check_visuals(self.visuals, len(self.bodies)))
         unknown = sorted(set(self.cut or ()) - {joint.name for joint in self.joints})
         if unknown:
             raise ModelError(f"there is no joint {unknown[0]!r}", field="cut")
@@ -133,9 +136,8 @@ class MechanismDescription(Robot):
         bodies = []
         for body in self.bodies:
             if body.name == self.tool_body:
-                assert body.origin is not None
                 own = BodyParameters(body.mass, Vector(*body.com), Matrix.of(body.inertia))
-                both = heavier(own, held, Transform(NO_DISPLACEMENT.rotation, Vector(*body.origin)))
+                both = heavier(own, held, body.home_frame)
                 body = dataclasses.replace(
                     body,
                     mass=both.mass,

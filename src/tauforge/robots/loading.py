@@ -131,6 +131,7 @@ def _refuse_urdf_options(what: str, tip: str | None, lock: Mapping[str, float] |
 FORMATS: dict[str, Format | str] = {
     ARM_FORMAT: "tauforge.robots.readers.arm_toml",
     "tauforge-platform-1": "tauforge.robots.readers.platform_toml",
+    "tauforge-mechanism-1": "tauforge.robots.readers.mechanism_toml",
 }
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -22,6 +23,9 @@ from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.validation import Floats
 from tauforge.robots.visuals import Visual, check_visuals
+
+if TYPE_CHECKING:
+    from tauforge.robots.mechanism.mechanism import Mechanism
 
 SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
 
@@ -117,6 +121,15 @@ class MechanismDescription(Robot):
                 f"{unknown[0]!r} cannot be replaced", field=unknown[0], remedy=f"Known: {', '.join(known)}"
             )
         return dataclasses.replace(self, bodies=tuple(bodies), **changes)
+
+    def save(self, path: str | Path) -> None:
+        """Write the mechanism as .toml, which `tauforge.load` reads back equal, or as .urdf or .xml (MJCF).
+
+        Visuals are not written. A TauforgeWarning says what URDF and MJCF cannot hold.
+        """
+        from tauforge.robots.readers.saving import save  # a reader imports this module
+
+        save(cast("Mechanism", self), Path(path))
 
     def without_friction(self) -> Self:
         joints = tuple(dataclasses.replace(joint, viscous=0.0, coulomb=(0.0, 0.0)) for joint in self.joints)

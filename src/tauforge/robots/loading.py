@@ -95,10 +95,10 @@ def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None
         line = text.count("\n", 0, error.start) + 1
         raise ModelError("the text contains an unpaired surrogate", file=TEXT, line=line) from None
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        from tauforge.robots.readers.urdf import arm_of
+        from tauforge.robots.readers.urdf import robot_of as urdf_robot_of
         from tauforge.robots.readers.xml_lines import parse_xml
 
-        return arm_of(parse_xml(data.lstrip(), TEXT), tip=tip, lock=lock)  # nothing may stand before <?xml
+        return urdf_robot_of(parse_xml(data.lstrip(), TEXT), tip=tip, lock=lock)  # nothing may stand before <?xml
     if text.strip() and not _is_text(text) and "=" not in text:
         raise ModelError(
             f"expected the text of a model file, got {shown(text)}",
@@ -131,6 +131,7 @@ def _refuse_urdf_options(what: str, tip: str | None, lock: Mapping[str, float] |
 FORMATS: dict[str, Format | str] = {
     ARM_FORMAT: "tauforge.robots.readers.arm_toml",
     "tauforge-platform-1": "tauforge.robots.readers.platform_toml",
+    "tauforge-mechanism-1": "tauforge.robots.readers.mechanism_toml",
 }
 
 

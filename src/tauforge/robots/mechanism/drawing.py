@@ -10,9 +10,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.robots.drawing import Action, Drawing, Frame, Point, Reaction, Segment, inertia_ellipsoid
+from tauforge.robots.drawing import Action, Drawing, Frame, Point, Reaction, Segment, Solid, inertia_ellipsoid
 from tauforge.robots.mechanism.outlines import is_loop, outline
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint
+from tauforge.robots.validation import from_transform
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
@@ -32,8 +33,7 @@ def drawn(mechanism: Mechanism, position: ArrayLike) -> Drawing:
     batch = frames.shape[:-3]
     moved = {GROUND_NAME: np.broadcast_to(np.eye(4), (*batch, 4, 4))}
     for k, body in enumerate(mechanism.bodies):
-        back = np.eye(4)
-        back[:3, 3] = -np.array(body.origin)
+        back = np.array(from_transform(body.home_frame.inverse()))
         moved[body.name] = frames[..., k, :, :] @ back  # points of the home position to where they are now
 
     def seen(body: str, point: ArrayLike) -> Array:
@@ -73,6 +73,15 @@ def drawn(mechanism: Mechanism, position: ArrayLike) -> Drawing:
         (Frame("base", moved[GROUND_NAME]), *ends_of_branches, tool),
         tuple(actions),
         tuple(found for found in ellipsoids if found is not None),
+        tuple(
+            Solid(
+                visual.name,
+                (frames[..., visual.link - 1, :, :] if visual.link else moved[GROUND_NAME]) @ np.array(visual.placement),
+                visual.shape,
+                visual.rgba,
+            )
+            for visual in mechanism.visuals
+        ),
     )
 
 

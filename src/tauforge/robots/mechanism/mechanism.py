@@ -54,6 +54,7 @@ class Mechanism(MechanismDescription):
                    body, or the last one
     cut:           names of the joints at which loops are cut; default chosen
     coulomb_speed: rad/s or m/s; above 0 it smooths Coulomb friction to tanh(qd / coulomb_speed)
+    visuals:       shapes that pictures show: `link` 0 for the ground, i for body i, in the body's frame
 
     A position x (..., N) holds the coordinates of all joints in the order of `joints`, loops closed, and after them the
     poses of the bodies that the structure lets float. Velocities and accelerations (..., f) are those of the
@@ -373,7 +374,8 @@ class Mechanism(MechanismDescription):
         if point is None:
             return J
         at = as_argument("point", point, 3, "a point of the body")
-        arm = self.forward_kinematics(x, body)[..., :3, :3] @ (at - np.array(self.bodies[k].origin))
+        axes, origin = self.bodies[k].home_frame
+        arm = self.forward_kinematics(x, body)[..., :3, :3] @ (np.array(axes.rows).T @ (at - np.array([*origin])))
         J = np.array(J)
         J[..., :3, :] += np.cross(J[..., 3:, :], arm[..., None], axis=-2)
         return J

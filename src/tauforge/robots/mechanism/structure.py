@@ -136,7 +136,9 @@ def _named_body(m: MechanismDescription) -> tuple[str, ...]:
     wanted = (m.independent,) if isinstance(m.independent, str) else tuple(m.independent or ())
     names = {body.name for body in m.bodies}
     free = {joint.child for joint in m.joints if isinstance(joint, Free) and joint.parent == GROUND_NAME}
-    bodies = {name.partition(".")[0] for name in wanted} & names - {joint.name for joint in m.joints}
+    poses = {f"{body}.{label}": body for body in names for label in POSE_LABELS} | {body: body for body in names}
+    coordinates = {name for joint in m.joints for name in (joint.name, *joint.coordinate_names)}
+    bodies = {poses[name] for name in wanted if name in poses and name not in coordinates}
     return tuple(sorted(bodies - free))
 
 
@@ -197,8 +199,7 @@ def _bare(
 
 
 def _body_place(assembly: Assembly, body: Body, number: int) -> Place:
-    assert body.origin is not None
-    return assembly.place(body.name, number, Transform(IDENTITY, Vector(*body.origin)))
+    return assembly.place(body.name, number, body.home_frame)
 
 
 def _spring(assembly: Assembly, spring: Spring, numbers: Mapping[str, int]) -> SpringParameters:
@@ -272,22 +273,38 @@ def gaps_at(m: MechanismParameters, positions: Array) -> Array:
     return evaluate(formula, {"x": positions}, ((rows,),))[0] if rows else np.zeros((len(positions), 0))
 
 
-def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobility:
-    def advanced(positions: Array, step: Array) -> Array:
-        def formula(x: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
-            return stepped_tree(m, x, step)
+def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
+    """(k, N) positions after steps (k, n) of the tree's rates."""
 
-        return evaluate(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
+    def formula(x: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
+        return stepped_tree(m, x, step)
 
+    return evaluate(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
+
+
+def rate_scale(m: MechanismParameters, size: float) -> Array:
+    """(n,) 1 for angles, the mechanism's size for lengths."""
     scale = np.ones(m.n)
     for frame in m.frames:
         if frame.kind == "P":
             scale[frame.at] = size
         if frame.kind == "F":
             scale[frame.at : frame.at + 3] = size
+    return scale
+
+
+def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobility:
+    scale = rate_scale(m, size)
     lengths = [[size] * 3 + [1.0] * (CUT_ROWS[cut.kind] - 3) for cut in m.cuts]
     rows = np.array([x for part in lengths for x in part] + [scale[tie.follower] for tie in m.ties])
-    positions = samples(lambda x: loop_matrix(m, x), lambda x: gaps_at(m, x), advanced, assembly.home, scale, size)
+    positions = samples(
+        lambda x: loop_matrix(m, x),
+        lambda x: gaps_at(m, x),
+        lambda x, step: stepped(m, x, step),
+        assembly.home,
+        scale,
+        size,
+    )
     return mobility(loop_matrix(m, positions), positions, scale, rows)
 
 
@@ -339,21 +356,19 @@ def _independent(
             return tuple(in_x)
         return chosen(found, actuated)
     wanted = (m.independent,) if isinstance(m.independent, str) else tuple(m.independent)
-    known = {name: k for k, name in enumerate(names)}
-    for joint in m.joints:
-        if len(joint.letters) > 1 and joint.coordinate_names[0] in known:
-            known.setdefault(joint.name, -1)
+    known = {name: [k] for k, name in enumerate(names)}
+    groups = {joint.name: joint.coordinate_names for joint in m.joints if len(joint.letters) > 1}
+    groups |= {body.name: tuple(f"{body.name}.{label}" for label in POSE_LABELS) for body in m.bodies}
+    for group, parts in groups.items():
+        if group not in known and all(part in known for part in parts):
+            known[group] = [known[part][0] for part in parts]
     picked: list[int] = []
     for name in wanted:
-        parts = [k for other, k in known.items() if other.startswith(f"{name}.")]
-        if name in known and known[name] >= 0:
-            picked.append(known[name])
-        elif parts:
-            picked += parts
-        else:
+        if name not in known:
             raise ModelError(
                 f"{name!r} is no coordinate of the tree", field="independent", remedy=f"Known: {', '.join(names)}"
             )
+        picked += known[name]
     if len(picked) > found.freedom:  # a pose of which only some coordinates move
         picked = list(chosen(found, (), picked))
     if len(picked) != found.freedom or not goodness(found, picked) > BAD:

@@ -16,6 +16,7 @@ from tauforge.robots.robot import Robot
 from tauforge.robots.validation import shown
 
 if TYPE_CHECKING:
+    from tauforge.robots.mechanism.mechanism import Mechanism
     from tauforge.robots.serial.serial_arm import SerialArm
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
@@ -23,6 +24,21 @@ CATALOGUE = Path(__file__).with_name("catalogue")
 # Names of the catalogue by what they are, so that type checkers know what `load` gives.
 ArmName = Literal["panda", "planar-2r", "puma560", "puma560-armstrong", "scara", "stanford"]
 PlatformName = Literal["box", "dasgupta1998", "dietmaier", "mathworks-hexapod", "motion-rig", "pedrammehr2012"]
+MechanismName = Literal[
+    "3-rps",
+    "andrews",
+    "bricard",
+    "delta",
+    "delta-parallelograms",
+    "five-bar",
+    "flyball-governor",
+    "four-bar",
+    "gripper",
+    "hexapod-6rus",
+    "palletiser",
+    "planar-3rrr",
+    "slider-crank",
+]
 ARM_FORMAT = "tauforge-arm-1"  # that of files which name none
 TEXT = "<text>"  # what messages call a text that comes from no file
 
@@ -36,6 +52,8 @@ def catalogue() -> list[str]:
 def load(name_or_path: ArmName) -> SerialArm: ...
 @overload
 def load(name_or_path: PlatformName) -> StewartPlatform: ...
+@overload
+def load(name_or_path: MechanismName) -> Mechanism: ...
 @overload
 def load(
     name_or_path: str | os.PathLike[str], *, tip: str | None = None, lock: Mapping[str, float] | None = None

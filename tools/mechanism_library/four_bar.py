@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tauforge.robots.mechanism.library.shapes import FROM_X_TO_Z, MASSES, bar, by_choice, meeting, triple
+from mechanism_library.shapes import FROM_X_TO_Z, MASSES, bar, by_choice, meeting, triple
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import Hinge
 

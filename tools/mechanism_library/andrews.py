@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from mechanism_library.shapes import diagonal, triple
 from tauforge.arrays import Array
-from tauforge.robots.mechanism.library.shapes import diagonal, triple
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import Body, Hinge, Spring
 from tauforge.robots.provenance import Source

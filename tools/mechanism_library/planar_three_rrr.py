@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tauforge.robots.mechanism.library.shapes import MASSES, UP, bar, by_choice, disc, meeting, on_circle, triple
+from mechanism_library.shapes import MASSES, UP, bar, by_choice, disc, meeting, on_circle, triple
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import Body, Hinge
 

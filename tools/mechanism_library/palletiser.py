@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tauforge.robots.mechanism.library.shapes import ALONG_Y, MASSES, UP, bar, block, by_choice, disc, triple
+from mechanism_library.shapes import ALONG_Y, MASSES, UP, bar, block, by_choice, disc, triple
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import Body, Hinge
 

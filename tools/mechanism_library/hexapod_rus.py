@@ -6,8 +6,8 @@ import math
 
 import numpy as np
 
+from mechanism_library.shapes import MASSES, UP, bar, by_choice, disc, on_circle, triple
 from tauforge.arrays import Array
-from tauforge.robots.mechanism.library.shapes import MASSES, UP, bar, by_choice, disc, on_circle, triple
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import Body, Hinge, MechanismJoint, Spherical, Universal
 

@@ -28,7 +28,7 @@ MODULES = {
 
 
 def module_of(name: str) -> ModuleType:
-    return import_module(f"tauforge.robots.mechanism.library.{MODULES[name]}")
+    return import_module(f"mechanism_library.{MODULES[name]}")
 
 
 def built(name: str) -> Mechanism:

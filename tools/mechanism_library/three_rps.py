@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tauforge.robots.mechanism.library.shapes import MASSES, bar, by_choice, disc, on_circle, triple
+from mechanism_library.shapes import MASSES, bar, by_choice, disc, on_circle, triple
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import Body, Hinge, MechanismJoint, Slider, Spherical
 

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from tauforge.robots.mechanism.library.shapes import ALONG_Y, UP, block, triple
+from mechanism_library.shapes import ALONG_Y, UP, block, triple
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import Body, Hinge, Slider, Spring
 from tauforge.robots.provenance import Source

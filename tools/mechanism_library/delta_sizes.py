@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from mechanism_library.shapes import MASSES, by_choice, disc, on_circle, triple
 from tauforge.arrays import Array
-from tauforge.robots.mechanism.library.shapes import MASSES, by_choice, disc, on_circle, triple
 from tauforge.robots.mechanism.parts import Body
 
 NOTE = "Base 0.2 m, platform 0.05 m, arms 0.25 m, rods 0.6 m, the two rods of a leg 0.12 m apart; platform 0.8 kg, "

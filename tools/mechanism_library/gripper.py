@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from tauforge.robots.mechanism.library.shapes import ALONG_Y, MASSES, bar, by_choice
+from mechanism_library.shapes import ALONG_Y, MASSES, bar, by_choice
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import Hinge
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tauforge.robots.mechanism.library import delta_sizes as sizes
-from tauforge.robots.mechanism.library.shapes import bar, by_choice, triple
+from mechanism_library import delta_sizes as sizes
+from mechanism_library.shapes import bar, by_choice, triple
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import Body, Hinge
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from tauforge.robots.mechanism.library.shapes import block
+from mechanism_library.shapes import block
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import Hinge
 from tauforge.robots.provenance import Source

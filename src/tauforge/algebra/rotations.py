@@ -104,18 +104,28 @@ def quaternion_of(theta: Vector) -> Quaternion:
     )
 
 
+def quaternion_rates(q: Quaternion, omega: Vector) -> Quaternion:
+    """q' of a frame that turns at omega, fixed axes."""
+    w, x, y, z = q
+    h = omega * 0.5
+    return Quaternion(
+        -(h.x * x + h.y * y + h.z * z),
+        h.x * w + h.y * z - h.z * y,
+        h.y * w + h.z * x - h.x * z,
+        h.z * w + h.x * y - h.y * x,
+    )
+
+
+def normalised(q: Quaternion) -> Quaternion:
+    """The same rotation by a quaternion of length one."""
+    w, x, y, z = q
+    scale = 1.0 / sqrt(w * w + x * x + y * y + z * z)
+    return Quaternion(w * scale, x * scale, y * scale, z * scale)
+
+
 def turned_slightly(q: Quaternion, turn: Vector) -> Quaternion:
     """q followed by a rotation vector about fixed axes, exact to first order in it, normalised."""
-    w, x, y, z = q
-    h = turn * 0.5
-    raw = (
-        w - (h.x * x + h.y * y + h.z * z),
-        x + (h.x * w + h.y * z - h.z * y),
-        y + (h.y * w + h.z * x - h.x * z),
-        z + (h.z * w + h.x * y - h.y * x),
-    )
-    scale = 1.0 / sqrt(raw[0] * raw[0] + raw[1] * raw[1] + raw[2] * raw[2] + raw[3] * raw[3])
-    return Quaternion(*(component * scale for component in raw))
+    return normalised(Quaternion(*(a + b for a, b in zip(q, quaternion_rates(q, turn), strict=True))))
 
 
 def angles_of(R: Matrix) -> Vector:

@@ -44,19 +44,23 @@ class Linearisation(NamedTuple):
 def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: ArrayLike) -> Linearisation:
     """Linearise about one state, with friction.
 
-    position, velocity, force: (n,), (n,) and (m,), as the robot's forward dynamics take them
+    position, velocity, force: (n,), (n,) and (m,), as the robot's forward dynamics take them; of a mechanism with loops
+                               the position may be its independent coordinates, and x are changes of these
     Identity: A and B are the derivatives of (velocity's coordinates, forward_dynamics) by state and forces.
     """
     n, m = check_robot("robot", robot).n, len(robot.actuators)
     given = []
-    for name, value, count in (("position", position, n), ("velocity", velocity, n), ("force", force, m)):
+    sizes = (n, robot.position_size)
+    for name, value, counts in (("position", position, sizes), ("velocity", velocity, (n,)), ("force", force, (m,))):
         try:
             array = np.asarray(value, float)
         except (TypeError, ValueError):
             array = np.array(np.nan)
-        if array.shape != (count,) or not np.isfinite(array).all():
-            raise ShapeError(name, expected=f"{count} finite numbers", got=f"{value!r}")
+        if array.shape not in [(count,) for count in counts] or not np.isfinite(array).all():
+            expected = " or ".join(map(str, dict.fromkeys(counts)))
+            raise ShapeError(name, expected=f"{expected} finite numbers", got=f"{value!r}")
         given.append(array)
+    given[0] = robot.position_at(given[0])
     robot.forward_dynamics(*given)  # raises an error if the state is invalid
     by_position, by_velocity, by_force = _slopes_of_dynamics(robot, given)
     top = np.hstack(robot.rate_derivatives(given[0], given[1]))

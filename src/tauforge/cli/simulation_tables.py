@@ -61,14 +61,14 @@ def error_rows(recording: Recording) -> Rows:
     return [
         {
             "name": name,
-            "unit": recording.units[k],
+            "unit": recording.coordinate_units[k],
             "largest_error": float(worst.value[k]),
             "time_of_largest_error": float(worst.time[k]),
             "rms_error": float(np.sqrt((error[:, k] ** 2).mean())),
             "final_error": float(error[-1, k]),
-            "final_position": float(recording.position[-1, k]),
+            "final_position": float(recording.position[-1, recording.places[k]]),
         }
-        for k, name in enumerate(recording.names)
+        for k, name in enumerate(recording.coordinate_names)
     ]
 
 

@@ -21,7 +21,8 @@ class Controller(ABC):
     """Actuator forces from time, measured position and velocity, and the motion's sample at that time.
 
     Positions and velocities are joint coordinates and their rates for an arm, poses and twists for a platform, and in
-    general what the robot's dynamics take: one state (n,), or one for each of many robots (..., n).
+    general what the robot's dynamics take: one state (n,), or one for each of many robots (..., n). The sample's
+    positions are coordinates; those of a mechanism with loops are fewer than the entries of a position.
     """
 
     robot: Robot

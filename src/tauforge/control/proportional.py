@@ -49,4 +49,6 @@ class FeedforwardPD(PD):
     """PD and the forces that the motion itself needs, by the model."""
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
-        return np.asarray(super().force(t, position, velocity, target) + self.robot.inverse_dynamics(*target))
+        wanted = self.robot.position_at(target.position, near=position)
+        needed = self.robot.inverse_dynamics(wanted, target.velocity, target.acceleration)
+        return np.asarray(super().force(t, position, velocity, target) + needed)

@@ -99,6 +99,11 @@ def columns_of(robot: Robot) -> Columns:
     )
 
 
+def state_columns(robot: Robot) -> Columns:
+    """The same with a column for every entry of a position, of which a mechanism has more than coordinates."""
+    return columns_of(robot)._replace(position=tuple(Column(c.column, c.unit) for c in robot.position_entries))
+
+
 def sensor_columns(robot: Robot) -> tuple[Column, ...]:
     """What its actuators' sensors measure."""
     return tuple(Column(sensor.column, sensor.unit) for sensor in robot.sensors)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
-from tauforge.motion.columns import columns_of
+from tauforge.motion.columns import state_columns
 from tauforge.motion.motion import Motion, positive
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import check_law, counted
@@ -105,10 +105,11 @@ def _of_motion(robot: Robot, motion: Motion, pace: Pace, forces: Forces) -> Anim
 
 def _of_recording(robot: Robot, recording: Recording, pace: Pace) -> AnimationFrames:
     times, thinned = _instants(float(recording.time[0]), float(recording.time[-1]), pace)
-    angles = [k for k, coordinate in enumerate(robot.coordinates) if coordinate.wraps]
+    angles = [k for k, entry in enumerate(robot.position_entries) if entry.wraps]
     position = _between(times, recording.time, recording.position, angles)
     target = None
     if np.isfinite(recording.target_position).all():
+        angles = [k for k, coordinate in enumerate(robot.coordinates) if coordinate.wraps]
         target = _between(times, recording.time, recording.target_position, angles)
     force, velocity, acceleration = (
         _between(times, recording.time, rows, [])
@@ -126,7 +127,7 @@ def _between(times: Array, rows_at: Array, rows: Array, angles: list[int]) -> Ar
 
 def _check_recording(robot: Robot, recording: Recording) -> None:
     """That the recording has the robot's coordinates and actuators, and finite positions."""
-    own, rows = columns_of(robot), len(recording.time)
+    own, rows = state_columns(robot), len(recording.time)
     for name, columns, what in (("position", own.position, "coordinate"), ("force", own.force, "actuator")):
         values = getattr(recording, name)
         if values.shape != (rows, len(columns)):

@@ -120,7 +120,7 @@ def at_positions(
     asked = (*wanted, "condition") if judged and "condition" not in wanted else wanted
     length = _check_length(characteristic_length)
     question = Question(asked, payload is not None, tuple(given), forces and "limit" in wanted, length)
-    arguments = {"position": as_argument("position", position, robot.n, "one for each coordinate")}
+    arguments = {"position": as_argument("position", position, robot.position_size, "one for each coordinate")}
     if payload is not None:
         arguments["payload"] = payload.numbers()
     for field, value in given.items():
@@ -239,7 +239,7 @@ def _largest(values: Scalars) -> Scalar:
 
 
 def _shapes(robot: Robot, question: Question) -> dict[str, Shape]:
-    shapes: dict[str, Shape] = {"position": (robot.n,)}
+    shapes: dict[str, Shape] = {"position": (robot.position_size,)}
     if question.payload:
         shapes["payload"] = PAYLOAD.core
     return shapes | {field: robot.varying_fields[field] for field in question.varying}

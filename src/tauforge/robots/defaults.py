@@ -76,12 +76,13 @@ def limited_quantities(robot: Robot, position: Array, velocity: Array) -> list[L
     def add(name: str, values: Array, lower: float, upper: float, unit: str, phrase: str) -> None:
         found.append(LimitedQuantity(name, values, lower, upper, unit, lambda _: phrase))
 
-    for i, c in enumerate(robot.coordinates):
+    rates = {c: i for i, c in enumerate(robot.coordinates)}
+    for i, c in enumerate(robot.position_entries):
         moves = "turns" if c.turns else "slides"
         if np.isfinite([c.lower, c.upper]).any():
             add(f"limit of {c.name}", position[..., i], c.lower, c.upper, c.unit, f"{c.name} {moves} to")
-        if np.isfinite(c.max_speed):
-            speed = np.abs(velocity[..., i])
+        if np.isfinite(c.max_speed) and c in rates:
+            speed = np.abs(velocity[..., rates[c]])
             add(f"speed of {c.name}", speed, -c.max_speed, c.max_speed, f"{c.unit}/s", f"{c.name} {moves} at")
     return found
 
@@ -89,23 +90,23 @@ def limited_quantities(robot: Robot, position: Array, velocity: Array) -> list[L
 def position_limits(robot: Robot) -> tuple[Limit, ...]:
     found = []
     for i, bound, sense in _limited(robot):
-        c, side = robot.coordinates[i], "below" if sense < 0 else "above"
+        c, side = robot.position_entries[i], "below" if sense < 0 else "above"
         found.append(Limit(f"{c.name} is {side} its range", c.name, c.unit, bound, sense, c.name))
     return tuple(found)
 
 
 def _limited(robot: Robot) -> list[tuple[int, float, int]]:
-    """(place of the coordinate, bound, sense) of each of `position_limits`."""
+    """(place in a position, bound, sense) of each of `position_limits`."""
     return [
         (i, bound, sense)
-        for i, c in enumerate(robot.coordinates)
+        for i, c in enumerate(robot.position_entries)
         for bound, sense in ((c.lower, -1), (c.upper, 1))
         if np.isfinite(bound)
     ]
 
 
 def limit_margins(robot: Robot, position: ArrayLike) -> Array:
-    known = as_argument("position", position, robot.n, "one for each coordinate")
+    known = as_argument("position", position, robot.position_size, "one for each coordinate")
     margins = [sense * (bound - known[..., i]) for i, bound, sense in _limited(robot)]
     return np.stack(margins, axis=-1) if margins else np.zeros((*known.shape[:-1], 0))
 

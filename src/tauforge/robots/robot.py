@@ -59,7 +59,10 @@ class Robot(ABC):
     call on, and a later change of an attribute is not seen. `replace` makes another robot.
 
     1. **Names**: `name`, `coordinates` and `actuators`, with units, limits and columns. `n` is the number of
-       coordinates, `gravity` (3,) the acceleration of free fall.
+       coordinates, which is that of the degrees of freedom, `gravity` (3,) the acceleration of free fall. A position
+       may have more numbers than velocities and accelerations (..., n): all joints of a mechanism with loops.
+       `position_size` is their number N, `position_entries` name them, `coordinates_at` picks the coordinates, and
+       `position_at` completes them. By default a position is its coordinates.
     2. **Functions**: `functions`, the table of formulas that are evaluated and compiled (`robots/functions.py`). It has
        "inverse_dynamics" and "forward_dynamics", each of position, velocity and acceleration or force, and "energy" of
        position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
@@ -75,12 +78,11 @@ class Robot(ABC):
        `default_formulation` is the one of a plain call, `formulations_taking(loads)` those that take these loads.
        Guarded functions take on_singular="nan", which makes singular rows NaN. `simplifications` are published models
        with one thing wrong. `counted_formula` is what operation counts are about.
-    6. **Positions**: `position_error(target, position)`, the short way round. `coordinate_rates` gives the time
-       derivatives of the coordinates from velocities and accelerations, `from_coordinate_rates` undoes it.
-       `rate_derivatives` are the derivatives of the first of them. `positions_are_poses` says that positions are poses
-       and velocities twists. `position_size` is how many numbers a position has; where these are more than the
-       coordinates, `coordinates_at` picks the coordinates and `position_at` finds the rest. `random_states` are
-       states to try things on, `random_arguments` those of any function.
+    6. **Positions**: `position_error(target, position)`, the short way round, the target being coordinates, as motions
+       give them. `coordinate_rates` gives the time derivatives of the coordinates from velocities and accelerations,
+       `from_coordinate_rates` undoes it. `rate_derivatives` are the derivatives of the first of them.
+       `positions_are_poses` says that coordinates are poses and velocities twists. `random_states` are states to try
+       things on, `random_arguments` those of any function.
     7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their `sensors` measure;
        `poses_from_sensors`, where that puts the `moved_body`, with a guess if `pose_takes_guess`; `holding_forces` keep
        the robot at rest. `position_towards(pose, near)` brings the moved body to a pose, as a hand drags it.
@@ -89,9 +91,10 @@ class Robot(ABC):
     8. **Limits**: `limited_quantities(position, velocity)`, with names for events and messages. `position_limits` are
        those of the position alone, `limit_margins(position)` how far each is, and `limit_formula` the same over any
        scalar.
-    9. **State**: `state_space`, the robot's state as one vector for the integrators. `singularity(position)` changes
-       its sign where the actuators lose control of the robot; it is None if that cannot happen. `condition(position)`
-       says how near that is, `velocity_matrix` the matrix over any scalar, `matrix_maps_forces` which way it maps.
+    9. **State**: `state_space`, the robot's state as one vector for the integrators, `state_rates` its time derivative
+       under actuator forces. `coordinates_used` names the coordinates by which it is computed, where they may change on
+       the way. `singularity(position)` changes its sign where the actuators lose control of the robot; it is None if
+       that cannot happen. `condition(position)` says how near that is, `velocity_matrix` the matrix over any scalar, `matrix_maps_forces` which way it maps.
        `dissipates` tells whether the robot itself takes energy; `dampers` its friction; `check_integrable` refuses
        friction that jumps. `friction_jumps` tells whether it does, `with_smooth_friction(speed)` smooths it.
     10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`. `design_parameters` are the
@@ -133,6 +136,27 @@ class Robot(ABC):
         return len(self.coordinates)
 
     @property
+    def position_entries(self) -> tuple[Coordinate, ...]:
+        """One for each number of a position; by default the coordinates."""
+        return self.coordinates
+
+    @property
+    def position_size(self) -> int:
+        """N, the number of entries of a position."""
+        return len(self.position_entries)
+
+    def coordinates_at(self, position: Array) -> Array:
+        """The coordinates (..., n) of positions (..., N)."""
+        return position
+
+    def position_at(self, coordinates: Array, near: Array | None = None) -> Array:
+        """Positions (..., N) from coordinates (..., n), or from positions that are nearly right.
+
+        near: (..., N) decides where there are several
+        """
+        return coordinates
+
+    @property
     @abstractmethod
     def functions(self) -> FunctionTable: ...
 
@@ -170,12 +194,12 @@ class Robot(ABC):
 
     @property
     def pictured_position(self) -> Array:
-        """(n,) where pictures show the robot unless told otherwise."""
+        """(N,) where pictures show the robot unless told otherwise."""
         return defaults.pictured_position(self)
 
     @abstractmethod
     def drawing(self, position: ArrayLike) -> Drawing:
-        """The points, segments and frames that pictures show, at positions (..., n)."""
+        """The points, segments and frames that pictures show, at positions (..., N)."""
 
     def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
         """What the joints carry at states (..., n), with the loads of inverse dynamics; none where it is not known."""
@@ -349,24 +373,8 @@ class Robot(ABC):
 
     # ---------------------------------------------------------------------------------------------------- positions
 
-    @property
-    def position_size(self) -> int:
-        """How many numbers a position has: n, unless it holds more than the coordinates."""
-        return self.n
-
-    def coordinates_at(self, position: Array) -> Array:
-        """The coordinates (..., n) of positions (..., position_size)."""
-        return position
-
-    def position_at(self, coordinates: Array, near: Array | None = None) -> Array:
-        """Positions (..., position_size) with these coordinates (..., n), near to a position where there are several.
-
-        Identity: `coordinates_at` undoes it.
-        """
-        return coordinates
-
     def position_error(self, target: Array, position: Array) -> Array:
-        """target - position, (..., n), the short way round."""
+        """target - position, (..., n), the short way round. target: coordinates (..., n)"""
         error, wrapped = np.asarray(target - position), self._wrapped
         if wrapped:
             error[..., wrapped] = np.remainder(error[..., wrapped] + np.pi, 2 * np.pi) - np.pi
@@ -397,7 +405,7 @@ class Robot(ABC):
         return np.zeros((self.n, self.n)), np.eye(self.n)
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
-        """Positions within the limits, velocities and accelerations of order one: (count, n) each.
+        """Positions (count, N) within the limits, velocities and accelerations of order one, (count, n) each.
 
         A coordinate without limits is between -pi and pi. One with a single limit is within a turn or 1 m of it.
         """
@@ -473,6 +481,22 @@ class Robot(ABC):
     @property
     def state_space(self) -> StateSpace:
         return PlainState(self.n)
+
+    def state_rates(
+        self, y: Array, force: Array, wrench: Array | None = None, fields: Mapping[str, Array] | None = None
+    ) -> Array:
+        """y' of states (..., m) of `state_space` under actuator forces and an external wrench.
+
+        fields: varying fields (..., *core) instead of the robot's own
+        """
+        space = self.state_space
+        if fields:
+            raise UnsupportedFeatureError(f"the fields of {self.name} cannot vary here", field="varying")
+        return space.rates(y, self.accelerations(space.position(y), space.velocity(y), force, wrench))
+
+    def coordinates_used(self, position: Array) -> list[tuple[str, ...]] | None:
+        """Names of the coordinates by which `state_rates` computes at positions (k, N); None where they never change."""
+        return None
 
     def singularity(self, position: Array) -> Array | None:
         """(k,) a number that changes its sign where the actuators lose control of the robot; None if they never do."""

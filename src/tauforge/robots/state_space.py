@@ -13,7 +13,7 @@ class StateSpace(Protocol):
     """y and what it means.
 
     1. `pack` makes y from a position and a velocity, `position` and `velocity` take it apart.
-    2. `rates` gives y' from y and the acceleration.
+    2. `rates` gives y' from y and the acceleration; `velocity` of y' is that acceleration.
     3. `renewed` puts right what rounding does to y between two steps, such as the length of a quaternion.
     """
 

@@ -13,7 +13,7 @@ from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.control.controller import Controller
 from tauforge.errors import ModelError, ShapeError
-from tauforge.motion.columns import columns_of
+from tauforge.motion.columns import state_columns
 from tauforge.motion.motion import Motion, positive
 from tauforge.robots.own_classes import honour_changes
 from tauforge.robots.robot import Robot
@@ -37,7 +37,7 @@ def difference(a: Robot, b: Robot) -> str | None:
     They do if coordinates and actuators have the same columns and units. What people call a joint does not matter: a
     model and the real robot may come from different files.
     """
-    mine, theirs = columns_of(a), columns_of(b)
+    mine, theirs = state_columns(a), state_columns(b)
     for what, one, other in (("coordinate", mine.position, theirs.position), ("actuator", mine.force, theirs.force)):
         if len(one) != len(other):
             return f"{a.name} has {counted(one, what)}, {b.name} has {counted(other, what)}"
@@ -130,18 +130,27 @@ def given_or_start(initial: State | None, motion: Motion | None) -> State:
     return start.position, start.velocity
 
 
-def initial_state(initial: State | None, motion: Motion | None, n: int) -> tuple[Array, Array]:
-    """Position and velocity, (n,) each."""
+def initial_state(initial: State | None, motion: Motion | None, robot: Robot) -> tuple[Array, Array]:
+    """Position (N,) and velocity (n,). The position may be given by its coordinates (n,)."""
     position, velocity = pair_of(given_or_start(initial, motion))
     values = []
-    for name, value in (("initial position", position), ("initial velocity", velocity)):
+    for name, value, sizes in (
+        ("initial position", position, position_sizes(robot)),
+        ("initial velocity", velocity, (robot.n,)),
+    ):
         array = numbers(value)
-        if array.shape != (n,) or not np.isfinite(array).all():
-            raise ShapeError(name, expected=f"{n} finite numbers", got=f"{value!r}")
+        if array.shape not in [(size,) for size in sizes] or not np.isfinite(array).all():
+            expected = " or ".join(map(str, sizes))
+            raise ShapeError(name, expected=f"{expected} finite numbers", got=f"{value!r}")
         if ran_away(array):
             raise ShapeError(name, expected=f"numbers of magnitude at most {FAR:g}", got=f"{value!r}")
         values.append(array)
-    return values[0], values[1]
+    return robot.position_at(values[0]), values[1]
+
+
+def position_sizes(robot: Robot) -> tuple[int, ...]:
+    """How many numbers a position may be given by: its coordinates, or all of its entries."""
+    return tuple(dict.fromkeys((robot.n, robot.position_size)))
 
 
 def pair_of(initial: Any) -> State:

@@ -74,7 +74,8 @@ class ClosedLoop:
             return np.zeros(m)
         position, velocity = np.array(self.space.position(y)), np.array(self.space.velocity(y))
         if self.sensors is not None:
-            position, velocity = self.sensors.read(position, velocity)
+            measured, velocity = self.sensors.read(self.robot.coordinates_at(position), velocity)
+            position = self.robot.position_at(measured, near=position)
         if isinstance(self.controller, Controller):
             assert self.motion is not None
             wanted = self.controller.force(t, position, velocity, self.motion.sample(t))
@@ -106,11 +107,9 @@ class ClosedLoop:
 
     def rates(self, held: Force | None) -> Rates:
         """Time derivatives of the state under forces that are held, or that the law gives at any time."""
-        space, robot = self.space, self.robot
 
         def rates(t: float, y: Array) -> Array:
             force = (self.force(t, y) if held is None else held).given
-            acceleration = robot.accelerations(space.position(y), space.velocity(y), force, self.wrench(t))
-            return space.rates(y, acceleration)
+            return self.robot.state_rates(y, force, self.wrench(t))
 
         return rates

@@ -22,7 +22,7 @@ from tauforge.simulation.step_formulas import StepFormulas
 
 Fields = Mapping[str, Any]  # arrays by name
 EVALUATING = ("_by_position", "_evaluate", "kernel")  # the way from a method of dynamics to its formula
-ACCELERATING = ("accelerations", "forward_dynamics")  # the methods by which `simulate` asks a plant
+ACCELERATING = ("state_rates", "accelerations", "forward_dynamics")  # the methods by which `simulate` asks a plant
 
 
 def kernel_stands_for(robot: Robot, *methods: str) -> bool:

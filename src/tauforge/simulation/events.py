@@ -12,11 +12,13 @@ from tauforge.field_docs import with_field_docs
 from tauforge.robots.robot import Robot
 
 SINGULAR = "singular pose"
+CHANGE = "coordinates changed"
 
 
 @with_field_docs
 class Event(NamedTuple):
-    """Something that happened: a limit that was left, an actuator that gave all it has, a singular pose.
+    """Something that happened: a limit that was left, an actuator that gave all it has, a singular pose, other
+    coordinates by which a mechanism is computed from there on.
 
     time:  s
     what:  what happened, in a few words
@@ -36,6 +38,7 @@ class Watch:
         self.events: list[Event] = []
         self._clipped: dict[str, bool] = {}
         self._last: dict[str, tuple[float, Array]] = {}  # time of the row before, and its margins
+        self._used = tuple(coordinate.name for coordinate in robot.coordinates)
 
     def look(self, times: Array, position: Array, velocity: Array, clipped: Array) -> None:
         """clipped: (k, n) whether an actuator gives less than it is asked for."""
@@ -54,6 +57,10 @@ class Watch:
                 share = start / (start - end)  # of the way between the rows, as if the margin were straight
                 self.events.append(Event(float(t[k] + share * (t[k + 1] - t[k])), "limit", quantity.name))
             self._last[quantity.name] = (float(times[-1]), sides[:, -1])
+        for time, used in zip(times, self.robot.coordinates_used(position) or (), strict=False):
+            if used != self._used:
+                self.events.append(Event(float(time), CHANGE, ", ".join(used)))
+                self._used = used
 
 
 def singular_crossing(robot: Robot, times: Array, position: Array) -> tuple[int, Event] | None:

@@ -27,7 +27,7 @@ from tauforge.simulation.recording_summary import recording_summary
 POSE_NAMES = tuple(column.name for column in PLATFORM.position)
 ANGLES = POSE_NAMES[3:]
 TEXTS = ("names", "force_names", "units", "force_units")
-ADDED = ("columns", "wrapped")  # texts that files of older versions do not have
+ADDED = ("columns", "wrapped", "coordinates")  # texts that files of older versions do not have
 RATES = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
 EVENTS = ("event_time", "event_what", "event_which")
 MAX_BYTES = 2**30
@@ -38,11 +38,14 @@ ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "t
 class Recording:
     """Rows are times: time (k,) s; the rest (k, n): joint coordinates, or poses and twists; force N m or N.
 
-    names, force_names: of the coordinates and of the actuators; units, force_units: theirs, velocities and
+    Positions of a mechanism with loops have all of its joints, (k, N), and all else its independent coordinates.
+
+    names, force_names: of the positions' entries and of the actuators; units, force_units: theirs, velocities and
     accelerations being per s and per s^2
     columns: what a .csv file calls positions, velocities, accelerations and forces, one after another; by default the
              names of `tauforge.motion.columns`
     wrapped: names of coordinates that a full turn leaves unchanged, such as a platform's angles
+    coordinates: (n,) names of the coordinates that velocities and targets are of, among the names; default all
     """
 
     time: Array
@@ -60,13 +63,29 @@ class Recording:
     events: tuple[Event, ...] = field(default=())
     columns: tuple[str, ...] = ()
     wrapped: tuple[str, ...] = ()
+    coordinates: tuple[str, ...] = ()
+
+    @property
+    def places(self) -> list[int]:
+        """(n,) of the coordinates among the entries of a position."""
+        if not self.coordinates:
+            return list(range(self.position.shape[1]))
+        return [self.names.index(name) for name in self.coordinates]
+
+    @property
+    def coordinate_names(self) -> tuple[str, ...]:
+        return self.coordinates or self.names
+
+    @property
+    def coordinate_units(self) -> tuple[str, ...]:
+        return tuple(self.units[k] for k in self.places) if self.units else ()
 
     @property
     def error(self) -> Array:
         """target_position - position, (k, n), the short way round for coordinates that are `wrapped`."""
-        error = np.asarray(self.target_position - self.position)
+        error = np.asarray(self.target_position - self.position[:, self.places])
         names = ANGLES if self.names == POSE_NAMES else self.wrapped
-        for place in (k for k, name in enumerate(self.names) if name in names):
+        for place in (k for k, name in enumerate(self.coordinate_names) if name in names):
             error[:, place] = np.remainder(error[:, place] + np.pi, 2 * np.pi) - np.pi
         return error
 
@@ -104,14 +123,20 @@ class Recording:
         """Under the names of `columns`; targets are left out where there are none."""
         columns = self._columns()
         present = [name for name in ARRAYS if not np.isnan(getattr(self, name)).all()]
-        header = [TIME, *(column for name in present for column in getattr(columns, name))]
+        header = [TIME, *(column for name in present for column in self._columns_of(columns, name))]
         write_csv(file, header, np.hstack([self.time[:, None], *(getattr(self, name) for name in present)]))
 
+    def _columns_of(self, columns: Columns, name: str) -> tuple[Column, ...]:
+        """Of the array with this name; targets are of the coordinates alone."""
+        found: tuple[Column, ...] = getattr(columns, name)
+        return tuple(found[k] for k in self.places) if name == "target_position" else found
+
     def _columns(self) -> Columns:
-        if not self.columns or len(self.columns) != 3 * len(self.units) + len(self.force_units):
+        own = self.coordinate_units
+        if not self.columns or len(self.columns) != len(self.units) + 2 * len(own) + len(self.force_units):
             return arm_columns(self.units) if self.force_names == self.names else PLATFORM
         names = iter(self.columns)
-        per = [[unit + rate for unit in self.units] for rate in ("", "/s", "/s^2")]
+        per = [list(self.units), *([unit + rate for unit in own] for rate in ("/s", "/s^2"))]
         return Columns(*(tuple(Column(next(names), unit) for unit in group) for group in (*per, self.force_units)))
 
     @classmethod
@@ -136,6 +161,8 @@ class Recording:
                 raise error.located(path) from None
         arrays: dict[str, Any] = {name: numbers[name] for name in ("time", *ARRAYS)}
         arrays |= {name: tuple(map(str, found[name])) for name in (*TEXTS, *ADDED) if name in found}
+        if not set(arrays.get("coordinates", ())) <= set(arrays["names"]):
+            raise ModelError("not a valid recording: coordinates must be among the names", file=path)
         happened = zip(*(found[name].tolist() for name in EVENTS), strict=True)
         events = tuple(Event(float(time), str(what), str(which)) for time, what, which in happened)
         return cls(**arrays, robot=str(found["robot"]), events=events)
@@ -170,12 +197,14 @@ class Recording:
             raise ModelError("to_xarray needs the package xarray", remedy="Run pip install xarray") from None
         data = {}
         for name in ARRAYS:
-            axis, units = ("actuator", self.force_units) if name == "force" else ("coordinate", self.units)
+            axis, _, units = self._axis(name)
             per = RATES.get(name, "")
             attributes = {"units": [unit + per for unit in units]}
             data[name] = (("time", axis), getattr(self, name), attributes)
         places = {"time": ("time", self.time, {"units": "s"})}
-        places |= {"coordinate": list(self.names), "actuator": list(self.force_names)}  # type: ignore[dict-item]
+        for name in ARRAYS:
+            axis, labels, _ = self._axis(name)
+            places[axis] = list(labels)  # type: ignore[assignment]
         events = [f"{event.time!r} {event.what}: {event.which}" for event in self.events]
         return xarray.Dataset(data, places, {"robot": self.robot, "events": events})
 
@@ -239,11 +268,18 @@ class Recording:
         figure.savefig(picture, format="png")
         return picture.getvalue()
 
+    def _axis(self, quantity: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
+        """What the columns of a quantity are, with their names and units of positions or forces."""
+        if quantity == "force":
+            return "actuator", self.force_names, self.force_units
+        if quantity == "position" and self.coordinates not in ((), self.names):
+            return "entry", self.names, self.units
+        return "coordinate", self.coordinate_names, self.coordinate_units
+
     def _panels(self, quantity: str) -> list[tuple[str, list[str], dict[int, Array]]]:
         """Label, names and columns by their places, of the columns that share a unit, for each unit of a quantity."""
         values = getattr(self, quantity)
-        of_forces = quantity == "force"
-        names, units = (self.force_names, self.force_units) if of_forces else (self.names, self.units)
+        _, names, units = self._axis(quantity)
         names = names or tuple(str(k) for k in range(1, values.shape[1] + 1))
         units = units or ("",) * values.shape[1]
         panels = []
@@ -258,13 +294,16 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
     """Types and shapes of the arrays of a recording."""
     rows, columns = headers["time"].shape[:1], headers["position"].shape[1:]
     actuators = headers["force"].shape[1:]
-    shapes = dict.fromkeys(ARRAYS, (*rows, *columns)) | {"time": rows, "force": (*rows, *actuators), "robot": ()}
+    named = headers["coordinates"].shape if "coordinates" in headers else (0,)
+    own = named if named != (0,) and columns and named[0] <= columns[0] else columns
+    shapes = dict.fromkeys(ARRAYS, (*rows, *own)) | {"time": rows, "force": (*rows, *actuators), "robot": ()}
+    shapes |= {"position": (*rows, *columns), "coordinates": own}
     shapes |= dict.fromkeys(("names", "units"), columns) | dict.fromkeys(("force_names", "force_units"), actuators)
     shapes |= dict.fromkeys(EVENTS, headers["event_time"].shape[:1])
     if len(rows) != 1 or rows[0] < 1 or len(columns) != 1 or len(actuators) != 1:
         got = ", ".join(f"{name} {headers[name].shape}" for name in ("time", "position", "force"))
         raise ModelError(f"not a valid recording: expected rows of coordinates over time, got {got}")
-    shapes["columns"] = (3 * columns[0] + actuators[0],)
+    shapes["columns"] = (columns[0] + 2 * own[0] + actuators[0],)
     if "wrapped" in headers:
         shapes["wrapped"] = (*headers["wrapped"].shape, 0)[:1]
     for name, header in headers.items():

@@ -6,7 +6,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
-from tauforge.motion.columns import columns_of
+from tauforge.motion.columns import state_columns
 from tauforge.motion.motion import Motion
 from tauforge.simulation.closed_loop import ClosedLoop, Force
 from tauforge.simulation.events import Watch
@@ -24,7 +24,8 @@ class RecordingBuilder:
         self.watch = Watch(self.robot, [actuator.name for actuator in self.robot.actuators])
         count = steps // every + 1
         self._times = np.empty(count)
-        widths = {name: len(self.robot.actuators) if name == "force" else self.robot.n for name in COLUMNS}
+        n, robot = self.robot.n, self.robot
+        widths = dict(zip(COLUMNS, (robot.position_size, n, n, len(robot.actuators)), strict=True))
         self._columns = {name: np.empty((count, width)) for name, width in widths.items()}
         self._pending: list[tuple[Array, Array, Array, Array]] = []
         self._seen = self._kept = 0
@@ -58,7 +59,7 @@ class RecordingBuilder:
         found = {
             "position": position[kept],
             "velocity": velocity[kept],
-            "acceleration": self.robot.accelerations(position[kept], velocity[kept], force[kept], wrench),
+            "acceleration": space.velocity(self.robot.state_rates(rows[kept], force[kept], wrench)),
             "force": force[kept],
         }
         place = slice(self._kept, self._kept + len(times[kept]))
@@ -73,7 +74,7 @@ class RecordingBuilder:
         times, columns = self._times[: self._kept], {k: x[: self._kept] for k, x in self._columns.items()}
         controller = self.loop.controller
         if motion is None or (isinstance(controller, Controller) and controller.task_space):  # of the tool, not joints
-            target_position = target_velocity = np.full_like(columns["position"], np.nan)
+            target_position = target_velocity = np.full_like(columns["velocity"], np.nan)
         else:
             target_position, target_velocity, _ = motion.sample(times)
         robot = self.robot
@@ -82,12 +83,13 @@ class RecordingBuilder:
             **columns,
             target_position=np.array(target_position),
             target_velocity=np.array(target_velocity),
-            names=tuple(coordinate.name for coordinate in robot.coordinates),
+            names=tuple(entry.name for entry in robot.position_entries),
             force_names=tuple(actuator.name for actuator in robot.actuators),
-            units=tuple(coordinate.unit for coordinate in robot.coordinates),
+            units=tuple(entry.unit for entry in robot.position_entries),
             force_units=tuple(actuator.unit for actuator in robot.actuators),
             robot=robot.name,
             events=tuple(sorted(self.watch.events)),
-            columns=tuple(column.name for group in columns_of(robot) for column in group),
-            wrapped=tuple(coordinate.name for coordinate in robot.coordinates if coordinate.wraps),
+            columns=tuple(column.name for group in state_columns(robot) for column in group),
+            wrapped=tuple(entry.name for entry in robot.position_entries if entry.wraps),
+            coordinates=() if robot.position_entries == robot.coordinates else tuple(c.name for c in robot.coordinates),
         )

@@ -32,9 +32,12 @@ def _coordinates(run: Recording) -> SummaryTable:
     has_target = bool(np.isfinite(run.target_position).all())
     names, units = _named(run.names, run.units, run.position.shape[1])
     rows: list[tuple[Cell, ...]] = []
+    places = {k: i for i, k in enumerate(run.places)}
     for k, (name, unit) in enumerate(zip(names, units, strict=True)):
         column = run.position[:, k]
-        error = (float(np.abs(run.error[:, k]).max()),) if has_target else ()
+        error: tuple[Cell, ...] = ()
+        if has_target:
+            error = (float(np.abs(run.error[:, places[k]]).max()) if k in places else None,)
         rows.append((name, unit, float(column.min()), float(column.max()), *error))
     header = ("coordinate", "unit", "smallest", "largest", *(("largest error",) if has_target else ()))
     return SummaryTable("Positions", header, tuple(rows), texts=2)

@@ -25,6 +25,7 @@ from tauforge.simulation.checks import (
     given_or_start,
     numbers,
     pair_of,
+    position_sizes,
     run_time,
     whole_number,
     whole_steps,
@@ -75,7 +76,7 @@ def rollout_task(
     shapes = _leading(real, fields, payload, own_gains, controller)
     if added is not None:
         shapes["forces"] = added.shape[:-2]
-    q, qd = (_on_gpu if any(map(is_on_gpu, state)) else _on_processor)(state, shapes, real.n)
+    q, qd = (_on_gpu if any(map(is_on_gpu, state)) else _on_processor)(state, shapes, real)
     task = RolloutTask(controller, real, motion, q, qd, own_gains, fields, payload, added, schedule)
     if payload is not None and not task.on_gpu:
         real.varied_by_payload(payload, fields)  # says so where the plant cannot carry one
@@ -144,10 +145,13 @@ def _leading(
     return {name: tuple(value.shape[: value.ndim - len(core)]) for name, (value, core) in cores.items()}
 
 
-def _batch(states: Sequence[Any], shapes: Mapping[str, Shape], n: int) -> Shape:
+def _batch(states: Sequence[Any], shapes: Mapping[str, Shape], robot: Robot) -> Shape:
     """(N,)"""
-    if any(tuple(x.shape[-1:]) != (n,) for x in states):
-        raise ShapeError("initial", expected=f"(N, {n}) or ({n},)", got=str([tuple(x.shape) for x in states]))
+    n, sizes = robot.n, position_sizes(robot)
+    if tuple(states[1].shape[-1:]) != (n,) or tuple(states[0].shape[-1:]) not in [(size,) for size in sizes]:
+        positions = "" if len(sizes) == 1 else f"; positions may have {robot.position_size}"
+        got = str([tuple(x.shape) for x in states])
+        raise ShapeError("initial", expected=f"(N, {n}) or ({n},){positions}", got=got)
     leading = {"initial": tuple(states[0].shape[:-1]), "initial velocity": tuple(states[1].shape[:-1]), **shapes}
     for name, shape in leading.items():
         if len(shape) > 1:
@@ -162,23 +166,24 @@ def _batch(states: Sequence[Any], shapes: Mapping[str, Shape], n: int) -> Shape:
     return batch
 
 
-def _on_processor(initial: Any, shapes: Mapping[str, Shape], n: int) -> list[Any]:
+def _on_processor(initial: Any, shapes: Mapping[str, Shape], robot: Robot) -> list[Any]:
     states = [numbers(x) for x in initial]
-    batch = _batch(states, shapes, n)
-    return [np.array(np.broadcast_to(x, (*batch, n))) for x in states]
+    batch = _batch(states, shapes, robot)
+    whole = (robot.position_at(states[0]), states[1])
+    return [np.array(np.broadcast_to(x, (*batch, x.shape[-1]))) for x in whole]
 
 
-def _on_gpu(initial: Any, shapes: Mapping[str, Shape], n: int) -> list[Any]:
+def _on_gpu(initial: Any, shapes: Mapping[str, Shape], robot: Robot) -> list[Any]:
     """Positions and velocities on one GPU, in one precision."""
     found = [arrays.on_device("initial", x) for x in initial]
-    batch = _batch(found, shapes, n)
+    batch = _batch(found, shapes, robot)
     if found[0].dtype != found[1].dtype or str(found[0].dtype) not in DTYPES:
         got = ", ".join(str(x.dtype) for x in found)
         raise ShapeError("initial", expected="float64 or float32 numbers, both the same", got=got)
     if found[0].device != found[1].device:
         raise ShapeError("initial", expected="arrays on one GPU", got="arrays on two")
     with found[0].device:
-        return [arrays.cupy().broadcast_to(x, (*batch, n)) for x in found]
+        return [arrays.cupy().broadcast_to(x, (*batch, robot.n)) for x in found]
 
 
 def _check_places(task: RolloutTask) -> None:

@@ -38,6 +38,7 @@ from tauforge.simulation.stiffness import warn_of_stiffness
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]
 Acceleration = Callable[[Array, Array, Array], Array]  # of positions, velocities and forces
+RatesUnder = Callable[[Array, Array], Array]  # of states and forces
 
 
 @with_field_docs
@@ -45,10 +46,11 @@ class Rollout(NamedTuple):
     """N runs at the k recorded control instants. A row that ran away, beyond 1e9 rad, m or a rate, is NaN from then on.
 
     time:            (k,) s
-    position:        (N, k, n) rad or m; of a platform poses
+    position:        (N, k, n) rad or m; of a platform poses; of a mechanism with loops all of its joints
     velocity:        (N, k, n) rad/s or m/s; of a platform twists
     force:           (N, k, m) N m or N, of the actuators on the robot
     target_position: (k, n) of the motion to follow
+    places:          (n,) of the coordinates among the entries of a position; None where it has no others
     """
 
     time: Array
@@ -56,12 +58,14 @@ class Rollout(NamedTuple):
     velocity: Array
     force: Array
     target_position: Array
+    places: Array | None = None
 
     @property
     def error(self) -> Array:
         """target_position - position, (N, k, n)."""
         _, constant = arithmetic_of(self.position)
-        error: Array = constant(self.target_position) - self.position
+        position = self.position if self.places is None else self.position[..., self.places]
+        error: Array = constant(self.target_position) - position
         return error
 
     @property
@@ -103,7 +107,8 @@ def rollout(
 
     controller:     None for no forces but `forces`
     motion:         what the controller is to follow
-    initial:        (positions, velocities), each (N, n) or (n,); default the motion's start
+    initial:        (positions, velocities), each (N, n) or (n,); default the motion's start. Positions of a mechanism
+                    with loops are its independent coordinates, or all entries of a position
     duration:       s; default the motion's, or that of `forces`
     step:           s, of the integrator
     control_period: s, a whole number of steps, required: the controller is asked that often and its forces are held in
@@ -152,13 +157,17 @@ def rollout(
 
 def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any) -> Rollout:
     times = task.schedule.period * np.array(task.schedule.kept)
-    return Rollout(times, position, velocity, force, task.target_positions())
+    plant = task.plant
+    places = None
+    if plant.position_entries != plant.coordinates:
+        places = plant.coordinates_at(np.arange(plant.position_size))
+    return Rollout(times, position, velocity, force, task.target_positions(), places)
 
 
 def recorded(task: RolloutTask, steps: Steps, kept: Sequence[int], report: Report) -> tuple[Array, Array, Array]:
     """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
     schedule, q, qd = task.schedule, task.position, task.velocity
-    widths = (task.plant.n, task.plant.n, len(task.plant.actuators))
+    widths = (task.plant.position_size, task.plant.n, len(task.plant.actuators))
     position, velocity, force = (np.empty((task.rows, len(kept), width)) for width in widths)
     place = 0
     with np.errstate(all="ignore"):
@@ -201,15 +210,16 @@ def steps_of(task: RolloutTask) -> Steps:
             return CompiledSteps(task.formulas(), tuple(task.gains.values()), tuple(task.plant_numbers.values()))
     if task.gains:
         raise UnsupportedFeatureError("gains need compiled kernels, which are not to be had here", field="gains")
-    acceleration = accelerations(task.plant, task.plant_fields, task.rows)
-    return BatchSteps(task.controller, task.plant, acceleration, task.schedule.step)
+    return BatchSteps(
+        task.controller, task.plant, rates_of(task.plant, task.plant_fields, task.rows), task.schedule.step
+    )
 
 
 class BatchSteps:
     """The law and the dynamics one after the other, each for all rows at once."""
 
-    def __init__(self, controller: Controller | None, plant: Robot, acceleration: Acceleration, h: float) -> None:
-        self.controller, self.acceleration, self.h = controller, acceleration, h
+    def __init__(self, controller: Controller | None, plant: Robot, rates: RatesUnder, h: float) -> None:
+        self.controller, self.rates, self.h = controller, rates, h
         self.space: StateSpace = plant.state_space
         self.actuators = len(plant.actuators)
 
@@ -225,12 +235,16 @@ class BatchSteps:
 
     def held(self, t: float, q: Array, qd: Array, force: Array) -> tuple[Array, Array]:
         space = self.space
-
-        def rates(_: float, y: Array) -> Array:
-            return space.rates(y, self.acceleration(space.position(y), space.velocity(y), force))
-
-        y = space.renewed(rk4(rates, t, space.pack(q, qd), self.h))
+        y = space.renewed(rk4(lambda _, y: self.rates(y, force), t, space.pack(q, qd), self.h))
         return space.position(y), space.velocity(y)
+
+
+def rates_of(plant: Robot, fields: Fields, rows: int) -> RatesUnder:
+    """Time derivatives of all rows' states under forces."""
+    if type(plant).state_rates is not Robot.state_rates:  # its own way, which takes batches
+        return lambda y, force: plant.state_rates(y, force, fields=fields)
+    space, acceleration = plant.state_space, accelerations(plant, fields, rows)
+    return lambda y, force: space.rates(y, acceleration(space.position(y), space.velocity(y), force))
 
 
 def accelerations(plant: Robot, fields: Fields, rows: int) -> Acceleration:

@@ -63,7 +63,8 @@ def simulate(
 
     controller:     a Controller, a callable (t, position, velocity) -> forces, or None for no forces
     motion:         what the controller is to follow; the duration is the motion's unless given
-    initial:        (position, velocity), joint coordinates or pose and twist
+    initial:        (position, velocity), joint coordinates or pose and twist; of a mechanism with loops the independent
+                    coordinates, or all entries of a position
     step:           s, between two rows of the recording, and of the fixed-step methods
     method:         "rk4", "dormand-prince" (SciPy's DOP853; rows of a free motion by its dense output) or "symplectic"
                     (the free motion of an arm, or of another robot with a coriolis_matrix)
@@ -80,7 +81,9 @@ def simulate(
     for that, a StiffFrictionWarning says which speed can be promised, and which step or coulomb_speed would do.
 
     Limits of the coordinates never alter the motion; leaving one is an event of the recording. A platform under control
-    that crosses a singular pose ends there, with an event and a SingularityWarning. A motion that runs away, beyond 1e9
+    that crosses a singular pose ends there, with an event and a SingularityWarning. A mechanism passes positions where
+    its independent coordinates do not determine the motion: others take their place on the way, which is an event. Its
+    loops are closed again after every step. A motion that runs away, beyond 1e9
     rad or m or their rates, raises DivergenceError, which holds the recording so far. Energy that drifts by more than
     1e-6 in a motion without forces and friction gives an EnergyDriftWarning.
     """
@@ -88,7 +91,7 @@ def simulate(
     check_plant(robot, real)
     space = real.state_space
     check_law(controller, motion, initial, control_period, real)
-    position, velocity = initial_state(initial, motion, real.n)
+    position, velocity = initial_state(initial, motion, real)
     h = positive("step", step)
     steps = whole_steps("duration", run_time(duration, motion), h)
     hold = 0 if control_period is None else whole_steps("control_period", positive("control_period", control_period), h)

@@ -11,7 +11,8 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from tauforge.algebra.elimination import Elimination
-from tauforge.algebra.scalars import Scalar, absolute
+from tauforge.algebra.linear import factored, solved
+from tauforge.algebra.scalars import Scalar, absolute, is_zero, select
 from tauforge.formulations.mechanism.cuts import Posed, loop_bias, loop_rows
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 
@@ -118,6 +119,33 @@ class Complement:
             unit[a] = 1.0
             columns.append(self.projected(unit))
         return [list(row) for row in zip(*columns, strict=True)]
+
+    def nearest(self, v: Scalars) -> list[Scalar]:
+        """z of the rates S z that are nearest to v, lengths as shares of the mechanism's size: S' W S z = S' W v."""
+        if not self.others:
+            return [v[j] for j in self.z]
+        weights = [1.0 / (scale * scale) for scale in self.m.scales]
+
+        def product(a: Scalars, b: Scalars) -> Scalar:
+            total: Scalar = 0.0
+            for weight, x, y in zip(weights, a, b, strict=True):
+                if not (is_zero(x) or is_zero(y)):
+                    total = total + (weight * x) * y
+            return total
+
+        A = [[product(a, b) for b in self.S] for a in self.S]
+        return solved(factored(A), [product(column, v) for column in self.S])
+
+    def spread(self) -> Scalar:
+        """The largest entry of S, lengths as shares of the mechanism's size: large where z hardly moves with others."""
+        scale = self.m.scales
+        found: Scalar = 1.0
+        for j, column in zip(self.z, self.S, strict=True):
+            for k in self.others:
+                if not is_zero(column[k]):
+                    entry = absolute(column[k]) * (scale[j] / scale[k])
+                    found = select(found, entry, entry, found)
+        return found
 
     def doubt(self, more: Scalars = ()) -> Scalar:
         """The largest reciprocal of a pivot: large near a singular position."""

@@ -5,7 +5,7 @@ Orientations are quaternions on the way: rates of angles are not finite where th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.rotations import (
@@ -16,14 +16,14 @@ from tauforge.algebra.rotations import (
     quaternion_of,
     turned_slightly,
 )
-from tauforge.algebra.scalars import Scalar, absolute, arctangent, select
+from tauforge.algebra.scalars import Scalar, absolute, arctangent, cos, select, sin
 from tauforge.algebra.vectors import ZERO, Vector
 from tauforge.formulations.mechanism.complement import Complement
 from tauforge.formulations.mechanism.cuts import Posed, loop_gaps, relative_rotation
 from tauforge.formulations.mechanism.dynamics import posed_at
-from tauforge.formulations.mechanism.parameters import HINGE, MechanismParameters
+from tauforge.formulations.mechanism.parameters import HINGE, Cut, MechanismParameters
 from tauforge.formulations.trees.frames import FREEDOMS, JointFrame, Placement, placement
-from tauforge.formulations.trees.velocities import twists
+from tauforge.formulations.trees.velocities import Twist, twists
 
 Scalars = Sequence[Scalar]
 
@@ -36,34 +36,34 @@ class JointState(NamedTuple):
     orientation: Quaternion | None
 
 
-def _state_of(frame: JointFrame, q: Scalars) -> JointState:
+def joint_state(frame: JointFrame, q: Scalars) -> JointState:
     if not frame.turns_and_slides:
         return JointState(q[0], ZERO, None)
     travel = Vector(*q[:3]) if frame.kind == "F" else ZERO
     return JointState(0.0, travel, quaternion_of(Vector(*q[-3:])))
 
 
-def _placed(frame: JointFrame, state: JointState) -> Placement:
+def placed(frame: JointFrame, state: JointState) -> Placement:
     if state.orientation is None:
         return placement(frame, [state.own])
     return Placement(state.orientation.rotation(), state.travel)
 
 
-def _stepped(frame: JointFrame, state: JointState, step: Scalars) -> JointState:
+def stepped(frame: JointFrame, state: JointState, step: Scalars) -> JointState:
     if state.orientation is None:
         return state._replace(own=state.own + step[0])
     turned = turned_slightly(state.orientation, Vector(*step[-3:]))
     return state._replace(travel=state.travel + Vector(*step[:3]) if frame.kind == "F" else ZERO, orientation=turned)
 
 
-def _coordinates(frame: JointFrame, state: JointState) -> list[Scalar]:
+def joint_coordinates(frame: JointFrame, state: JointState) -> list[Scalar]:
     if state.orientation is None:
         return [state.own]
     angles = [*angles_of(state.orientation.rotation())]
     return [*state.travel, *angles] if frame.kind == "F" else angles
 
 
-def _span(frame: JointFrame) -> slice:
+def span_of(frame: JointFrame) -> slice:
     return slice(frame.at, frame.at + FREEDOMS[frame.kind])
 
 
@@ -75,17 +75,9 @@ def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int) -> tup
     tree = [near[k] for k in m.reads]
     for j, value in zip(m.independent, q, strict=True):
         tree[j] = value
-    states = [_state_of(frame, tree[_span(frame)]) for frame in m.frames]
-    for _ in range(steps):
-        posed = Posed(m.frames, [_placed(frame, state) for frame, state in zip(m.frames, states, strict=True)])
-        gaps = loop_gaps(m, posed, _tree_coordinates(m, states))
-        complement = Complement(m, posed, m.independent)
-        step = complement.completed([0.0] * len(m.independent), [-gap for gap in gaps])
-        states = [_stepped(frame, s, step[_span(frame)]) for frame, s in zip(m.frames, states, strict=True)]
-    posed = Posed(m.frames, [_placed(frame, state) for frame, state in zip(m.frames, states, strict=True)])
-    gaps = loop_gaps(m, posed, _tree_coordinates(m, states))
+    states, posed, gaps = newton(m, [joint_state(frame, tree[span_of(frame)]) for frame in m.frames], steps)
     x = list(near)
-    tree = [c for frame, state in zip(m.frames, states, strict=True) for c in _coordinates(frame, state)]
+    tree = [c for frame, state in zip(m.frames, states, strict=True) for c in joint_coordinates(frame, state)]
     for j, value in zip(m.independent, q, strict=True):  # as they were given, without rounding
         tree[j] = value
     for k, value in zip(m.reads, tree, strict=True):
@@ -93,17 +85,40 @@ def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int) -> tup
     return with_cut_coordinates(m, posed, x), largest(gaps)
 
 
+def newton(
+    m: MechanismParameters, states: list[JointState], steps: int, *, shortest: bool = False
+) -> tuple[list[JointState], Posed, list[Scalar]]:
+    """States after some steps with which the independent rates do not move, and the gaps there.
+
+    shortest: the independent rates move, too, so that the steps are as short as can be
+    """
+
+    def here() -> tuple[Posed, list[Scalar]]:
+        posed = Posed(m.frames, [placed(frame, state) for frame, state in zip(m.frames, states, strict=True)])
+        return posed, loop_gaps(m, posed, tree_coordinates(m, states))
+
+    for _ in range(steps):
+        posed, gaps = here()
+        complement = Complement(m, posed, m.independent)
+        step = complement.completed([0.0] * len(m.independent), [-gap for gap in gaps])
+        if shortest:
+            back = complement.completed(complement.nearest(step), [0.0] * len(gaps))
+            step = [x - y for x, y in zip(step, back, strict=True)]
+        states = [stepped(frame, s, step[span_of(frame)]) for frame, s in zip(m.frames, states, strict=True)]
+    return states, *here()
+
+
 def stepped_tree(m: MechanismParameters, x: Scalars, step: Scalars) -> list[Scalar]:
     """x after a small step of the tree's rates; coordinates of cut joints stay."""
     found, tree = list(x), [x[k] for k in m.reads]
     for frame in m.frames:
-        state = _stepped(frame, _state_of(frame, tree[_span(frame)]), step[_span(frame)])
-        for k, value in zip(m.reads[_span(frame)], _coordinates(frame, state), strict=True):
+        state = stepped(frame, joint_state(frame, tree[span_of(frame)]), step[span_of(frame)])
+        for k, value in zip(m.reads[span_of(frame)], joint_coordinates(frame, state), strict=True):
             found[k] = value
     return found
 
 
-def _tree_coordinates(m: MechanismParameters, states: Sequence[JointState]) -> list[Scalar]:
+def tree_coordinates(m: MechanismParameters, states: Sequence[JointState]) -> list[Scalar]:
     """For ties, which are between hinges and sliders."""
     found: list[Scalar] = []
     for frame, state in zip(m.frames, states, strict=True):
@@ -125,14 +140,19 @@ def gap(m: MechanismParameters, x: Scalars) -> Scalar:
 
 
 def with_cut_coordinates(m: MechanismParameters, posed: Posed, x: Scalars) -> list[Scalar]:
-    """x with the coordinates of the joints that were cut, which follow from the others."""
+    """x with the coordinates of the joints that were cut, which follow from the others.
+
+    That of a hinge is within half a turn of the one in x, so that it goes on beyond a full turn.
+    """
     found = list(x)
     for cut in m.cuts:
         if cut.reads is None:
             continue
         R = relative_rotation(posed, cut)
         if cut.kind == HINGE:
-            found[cut.reads] = arctangent(R[1, 0], R[0, 0]) + cut.offset
+            before = x[cut.reads]
+            c, s = cos(before - cut.offset), sin(before - cut.offset)
+            found[cut.reads] = before + arctangent(R[1, 0] * c - R[0, 0] * s, R[0, 0] * c + R[1, 0] * s)
         else:
             found[cut.reads : cut.reads + 3] = [*angles_of(R)]
     return found
@@ -163,25 +183,35 @@ def coordinate_rates(m: MechanismParameters, x: Scalars, yd: Scalars) -> list[Sc
     """Rates of all coordinates of x, those of cut joints included."""
     posed = posed_at(m, x)
     v = Complement(m, posed, m.independent).rates(yd)
+    return rates_in_x(m, posed, x, v)
+
+
+def rates_in_x(m: MechanismParameters, posed: Posed, x: Scalars, v: Scalars) -> list[Scalar]:
+    """Rates of all coordinates of x from those of the tree."""
     found: list[Scalar] = [0.0] * len(x)
     for frame in m.frames:
-        own = list(v[_span(frame)])
+        own = list(v[span_of(frame)])
         if frame.turns_and_slides:
-            angles = [x[k] for k in m.reads[_span(frame)]][-3:]
+            angles = [x[k] for k in m.reads[span_of(frame)]][-3:]
             own[-3:] = [*angle_rates(Vector(*angles), Vector(*own[-3:]))]
-        for k, rate in zip(m.reads[_span(frame)], own, strict=True):
+        for k, rate in zip(m.reads[span_of(frame)], own, strict=True):
             found[k] = rate
     if any(cut.reads is not None for cut in m.cuts):
         moving = twists(posed.frames, posed.places, v)
         for cut in m.cuts:
             if cut.reads is None:
                 continue
-            across = cut.a.displacement.rotation.T
-            a, b = cut.a.joint_frame, cut.b.joint_frame
-            omega = across @ (posed.transported(moving[b].omega, b, a) - moving[a].omega)
+            omega = relative_angular_velocity(posed, cut, moving)
             if cut.kind == HINGE:
                 found[cut.reads] = omega.z
             else:
                 angles = [*x[cut.reads : cut.reads + 3]]
                 found[cut.reads : cut.reads + 3] = [*angle_rates(Vector(*angles), omega)]
     return found
+
+
+def relative_angular_velocity(posed: Posed, cut: Cut, moving: Mapping[int, Twist]) -> Vector:
+    """Of side b beside side a, in the axes of side a."""
+    a, b = cut.a.joint_frame, cut.b.joint_frame
+    across = cut.a.displacement.rotation.T
+    return across @ (posed.transported(moving[b].omega, b, a) - moving[a].omega)

@@ -142,7 +142,12 @@ def forward_dynamics(
     m: MechanismParameters, x: Scalars, yd: Scalars, u: Scalars, on: Loads, reduced: int = 0
 ) -> Outcome:
     """Independent accelerations: (S' M S) z'' = S' (B u - h - M c), c the tree's accelerations at z'' = 0."""
-    posed = posed_at(m, x)
+    return forward_dynamics_at(m, posed_at(m, x), yd, u, on, reduced)
+
+
+def forward_dynamics_at(
+    m: MechanismParameters, posed: Posed, yd: Scalars, u: Scalars, on: Loads, reduced: int = 0
+) -> Outcome:
     complement = Complement(m, posed, m.reduced[reduced])
     v = complement.rates(yd)
     complement.at_rates(v)

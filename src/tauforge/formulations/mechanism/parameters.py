@@ -108,8 +108,18 @@ class MechanismParameters(NamedTuple):
     springs: tuple[SpringParameters, ...]
     tool: Place
     joints: tuple[ReactionParameters, ...]
+    size: float = 1.0  # m, of the mechanism: what lengths are compared with
 
     @property
     def n(self) -> int:
         """Number of the tree's rates."""
         return len(self.reads)
+
+    @property
+    def scales(self) -> list[float]:
+        """(n,) 1 for angles among the tree's rates, the mechanism's size for lengths."""
+        found = [1.0] * self.n
+        for frame in self.frames:
+            lengths = {"P": 1, "F": 3}.get(frame.kind, 0)
+            found[frame.at : frame.at + lengths] = [self.size] * lengths
+        return found

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from weakref import WeakValueDictionary
 
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.cpu.host import Host, host
 from tauforge.kernels.cpu.kernel import CpuKernel
 from tauforge.kernels.lock import LOCK
@@ -28,6 +29,11 @@ class CpuBackend:
         if dtype not in BITS:
             raise UnsupportedFeatureError(
                 f"dtype {dtype!r} is not supported", field="kernel", remedy="Use float64 or float32"
+            )
+        cores = [core for _, core in specification.arguments] + list(specification.results)
+        if any(0 in core for core in cores):
+            raise NoKernelError(
+                f"{specification.name} has arguments or results without numbers, which NumPy does not take"
             )
         kernel = self.kernel_of(specification)
         kernel.loaded(BITS[dtype])

@@ -29,7 +29,7 @@ from tauforge.robots.mechanism.parts import (
     Universal,
     Weld,
 )
-from tauforge.robots.mechanism.structure import gaps_at, loop_matrix, rate_scale, stepped
+from tauforge.robots.mechanism.structure import gaps_at, loop_matrix, stepped
 from tauforge.robots.validation import Floats
 
 STEPS = 100  # of Newton's method
@@ -102,7 +102,7 @@ def _closed_position(tree: Mechanism, loops: Sequence[Loop], start: Mapping[str,
     made = tree._made
     parameters = made.parameters._replace(cuts=_cuts(tree, loops), zeros=frozenset())
     x = _with_followers(tree, start)
-    scale = rate_scale(parameters, made.size)
+    scale = np.array(parameters.scales)
     gaps = gaps_at(parameters, x[None])
     for _ in range(STEPS):
         if np.abs(gaps).max(initial=0.0) <= CLOSED * max(made.size, 1.0):

@@ -13,7 +13,6 @@ from tauforge.formulations.bodies import Wrench, body_of
 from tauforge.formulations.mechanism import configuration as closing
 from tauforge.formulations.mechanism import dynamics, reactions
 from tauforge.formulations.mechanism import energy as energies
-from tauforge.formulations.mechanism.complement import Complement
 from tauforge.formulations.mechanism.dynamics import Loads, Outcome
 from tauforge.formulations.mechanism.kinematics import body_frames, point_jacobians
 from tauforge.formulations.mechanism.parameters import MechanismParameters
@@ -125,11 +124,6 @@ def closing_steps(model: MechanismParameters, q: Scalars, near: Scalars) -> list
 
 def coordinate_rates(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[Scalar]:
     return closing.coordinate_rates(model, x, qd)
-
-
-def tree_rates(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[Scalar]:
-    """Rates of the tree, for the integrators."""
-    return Complement(model, dynamics.posed_at(model, x), model.independent).rates(qd)
 
 
 def frames(model: MechanismParameters, x: Scalars) -> list[list[list[Scalar]]]:

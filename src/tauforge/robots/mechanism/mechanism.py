@@ -18,14 +18,16 @@ from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.functions import FunctionTable
+from tauforge.robots.mechanism import coordinates, limits, state_functions, trials
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.drawing import drawn, reactions
 from tauforge.robots.mechanism.model import model_of, varying_fields
+from tauforge.robots.mechanism.state_space import MechanismState, own_dynamics
 from tauforge.robots.mechanism.structure import POSE_LABELS, loop_matrix
 from tauforge.robots.mechanism.summary import summary, worries
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.parts import Actuator, Coordinate
+from tauforge.robots.parts import Actuator, Coordinate, Dampers, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
 from tauforge.robots.quick_call import quick
 from tauforge.robots.summary import Summary
@@ -82,28 +84,27 @@ class Mechanism(MechanismDescription):
         return self.tool_body
 
     @computed_once
+    def position_entries(self) -> tuple[Coordinate, ...]:
+        """One for each coordinate of each joint, and of the poses of floating bodies."""
+        return coordinates.entries(self)
+
+    @computed_once
+    def independent_places(self) -> list[int]:
+        """Places of the independent coordinates in x."""
+        made = self._made
+        return [made.assembly.reads[k] for k in made.parameters.independent]
+
+    @computed_once
     def coordinates(self) -> tuple[Coordinate, ...]:
         """The independent ones."""
-        made, found = self._made, []
-        for i, k in enumerate(made.parameters.independent, 1):
-            place = made.assembly.reads[k]
-            name = made.names[k]
-            lower, upper, speed, unit = self._limits_of(place)
-            found.append(Coordinate(name, unit, f"q{i}", f"qd{i}", f"qdd{i}", lower, upper, speed))
-        return tuple(found)
+        return tuple(self.position_entries[k] for k in self.independent_places)
 
-    def _limits_of(self, place: int) -> tuple[float, float, float, str]:
-        """Lower and upper limit, speed and unit of an entry of x."""
-        first = 0
-        for joint in self.joints:
-            k = place - first
-            if 0 <= k < len(joint.letters):
-                pairs = joint.limits or ((-np.inf, np.inf),)
-                lower, upper = pairs[k] if len(pairs) > 1 else pairs[0]
-                speed = np.inf if joint.max_speed is None else joint.max_speed
-                return lower, upper, speed, "rad" if joint.letters[k] == "R" else "m"
-            first += len(joint.letters)
-        return -np.inf, np.inf, np.inf, "m" if (place - first) % 6 < 3 else "rad"
+    @computed_once
+    def positions_are_poses(self) -> bool:  # type: ignore[override]
+        """Whether the independent coordinates are the pose of a body."""
+        labels = [name.partition(".")[2] for name in self.structure.independent]
+        bodies = {name.partition(".")[0] for name in self.structure.independent}
+        return labels == list(POSE_LABELS) and len(bodies) == 1
 
     @computed_once
     def actuators(self) -> tuple[Actuator, ...]:
@@ -120,8 +121,9 @@ class Mechanism(MechanismDescription):
     @computed_once
     def functions(self) -> FunctionTable:
         p = self._made.parameters
-        return own_functions.table(
-            len(self.coordinate_names),
+        size = len(self.coordinate_names)
+        own = own_functions.table(
+            size,
             len(p.independent),
             len(p.actuated),
             len(p.bodies),
@@ -129,6 +131,7 @@ class Mechanism(MechanismDescription):
             self._doubt_limit,
             len(p.reduced),
         )
+        return {**own, **state_functions.table(p, size)}
 
     @property
     def _doubt_limit(self) -> float:
@@ -225,17 +228,53 @@ class Mechanism(MechanismDescription):
                     last = gap
         return x, np.where(np.isfinite(gap) & np.isfinite(x).all(axis=-1), gap, np.inf)
 
-    @property
-    def position_size(self) -> int:
-        return len(self.coordinate_names)
+    def coordinates_at(self, position: Array) -> Array:
+        """The independent coordinates (..., f) of positions (..., N); coordinates stay as they are."""
+        if position.shape[-1] != self.position_size:
+            return position
+        return position[..., self.independent_places]
 
     def position_at(self, coordinates: Array, near: Array | None = None) -> Array:
-        return self.configuration(coordinates, near)
+        """`configuration` of independent coordinates (..., f); positions (..., N) whose loops are closed stay."""
+        if coordinates.shape[-1] != self.position_size or self.n == self.position_size:
+            return self.configuration(coordinates, near)
+        if (self.loop_gap(coordinates) <= CLOSED * self._made.size).all():
+            return coordinates
+        return self.configuration(self.coordinates_at(coordinates), coordinates)
 
-    def coordinates_at(self, position: Array) -> Array:
-        """The independent coordinates (..., f) of positions (..., N)."""
-        made = self._made
-        return position[..., [made.assembly.reads[k] for k in made.parameters.independent]]
+    def position_error(self, target: Array, position: Array) -> Array:
+        """Of the independent coordinates. target: these, or a whole position"""
+        return super().position_error(self.coordinates_at(target), self.coordinates_at(position))
+
+    @computed_once
+    def turning(self) -> list[list[int]]:
+        """Places among the independent coordinates of angles whose rates are angular velocities, joint by joint."""
+        return coordinates.turning(self)
+
+    def coordinate_rates(
+        self, position: Array, velocity: Array, acceleration: Array | None = None
+    ) -> tuple[Array, Array]:
+        return coordinates.rates(self, position, velocity, acceleration)
+
+    def from_coordinate_rates(self, position: Array, rates: Array, second_rates: Array) -> tuple[Array, Array]:
+        return coordinates.from_rates(self, position, rates, second_rates)
+
+    def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
+        return coordinates.rate_derivatives(self, self.position_at(position), velocity)
+
+    @property
+    def pictured_position(self) -> Array:
+        return self.home
+
+    def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
+        """Positions (count, N) around home within the limits and far from singular ones; rates of order one."""
+        return trials.random_states(self, count, seed)
+
+    def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
+        found = trials.random_argument(self, argument, states)
+        if found is not None or (argument == "tau" and len(self.actuators) < self.n):
+            return found
+        return super()._random_argument(function, argument, states)
 
     @quick
     def loop_gap(self, x: ArrayLike) -> Array:
@@ -352,6 +391,66 @@ class Mechanism(MechanismDescription):
             for joint, reaction in zip(self.joints, self._made.parameters.joints, strict=True)
             if reaction.unknown
         }
+
+    # ------------------------------------------------------------------------------------- actuators, limits, state
+
+    def actuator_motion(self, position: Array, velocity: Array) -> tuple[Array, Array]:
+        """Actuated coordinates and their rates. position: (..., N), or the independent coordinates"""
+        p = self._made.parameters
+        if p.actuated == p.independent:
+            return self.coordinates_at(position), velocity
+        x = self.position_at(position)
+        places = [p.reads[k] for k in p.actuated]
+        rates = self._evaluator("coordinate_rates", {"x": x, "qd": velocity})[0]
+        return x[..., places], rates[..., places]
+
+    @property
+    def sensors(self) -> tuple[Sensor, ...]:
+        """The actuated coordinates."""
+        p = self._made.parameters
+        actuated = [self.position_entries[p.reads[k]] for k in p.actuated]
+        return tuple(Sensor(entry.column, entry.unit) for entry in actuated)
+
+    def limited_quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
+        """Limits of all joints, dependent ones too."""
+        return limits.limited_quantities(self, position, velocity)
+
+    @computed_once
+    def state_space(self) -> MechanismState:  # type: ignore[override]
+        return MechanismState(self)
+
+    def state_rates(
+        self, y: Array, force: Array, wrench: Array | None = None, fields: Mapping[str, Array] | None = None
+    ) -> Array:
+        """By the independent coordinates, or by others where these are bad. See `Robot.state_rates`."""
+        if not own_dynamics(self):
+            return super().state_rates(y, force, wrench, fields)
+        return self.state_space.rates_under(y, force, wrench, fields or {})
+
+    def coordinates_used(self, position: Array) -> list[tuple[str, ...]] | None:
+        space = self.state_space
+        return [space.names_of(by) for by in space.sets_at(position)]
+
+    @property
+    def dissipates(self) -> bool:
+        rubbing = any(joint.viscous or any(joint.coulomb) for joint in self.joints)
+        return rubbing or any(spring.damping for spring in self.springs)
+
+    def dampers(self, fields: Mapping[str, Array]) -> Dampers | None:
+        """Those of the independent coordinates."""
+        return limits.dampers(self)
+
+    @property
+    def friction_jumps(self) -> bool:
+        return not self.coulomb_speed and any(any(joint.coulomb) for joint in self.joints)
+
+    def check_integrable(self, fields: Mapping[str, Array]) -> None:
+        if self.friction_jumps:
+            raise ModelError(
+                f"{self.name} has Coulomb friction, which is discontinuous at rest and cannot be integrated",
+                field="coulomb_speed",
+                remedy="Smooth it to tanh(qd / v), for example by replace(coulomb_speed=0.01)",
+            )
 
     # ----------------------------------------------------------------------------------------------------- kinematics
 

@@ -22,6 +22,7 @@ CLOSED = 1e-11  # of the mechanism's size
 RANK = 1e-9  # smallest singular value of J, beside the largest, that counts
 NOTHING = 1e-11  # entries of J below that at all samples, beside the largest, are zero by structure
 GOOD = 1e-3  # smallest singular value of the rows of S at rates that are taken as independent
+SHARE = 0.3  # of the best rate's size, from which a preferred one is taken instead
 FEWEST = 4  # samples that must close before entries are called zero
 
 
@@ -125,6 +126,22 @@ def goodness(found: Mobility, rates: Sequence[int]) -> float:
         return 1.0
     worst = sorted(float(np.linalg.svd(S[list(rates)], compute_uv=False)[-1]) for S in found.null)
     return worst[len(worst) // 4]
+
+
+def preferred_rates(null: Array, preferred: Sequence[int]) -> tuple[int, ...]:
+    """Rates that determine all others at one place: preferred ones that are nearly as good as the best, then the best.
+
+    null: (n, f) orthonormal, of the motions that the loops allow
+    """
+    rest, picked = null.copy(), list[int]()
+    for _ in range(null.shape[1]):
+        sizes = np.linalg.norm(rest, axis=1)
+        own = [k for k in preferred if sizes[k] >= SHARE * sizes.max() and k not in picked]
+        k = max(own, key=lambda k: float(sizes[k])) if own else int(np.argmax(sizes))
+        e = rest[k] / sizes[k]
+        rest = rest - np.outer(rest @ e, e)
+        picked.append(k)
+    return tuple(sorted(picked))
 
 
 def chosen(found: Mobility, preferred: Sequence[int], allowed: Sequence[int] | None = None) -> tuple[int, ...]:

@@ -195,6 +195,7 @@ def _bare(
         tuple(_spring(assembly, spring, numbers) for spring in m.springs),
         places[numbers[m.tool_body]],
         _reactions(m, tree, assembly, numbers),
+        mechanism_size(m.bodies, m.joints),
     )
 
 
@@ -282,19 +283,8 @@ def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
     return evaluate(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
 
 
-def rate_scale(m: MechanismParameters, size: float) -> Array:
-    """(n,) 1 for angles, the mechanism's size for lengths."""
-    scale = np.ones(m.n)
-    for frame in m.frames:
-        if frame.kind == "P":
-            scale[frame.at] = size
-        if frame.kind == "F":
-            scale[frame.at : frame.at + 3] = size
-    return scale
-
-
 def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobility:
-    scale = rate_scale(m, size)
+    scale = np.array(m.scales)
     lengths = [[size] * 3 + [1.0] * (CUT_ROWS[cut.kind] - 3) for cut in m.cuts]
     rows = np.array([x for part in lengths for x in part] + [scale[tie.follower] for tie in m.ties])
     positions = samples(

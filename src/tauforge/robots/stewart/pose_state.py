@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tauforge.algebra.rotations import Quaternion, angles_of, quaternion_of
+from tauforge.algebra.rotations import Quaternion, angles_of, quaternion_of, quaternion_rates
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
@@ -25,15 +25,8 @@ class PoseState:
         return y[..., 7:]
 
     def rates(self, y: Array, acceleration: Array) -> Array:
-        w, x, yy, z = _components(y[..., 3:7])
-        a, b, c = (0.5 * component for component in _components(y[..., 10:]))
-        turning = [
-            -(a * x + b * yy + c * z),
-            a * w + b * z - c * yy,
-            b * w + c * x - a * z,
-            c * w + a * yy - b * x,
-        ]
-        return np.concatenate([y[..., 7:10], np.stack(turning, axis=-1), acceleration], axis=-1)
+        turning = quaternion_rates(Quaternion(*_components(y[..., 3:7])), Vector(*_components(y[..., 10:])))
+        return np.concatenate([y[..., 7:10], np.stack(list(turning), axis=-1), acceleration], axis=-1)
 
     def renewed(self, y: Array) -> Array:
         """With the quaternion's length set back to one."""

@@ -1,0 +1,176 @@
+"""The state of a mechanism for integrators: its tree without angles, and the rates of the whole tree.
+
+s holds the coordinates of the tree's hinges and sliders, three lengths and a quaternion of each free joint, a quaternion
+of each ball, and after them the coordinates of the hinges that were cut. v are the rates of all joints of the tree.
+Where s and v do not fit the loops, as between the steps of an integrator, the nearest rates that do are taken. So
+nothing depends on which rates are called independent, and these may change from one evaluation to the next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from tauforge.algebra.rotations import Quaternion, normalised, quaternion_rates
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import ZERO, Vector
+from tauforge.formulations.mechanism.complement import Complement
+from tauforge.formulations.mechanism.configuration import (
+    JointState,
+    joint_coordinates,
+    joint_state,
+    largest,
+    newton,
+    placed,
+    relative_angular_velocity,
+    span_of,
+    with_cut_coordinates,
+)
+from tauforge.formulations.mechanism.cuts import Posed
+from tauforge.formulations.mechanism.dynamics import Loads, forward_dynamics_at
+from tauforge.formulations.mechanism.parameters import HINGE, Cut, MechanismParameters
+from tauforge.formulations.trees.frames import JointFrame
+from tauforge.formulations.trees.velocities import twists
+
+Scalars = Sequence[Scalar]
+NUMBERS = {"R": 1, "P": 1, "B": 4, "F": 7}  # in s, of each kind of joint
+
+
+class StateRates(NamedTuple):
+    """s', v', and how large the other rates are beside the independent ones."""
+
+    s: list[Scalar]
+    v: list[Scalar]
+    spread: Scalar
+
+
+class ClosedState(NamedTuple):
+    """s and v that fit the loops, the largest gap that is left, m or rad, and the spread as above."""
+
+    s: list[Scalar]
+    v: list[Scalar]
+    gap: Scalar
+    spread: Scalar
+
+
+def cut_hinges(m: MechanismParameters) -> list[Cut]:
+    """Those whose coordinates stand in s."""
+    return [cut for cut in m.cuts if cut.kind == HINGE and cut.reads is not None]
+
+
+def state_size(m: MechanismParameters) -> int:
+    return sum(NUMBERS[frame.kind] for frame in m.frames) + len(cut_hinges(m))
+
+
+def state_of(m: MechanismParameters, x: Scalars) -> list[Scalar]:
+    """s at a position."""
+    states = [joint_state(frame, [x[k] for k in m.reads[span_of(frame)]]) for frame in m.frames]
+    return _packed(m, states, [x[cut.reads] for cut in cut_hinges(m) if cut.reads is not None])
+
+
+def position_of(m: MechanismParameters, s: Scalars, size: int) -> list[Scalar]:
+    """x, of so many coordinates."""
+    states, turns = _unpacked(m, s)
+    x: list[Scalar] = [0.0] * size
+    for frame, state in zip(m.frames, states, strict=True):
+        for k, value in zip(m.reads[span_of(frame)], joint_coordinates(frame, _renewed(state)), strict=True):
+            x[k] = value
+    for cut, turn in zip(cut_hinges(m), turns, strict=True):
+        assert cut.reads is not None
+        x[cut.reads] = turn
+    return with_cut_coordinates(m, _posed(m, states), x)
+
+
+def state_rates(m: MechanismParameters, s: Scalars, v: Scalars, u: Scalars, on: Loads) -> StateRates:
+    """Under actuator forces u. Of v the nearest rates that the loops allow are taken."""
+    states, _ = _unpacked(m, s)
+    posed = _posed(m, states)
+    y = Complement(m, posed, m.independent).nearest(v)
+    found = forward_dynamics_at(m, posed, y, u, on)
+    complement = found.complement
+    rates = complement.rates(y)
+    return StateRates(_rates_of_s(m, posed, states, rates), complement.accelerations(found.values), complement.spread())
+
+
+def rates_of_motion(m: MechanismParameters, s: Scalars, v: Scalars, ydd: Scalars) -> StateRates:
+    """The same where the independent accelerations are known."""
+    states, _ = _unpacked(m, s)
+    posed = _posed(m, states)
+    complement = Complement(m, posed, m.independent)
+    rates = complement.rates(complement.nearest(v))
+    complement.at_rates(rates)
+    return StateRates(_rates_of_s(m, posed, states, rates), complement.accelerations(ydd), complement.spread())
+
+
+def closed_state(m: MechanismParameters, s: Scalars, v: Scalars, steps: int) -> ClosedState:
+    """After some steps of Newton's method: the nearest state, so that the choice of coordinates does not matter."""
+    states, turns = _unpacked(m, s)
+    states, posed, gaps = newton(m, [_renewed(state) for state in states], steps, shortest=True)
+    complement = Complement(m, posed, m.independent)
+    rates = complement.rates(complement.nearest(v))
+    found = _packed(m, states, _turns(m, posed, turns))
+    return ClosedState(found, rates, largest(gaps), complement.spread())
+
+
+def _posed(m: MechanismParameters, states: Sequence[JointState]) -> Posed:
+    """Quaternions need not have length one: between the steps of an integrator they do not."""
+    return Posed(m.frames, [placed(frame, _renewed(state)) for frame, state in zip(m.frames, states, strict=True)])
+
+
+def _packed(m: MechanismParameters, states: Sequence[JointState], turns: Scalars) -> list[Scalar]:
+    found: list[Scalar] = []
+    for frame, state in zip(m.frames, states, strict=True):
+        if state.orientation is None:
+            found.append(state.own)
+        else:
+            found += [*(state.travel if frame.kind == "F" else ()), *state.orientation]
+    return [*found, *turns]
+
+
+def _unpacked(m: MechanismParameters, s: Scalars) -> tuple[list[JointState], list[Scalar]]:
+    """States of the joints, and coordinates of the hinges that were cut."""
+    states, first = [], 0
+    for frame in m.frames:
+        own = list(s[first : first + NUMBERS[frame.kind]])
+        first += len(own)
+        states.append(_joint_state(frame, own))
+    return states, list(s[first:])
+
+
+def _joint_state(frame: JointFrame, own: Scalars) -> JointState:
+    if not frame.turns_and_slides:
+        return JointState(own[0], ZERO, None)
+    return JointState(0.0, Vector(*own[:3]) if frame.kind == "F" else ZERO, Quaternion(*own[-4:]))
+
+
+def _renewed(state: JointState) -> JointState:
+    return state if state.orientation is None else state._replace(orientation=normalised(state.orientation))
+
+
+def _rates_of_s(m: MechanismParameters, posed: Posed, states: Sequence[JointState], v: Scalars) -> list[Scalar]:
+    found: list[Scalar] = []
+    for frame, state in zip(m.frames, states, strict=True):
+        own = v[span_of(frame)]
+        if state.orientation is None:
+            found.append(own[0])
+        else:
+            turning = quaternion_rates(state.orientation, Vector(*own[-3:]))
+            found += [*(own[:3] if frame.kind == "F" else ()), *turning]
+    hinges = cut_hinges(m)
+    if hinges:
+        moving = twists(posed.frames, posed.places, v)
+        found += [relative_angular_velocity(posed, cut, moving).z for cut in hinges]
+    return found
+
+
+def _turns(m: MechanismParameters, posed: Posed, before: Scalars) -> list[Scalar]:
+    """Coordinates of the hinges that were cut, each within half a turn of the one before."""
+    hinges = cut_hinges(m)
+    if not hinges:
+        return []
+    places = [cut.reads for cut in hinges if cut.reads is not None]
+    x: list[Scalar] = [0.0] * (max(places) + 1)
+    for k, turn in zip(places, before, strict=True):
+        x[k] = turn
+    closed = with_cut_coordinates(m._replace(cuts=tuple(hinges)), posed, x)
+    return [closed[k] for k in places]

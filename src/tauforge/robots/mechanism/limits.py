@@ -1,0 +1,46 @@
+"""What has a limit in a mechanism, and friction, for simulations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.robots import defaults
+from tauforge.robots.parts import Dampers, LimitedQuantity
+
+if TYPE_CHECKING:
+    from tauforge.robots.mechanism.mechanism import Mechanism
+
+
+def limited_quantities(m: Mechanism, position: Array, velocity: Array) -> list[LimitedQuantity]:
+    """Those of the contract, and the speeds of dependent joints."""
+    found = defaults.limited_quantities(m, position, velocity)
+    independent = m.independent_places
+    others = [
+        k for k, c in enumerate(m.position_entries) if np.isfinite(c.max_speed) and k not in independent and not c.wraps
+    ]
+    if others:
+        rates = m._evaluator("coordinate_rates", {"x": position, "qd": velocity})[0]
+        for k in others:
+            c = m.position_entries[k]
+            phrase = f"{c.name} {'turns' if c.turns else 'slides'} at"
+            speed, most = np.abs(rates[..., k]), c.max_speed
+            found.append(
+                LimitedQuantity(
+                    f"speed of {c.name}", speed, -most, most, f"{c.unit}/s", lambda _, phrase=phrase: phrase
+                )
+            )
+    return found
+
+
+def dampers(m: Mechanism) -> Dampers | None:
+    """Friction of the independent coordinates, at the joint's side of its gear."""
+    if not m.coulomb_speed:
+        return None
+    drives = [m._made.parameters.drives[k] for k in m._made.parameters.independent]
+    ratio = np.abs([float(drive.gear_ratio) for drive in drives])
+    coulomb = [max(float(drive.coulomb_plus), float(drive.coulomb_minus)) for drive in drives]
+    viscous = [float(drive.viscous) for drive in drives]
+    return Dampers((ratio * coulomb)[None], (ratio**2 * viscous)[None], m.coulomb_speed)

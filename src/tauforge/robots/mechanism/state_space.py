@@ -1,0 +1,174 @@
+"""The state of a mechanism for the integrators, with loops that stay closed, and rates that may be called independent.
+
+y = s, v: the tree without angles and the rates of the whole tree (`formulations/mechanism/state.py`). Where the
+mechanism's own independent coordinates hardly move beside the others, other rates take their place in the equations.
+The choice depends on the position alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.errors import ConvergenceError, SingularityError
+from tauforge.formulations.mechanism.state import state_size
+from tauforge.robots.mechanism.mobility import preferred_rates
+from tauforge.robots.own_classes import method_is_as_written
+
+if TYPE_CHECKING:
+    from tauforge.robots.mechanism.mechanism import Mechanism
+
+SPREAD = 20.0  # rates of other coordinates beside those of the independent ones, at most
+CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
+OPEN = 1e-12  # the same: a gap that may be recorded
+ROUNDS = 6  # calls of the kernel, each of a few steps of Newton's method
+SAMPLED = 512  # rows whose choice of coordinates is made at once
+OWN = ""  # the mechanism's own independent coordinates
+
+
+class MechanismState:
+    """States are (m,) or (..., m)."""
+
+    def __init__(self, mechanism: Mechanism) -> None:
+        self.mechanism, p = mechanism, mechanism._made.parameters
+        self.cut, self.independent, self.n = state_size(p), list(p.independent), p.n
+
+    def pack(self, position: Array, velocity: Array) -> Array:
+        found = self._run("state_of_position", {"x": position, "qd": velocity})
+        return np.concatenate(found, axis=-1)
+
+    def position(self, y: Array) -> Array:
+        return self._run("position_of_state", {"s": y[..., : self.cut]})[0]
+
+    def velocity(self, y: Array) -> Array:
+        return y[..., self.cut :][..., self.independent]
+
+    def rates(self, y: Array, acceleration: Array) -> Array:
+        """By the mechanism's own coordinates."""
+        s, v = y[..., : self.cut], y[..., self.cut :]
+        return np.concatenate(self._run("rates_of_motion", {"s": s, "v": v, "qdd": acceleration}), axis=-1)
+
+    def rates_under(self, y: Array, force: Array, wrench: Array | None, fields: Mapping[str, Array]) -> Array:
+        """y' under actuator forces, by whatever coordinates are good there. SingularityError where none are."""
+        arguments = self._parts(y)
+        if force.shape[-1]:
+            arguments["tau"] = force
+        if wrench is not None:
+            arguments["external_wrench"] = wrench
+        found, spread = self._by_good_rates("state_rates", arguments, fields)
+        if y.ndim == 1 and np.isfinite(y).all() and not np.isfinite(found).all():
+            raise SingularityError(
+                f"{self.mechanism.name}: the mechanism gains a freedom here: its constraints are not independent",
+                pose=self.position(y).tolist(),
+                condition_number=float(spread),
+            )
+        return found
+
+    def renewed(self, y: Array) -> Array:
+        """With the loops closed, rates that fit them, and quaternions of length one.
+
+        A single state whose loops cannot be closed raises ConvergenceError; such rows of several are NaN.
+        """
+        size = max(1.0, self.mechanism._made.size)
+        if not self.mechanism._made.parameters.cuts and not self.mechanism._made.parameters.ties:
+            found, _ = self._by_good_rates("closed_state", self._parts(y), {})
+            return found[..., :-1]
+        gap = np.full(y.shape[:-1], np.inf)
+        for _ in range(ROUNDS):
+            found, _ = self._by_good_rates("closed_state", self._parts(y), {})
+            y, last, gap = found[..., :-1], gap, found[..., -1]
+            if (gap <= CLOSED * size).all() or not (gap < 0.5 * last).any():
+                break
+        lost = ~(gap <= OPEN * self.mechanism._made.size)
+        if y.ndim == 1:
+            if lost and np.isfinite(gap):
+                raise ConvergenceError(
+                    f"{self.mechanism.name}: the loops cannot be closed after this step",
+                    residual=float(gap),
+                    iterations=ROUNDS,
+                    remedy="Take a shorter step",
+                )
+            return y
+        y[lost] = np.nan
+        return y
+
+    def sets_at(self, position: Array) -> list[str]:
+        """Which rates are independent at positions (k, N): their numbers as text, OWN for the mechanism's own."""
+        if not self.mechanism._made.parameters.cuts and not self.mechanism._made.parameters.ties:
+            return [OWN] * len(position)
+        spread = self._run("spread", {"x": position})[0]
+        found = [OWN] * len(position)
+        for k in np.flatnonzero(~(spread <= SPREAD)):
+            found[k] = self._other(position[k])
+        return found
+
+    def names_of(self, by: str) -> tuple[str, ...]:
+        made = self.mechanism._made
+        return tuple(made.names[int(k)] for k in by.split()) if by else self.mechanism.structure.independent
+
+    def _other(self, position: Array) -> str:
+        """The best rates at one position, those of the mechanism's own that are good among them."""
+        made, p = self.mechanism._made, self.mechanism._made.parameters
+        if not np.isfinite(position).all():
+            return OWN
+        J = self._run("loop_matrix", {"x": position})[0] * np.array(p.scales)
+        null = np.linalg.svd(J)[2][p.n - made.structure.freedom :].T
+        return " ".join(map(str, preferred_rates(null, self.independent)))
+
+    def _parts(self, y: Array) -> dict[str, Array]:
+        return {"s": y[..., : self.cut], "v": y[..., self.cut :]}
+
+    def _by_good_rates(
+        self, function: str, arguments: Mapping[str, Array], fields: Mapping[str, Array]
+    ) -> tuple[Array, Array]:
+        """All results but the last side by side, and the last, the spread: each row by rates that are good there."""
+        *results, spread = self._run(function, arguments, fields)
+        found = _beside(results)
+        bad = ~(spread <= SPREAD)
+        if not bad.any():
+            return found, spread
+        if not bad.ndim:
+            by = self._other(self.position_of(arguments["s"]))
+            if by == OWN:
+                return found, spread
+            *results, spread = self._run(function, arguments, fields, by)
+            return _beside(results), spread
+        batch = np.shape(bad)
+        rows = np.argwhere(bad)
+        positions = self.position_of(arguments["s"])[bad]
+        sets = np.array([self._other(x) for x in positions])
+        for by in set(sets.tolist()) - {OWN}:
+            places = tuple(rows[sets == by].T)
+            own = {k: np.broadcast_to(a, (*batch, a.shape[-1]))[places] for k, a in arguments.items()}
+            varied = {k: self._rows_of(k, a, batch)[places] for k, a in fields.items()}
+            *results, better = self._run(function, own, varied, by)
+            found[places], spread[places] = _beside(results), better
+        return found, spread
+
+    def _rows_of(self, field: str, values: Array, batch: tuple[int, ...]) -> Array:
+        return np.broadcast_to(values, (*batch, *self.mechanism.varying_fields[field]))
+
+    def position_of(self, s: Array) -> Array:
+        return self._run("position_of_state", {"s": s})[0]
+
+    def _run(
+        self, function: str, arguments: Mapping[str, Array], fields: Mapping[str, Array] | None = None, by: str = OWN
+    ) -> tuple[Array, ...]:
+        options: dict[str, Any] = {"by": by} if by else {}
+        if fields:
+            kernel = self.mechanism.kernel(function, varying=tuple(fields), **options)
+            return tuple(kernel(*arguments.values(), *fields.values()))
+        return tuple(self.mechanism._evaluator(function, arguments, **options))
+
+
+def _beside(results: list[Array]) -> Array:
+    """Vectors and numbers of each row as one vector."""
+    return np.concatenate([x if x.ndim == results[0].ndim else x[..., None] for x in results], axis=-1)
+
+
+def own_dynamics(mechanism: Mechanism) -> bool:
+    """Whether the methods that give accelerations are ours."""
+    return all(method_is_as_written(type(mechanism), name) for name in ("accelerations", "forward_dynamics"))

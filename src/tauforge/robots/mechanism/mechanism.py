@@ -535,11 +535,6 @@ class Mechanism(MechanismDescription):
 
     # ------------------------------------------------------------------------------------------- pictures and words
 
-    @property
-    def pictured_position(self) -> Array:
-        """(N,) the home position."""
-        return self.home
-
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)
 

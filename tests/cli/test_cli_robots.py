@@ -28,7 +28,8 @@ def test_robots_lists_the_catalogue_with_its_sources():
     assert sorted(found) == tf.catalogue()
     for name, entry in found.items():
         robot = tf.load(name)
-        assert entry["kind"] == (f"arm, {robot.kinds}" if isinstance(robot, tf.SerialArm) else "platform")
+        other = "mechanism" if isinstance(robot, tf.Mechanism) else "platform"
+        assert entry["kind"] == (f"arm, {robot.kinds}" if isinstance(robot, tf.SerialArm) else other)
         assert entry["sources"] == list(dict.fromkeys(source.source for source in robot.sources))
     text = run("robots").stdout
     assert all(name in text for name in found)
@@ -42,11 +43,14 @@ def test_show(name):
     if isinstance(robot, tf.SerialArm):
         assert [joint["mass"] for joint in found["joints"]] == [joint.mass for joint in robot.joints]
         assert all(joint.name in text for joint in robot.joints)
+    elif isinstance(robot, tf.Mechanism):
+        assert [body["mass"] for body in found["bodies"]] == [body.mass for body in robot.bodies]
+        assert all(joint.name in text for joint in robot.joints)
     else:
         assert found["base_points"] == [list(point) for point in robot.base_points]
     assert all(exception.reason in text for exception in robot.known_exceptions)
     assert all(source.source in text for source in robot.sources)
-    assert ("[kg m^2]" in text) == (isinstance(robot, tf.SerialArm) or robot.has_masses)
+    assert ("[kg m^2]" in text) == (not isinstance(robot, tf.StewartPlatform) or robot.has_masses)
 
 
 def test_show_says_what_is_odd(tmp_path):

@@ -39,7 +39,8 @@ def test_pictured_positions_keep_the_limits():
         robot = tf.load(name)
         position = robot.pictured_position
         low, high = np.transpose([c.usual_range for c in robot.coordinates])
-        assert position.shape == (robot.n,)
+        assert position.shape == (robot.position_size,)
+        position = robot.coordinates_at(position)
         if robot.positions_are_poses:
             assert robot.stroke is None or robot.within_limits(position).hold
         else:

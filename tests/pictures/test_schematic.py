@@ -23,7 +23,7 @@ def words_of(figure: Any) -> dict[str, np.ndarray]:
     found = {}
     for text in figure.axes[0].texts:
         if text.get_text():
-            plain = text.get_text().replace("$_{\\mathrm{", "_{").replace("}}$", "}")
+            plain = text.get_text().replace("$_{\\mathrm{", "_{").replace("}}$", "}").replace("\\ ", " ")
             found[plain] = np.array(text.xy)
     return found
 
@@ -52,7 +52,7 @@ def test_every_axis_is_an_arrow_with_its_name(name: str) -> None:
     for arrow in arrows:  # what shares an arrow has one origin and one direction
         for letter, number in arrow.names:
             frames = drawing.frames if number else [frame for frame in drawing.frames if _at(frame, arrow)]
-            frame = frames[-1] if number == "tool" else frames[int(number or 0)]
+            frame = frames[-1] if number == drawing.frames[-1].name else frames[int(number or 0)]
             np.testing.assert_allclose(frame.transform[:3, 3], arrow.origin, atol=1e-5 * size)
             np.testing.assert_allclose(frame.transform[:3, "xyz".index(letter)], arrow.along, atol=1e-5)
 

@@ -10,7 +10,7 @@ from typing import get_args, get_overloads, get_type_hints
 import tauforge as tf
 from tauforge.robots import loading
 
-KINDS = (tf.SerialArm, tf.StewartPlatform)
+KINDS = (tf.SerialArm, tf.StewartPlatform, tf.Mechanism)
 
 PROGRAM = """
 from pathlib import Path

@@ -26,12 +26,28 @@ KINDS = {
 }
 WITH_MASSES = ["box", "dasgupta1998", "motion-rig", "pedrammehr2012"]
 PLATFORMS = sorted([*WITH_MASSES, "dietmaier", "mathworks-hexapod"])
+MECHANISMS = [  # robots/mechanism/test_library.py is about them
+    "3-rps",
+    "andrews",
+    "bricard",
+    "delta",
+    "delta-parallelograms",
+    "five-bar",
+    "flyball-governor",
+    "four-bar",
+    "gripper",
+    "hexapod-6rus",
+    "palletiser",
+    "planar-3rrr",
+    "slider-crank",
+]
 PUMA_EXCEPTIONS = ["link of joint1", "link of joint3"]
 HEXAPOD_EXCEPTIONS = ["lower part", "upper part", "platform"]  # as both papers print them
 EXCEPTIONS = {"puma560": PUMA_EXCEPTIONS, "puma560-armstrong": PUMA_EXCEPTIONS}
 EXCEPTIONS |= {"dasgupta1998": HEXAPOD_EXCEPTIONS, "pedrammehr2012": HEXAPOD_EXCEPTIONS}
 each = pytest.mark.parametrize("name", sorted(KINDS))
 each_robot = pytest.mark.parametrize("name", sorted([*KINDS, *PLATFORMS]))
+each_entry = pytest.mark.parametrize("name", sorted([*KINDS, *PLATFORMS, *MECHANISMS]))
 HEIGHTS = {"box": 0.0, "dasgupta1998": 1.0, "motion-rig": 1.0, "pedrammehr2012": 1.0, "mathworks-hexapod": 2.0}
 
 
@@ -44,13 +60,13 @@ def states(arm: SerialArm, count: int, seed: int) -> np.ndarray:
 
 
 def test_names() -> None:
-    assert catalogue() == sorted([*KINDS, *PLATFORMS])
+    assert catalogue() == sorted([*KINDS, *PLATFORMS, *MECHANISMS])
 
 
 def test_unknown_name_lists_the_known_ones() -> None:
     with pytest.raises(ModelError, match=r"no robot named 'Puma56' .* Did you mean puma560\?") as caught:
         load("Puma56")
-    assert all(name in str(caught.value) for name in [*KINDS, *PLATFORMS])
+    assert all(name in str(caught.value) for name in [*KINDS, *PLATFORMS, *MECHANISMS])
     with pytest.raises(ModelError, match=r"Did you mean motion-rig\?"):
         load("motion_rig")
     for name in ("", "../robots", "zzzzzz"):
@@ -82,7 +98,7 @@ def test_every_number_has_a_source(name: str) -> None:
     assert all(len(source["source"]) >= 9 for source in values["source"])
 
 
-@each_robot
+@each_entry
 def test_declared_exceptions_are_exactly_the_unphysical_bodies(name: str) -> None:
     arm = load(name)
     declared = EXCEPTIONS.get(name, [])
@@ -96,7 +112,7 @@ def test_declared_exceptions_are_exactly_the_unphysical_bodies(name: str) -> Non
     assert all(any(f"{name}: {body}: " in message for message in messages) for body in declared)
 
 
-@each_robot
+@each_entry
 def test_saved_entry_loads_equal(name: str, tmp_path: Path) -> None:
     arm = load(name)
     arm.save(tmp_path / "again.toml")

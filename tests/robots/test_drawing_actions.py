@@ -8,8 +8,9 @@ import pytest
 import tauforge as tf
 from support.tolerances import FORMULATIONS
 
-ARMS = [name for name in tf.catalogue() if not tf.load(name).positions_are_poses]
-PLATFORMS = [name for name in tf.catalogue() if tf.load(name).positions_are_poses]
+ARMS = [name for name in tf.catalogue() if isinstance(tf.load(name), tf.SerialArm)]
+PLATFORMS = [name for name in tf.catalogue() if isinstance(tf.load(name), tf.StewartPlatform)]
+MECHANISMS = [name for name in tf.catalogue() if isinstance(tf.load(name), tf.Mechanism)]
 
 
 @pytest.mark.parametrize("name", ARMS)
@@ -41,3 +42,18 @@ def test_legs_push_their_joints_apart(name):
         speed = twist[:, :3] + np.cross(twist[:, 3:], action.place - pose[:, :3])
         assert not action.turns
         assert np.abs((speed * action.axis).sum(axis=1) - rates[:, k]).max() < FORMULATIONS * (1 + np.abs(rates).max())
+
+
+@pytest.mark.parametrize("name", MECHANISMS)
+def test_actuators_of_mechanisms_act_where_they_do_work(name):
+    """Unit forces at the drawn places and axes do the work that the actuators' coordinates give."""
+    m = tf.load(name)
+    x, qd, _ = m.random_states(5)
+    rates = m.actuator_motion(x, qd)[1]
+    for k, (action, joint) in enumerate(zip(m.drawing(x).actions, [j for j in m.joints if j.actuated], strict=True)):
+        inner, outer = (
+            np.zeros((5, 6)) if body == "ground" else np.einsum("kij,kj->ki", m.jacobian(x, body, joint.at), qd)
+            for body in (joint.parent, joint.child)
+        )
+        apart = (outer - inner)[:, 3:] if action.turns else (outer - inner)[:, :3]
+        assert np.abs((apart * action.axis).sum(axis=1) - rates[:, k]).max() < FORMULATIONS * (1 + np.abs(rates).max())

@@ -11,7 +11,7 @@ import tauforge as tf
 from support.cart_pendulum import CartPendulum
 from tauforge.robots.drawing import inertia_ellipsoid
 
-NAMES = tf.catalogue()
+NAMES = [name for name in tf.catalogue() if not isinstance(tf.load(name), tf.Mechanism)]  # mechanism/test_library.py
 WITH_MASSES = [name for name in NAMES if name not in ("dietmaier", "mathworks-hexapod")]
 URDF_LIKE = tf.SerialArm(
     joints=[

@@ -44,7 +44,8 @@ def robots(as_json: Json = False) -> None:
     for name in complete_robot(""):
         text = (CATALOGUE / f"{name}.toml").read_text(encoding="utf-8")
         values = tomllib.loads(text)
-        kinds = "".join(joint["kind"] for joint in values.get("joint", []))
+        letters = [joint["kind"] for joint in values.get("joint", [])]
+        kinds = "".join(letters) if all(len(letter) == 1 for letter in letters) else ""  # those of an arm
         sources = list(dict.fromkeys(source["source"] for source in values["source"]))
         kind = values["format"].split("-")[1] + (f", {kinds}" if kinds else "")
         found.append({"name": name, "kind": kind, "description": what_it_is(text), "sources": sources})

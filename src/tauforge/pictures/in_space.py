@@ -17,8 +17,10 @@ from tauforge.robots.drawing import Action, Drawing
 STROKES = {
     "link": ("#2f5d8a", 6.0),
     "leg": ("#2f5d8a", 4.0),
+    "rod": ("#5f88b4", 3.5),
     "base": ("#6b7280", 3.0),
     "platform": ("#b45309", 3.0),
+    "spring": ("#8a6d1f", 1.6),
 }
 OUTLINES = ("base", "platform")  # whose segments go round an area
 JOINT, CENTRE, FORCE = "#1f2937", "#0f766e", "#c2261b"
@@ -28,6 +30,7 @@ MARGIN = 0.08  # of the extent
 FRAME = 0.1  # of the extent
 SOLID = 0.4  # opacity of what the robot looks like: joints and links are seen through it
 MOST_FACES = 1_500  # of one solid: matplotlib sorts and draws each by itself
+FLAT, STEEP = 0.1, 60.0  # height of what is flat, of the extent; degrees
 ZOOM = 0.88  # leaves room for the labels of the axes
 
 
@@ -44,6 +47,12 @@ def space_axes(figure: Any) -> Any:
     axes: Any = figure.add_subplot(projection="3d", computed_zorder=False)
     axes.view_init(elev=22.0, azim=-55.0)
     return axes
+
+
+def look_down_on_flat(axes: Any, low: Array, high: Array) -> None:
+    """What lies in a horizontal plane is seen steeply from above: from the side it would be a line."""
+    if (high - low)[2] < FLAT * (high - low).max():
+        axes.view_init(elev=STEEP, azim=axes.azim)
 
 
 def draw_body(axes: Any, drawing: Drawing, k: int, strength: float) -> None:

@@ -35,6 +35,16 @@ class LabelPlaces:
 
     def place(self, words: str, at: Array, away: Array) -> Array:
         """Shift of the words' middle from the place `at`, (2,) points. away: where they should stand if they can."""
+        best, half, _ = self._best(words, at, away)
+        self.taken.append((self.scale * at + best, half))
+        return best
+
+    def has_room(self, words: str, at: Array, away: Array) -> bool:
+        """Whether they can stand there without covering other words."""
+        return self._best(words, at, away)[2] < OVERLAP
+
+    def _best(self, words: str, at: Array, away: Array) -> tuple[Array, Array, float]:
+        """Shift, half the size, and what it costs."""
         half = np.array([_width(words), HEIGHT]) / 2
         begin = math.atan2(away[1], away[0])
         ways = [(turn, gap) for gap in GAPS for turn in TURNS]
@@ -43,9 +53,8 @@ class LabelPlaces:
             self._cost(self.scale * at + shift, half) + TURNED * abs(turn) + FARTHER * gap
             for shift, (turn, gap) in zip(choices, ways, strict=True)
         ]
-        best = choices[int(np.argmin(costs))]
-        self.taken.append((self.scale * at + best, half))
-        return best
+        k = int(np.argmin(costs))
+        return choices[k], half, costs[k]
 
     def _cost(self, middle: Array, half: Array) -> float:
         others = sum(bool((np.abs(middle - other) < half + size).all()) for other, size in self.taken)

@@ -20,6 +20,7 @@ from tauforge.pictures.in_space import (
     draw_frame,
     draw_solids,
     finish,
+    look_down_on_flat,
     new_figure,
     space_axes,
 )
@@ -47,7 +48,7 @@ def plot(
     A schematic is a flat line drawing with the names of the frames, for documents: save it as .svg. An arm has the x
     and z axes of its frames, numbered from 0 at the base; a platform has all axes and the numbers of its legs.
 
-    position: (n,) joint coordinates or a pose; (k, n) for several, from faint to strong; default
+    position: (n,) joint coordinates or a pose, (N,) of a mechanism; (k, n) for several, from faint to strong; default
               `robot.pictured_position`
     forces:   (m,) or (k, m) N m or N: an arrow for each actuator, along its axis or about it. The longest is that of
               the largest force, and of the largest torque
@@ -57,34 +58,38 @@ def plot(
     """
     check_robot("robot", robot)
     positions = np.atleast_2d(_numbers("position", robot.pictured_position if position is None else position))
-    if positions.ndim != 2 or positions.shape[1] != robot.n or not len(positions):
-        raise ShapeError("position", expected=f"({robot.n},) or (k, {robot.n})", got=str(positions.shape))
+    size = robot.position_size
+    if positions.ndim != 2 or positions.shape[1] != size or not len(positions):
+        raise ShapeError("position", expected=f"({size},) or (k, {size})", got=str(positions.shape))
     if schematic:
         return _schematic(robot, positions, forces, frames, axes)
     drawing = robot.drawing(positions)
     chosen = _frames(drawing, frames or False)
     pushes = None if forces is None else _forces(robot, drawing, forces, len(positions))
-    axes = _new_axes(robot.name) if axes is None else axes
+    own = axes is None
+    axes = _new_axes(robot.name) if own else axes
     if not hasattr(axes, "set_zlabel"):
         raise ShapeError("axes", expected="matplotlib axes with projection='3d'", got=type(axes).__name__)
     bodies = bodies_of(robot.name, drawing.solids, MOST_FACES) if shapes else []
     low, high = extent_with(bodies, drawing)
-    size = float((high - low).max()) or 1.0
+    extent = float((high - low).max()) or 1.0
+    if own:
+        look_down_on_flat(axes, low, high)
     for k, strength in enumerate(np.linspace(FAINTEST if len(positions) > 1 else 1.0, 1.0, len(positions))):
         draw_solids(axes, bodies, drawing, k, float(strength))
         draw_body(axes, drawing, k, float(strength))
         for name in chosen:
-            draw_frame(axes, next(f.transform for f in drawing.frames if f.name == name)[k], FRAME * size, strength)
+            draw_frame(axes, next(f.transform for f in drawing.frames if f.name == name)[k], FRAME * extent, strength)
         if pushes is not None:
             largest, colours = np.abs(pushes).max(axis=0), [FORCE] * len(drawing.actions)
-            draw_forces(axes, drawing.actions, pushes[k], k, size, largest, colours)
-    finish(axes, low, high, size)
+            draw_forces(axes, drawing.actions, pushes[k], k, extent, largest, colours)
+    finish(axes, low, high, extent)
     return axes.figure
 
 
 def _schematic(robot: Robot, positions: Array, forces: object, frames: bool | Sequence[str] | None, axes: Any) -> Any:
     if len(positions) != 1:
-        raise ShapeError("position", expected=f"({robot.n},) for a schematic", got=str(positions.shape))
+        raise ShapeError("position", expected=f"({robot.position_size},) for a schematic", got=str(positions.shape))
     if forces is not None:
         raise ShapeError("forces", expected="None for a schematic", got=repr(forces))
     if axes is not None and (hasattr(axes, "set_zlabel") or not hasattr(axes, "set_aspect")):

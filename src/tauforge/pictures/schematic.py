@@ -47,6 +47,7 @@ def schematic(drawing: Drawing, chosen: Sequence[str], title: str, axes: Any = N
 
     A robot with two frames has all axes of both. A longer chain has the x and z axes, from which the parameters of
     Denavit and Hartenberg are measured; its frames are numbered from 0 at the base. Axes that coincide are one arrow.
+    Where joints lie too close for all of their names, some have none.
 
     chosen: names of the frames to draw
     """
@@ -62,13 +63,14 @@ def schematic(drawing: Drawing, chosen: Sequence[str], title: str, axes: Any = N
     labels = LabelPlaces(points_per_metre, lines)
     for arrow in arrows:
         _draw_arrow(axes, arrow, ARROW * size, labels)
-    for joint in joints:
-        if not any(np.linalg.norm(arrow.origin - joint.place) <= SAME * size for arrow in arrows):
-            away = VIEW(joint.place - (low + high) / 2)
-            _write(axes, _short(joint.name), VIEW(joint.place), away, labels, JOINT)
     if len(drawing.frames) <= 2:
         for frame in (frame for frame in drawing.frames if frame.name in chosen):
             _write(axes, frame.name, VIEW(frame.transform[:3, 3]), np.array([-1.0, -1.0]), labels, JOINT)
+    for joint in joints:
+        if not any(np.linalg.norm(arrow.origin - joint.place) <= SAME * size for arrow in arrows):
+            away, words, at = VIEW(joint.place - (low + high) / 2), _short(joint.name), VIEW(joint.place)
+            if labels.has_room(words, at, away):
+                _write(axes, words, at, away, labels, JOINT)
     return axes.figure
 
 
@@ -135,8 +137,9 @@ def _draw_arrow(axes: Any, arrow: Axis, length: float, labels: LabelPlaces) -> N
 def _write(axes: Any, words: str, at: Array, away: Array, labels: LabelPlaces, colour: str) -> None:
     """Beside a place, in a direction if nothing is there."""
     shift = labels.place(words, at, away)
+    escaped = re.sub(r"_\{[^{}]*\}", lambda low: low[0].replace(" ", r"\ "), words.replace("$", r"\$"))
     axes.annotate(
-        scripted(words.replace("$", r"\$"), r"$_{{\mathrm{{{}}}}}$", r"$^{{\mathrm{{{}}}}}$"),
+        scripted(escaped, r"$_{{\mathrm{{{}}}}}$", r"$^{{\mathrm{{{}}}}}$"),
         at,
         xytext=tuple(shift),
         textcoords="offset points",

@@ -16,6 +16,7 @@ from tauforge.robots.robot import Robot
 from tauforge.robots.validation import shown
 
 if TYPE_CHECKING:
+    from tauforge.robots.mechanism.mechanism import Mechanism
     from tauforge.robots.serial.serial_arm import SerialArm
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
@@ -23,6 +24,21 @@ CATALOGUE = Path(__file__).with_name("catalogue")
 # Names of the catalogue by what they are, so that type checkers know what `load` gives.
 ArmName = Literal["panda", "planar-2r", "puma560", "puma560-armstrong", "scara", "stanford"]
 PlatformName = Literal["box", "dasgupta1998", "dietmaier", "mathworks-hexapod", "motion-rig", "pedrammehr2012"]
+MechanismName = Literal[
+    "3-rps",
+    "andrews",
+    "bricard",
+    "delta",
+    "delta-parallelograms",
+    "five-bar",
+    "flyball-governor",
+    "four-bar",
+    "gripper",
+    "hexapod-6rus",
+    "palletiser",
+    "planar-3rrr",
+    "slider-crank",
+]
 ARM_FORMAT = "tauforge-arm-1"  # that of files which name none
 TEXT = "<text>"  # what messages call a text that comes from no file
 
@@ -36,6 +52,8 @@ def catalogue() -> list[str]:
 def load(name_or_path: ArmName) -> SerialArm: ...
 @overload
 def load(name_or_path: PlatformName) -> StewartPlatform: ...
+@overload
+def load(name_or_path: MechanismName) -> Mechanism: ...
 @overload
 def load(
     name_or_path: str | os.PathLike[str], *, tip: str | None = None, lock: Mapping[str, float] | None = None
@@ -95,10 +113,10 @@ def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None
         line = text.count("\n", 0, error.start) + 1
         raise ModelError("the text contains an unpaired surrogate", file=TEXT, line=line) from None
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        from tauforge.robots.readers.urdf import arm_of
+        from tauforge.robots.readers.urdf import robot_of as urdf_robot_of
         from tauforge.robots.readers.xml_lines import parse_xml
 
-        return arm_of(parse_xml(data.lstrip(), TEXT), tip=tip, lock=lock)  # nothing may stand before <?xml
+        return urdf_robot_of(parse_xml(data.lstrip(), TEXT), tip=tip, lock=lock)  # nothing may stand before <?xml
     if text.strip() and not _is_text(text) and "=" not in text:
         raise ModelError(
             f"expected the text of a model file, got {shown(text)}",
@@ -131,6 +149,7 @@ def _refuse_urdf_options(what: str, tip: str | None, lock: Mapping[str, float] |
 FORMATS: dict[str, Format | str] = {
     ARM_FORMAT: "tauforge.robots.readers.arm_toml",
     "tauforge-platform-1": "tauforge.robots.readers.platform_toml",
+    "tauforge-mechanism-1": "tauforge.robots.readers.mechanism_toml",
 }
 
 

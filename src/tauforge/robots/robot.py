@@ -81,7 +81,8 @@ class Robot(ABC):
     6. **Positions**: `position_error(target, position)`, the short way round, the target being coordinates, as motions
        give them. `coordinate_rates` gives the time derivatives of the coordinates from velocities and accelerations,
        `from_coordinate_rates` undoes it. `rate_derivatives` are the derivatives of the first of them.
-       `positions_are_poses` says that coordinates are poses and velocities twists. `random_states` are states to try things on, `random_arguments` those of any function.
+       `positions_are_poses` says that coordinates are poses and velocities twists. `random_states` are states to try
+       things on, `random_arguments` those of any function.
     7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their `sensors` measure;
        `poses_from_sensors`, where that puts the `moved_body`, with a guess if `pose_takes_guess`; `holding_forces` keep
        the robot at rest. `position_towards(pose, near)` brings the moved body to a pose, as a hand drags it.

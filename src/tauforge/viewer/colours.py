@@ -15,7 +15,7 @@ LOW, NEAR, OVER, UNLIMITED = "#0a8a5f", "#d98200", "#d3222a", "#0072b2"
 LINES = ("#0072b2", "#d55e00", "#009e73", "#c0609a", "#c98500", "#3a9ad9", "#6f6f6f")
 NEAR_SHARE = 0.8  # of a limit, above which a colour warns
 
-PARTS = {"link": LINK, "leg": ROD, "base": BASE, "platform": BODY}
+PARTS = {"link": LINK, "rod": LINK, "spring": ROD, "leg": ROD, "base": BASE, "platform": BODY}
 
 
 def rgb(colour: str) -> tuple[int, int, int]:

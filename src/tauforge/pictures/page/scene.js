@@ -186,6 +186,10 @@ class Scene {
         const along = unit(add(end, start, -1));
         shapes.bar(add(start, along, this.tube), end, 0.55 * thick, this.colour.rod);
         shapes.bar(start, add(start, along, this.tube), 1.05 * thick, this.colour.tube);
+      } else if (segment.part === "spring") {
+        shapes.bar(start, end, 0.3 * thick, this.colour.rod);
+      } else if (segment.part === "rod") {
+        shapes.bar(start, end, 0.6 * thick, this.colour.link);
       } else if (this.inOutline.has(k)) {
         shapes.bar(start, end, 0.5 * thick, segment.part === "base" ? this.colour.base : this.colour.body);
       } else {

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tauforge.algebra.rotations import angles_of
 from tauforge.algebra.vectors import IDENTITY, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.formulations.mechanism.cuts import Posed
@@ -92,7 +93,7 @@ class _Step(NamedTuple):
     coordinates: tuple[int, ...]
 
 
-def _steps(joint: MechanismJoint, outward: bool, child: Vector) -> list[_Step]:
+def _steps(joint: MechanismJoint, outward: bool, outer: Transform) -> list[_Step]:
     """The joint's frames from the inner body to the outer. A joint that is passed from its child to its parent has its
     axes turned round: so its coordinates stay the child's beside the parent.
     """
@@ -118,7 +119,7 @@ def _steps(joint: MechanismJoint, outward: bool, child: Vector) -> list[_Step]:
         case Spherical():
             return [_Step("B", Transform(IDENTITY, Vector(*joint.at)), (0, 1, 2))]
         case Free():
-            return [_Step("F", Transform(IDENTITY, child), (0, 1, 2, 3, 4, 5))]
+            return [_Step("F", outer, (0, 1, 2, 3, 4, 5))]
         case _:
             return []
     return steps if outward else steps[::-1]
@@ -127,7 +128,7 @@ def _steps(joint: MechanismJoint, outward: bool, child: Vector) -> list[_Step]:
 def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: SpanningTree) -> Assembly:
     """The tree's joint frames in the axes that cost least."""
     size = largest_coordinate(bodies, joints)
-    origins = {body.name: Vector(*(body.origin or ())) for body in bodies} | {GROUND_NAME: ZERO}
+    own_frames = {body.name: body.home_frame for body in bodies} | {GROUND_NAME: NO_DISPLACEMENT}
     first = np.cumsum([0, *(len(joint.letters) for joint in joints)]).tolist()
     of_body = {GROUND_NAME: GROUND}
     frames: list[JointFrame] = []
@@ -140,16 +141,14 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
         outer = branch.copy_of or branch.outer
         outward = joint.child == outer
         start = len(home) if branch.joint is None else first[branch.joint]
-        if branch.joint is None:
-            home += [*origins[outer], 0.0, 0.0, 0.0]
-        elif isinstance(joint, Free):
-            home[start : start + 3] = [*(origins[outer] - origins[branch.inner])]
+        if isinstance(joint, Free):
+            home[start : start + 6] = _pose(own_frames[branch.inner].inverse().then(own_frames[outer]))
         parent, own = of_body[branch.inner], dict[int, int]()
-        for step in _steps(joint, outward, origins[outer]):
+        for step in _steps(joint, outward, own_frames[outer]):
             inner = NO_DISPLACEMENT if parent == GROUND else worlds[parent]
             world = step.world
             if step.kind == "F":  # coordinates of the pose in the inner body's frame
-                world = Transform(IDENTITY, origins[branch.inner])
+                world = own_frames[branch.inner]
             offset = 0.0 if step.kind in "BF" else -home[start + step.coordinates[0]]
             frames.append(
                 JointFrame(
@@ -177,6 +176,10 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
     placed = slid(placed, _seen(placed, home, reads, cut_at), size)
     at_home = world_frames(Posed(placed, placements(placed, [home[k] for k in reads])))
     return Assembly(tuple(placed), tuple(reads), np.array(home, float), of_body, tuple(at_home), tuple(rates), size)
+
+
+def _pose(T: Transform) -> list[float]:
+    return [*T.translation, *angles_of(T.rotation)]
 
 
 def _bodies_of(joint: MechanismJoint) -> tuple[str, str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Self
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
-from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
+from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError
 from tauforge.formulations.bodies import BodyParameters, heavier
@@ -21,6 +22,10 @@ from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.validation import Floats
+from tauforge.robots.visuals import Visual, check_visuals
+
+if TYPE_CHECKING:
+    from tauforge.robots.mechanism.mechanism import Mechanism
 
 SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
 
@@ -30,17 +35,18 @@ SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any 
 class MechanismDescription(Robot):
     """Bodies and joints as the machine is built."""
 
-    bodies: tuple[Body, ...]
-    joints: tuple[MechanismJoint, ...]
-    springs: tuple[Spring, ...] = ()
+    bodies: Sequence[Body]
+    joints: Sequence[MechanismJoint]
+    springs: Sequence[Spring] = ()
     gravity: Floats = (0.0, 0.0, -9.81)
-    independent: str | tuple[str, ...] | None = None
+    independent: str | Sequence[str] | None = None
     tool: str | None = None
-    cut: tuple[str, ...] | None = None
+    cut: Sequence[str] | None = None
     coulomb_speed: float = 0.0
     name: str = "mechanism"
     known_exceptions: tuple[KnownException, ...] = ()
     sources: tuple[Source, ...] = dataclasses.field(default=(), compare=False)
+    visuals: tuple[Visual, ...] = dataclasses.field(default=(), compare=False)
 
     def __post_init__(self) -> None:
         def put(field: str, value: Any) -> None:
@@ -65,6 +71,7 @@ class MechanismDescription(Robot):
             value = getattr(self, field)
             if value is not None and not (field == "independent" and isinstance(value, str)):
                 put(field, _tuple_of(value, str, field))
+        put("visuals", check_visuals(self.visuals, len(self.bodies)))
         unknown = sorted(set(self.cut or ()) - {joint.name for joint in self.joints})
         if unknown:
             raise ModelError(f"there is no joint {unknown[0]!r}", field="cut")
@@ -115,6 +122,15 @@ class MechanismDescription(Robot):
             )
         return dataclasses.replace(self, bodies=tuple(bodies), **changes)
 
+    def save(self, path: str | Path) -> None:
+        """Write the mechanism as .toml, which `tauforge.load` reads back equal, or as .urdf or .xml (MJCF).
+
+        Visuals are not written. A TauforgeWarning says what URDF and MJCF cannot hold.
+        """
+        from tauforge.robots.readers.saving import save  # a reader imports this module
+
+        save(cast("Mechanism", self), Path(path))
+
     def without_friction(self) -> Self:
         joints = tuple(dataclasses.replace(joint, viscous=0.0, coulomb=(0.0, 0.0)) for joint in self.joints)
         springs = tuple(dataclasses.replace(spring, damping=0.0) for spring in self.springs)
@@ -133,9 +149,8 @@ class MechanismDescription(Robot):
         bodies = []
         for body in self.bodies:
             if body.name == self.tool_body:
-                assert body.origin is not None
                 own = BodyParameters(body.mass, Vector(*body.com), Matrix.of(body.inertia))
-                both = heavier(own, held, Transform(NO_DISPLACEMENT.rotation, Vector(*body.origin)))
+                both = heavier(own, held, body.home_frame)
                 body = dataclasses.replace(
                     body,
                     mass=both.mass,

@@ -1,29 +1,39 @@
-"""A mechanism as a picture shows it: bodies as lines between their joints and centres of mass."""
+"""A mechanism as a picture shows it: bodies as lines and outlines between their joints, springs, actuators."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.robots.drawing import Action, Drawing, Frame, Point, Segment, inertia_ellipsoid
-from tauforge.robots.mechanism.parts import GROUND_NAME, MechanismJoint
+from tauforge.robots.drawing import Action, Drawing, Frame, Point, Reaction, Segment, Solid, inertia_ellipsoid
+from tauforge.robots.mechanism.outlines import is_loop, outline
+from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint
+from tauforge.robots.validation import from_transform
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
 
 
+SLEEVE = 0.6  # of the length of a sliding leg at home: its first part
+
+
 def drawn(mechanism: Mechanism, position: ArrayLike) -> Drawing:
-    """Bodies are drawn from joint to joint; one with a single joint to its centre of mass."""
+    """Bodies are drawn from joint to joint, or as an outline round them.
+
+    A body with one joint is drawn through its mass centre to its origin. Where a joint slides, the inner body ends
+    where the outer one is now: both are one leg of two parts. The parts: "leg"; "platform" for a tool body with an
+    outline; "rod" for a bar that no actuator turns; "spring"; "base" for the ground; "link" for the others.
+    """
     frames = mechanism.body_frames(position)
     batch = frames.shape[:-3]
     moved = {GROUND_NAME: np.broadcast_to(np.eye(4), (*batch, 4, 4))}
     for k, body in enumerate(mechanism.bodies):
-        back = np.eye(4)
-        back[:3, 3] = -np.array(body.origin)
+        back = np.array(from_transform(body.home_frame.inverse()))
         moved[body.name] = frames[..., k, :, :] @ back  # points of the home position to where they are now
 
     def seen(body: str, point: ArrayLike) -> Array:
@@ -33,20 +43,19 @@ def drawn(mechanism: Mechanism, position: ArrayLike) -> Drawing:
     def turned(body: str, axis: ArrayLike) -> Array:
         return np.asarray(moved[body][..., :3, :3] @ np.asarray(axis, float))
 
-    points = [Point(joint.name, seen(joint.child, joint.at)) for joint in mechanism.joints]
+    places = [joint for joint in mechanism.joints if not isinstance(joint, Free)]  # a free joint is nowhere
+    points = [Point(joint.name, seen(joint.child, joint.at)) for joint in places]
     points += [Point(body.name, seen(body.name, body.com), "centre of mass") for body in mechanism.bodies if body.mass]
-    segments = []
+    segments: list[Segment] = []
     for body in mechanism.bodies:
-        places = [joint.at for joint in mechanism.joints if body.name in (joint.parent, joint.child)]
-        ends = [*places, body.com] if len(places) < 2 else places
-        pairs = list(pairwise(ends)) + ([(ends[-1], ends[0])] if len(ends) > 2 else [])
-        for a, b in pairs:
-            if not np.allclose(a, b):
-                segments.append(Segment(body.name, seen(body.name, a), seen(body.name, b)))
-    ground = [joint.at for joint in mechanism.joints if GROUND_NAME in (joint.parent, joint.child)]
-    for a, b in pairwise(ground):
-        if not np.allclose(a, b):
-            segments.append(Segment(GROUND_NAME, seen(GROUND_NAME, a), seen(GROUND_NAME, b), "base"))
+        segments += _segments(mechanism, body, seen)
+    ground = [joint.at for joint in places if GROUND_NAME in (joint.parent, joint.child)]
+    ends = [seen(GROUND_NAME, ground[k]) for k in outline(ground)]
+    segments += [Segment(GROUND_NAME, a, b, "base") for a, b in pairwise(ends)]
+    segments += [
+        Segment(f"spring {k}", seen(spring.body_a, spring.point_a), seen(spring.body_b, spring.point_b), "spring")
+        for k, spring in enumerate(mechanism.springs, 1)
+    ]
     actions = []
     for joint in mechanism.joints:
         if joint.actuated:
@@ -55,13 +64,83 @@ def drawn(mechanism: Mechanism, position: ArrayLike) -> Drawing:
     ellipsoids = [
         inertia_ellipsoid(body.name, moved[body.name], body.mass, body.com, body.inertia) for body in mechanism.bodies
     ]
-    bodies = tuple(Frame(body.name, frames[..., k, :, :]) for k, body in enumerate(mechanism.bodies))
+    named = {body.name: Frame(body.name, frames[..., k, :, :]) for k, body in enumerate(mechanism.bodies)}
+    tool = named.pop(mechanism.tool_body)
+    ends_of_branches = [frame for name, frame in named.items() if len(_joints_of(name, mechanism.joints)) == 1]
     return Drawing(
         tuple(points),
         tuple(segments),
-        (Frame("base", moved[GROUND_NAME]), *bodies),
+        (Frame("base", moved[GROUND_NAME]), *ends_of_branches, tool),
         tuple(actions),
         tuple(found for found in ellipsoids if found is not None),
+        tuple(
+            Solid(
+                visual.name,
+                (frames[..., visual.link - 1, :, :] if visual.link else moved[GROUND_NAME])
+                @ np.array(visual.placement),
+                visual.shape,
+                visual.rgba,
+            )
+            for visual in mechanism.visuals
+        ),
+    )
+
+
+def _joints_of(body: str, joints: Sequence[MechanismJoint]) -> list[MechanismJoint]:
+    return [joint for joint in joints if body in (joint.parent, joint.child)]
+
+
+def _segments(mechanism: Mechanism, body: Body, seen: Callable[[str, ArrayLike], Array]) -> list[Segment]:
+    """seen: where a point of a body is now that was at this place in the home position"""
+    corners = _corners(body, mechanism.joints) + [
+        (body.name, point)
+        for spring in mechanism.springs
+        for name, point in ((spring.body_a, spring.point_a), (spring.body_b, spring.point_b))
+        if name == body.name
+    ]
+    order = outline([point for _, point in corners])
+    if len(order) == 2 and any(name != body.name for name, _ in corners):
+        first, last = (corners[k] for k in sorted(order, key=lambda k: corners[k][0] != body.name))
+        length = float(np.linalg.norm(np.subtract(last[1], first[1])))
+        return [Segment(body.name, seen(*first), seen(*last), "leg", SLEEVE * length)]
+    part = _part(body.name, mechanism, is_loop(order))
+    return [Segment(body.name, a, b, part) for a, b in pairwise([seen(*corners[k]) for k in order])]
+
+
+def _part(body: str, mechanism: Mechanism, is_outline: bool) -> str:
+    if is_outline:
+        return "platform" if body == mechanism.tool_body else "link"
+    own = _joints_of(body, mechanism.joints)
+    moved = any((joint.actuated or joint.mimic) and joint.child == body for joint in own)
+    return "rod" if len(own) == 2 and not moved else "link"
+
+
+def _corners(body: Body, joints: Sequence[MechanismJoint]) -> list[tuple[str, Any]]:
+    """(body, point) of each: points of the home position that move with these bodies."""
+    found: list[tuple[str, Any]] = []
+    own = [joint for joint in _joints_of(body.name, joints) if not isinstance(joint, Free)]
+    for joint in own:
+        slides = "P" in joint.letters and joint.parent == body.name
+        found.append((joint.child if slides else body.name, joint.at))
+    in_leg = any("P" in joint.letters and joint.child == body.name and joint.parent != GROUND_NAME for joint in own)
+    if len({point for _, point in found}) < 2 and not in_leg:
+        found += [(body.name, body.com), (body.name, body.origin)]
+    return found
+
+
+def reactions(
+    mechanism: Mechanism, position: Array, velocity: Array, acceleration: Array, **loads: Any
+) -> tuple[Reaction, ...]:
+    """What the joints exert on their children; none of a joint where redundant constraints leave a part of it open."""
+    if len(mechanism.actuators) < mechanism.n:
+        return ()
+    wrenches = np.asarray(mechanism.joint_wrenches(position, velocity, acceleration, **loads))
+    places = {point.name: point.place for point in drawn(mechanism, position).points if point.part == "joint"}
+    unique = set(places) - set(mechanism.open_reactions)
+    return tuple(
+        Reaction(joint.name, places[joint.name], wrenches[..., k, :3], wrenches[..., k, 3:])
+        for k, joint in enumerate(mechanism.joints)
+        if joint.name in unique
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,22 +15,25 @@ from tauforge.errors import ConvergenceError, ModelError, ShapeError, Unsupporte
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.drawing import Drawing
+from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.mechanism import coordinates, limits, state_functions, trials
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism.description import MechanismDescription
-from tauforge.robots.mechanism.drawing import drawn
+from tauforge.robots.mechanism.drawing import drawn, reactions
 from tauforge.robots.mechanism.model import model_of, varying_fields
 from tauforge.robots.mechanism.reductions import gaps_at, natural_scales
 from tauforge.robots.mechanism.singular_positions import conditions, doubt_scales, of_inertia, reasons
 from tauforge.robots.mechanism.state_space import MechanismState, own_dynamics
 from tauforge.robots.mechanism.structure import POSE_LABELS
+from tauforge.robots.mechanism.summary import summary, worries
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate, Dampers, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
 from tauforge.robots.quick_call import quick
+from tauforge.robots.summary import Summary
+from tauforge.robots.validation import from_transform
 
 Scalars = Sequence[Scalar]
 CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
@@ -54,6 +58,7 @@ class Mechanism(MechanismDescription):
                    body, or the last one
     cut:           names of the joints at which loops are cut; default chosen
     coulomb_speed: rad/s or m/s; above 0 it smooths Coulomb friction to tanh(qd / coulomb_speed)
+    visuals:       shapes that pictures show: `link` 0 for the ground, i for body i, in the body's frame
 
     A position x (..., N) holds the coordinates of all joints in the order of `joints`, loops closed, and after them the
     poses of the bodies that the structure lets float. Velocities and accelerations (..., f) are those of the
@@ -482,7 +487,8 @@ class Mechanism(MechanismDescription):
         if point is None:
             return J
         at = as_argument("point", point, 3, "a point of the body")
-        arm = self.forward_kinematics(x, body)[..., :3, :3] @ (at - np.array(self.bodies[k].origin))
+        home = np.array(from_transform(self.bodies[k].home_frame))
+        arm = self.forward_kinematics(x, body)[..., :3, :3] @ (home[:3, :3].T @ (at - home[:3, 3]))
         J = np.array(J)
         J[..., :3, :] += np.cross(J[..., 3:, :], arm[..., None], axis=-2)
         return J
@@ -521,5 +527,20 @@ class Mechanism(MechanismDescription):
     def condition(self, position: Array) -> Array | None:
         return self.condition_number(position)
 
+    # ------------------------------------------------------------------------------------------- pictures and words
+
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)
+
+    def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
+        return reactions(self, position, velocity, acceleration, **loads)
+
+    def summary(self) -> Summary:
+        return summary(self)
+
+    def worries(self) -> list[str]:
+        return worries(self)
+
+    def __repr__(self) -> str:
+        bodies, joints = len(self.bodies), len(self.joints)
+        return f"Mechanism({self.name!r}, {bodies} bodies, {joints} joints, {self.n} degrees of freedom)"

@@ -17,7 +17,7 @@ from tauforge.arrays import Array
 SAMPLES = 12
 SPREAD = 0.15  # rad, or share of the mechanism's size: how far samples are from home
 STEPS = 30  # of Gauss and Newton, at most
-LONGEST = 0.3  # step, rad or share of the size
+LONGEST_STEP = 0.3  # rad, or share of the mechanism's size
 CONVERGED = 1e-9  # a step so short, with quadratic convergence, is the last
 CLOSED = 1e-11  # of the mechanism's size
 RANK = 1e-9  # smallest singular value of J, beside the largest, that counts
@@ -67,16 +67,25 @@ def samples(
         J, left = matrix_and_gaps(x)
         if not J.shape[1]:
             break
-        step = -np.einsum("kij,kj->ki", np.linalg.pinv(J * scale, rcond=1e-7), left) * scale
-        large = np.abs(step / scale).max(axis=-1, keepdims=True)
-        x = advanced(x, step * np.minimum(1.0, LONGEST / np.maximum(large, 1e-300)))
-        if large.max() < CONVERGED:
+        step = closing_step(J, left, scale)
+        x = advanced(x, step)
+        if np.abs(step / scale).max() < CONVERGED:
             break
     good = np.asarray(np.isfinite(x).all(axis=-1))
     good &= np.abs(np.where(good[:, None], matrix_and_gaps(x)[1], np.inf)).max(axis=-1, initial=0.0) <= CLOSED * max(
         size, 1e-3
     )
     return np.concatenate([home[None], x[good]])
+
+
+def closing_step(J: Array, gaps: Array, scale: Array) -> Array:
+    """(k, n) of the tree's rates: a step of Gauss and Newton that closes loops, cut short where it is long.
+
+    J: (k, rows, n); gaps: (k, rows); scale: (n,)
+    """
+    step = -np.einsum("kij,kj->ki", np.linalg.pinv(J * scale, rcond=1e-7), gaps) * scale
+    large = np.abs(step / scale).max(axis=-1, keepdims=True)
+    return np.asarray(step * np.minimum(1.0, LONGEST_STEP / np.maximum(large, 1e-300)))
 
 
 def mobility(matrices: Array, positions: Array, scale: Array, row_scale: Array) -> Mobility:

@@ -36,7 +36,7 @@ def model_of(
 ) -> MechanismParameters:
     """bare: parameters without masses; values: fields, flat, instead of the mechanism's own.
 
-    Centres of mass are given in the world and in the home position, where the axes of bodies are the world's.
+    Centres of mass and inertias are given in the world and in the home position.
     """
     given = values or {}
     size = largest_coordinate(m.bodies, m.joints)
@@ -49,9 +49,8 @@ def model_of(
             if "inertia" in given
             else body.inertia
         )
-        assert body.origin is not None
-        place = bodies[i].place
-        own = BodyParameters(mass, Vector(*com) - Vector(*body.origin), Matrix.of(rows))
+        place, (axes, origin) = bodies[i].place, body.home_frame
+        own = BodyParameters(mass, axes.T @ (Vector(*com) - origin), rotated(Matrix.of(rows), axes.T))
         bodies[i] = BodyInTree(place, own)
         k = place.joint_frame
         if k != GROUND:

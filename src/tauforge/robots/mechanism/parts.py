@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tauforge.algebra.vectors import IDENTITY, Transform, Vector
 from tauforge.errors import ModelError
 from tauforge.formulations.drives import DriveParameters
 from tauforge.robots import validation
@@ -18,8 +19,8 @@ SHORTEST_AXIS = 1e-12
 
 
 def _name(value: Any, field: str) -> str:
-    if not isinstance(value, str) or not value or "." in value:
-        raise ModelError(f"expected a name without dots, got {validation.shown(value)}", field=field)
+    if not isinstance(value, str) or not value:
+        raise ModelError(f"expected a name, got {validation.shown(value)}", field=field)
     return value
 
 
@@ -39,6 +40,7 @@ class Body(_Part):
     com:     (3,) m, centre of mass, world frame, home position
     inertia: kg m^2, about the centre of mass, world axes, home position; (3,) principal moments or (3, 3)
     origin:  (3,) m, of the body's frame, world frame, home position; its axes are the world's there. Default com
+    frame:   (4, 4) world <- the body's frame, home position, instead of `origin` where its axes are turned there
     """
 
     name: str
@@ -46,6 +48,7 @@ class Body(_Part):
     com: Floats = (0.0, 0.0, 0.0)
     inertia: Rows = NO_INERTIA
     origin: Floats | None = None
+    frame: Rows | None = None
 
     def __post_init__(self) -> None:
         self._put("name", _name(self.name, "name"))
@@ -55,7 +58,22 @@ class Body(_Part):
         self._put("com", validation.vector(self.com, f"{self.name}.com"))
         self._put("inertia", validation.inertia(self.inertia, f"{self.name}.inertia"))
         origin = self.com if self.origin is None else validation.vector(self.origin, f"{self.name}.origin")
+        if self.frame is not None:
+            frame = validation.transform(self.frame, f"{self.name}.frame")
+            own = tuple(row[3] for row in frame[:3])
+            if self.origin is not None and origin != own:
+                raise ModelError("origin and frame differ", field=f"{self.name}.frame", remedy="Leave out origin")
+            self._put("frame", frame)
+            origin = own
         self._put("origin", origin)
+
+    @property
+    def home_frame(self) -> Transform:
+        """World <- the body's frame, home position."""
+        if self.frame is not None:
+            return validation.to_transform(self.frame)
+        assert self.origin is not None
+        return Transform(IDENTITY, Vector(*self.origin))
 
 
 @dataclass(frozen=True)
@@ -254,11 +272,13 @@ class Planar(MechanismJoint):
         if self.along is None:
             self._put("along", tuple(np.eye(3)[np.abs(normal).argmin()].tolist()))
         along = validation.array(self.along, (3,), self._where("along"))
-        along = along - normal * (along @ normal)
-        length = float(np.linalg.norm(along))
+        within = along - normal * (along @ normal)
+        length = float(np.linalg.norm(within))
         if length < SHORTEST_AXIS:
             raise ModelError("expected a direction in the plane", field=self._where("along"))
-        self._put("along", tuple((along / length).tolist()))
+        # left as it is where it is good, so that saved mechanisms load unchanged
+        good = np.abs(within / length - along).max() <= 4 * np.finfo(float).eps
+        self._put("along", tuple((along if good else within / length).tolist()))
 
 
 @dataclass(frozen=True)

@@ -143,7 +143,9 @@ def _named_body(m: MechanismDescription) -> tuple[str, ...]:
     wanted = (m.independent,) if isinstance(m.independent, str) else tuple(m.independent or ())
     names = {body.name for body in m.bodies}
     free = {joint.child for joint in m.joints if isinstance(joint, Free) and joint.parent == GROUND_NAME}
-    bodies = {name.partition(".")[0] for name in wanted} & names - {joint.name for joint in m.joints}
+    poses = {f"{body}.{label}": body for body in names for label in POSE_LABELS} | {body: body for body in names}
+    coordinates = {name for joint in m.joints for name in (joint.name, *joint.coordinate_names)}
+    bodies = {poses[name] for name in wanted if name in poses and name not in coordinates}
     return tuple(sorted(bodies - free))
 
 
@@ -205,8 +207,7 @@ def _bare(
 
 
 def _body_place(assembly: Assembly, body: Body, number: int) -> Place:
-    assert body.origin is not None
-    return assembly.place(body.name, number, Transform(IDENTITY, Vector(*body.origin)))
+    return assembly.place(body.name, number, body.home_frame)
 
 
 def _spring(assembly: Assembly, spring: Spring, numbers: Mapping[str, int]) -> SpringParameters:
@@ -253,15 +254,20 @@ def _reactions(
 # ------------------------------------------------------------------------------------------------------------ freedom
 
 
+def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
+    """(k, N) positions after steps (k, n) of the tree's rates."""
+
+    def formula(x: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
+        return stepped_tree(m, x, step)
+
+    return evaluate(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
+
+
 def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobility:
-    def advanced(positions: Array, step: Array) -> Array:
-        def formula(x: Sequence[Scalar], step: Sequence[Scalar]) -> list[Scalar]:
-            return stepped_tree(m, x, step)
-
-        return evaluate(formula, {"x": positions, "step": step}, ((positions.shape[1],),))[0]
-
     scale, rows = natural_scales(m, size)
-    positions = samples(lambda x: matrix_and_gaps(m, x), advanced, assembly.home, scale, size)
+    positions = samples(
+        lambda x: matrix_and_gaps(m, x), lambda x, step: stepped(m, x, step), assembly.home, scale, size
+    )
     return mobility(loop_matrix(m, positions), positions, scale, rows)
 
 
@@ -319,21 +325,19 @@ def _independent(
             return tuple(in_x)
         return chosen(found, actuated)
     wanted = (m.independent,) if isinstance(m.independent, str) else tuple(m.independent)
-    known = {name: k for k, name in enumerate(names)}
-    for joint in m.joints:
-        if len(joint.letters) > 1 and joint.coordinate_names[0] in known:
-            known.setdefault(joint.name, -1)
+    known = {name: [k] for k, name in enumerate(names)}
+    groups = {joint.name: joint.coordinate_names for joint in m.joints if len(joint.letters) > 1}
+    groups |= {body.name: tuple(f"{body.name}.{label}" for label in POSE_LABELS) for body in m.bodies}
+    for group, parts in groups.items():
+        if group not in known and all(part in known for part in parts):
+            known[group] = [known[part][0] for part in parts]
     picked: list[int] = []
     for name in wanted:
-        parts = [k for other, k in known.items() if other.startswith(f"{name}.")]
-        if name in known and known[name] >= 0:
-            picked.append(known[name])
-        elif parts:
-            picked += parts
-        else:
+        if name not in known:
             raise ModelError(
                 f"{name!r} is no coordinate of the tree", field="independent", remedy=f"Known: {', '.join(names)}"
             )
+        picked += known[name]
     if len(picked) > found.freedom:  # a pose of which only some coordinates move
         picked = list(chosen(found, (), picked))
     if len(picked) != found.freedom or not goodness(found, picked) > BAD:

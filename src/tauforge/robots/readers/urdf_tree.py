@@ -164,6 +164,8 @@ def _read_joint(joint: Element) -> UrdfJoint:
         child=joint.child("child").text("link"),
         origin=read_origin(joint),
     )
+    if kind == "planar":
+        return replace(common, axis=_read_axis(joint))
     if kind not in LETTERS:
         return common
     limits, max_force, max_speed = _read_limit(joint, kind)

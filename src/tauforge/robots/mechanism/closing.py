@@ -1,0 +1,218 @@
+"""Loops on top of a tree: a home position that does not close is closed by Newton's method, and described anew there."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from tauforge.algebra.vectors import IDENTITY, Transform, Vector
+from tauforge.arrays import Array
+from tauforge.errors import ModelError
+from tauforge.formulations.mechanism.kinematics import body_frames
+from tauforge.formulations.mechanism.parameters import HINGE, POINT, WELD, Cut, MechanismParameters
+from tauforge.formulations.trees.frames import GROUND
+from tauforge.robots import validation
+from tauforge.robots.mechanism.assembly import axis_frame
+from tauforge.robots.mechanism.mechanism import Mechanism
+from tauforge.robots.mechanism.mobility import closing_step
+from tauforge.robots.mechanism.parts import (
+    GROUND_NAME,
+    Body,
+    Hinge,
+    MechanismJoint,
+    Planar,
+    Spherical,
+    Spring,
+    Universal,
+    Weld,
+)
+from tauforge.robots.mechanism.reductions import gaps_at, loop_matrix
+from tauforge.robots.mechanism.structure import stepped
+from tauforge.robots.validation import Floats
+
+STEPS = 100  # of Newton's method
+CLOSED = 1e-12  # of the mechanism's size, m or rad
+
+
+class Loop(NamedTuple):
+    """A joint that closes a loop: given on its parent, and on its child where that differs in the position given."""
+
+    joint: MechanismJoint
+    at: Floats  # on the child
+    axis: Floats | None  # on the child, of a hinge
+
+    @property
+    def is_closed(self) -> bool:
+        return self.at == self.joint.at and self.axis == getattr(self.joint, "axis", None)
+
+
+def loops_of(given: Sequence[Any]) -> tuple[Loop, ...]:
+    """given: joints; or (joint, point) or (joint, point, axis), the point and axis on the child."""
+    if isinstance(given, str | Mapping) or not isinstance(given, Sequence):
+        raise ModelError(f"expected a sequence of joints, got {validation.shown(given)}", field="loops")
+    found = []
+    for k, entry in enumerate(given, 1):
+        where = f"loops[{k}]"
+        parts = entry if isinstance(entry, tuple) else (entry,)
+        if not 1 <= len(parts) <= 3 or not isinstance(parts[0], MechanismJoint):
+            raise ModelError(
+                f"expected a joint, or (joint, point of its child), got {validation.shown(entry)}",
+                field=where,
+                remedy='Write for example tf.Spherical("ball", "rod", "platform", at=(0.1, 0.0, 0.3))',
+            )
+        joint = parts[0]
+        at = joint.at if len(parts) < 2 else validation.vector(parts[1], where)
+        axis = getattr(joint, "axis", None)
+        if len(parts) == 3:
+            if not isinstance(joint, Hinge):
+                raise ModelError("only a Hinge takes an axis of its child", field=where)
+            axis = dataclasses.replace(joint, axis=parts[2]).axis
+        found.append(Loop(joint, at, axis))
+    return tuple(found)
+
+
+def closed(description: Mapping[str, Any], loops: Sequence[Any], start: Mapping[str, float]) -> Mechanism:
+    """The mechanism whose tree is described, with loops.
+
+    description: arguments of Mechanism, without loops, in its home position
+    loops:       as in `loops_of`, in that home position
+    start:       coordinates of hinges and sliders from which the loops are closed. Without any, and where all loops are
+                 closed as they are given, home stays as it is
+    """
+    wanted = loops_of(loops)
+    if not start and all(loop.is_closed for loop in wanted):
+        joints = (*description["joints"], *(loop.joint for loop in wanted))
+        return Mechanism(**{**description, "joints": joints})
+    tree = Mechanism(**{**description, "independent": None, "cut": None})
+    for loop in wanted:
+        if not isinstance(loop.joint, Hinge | Spherical | Weld):
+            kind = type(loop.joint).__name__
+            raise ModelError(
+                f"a {kind} can only close a loop where it is closed as given, and no start is",
+                field=loop.joint.name,
+                remedy="Use a Hinge, a Spherical or a Weld, or describe the mechanism in a position that closes",
+            )
+    x = _closed_position(tree, wanted, start)
+    return Mechanism(**{**description, **_described_at(tree, wanted, x)})
+
+
+def _closed_position(tree: Mechanism, loops: Sequence[Loop], start: Mapping[str, float]) -> Array:
+    made = tree._made
+    parameters = made.parameters._replace(cuts=_cuts(tree, loops), zeros=frozenset())
+    x = _with_followers(tree, start)
+    scale = np.array(parameters.scales)
+    gaps = gaps_at(parameters, x[None])
+    for _ in range(STEPS):
+        if np.abs(gaps).max(initial=0.0) <= CLOSED * max(made.size, 1.0):
+            return np.asarray(x)
+        x = stepped(parameters, x[None], closing_step(loop_matrix(parameters, x[None]), gaps, scale))[0]
+        gaps = gaps_at(parameters, x[None])
+    row = 0
+    open_by = {}
+    for loop, cut in zip(loops, parameters.cuts, strict=True):
+        count = {POINT: 3, HINGE: 5, WELD: 6}[cut.kind]
+        open_by[loop.joint.name] = float(np.abs(gaps[0, row : row + count]).max())
+        row += count
+    worst = max(open_by, key=lambda name: open_by[name]) if open_by else "a mimic"
+    raise ModelError(
+        f"the loops cannot be closed from here: the loop at {worst} stays open by {open_by.get(worst, 0.0):.3g} (m or "
+        "rad)",
+        field="loops",
+        remedy="Give coordinates nearer to a closed position by home=, or correct the points",
+    )
+
+
+def _with_followers(tree: Mechanism, start: Mapping[str, float]) -> Array:
+    x = tree.home
+    places = {name: k for k, name in enumerate(tree.coordinate_names)}
+    for name, value in start.items():
+        x[places[name]] = value
+    for _ in tree.joints:  # a joint may follow one that follows another
+        for joint in tree.joints:
+            if joint.mimic is not None and joint.name not in start:
+                leader, factor, offset = joint.mimic
+                x[places[joint.name]] = factor * x[places[leader]] + offset
+    return x
+
+
+def _cuts(tree: Mechanism, loops: Sequence[Loop]) -> tuple[Cut, ...]:
+    assembly = tree._made.assembly
+    numbers = {body.name: k for k, body in enumerate(tree.bodies)} | {GROUND_NAME: GROUND}
+    found = []
+    for joint, at, axis in loops:
+        for field in ("parent", "child"):
+            if getattr(joint, field) not in numbers:
+                raise ModelError(f"there is no body {getattr(joint, field)!r}", field=f"{joint.name}.{field}")
+        if isinstance(joint, Hinge):
+            assert axis is not None
+            ends = axis_frame(joint.at, joint.axis), axis_frame(at, axis)
+            kind = HINGE
+        else:
+            ends = Transform(IDENTITY, Vector(*joint.at)), Transform(IDENTITY, Vector(*at))
+            kind = WELD if isinstance(joint, Weld) else POINT
+        a, b = (
+            assembly.place(name, numbers[name], world)
+            for name, world in zip((joint.parent, joint.child), ends, strict=True)
+        )
+        found.append(Cut(kind, a, b, GROUND, None))
+    return tuple(found)
+
+
+def _described_at(tree: Mechanism, loops: Sequence[Loop], x: Array) -> dict[str, Any]:
+    """Bodies, joints and springs of the tree in another position as home, and the loops, closed there."""
+    moved = _displacements(tree, tree._made.parameters, x)
+    first, joints = 0, []
+    for joint in tree.joints:
+        own = tuple(x[first : first + len(joint.letters)].tolist())
+        joints.append(_moved_joint(joint, moved, own))
+        first += len(joint.letters)
+    joints += [_moved_joint(loop.joint, moved, loop.joint.home) for loop in loops]
+    return {
+        "bodies": tuple(_moved_body(body, moved[body.name]) for body in tree.bodies),
+        "joints": tuple(joints),
+        "springs": tuple(_moved_spring(spring, moved) for spring in tree.springs),
+    }
+
+
+def _displacements(tree: Mechanism, parameters: MechanismParameters, x: Array) -> dict[str, Transform]:
+    """Of each body: world <- world, from home to where it is at x."""
+    now = body_frames(parameters, x.tolist())
+    found = {body.name: T.then(body.home_frame.inverse()) for body, T in zip(tree.bodies, now, strict=False)}
+    return found | {GROUND_NAME: Transform(IDENTITY, Vector(0.0, 0.0, 0.0))}
+
+
+def _point(T: Transform, p: Sequence[float]) -> Floats:
+    return tuple(T.rotation @ Vector(*p) + T.translation)
+
+
+def _axis(T: Transform, v: Sequence[float]) -> Floats:
+    return tuple(T.rotation @ Vector(*v))
+
+
+def _moved_body(body: Body, T: Transform) -> Body:
+    R = np.array(T.rotation.rows)
+    inertia = R @ np.array(body.inertia) @ R.T
+    frame = validation.from_transform(T.then(body.home_frame))
+    return Body(body.name, body.mass, _point(T, body.com), validation.rows((inertia + inertia.T) / 2), frame=frame)
+
+
+def _moved_joint(joint: MechanismJoint, moved: Mapping[str, Transform], home: Any) -> MechanismJoint:
+    parent, child = moved[joint.parent], moved[joint.child]
+    changes: dict[str, Any] = {"at": _point(parent, joint.at)}
+    if isinstance(joint, Universal):
+        changes["axes"] = _axis(parent, joint.axes[0]), _axis(child, joint.axes[1])
+    elif hasattr(joint, "axis"):
+        changes["axis"] = _axis(parent, joint.axis)
+    if isinstance(joint, Planar) and joint.along is not None:
+        changes["along"] = _axis(parent, joint.along)
+    if joint.letters and not isinstance(joint, Spherical) and joint.letters != "PPPRRR":
+        changes["home"] = home
+    return dataclasses.replace(joint, **changes)
+
+
+def _moved_spring(spring: Spring, moved: Mapping[str, Transform]) -> Spring:
+    a, b = _point(moved[spring.body_a], spring.point_a), _point(moved[spring.body_b], spring.point_b)
+    return dataclasses.replace(spring, point_a=a, point_b=b)

@@ -1,4 +1,4 @@
-"""Loops on top of a tree: a home position that does not close is closed by Newton's method, and described anew there."""
+"""Loops on top of a tree. A home position that does not close is closed by Newton's method, and described anew."""
 
 from __future__ import annotations
 

@@ -65,7 +65,8 @@ def drawn(mechanism: Mechanism, position: ArrayLike) -> Drawing:
         tuple(
             Solid(
                 visual.name,
-                (frames[..., visual.link - 1, :, :] if visual.link else moved[GROUND_NAME]) @ np.array(visual.placement),
+                (frames[..., visual.link - 1, :, :] if visual.link else moved[GROUND_NAME])
+                @ np.array(visual.placement),
                 visual.shape,
                 visual.rgba,
             )

@@ -21,8 +21,8 @@ from tauforge.robots.mechanism.parts import (
     Weld,
 )
 from tauforge.robots.provenance import Source
+from tauforge.robots.readers.turns import rotation_to
 from tauforge.robots.readers.urdf_held import coordinates_at_zero, displaced, held_coordinate
-from tauforge.robots.readers.urdf_seats import rotation_to
 from tauforge.robots.readers.urdf_tree import LETTERS, Tree, UrdfJoint
 from tauforge.robots.readers.urdf_visuals import read_visuals
 from tauforge.robots.readers.xml_lines import Element, shown
@@ -45,9 +45,7 @@ def closed_mechanism_of(
     home: coordinates from which the loops are closed, by name of the joint
     """
     if not isinstance(home, Mapping):
-        raise ModelError(
-            f"expected names of joints with their coordinates, got {validation.shown(home)}", field="home"
-        )
+        raise ModelError(f"expected names of joints with their coordinates, got {validation.shown(home)}", field="home")
     start = {name: held_coordinate(tree, name, value, "home") for name, value in home.items()}
     try:
         return closed(_described(tree, tool), loops, start)
@@ -156,9 +154,7 @@ def _joint(tree: Tree, joint: UrdfJoint, frame: Transform, at_zero: Mapping[str,
 def _visuals(robot: Element, names: Sequence[str]) -> tuple[Visual, ...]:
     numbers = {name: k for k, name in enumerate(names, 1)} | {GROUND_NAME: 0}
     return tuple(
-        Visual(
-            name=link, link=numbers[link], placement=validation.from_transform(origin), shape=shape, rgba=rgba
-        )
+        Visual(name=link, link=numbers[link], placement=validation.from_transform(origin), shape=shape, rgba=rgba)
         for link, origin, shape, rgba in read_visuals(robot)
         if link in numbers
     )

@@ -26,6 +26,7 @@ from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.payload import Payload
 from tauforge.robots.quick_call import quick
+from tauforge.robots.validation import from_transform
 
 Scalars = Sequence[Scalar]
 CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
@@ -344,8 +345,8 @@ class Mechanism(MechanismDescription):
         if point is None:
             return J
         at = as_argument("point", point, 3, "a point of the body")
-        axes, origin = self.bodies[k].home_frame
-        arm = self.forward_kinematics(x, body)[..., :3, :3] @ (np.array(axes.rows).T @ (at - np.array([*origin])))
+        home = np.array(from_transform(self.bodies[k].home_frame))
+        arm = self.forward_kinematics(x, body)[..., :3, :3] @ (home[:3, :3].T @ (at - home[:3, 3]))
         J = np.array(J)
         J[..., :3, :] += np.cross(J[..., 3:, :], arm[..., None], axis=-2)
         return J

@@ -12,15 +12,15 @@ from typing import Any
 
 import numpy as np
 
+from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.robots.mechanism.closing import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
-from tauforge.robots.mechanism.parts import GROUND_NAME, MechanismJoint, Spherical, Weld
+from tauforge.robots.mechanism.parts import GROUND_NAME, MechanismJoint, Spherical, Spring, Weld
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.readers.mjcf_bodies import Found, read_bodies
 from tauforge.robots.readers.mjcf_values import ACTUATORS, Values, check_spelling, children, classes_of, is_true, up_to
 from tauforge.robots.readers.xml_lines import Element, shown
-from tauforge.robots.validation import from_transform
 
 PASSED_OVER = ("asset", "visual", "statistic", "size", "keyframe", "sensor", "custom", "contact")
 READ = ("compiler", "option", "default", "worldbody", "equality", "actuator", "tendon")
@@ -42,7 +42,6 @@ def robot_of(root: Element, **options: Any) -> Mechanism:
     read_bodies(found, [section for section in root.children if section.tag == "worldbody"])
     if not found.bodies:
         raise root.fault("there is no body")
-    _refuse_tendons(root, values)
     joints = _actuated(root, values, found)
     joints, loops = _with_equalities(root, values, found, joints)
     try:
@@ -50,6 +49,7 @@ def robot_of(root: Element, **options: Any) -> Mechanism:
             {
                 "bodies": tuple(found.bodies),
                 "joints": tuple(joints.values()),
+                "springs": tuple(_springs(root, values, found)),
                 "gravity": _gravity(root),
                 "name": root.attributes.get("model") or "mechanism",
             },
@@ -113,12 +113,31 @@ def _gravity(root: Element) -> tuple[float, ...]:
     return gravity
 
 
-def _refuse_tendons(root: Element, values: Values) -> None:
+def _springs(root: Element, values: Values, found: Found) -> Iterator[Spring]:
+    """Spatial tendons between two sites; others must not have forces of their own."""
     for element in children(root, "tendon"):
         tendon = values.merged(replace(element, tag="tendon"), None)
-        for attribute in ("stiffness", "damping", "frictionloss", "armature"):
-            if any(up_to(tendon, attribute, 3)):
-                raise element.unsupported(f"{attribute} of tendons is not supported", field=f"tendon {attribute}")
+        stiffness, damping = (up_to(tendon, attribute, 3) for attribute in ("stiffness", "damping"))
+        other = [name for name in ("frictionloss", "armature") if any(up_to(tendon, name, 3))]
+        if not any((*stiffness, *damping, *other)):
+            continue
+        ends = [child for child in element.children if child.tag == "site"]
+        length = up_to(tendon, "springlength", 2) or (-1.0,)
+        simple = element.tag == "spatial" and len(ends) == len(element.children) == 2
+        if other or not simple or any((*stiffness[1:], *damping[1:])) or len(set(length)) > 1:
+            raise element.unsupported(
+                f"only springs and dampers between two sites are supported, not this <{element.tag}>", field="tendon"
+            )
+        (a, here), (b, there) = (_site(found, end, "site") for end in ends)
+        yield Spring(
+            a,
+            tuple(here.translation),
+            b,
+            tuple(there.translation),
+            (stiffness or (0.0,))[0],
+            length=None if length[0] < 0 else length[0],
+            damping=(damping or (0.0,))[0],
+        )
 
 
 # ------------------------------------------------------------------------------------------------------ actuators
@@ -198,16 +217,15 @@ def _loop(found: Found, equality: Element, name: str) -> Any:
     kind = Spherical if equality.tag == "connect" else Weld
     if "site1" in equality.attributes:
         (a, here), (b, there) = (_site(found, equality, attribute) for attribute in ("site1", "site2"))
-        if kind is Weld and _difference(np.array(here.rotation.rows), np.array(there.rotation.rows)) > SAME_POSE:
+        if kind is Weld and _difference(here.rotation, there.rotation) > SAME_POSE:
             raise equality.unsupported("a weld of sites that are turned at first is not supported", field="weld")
         return kind(name, a, b, tuple(here.translation)), tuple(there.translation)
     a, b = _ends(found, equality)
     anchor = equality.numbers("anchor", 3, None if kind is Spherical else (0.0, 0.0, 0.0))
     frame = found.frames[a if kind is Spherical else b]
-    R, p = np.array(frame.rotation.rows), np.array([*frame.translation])
     if kind is Weld:
         _check_relative_pose(found, equality, a, b)
-    at = tuple((R @ anchor + p).tolist())
+    at = tuple(frame.rotation @ Vector(*anchor) + frame.translation)
     return kind(name, a, b, at), at
 
 
@@ -218,8 +236,8 @@ def _site(found: Found, equality: Element, attribute: str) -> Any:
     return found.sites[name]
 
 
-def _difference(a: Any, b: Any) -> float:
-    return float(np.abs(np.asarray(a) - np.asarray(b)).max())
+def _difference(a: Matrix, b: Matrix) -> float:
+    return float(max(abs(x - y) for p, q in zip(a.rows, b.rows, strict=True) for x, y in zip(p, q, strict=True)))
 
 
 def _check_relative_pose(found: Found, equality: Element, a: str, b: str) -> None:
@@ -230,7 +248,7 @@ def _check_relative_pose(found: Found, equality: Element, a: str, b: str) -> Non
     attributes = {"pos": " ".join(map(repr, given[:3])), "quat": " ".join(map(repr, given[3:]))}
     wanted = found.values.pose(replace(equality, attributes=attributes))
     there = found.frames[a].inverse().then(found.frames[b])
-    gap = _difference(from_transform(wanted), from_transform(there))
+    gap = max(_difference(wanted.rotation, there.rotation), *map(abs, wanted.translation - there.translation))
     if gap > SAME_POSE:
         raise equality.unsupported(
             f"relpose differs by {gap:.3g} from where the file puts the bodies",

@@ -2,18 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
-from pathlib import Path
-from typing import Any
-
 import mujoco
 import numpy as np
-import pytest
 
 import tauforge as tf
 from support.mjcf_texts import FOUR_BAR, TREE
 from support.tolerances import OUTSIDE, PLACED, error, error_beside
-from tauforge.errors import ModelError, TauforgeWarning, UnsupportedFeatureError
 
 STATES = 4
 

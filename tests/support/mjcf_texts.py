@@ -41,7 +41,8 @@ TREE = """<mujoco model="tree">
     </body>
     <body name="drone" pos="1 1 1" euler="0 40 10"><freejoint name="flight"/>
       <geom type="box" size="0.1 0.2 0.05"/>
-      <body pos="0 0.3 0"><joint type="hinge" axis="0 0 1"/><geom type="sphere" size="0.05" pos="0.1 0 0"/></body></body>
+      <body pos="0 0.3 0"><joint type="hinge" axis="0 0 1"/>
+        <geom type="sphere" size="0.05" pos="0.1 0 0"/></body></body>
   </worldbody>
   <actuator>
     <motor name="m1" joint="pan" gear="10"/>

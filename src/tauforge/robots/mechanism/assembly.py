@@ -85,7 +85,7 @@ def axis_frame(at: Sequence[float], z: Sequence[float], x: Sequence[float] | Non
     return tidied(Transform(Matrix.of(columns.tolist()), Vector(*map(float, at))), 0.0)
 
 
-class _Step(NamedTuple):
+class Step(NamedTuple):
     """One joint frame of a joint: its kind, where it is at home, and which of the joint's coordinates it has."""
 
     kind: str
@@ -93,7 +93,7 @@ class _Step(NamedTuple):
     coordinates: tuple[int, ...]
 
 
-def _steps(joint: MechanismJoint, outward: bool, outer: Transform) -> list[_Step]:
+def steps_of(joint: MechanismJoint, outward: bool, outer: Transform) -> list[Step]:
     """The joint's frames from the inner body to the outer. A joint that is passed from its child to its parent has its
     axes turned round: so its coordinates stay the child's beside the parent.
     """
@@ -104,22 +104,22 @@ def _steps(joint: MechanismJoint, outward: bool, outer: Transform) -> list[_Step
 
     match joint:
         case Hinge():
-            steps = [_Step("R", axis(joint.axis), (0,))]
+            steps = [Step("R", axis(joint.axis), (0,))]
         case Slider():
-            steps = [_Step("P", axis(joint.axis), (0,))]
+            steps = [Step("P", axis(joint.axis), (0,))]
         case Cylinder():
-            steps = [_Step("P", axis(joint.axis), (1,)), _Step("R", axis(joint.axis), (0,))]
+            steps = [Step("P", axis(joint.axis), (1,)), Step("R", axis(joint.axis), (0,))]
         case Universal():
-            steps = [_Step("R", axis(v), (k,)) for k, v in enumerate(joint.axes)]
+            steps = [Step("R", axis(v), (k,)) for k, v in enumerate(joint.axes)]
         case Planar():
             assert joint.along is not None
             across = np.cross(joint.axis, joint.along).tolist()
-            steps = [_Step("P", axis(joint.along), (0,)), _Step("P", axis(across), (1,))]
-            steps.append(_Step("R", axis(joint.axis), (2,)))
+            steps = [Step("P", axis(joint.along), (0,)), Step("P", axis(across), (1,))]
+            steps.append(Step("R", axis(joint.axis), (2,)))
         case Spherical():
-            return [_Step("B", Transform(IDENTITY, Vector(*joint.at)), (0, 1, 2))]
+            return [Step("B", Transform(IDENTITY, Vector(*joint.at)), (0, 1, 2))]
         case Free():
-            return [_Step("F", outer, (0, 1, 2, 3, 4, 5))]
+            return [Step("F", outer, (0, 1, 2, 3, 4, 5))]
         case _:
             return []
     return steps if outward else steps[::-1]
@@ -144,7 +144,7 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
         if isinstance(joint, Free):
             home[start : start + 6] = _pose(own_frames[branch.inner].inverse().then(own_frames[outer]))
         parent, own = of_body[branch.inner], dict[int, int]()
-        for step in _steps(joint, outward, own_frames[outer]):
+        for step in steps_of(joint, outward, own_frames[outer]):
             inner = NO_DISPLACEMENT if parent == GROUND else worlds[parent]
             world = step.world
             if step.kind == "F":  # coordinates of the pose in the inner body's frame

@@ -125,6 +125,8 @@ def goodness(found: Mobility, rates: Sequence[int]) -> float:
     """
     if len(rates) != found.freedom:
         return 0.0
+    if found.freedom == found.matrices.shape[2]:  # nothing follows
+        return 1.0
     if not rates:
         return 1.0
     worst = sorted(float(np.linalg.svd(S[list(rates)], compute_uv=False)[-1]) for S in found.null)

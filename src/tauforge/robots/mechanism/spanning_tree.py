@@ -7,6 +7,7 @@ be neither is kept, and its loop is cut through a body.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -109,23 +110,24 @@ def platforms(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> list[
 
 def distances(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> dict[str, int]:
     """Joints between the ground and each body, on the shortest way."""
-    found, reached, step = {GROUND_NAME: 0}, {GROUND_NAME}, 0
-    while reached:
-        step += 1
-        following = set()
-        for joint in joints:
-            for here, there in ((joint.parent, joint.child), (joint.child, joint.parent)):
-                if here in reached and there not in found:
-                    following.add(there)
-        found |= dict.fromkeys(following, step)
-        reached = following
+    beside: dict[str, list[str]] = {}
+    for joint in joints:
+        beside.setdefault(joint.parent, []).append(joint.child)
+        beside.setdefault(joint.child, []).append(joint.parent)
+    found = {GROUND_NAME: 0}
+    left = [GROUND_NAME]
+    for here in left:  # grows while it is read
+        for there in beside.get(here, ()):
+            if there not in found:
+                found[there] = found[here] + 1
+                left.append(there)
     return found
 
 
 def check_connected(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> None:
     names = [body.name for body in bodies]
     for what, given in (("body", names), ("joint", [joint.name for joint in joints])):
-        repeated = sorted({name for name in given if given.count(name) > 1})
+        repeated = sorted(name for name, count in Counter(given).items() if count > 1)
         if repeated:
             raise ModelError(f"two {'bodies' if what == 'body' else 'joints'} are called {repeated[0]!r}", field=what)
     for joint in joints:
@@ -133,7 +135,8 @@ def check_connected(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) ->
             name = getattr(joint, field)
             if name != GROUND_NAME and name not in names:
                 raise ModelError(f"there is no body {name!r}", field=f"{joint.name}.{field}")
-    lonely = [name for name in names if name not in distances(bodies, joints)]
+    reached = distances(bodies, joints)
+    lonely = [name for name in names if name not in reached]
     if lonely:
         raise ModelError(
             f"{', '.join(lonely)} {'is' if len(lonely) == 1 else 'are'} not connected to the ground",

@@ -222,18 +222,14 @@ def _spring(assembly: Assembly, spring: Spring, numbers: Mapping[str, int]) -> S
 def _reactions(
     m: MechanismDescription, tree: SpanningTree, assembly: Assembly, numbers: Mapping[str, int]
 ) -> tuple[ReactionParameters, ...]:
-    inward = {branch.outer: branch.inner for branch in tree.branches}
+    outside: dict[str, set[int]] = {}
+    for branch in reversed(tree.branches):  # each begins where an earlier one ended
+        own = outside.setdefault(branch.outer, set()) | {numbers[branch.outer]}
+        outside[branch.outer] = own
+        outside.setdefault(branch.inner, set()).update(own)
 
     def beyond(outer: str) -> frozenset[int]:
-        found = set()
-        for name in inward:
-            here: str | None = name
-            while here is not None:
-                if here == outer:
-                    found.add(numbers[name])
-                    break
-                here = inward.get(here)
-        return frozenset(found)
+        return frozenset(outside[outer])
 
     branches = {branch.joint: branch for branch in tree.branches}
     found = []

@@ -12,7 +12,8 @@ from functools import cached_property
 
 from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.scalars import Scalar, absolute
-from tauforge.formulations.mechanism.cuts import Posed, loop_bias, loop_rows
+from tauforge.algebra.vectors import ZERO, Vector, cross
+from tauforge.formulations.mechanism.cuts import AXES, Posed, loop_bias, loop_rows
 from tauforge.formulations.mechanism.levers import levers
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 
@@ -77,9 +78,34 @@ class Complement:
                 left[j] = left[j] - x
         return [left[j] for j in self.z], multipliers
 
+    @property
+    def through_levers(self) -> bool:
+        """Whether z are the six rates of one body that the loops feel only through its levers."""
+        first = self.levers[0].at if self.levers else 0
+        return bool(self.levers) and self.z == tuple(range(first, first + 6)) and not any(self.entries)
+
+    @cached_property
+    def point_columns(self) -> list[list[list[Scalar]]]:
+        """Of each lever: rates, those of z left out, by unit velocities of its point along three axes."""
+        assert self.elimination is not None
+        found = []
+        for lever in self.levers:
+            columns = []
+            for axis in AXES:
+                right: list[Scalar] = [0.0] * len(self.rows)
+                right[lever.row : lever.row + 3] = [-x for x in lever.in_rows(axis)]
+                column: list[Scalar] = [0.0] * self.m.n
+                for k, x in zip(self.others, self.elimination.solved(right), strict=True):
+                    column[k] = x
+                columns.append(column)
+            found.append(columns)
+        return found
+
     @cached_property
     def S(self) -> list[list[Scalar]]:
         """Its columns, one for each of z."""
+        if self.through_levers:
+            return self._S_through_levers()
         columns = []
         for j in self.z:
             column: list[Scalar] = [0.0] * self.m.n
@@ -90,6 +116,19 @@ class Complement:
                     column[k] = x
             columns.append(column)
         return columns
+
+    def _S_through_levers(self) -> list[list[Scalar]]:
+        """A rate that follows the point by y.(v + omega x arm) follows v by y and omega by arm x y."""
+        rows: list[list[Scalar]] = []
+        for k in range(self.m.n):
+            force, moment = ZERO, ZERO
+            for lever, columns in zip(self.levers, self.point_columns, strict=True):
+                y = Vector(*(column[k] for column in columns))
+                force, moment = force + y, moment + cross(lever.arm, y)
+            rows.append([*force, *moment])
+        for i, j in enumerate(self.z):
+            rows[j] = [float(i == c) for c in range(len(self.z))]
+        return [list(column) for column in zip(*rows, strict=True)]
 
     # ------------------------------------------------------------------------------------------- the caller's rates
 

@@ -102,8 +102,8 @@ def mechanisms_table() -> str:
     note = (
         f"\nOne core of {where['cpu']}, {widths} vectors, {report['states']:,} states, ordinary row-major arrays "
         f"({where['date'][:10]}, commit {where['commit']}); {loaded(report)} Multiplications / additions + sines and "
-        "cosines are those of one state; the first use traces and compiles. The last column says how many times longer the others take: Pinocchio's C++ "
-        "with `-O3 -march=native`, and for the 6-UPS our own `StewartPlatform`.\n"
+        "cosines are those of one state; the first use traces and compiles. The last column says how many times longer "
+        "the others take: Pinocchio's C++ with `-O3 -march=native`, and for the 6-UPS our own `StewartPlatform`.\n"
     )
     head = ("mechanism", "joints", "dynamics", "operations", "per state", "first use", "others")
     return markdown(head, rows) + note

@@ -7,7 +7,7 @@ gives one row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.acceleration_matrices import acceleration_matrix
@@ -134,17 +134,27 @@ def _vector_entries(posed: Posed, cut: Cut, rows: list[Row], k: int, arm: Vector
             rows[3 + i][first + j] = sign * x
 
 
-def loop_bias(m: MechanismParameters, posed: Posed, v: Sequence[Scalar]) -> list[Scalar]:
-    """J' v: what the rows accelerate by where the tree's rates do not change."""
+def loop_bias(
+    m: MechanismParameters, posed: Posed, v: Sequence[Scalar], left_out: Collection[tuple[int, float]] = ()
+) -> list[Scalar]:
+    """J' v: what the rows accelerate by where the tree's rates do not change.
+
+    left_out: sides of points that do not count, as numbers of cuts and signs
+    """
     needed = {k for cut in m.cuts for place in (cut.a, cut.b) for k in ancestors(posed.frames, place.joint_frame)}
     motions = outward(posed.frames, posed.places, v, [0.0] * m.n, AT_REST, needed)
-    return [x for cut in m.cuts for x in _cut_bias(posed, cut, motions, v)] + [0.0] * len(m.ties)
+    found: list[Scalar] = []
+    for k, cut in enumerate(m.cuts):
+        found += _cut_bias(posed, cut, motions, v, {sign for number, sign in left_out if number == k})
+    return found + [0.0] * len(m.ties)
 
 
-def _cut_bias(posed: Posed, cut: Cut, motions: dict[int, Motion], v: Sequence[Scalar]) -> list[Scalar]:
+def _cut_bias(
+    posed: Posed, cut: Cut, motions: dict[int, Motion], v: Sequence[Scalar], left_out: Collection[float]
+) -> list[Scalar]:
     total = ZERO
     for side in sides(posed.frames, cut):
-        if side.place.joint_frame != GROUND:
+        if side.place.joint_frame != GROUND and side.sign not in left_out:
             a = _acceleration(posed, side.place, motions, v, cut.axes)
             total = total + a if side.sign > 0 else total - a
     turning = CUT_ROWS[cut.kind] - 3

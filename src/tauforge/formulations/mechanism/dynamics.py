@@ -13,7 +13,7 @@ from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.linear import factored, solved
 from tauforge.algebra.scalars import Scalar, is_zero
-from tauforge.algebra.vectors import ZERO, cross
+from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import BodyParameters, Wrench
 from tauforge.formulations.drives import friction_forces, reflected_inertia, rotor_forces
 from tauforge.formulations.mechanism.complement import Complement, sizes
@@ -182,6 +182,8 @@ def reduced_mass_matrix(complement: Complement) -> list[list[Scalar]]:
     M = tree_mass_matrix(complement.m, complement.posed)
     if not complement.others:
         return [[M[i][j] for j in complement.z] for i in complement.z]
+    if complement.through_levers and all(is_zero(M[i][j]) for i in complement.z for j in complement.others):
+        return _mass_matrix_through_levers(complement, M)
     S = complement.S
     MS = [[_dot(row, column) for row in M] for column in S]
     matrix: list[list[Scalar]] = [[0.0] * len(S) for _ in S]
@@ -189,6 +191,38 @@ def reduced_mass_matrix(complement: Complement) -> list[list[Scalar]]:
         for j in range(i + 1):
             matrix[i][j] = matrix[j][i] = _dot(column, MS[j])
     return matrix
+
+
+def _mass_matrix_through_levers(complement: Complement, M: list[list[Scalar]]) -> list[list[Scalar]]:
+    """The body's own matrix, and T' Q T of every two levers: Q is what the legs oppose to their points' accelerations,
+    T = [1, -arm x] makes a point's velocity of the body's.
+    """
+    total = [[M[i][j] for j in complement.z] for i in complement.z]
+    levers, columns = complement.levers, complement.point_columns
+    M_columns = [[[_dot(row, column) for row in M] for column in own] for own in columns]
+    for a, lever in enumerate(levers):
+        for b in range(a + 1):
+            Q = [[_dot(x, y) for y in M_columns[b]] for x in columns[a]]
+            if all(is_zero(x) for row in Q for x in row):
+                continue
+            block = _seen_by_rates(Q, lever.arm, levers[b].arm)
+            for i, row in enumerate(block):
+                for j, x in enumerate(row):
+                    total[i][j] = total[i][j] + x
+                    if a != b:
+                        total[j][i] = total[j][i] + x
+    for i in range(len(total)):  # equal but for rounding
+        for j in range(i):
+            total[j][i] = total[i][j]
+    return total
+
+
+def _seen_by_rates(Q: list[list[Scalar]], arm: Vector, other: Vector) -> list[list[Scalar]]:
+    """[1; arm x] Q [1; other x]'."""
+    left = [list(column) for column in zip(*Q, strict=True)]
+    left = [[*column, *cross(arm, Vector(*column))] for column in left]  # columns of [1; arm x] Q
+    rows = [list(row) for row in zip(*left, strict=True)]
+    return [[*row, *cross(other, Vector(*row))] for row in rows]
 
 
 def mass_matrix(m: MechanismParameters, x: Scalars) -> tuple[list[list[Scalar]], Complement]:

@@ -356,17 +356,19 @@ def _independent(
         if len(joint.letters) > 1 and joint.coordinate_names[0] in known:
             known.setdefault(joint.name, -1)
     picked: list[int] = []
+    whole = False  # whether a body or a joint of several coordinates is named
     for name in wanted:
         parts = [k for other, k in known.items() if other.startswith(f"{name}.")]
         if name in known and known[name] >= 0:
             picked.append(known[name])
         elif parts:
             picked += parts
+            whole = True
         else:
             raise ModelError(
                 f"{name!r} is no coordinate of the tree", field="independent", remedy=f"Known: {', '.join(names)}"
             )
-    if len(picked) > found.freedom:  # a pose of which only some coordinates move
+    if whole and len(picked) > found.freedom:  # a pose of which only some coordinates move
         picked = list(chosen(found, (), picked))
     if len(picked) != found.freedom or not goodness(found, picked) > BAD:
         texts = ", ".join(names[k] for k in picked)

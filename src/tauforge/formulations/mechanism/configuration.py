@@ -123,7 +123,7 @@ def newton(
 
 def lone_angles(m: MechanismParameters) -> dict[int, JointFrame]:
     """Independent angles of balls and free joints of which not all three are: no rate of theirs is an angle's rate."""
-    found = {}
+    found: dict[int, JointFrame] = {}
     for frame in m.frames:
         if frame.turns_and_slides:
             span = range(frame.at + FREEDOMS[frame.kind] - 3, frame.at + FREEDOMS[frame.kind])

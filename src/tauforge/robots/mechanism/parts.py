@@ -129,7 +129,7 @@ class MechanismJoint(_Part):
         n = len(self.letters)
         home: Any = [self.home] * n if np.ndim(self.home) == 0 else self.home
         self._put("home", tuple(validation.array(home, (n,), self._where("home")).tolist()) if n else ())
-        if n and not self.may_have_home and any(self.home):
+        if n and not self.may_have_home and np.any(self.home):
             raise ModelError("its coordinates in the home position follow from the bodies", field=self._where("home"))
         for field in ("viscous", "motor_inertia"):
             self._put(field, validation.non_negative(getattr(self, field), self._where(field)))

@@ -122,5 +122,6 @@ def doubt_scales(made: Made, model: MechanismParameters) -> tuple[DoubtScales, .
         (sums,) = evaluate(formula, {"x": made.mobility.positions}, ((4,),))
         good = np.where(np.isfinite(sums) & (sums > 0), sums, np.inf).min(axis=0)
         weights = np.where(np.isfinite(good), 1.0 / good, 1.0)
-        found.append(DoubtScales(*weights.tolist(), gap=SUSPICIOUS / (OPEN * min(made.size, 1.0))))
+        loops, rates, inertia, actuation = weights.tolist()
+        found.append(DoubtScales(loops, rates, inertia, actuation, SUSPICIOUS / (OPEN * min(made.size, 1.0))))
     return tuple(found)

@@ -328,13 +328,15 @@ def _independent(
         if group not in known and all(part in known for part in parts):
             known[group] = [known[part][0] for part in parts]
     picked: list[int] = []
+    whole = False  # whether a body or a joint of several coordinates is named
     for name in wanted:
         if name not in known:
             raise ModelError(
                 f"{name!r} is no coordinate of the tree", field="independent", remedy=f"Known: {', '.join(names)}"
             )
         picked += known[name]
-    if len(picked) > found.freedom:  # a pose of which only some coordinates move
+        whole = whole or len(known[name]) > 1
+    if whole and len(picked) > found.freedom:  # a pose of which only some coordinates move
         picked = list(chosen(found, (), picked))
     if len(picked) != found.freedom or not goodness(found, picked) > BAD:
         texts = ", ".join(names[k] for k in picked)

@@ -156,9 +156,7 @@ def governor(*, damping: float = 4e4, stiffness: float = 8e5) -> tf.Mechanism:
         bodies.append(tf.Body(name, mass, tuple(com), inertia.tolist()))
         joints.append(tf.Hinge(f"{name} hinge", "shaft", name, at=tuple(top), axis=(0.0, 1.0, 0.0)))
         ends = ((sign * 0.05, 0.0, 0.5), tuple(middle))
-        springs.append(
-            tf.Spring("slider", ends[0], name, ends[1], stiffness=stiffness, length=0.5, damping=damping)
-        )
+        springs.append(tf.Spring("slider", ends[0], name, ends[1], stiffness=stiffness, length=0.5, damping=damping))
     return tf.Mechanism(name="governor", bodies=bodies, joints=joints, springs=springs)
 
 

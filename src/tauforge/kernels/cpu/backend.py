@@ -32,7 +32,9 @@ class CpuBackend:
             )
         cores = [core for _, core in specification.arguments] + list(specification.results)
         if any(0 in core for core in cores):
-            raise NoKernelError(f"{specification.name} has arguments or results without numbers, which NumPy does not take")
+            raise NoKernelError(
+                f"{specification.name} has arguments or results without numbers, which NumPy does not take"
+            )
         kernel = self.kernel_of(specification)
         kernel.loaded(BITS[dtype])
         return kernel

@@ -103,20 +103,25 @@ def rate_matrix(m: Mechanism, x: Array) -> Array:
 
 
 def rate_derivatives(m: Mechanism, x: Array, velocity: Array) -> tuple[Array, Array]:
-    """Derivatives of the first rates by the independent coordinates, with loops closed, and by the velocities.
-    """
+    """Derivatives of the first rates by the independent coordinates, with loops closed, and by the velocities."""
     if not m.turning:
         return np.zeros((m.n, m.n)), np.eye(m.n)
     return m._evaluator("rate_slopes", {"x": x, "qd": velocity})[0], rate_matrix(m, x)
 
 
 def _by_threes(
-    rule: Callable[[Array, Array, Array], tuple[Array, Array]], groups: list[list[int]], coordinates: Array, first: Array, second: Array
+    rule: Callable[[Array, Array, Array], tuple[Array, Array]],
+    groups: list[list[int]],
+    coordinates: Array,
+    first: Array,
+    second: Array,
 ) -> tuple[Array, Array]:
     """A rule for poses, for each three angles."""
     found = np.array(first), np.array(second)
     for group in groups:
-        own = [np.concatenate([np.zeros_like(x[..., :3]), x[..., group]], axis=-1) for x in (coordinates, first, second)]
+        own = [
+            np.concatenate([np.zeros_like(x[..., :3]), x[..., group]], axis=-1) for x in (coordinates, first, second)
+        ]
         for result, values in zip(found, rule(*own), strict=True):
             result[..., group] = values[..., 3:]
     return found

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.vectors import IDENTITY, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ConvergenceError, ModelError, ShapeError, UnsupportedFeatureError
@@ -28,6 +29,7 @@ from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate, Dampers, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
 from tauforge.robots.quick_call import quick
+from tauforge.robots.varying import BODY_SHARES, with_payload
 
 Scalars = Sequence[Scalar]
 CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
@@ -96,7 +98,7 @@ class Mechanism(MechanismDescription):
         return tuple(self.position_entries[k] for k in self.independent_places)
 
     @computed_once
-    def positions_are_poses(self) -> bool:  # type: ignore[override]
+    def positions_are_poses(self) -> bool:
         """Whether the independent coordinates are the pose of a body."""
         labels = [name.partition(".")[2] for name in self.structure.independent]
         bodies = {name.partition(".")[0] for name in self.structure.independent}
@@ -160,6 +162,13 @@ class Mechanism(MechanismDescription):
 
     def varied_model(self, values: Mapping[str, Scalars]) -> MechanismParameters:
         return model_of(self, self._made.parameters, values)
+
+    def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
+        own = {**self.own_values(tuple(BODY_SHARES)), **{k: x for k, x in fields.items() if k in BODY_SHARES}}
+        place = self._number_of(None)
+        origin = self.bodies[place].origin
+        assert origin is not None
+        return with_payload(own, place, payload, Transform(IDENTITY, Vector(*origin)))
 
     def check_function(self, function: str) -> None:
         m, f = len(self.actuators), self.n
@@ -392,7 +401,7 @@ class Mechanism(MechanismDescription):
         return limits.limited_quantities(self, position, velocity)
 
     @computed_once
-    def state_space(self) -> MechanismState:  # type: ignore[override]
+    def state_space(self) -> MechanismState:
         return MechanismState(self)
 
     def state_rates(

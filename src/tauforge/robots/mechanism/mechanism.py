@@ -34,6 +34,7 @@ from tauforge.robots.payload import Payload
 from tauforge.robots.quick_call import quick
 from tauforge.robots.summary import Summary
 from tauforge.robots.validation import from_transform
+from tauforge.robots.varying import BODY_SHARES, with_payload
 
 Scalars = Sequence[Scalar]
 CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
@@ -102,7 +103,7 @@ class Mechanism(MechanismDescription):
         return tuple(self.position_entries[k] for k in self.independent_places)
 
     @computed_once
-    def positions_are_poses(self) -> bool:  # type: ignore[override]
+    def positions_are_poses(self) -> bool:
         """Whether the independent coordinates are the pose of a body."""
         labels = [name.partition(".")[2] for name in self.structure.independent]
         bodies = {name.partition(".")[0] for name in self.structure.independent}
@@ -164,6 +165,11 @@ class Mechanism(MechanismDescription):
 
     def varied_model(self, values: Mapping[str, Scalars]) -> MechanismParameters:
         return model_of(self, self._made.parameters, values)._replace(doubts=self._doubt_scales)
+
+    def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
+        own = {**self.own_values(tuple(BODY_SHARES)), **{k: x for k, x in fields.items() if k in BODY_SHARES}}
+        place = self._number_of(None)
+        return with_payload(own, place, payload, self.bodies[place].home_frame)
 
     def check_function(self, function: str) -> None:
         m, f = len(self.actuators), self.n
@@ -428,7 +434,7 @@ class Mechanism(MechanismDescription):
         return limits.limited_quantities(self, position, velocity)
 
     @computed_once
-    def state_space(self) -> MechanismState:  # type: ignore[override]
+    def state_space(self) -> MechanismState:
         return MechanismState(self)
 
     def state_rates(

@@ -28,6 +28,7 @@ NAMES = (
     "gpu",
     "workspace",
     "designs",
+    "mechanisms",
 )
 PAGES = tuple(DOCS / f"{name}.md" for name in NAMES)
 BLOCK = re.compile(r"```(python|console)\n(.*?)```\n(\n```text\n.*?```\n)?", flags=re.DOTALL)

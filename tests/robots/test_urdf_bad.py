@@ -19,8 +19,8 @@ import pytest
 
 from support.urdf_texts import TREE, VALID, changed
 from tauforge.errors import ModelError, UnphysicalInertiaWarning, UnsupportedFeatureError
-from tauforge.robots.readers.urdf import read_urdf
 from tauforge.robots.mechanism.mechanism import Mechanism
+from tauforge.robots.readers.urdf import read_urdf
 from tauforge.robots.robot import Robot
 from tauforge.robots.serial.serial_arm import SerialArm
 

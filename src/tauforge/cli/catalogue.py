@@ -44,7 +44,7 @@ def robots(as_json: Json = False) -> None:
     for name in complete_robot(""):
         text = (CATALOGUE / f"{name}.toml").read_text(encoding="utf-8")
         values = tomllib.loads(text)
-        kinds = "".join(joint["kind"] for joint in values.get("joint", []))
+        kinds = "".join(joint["kind"] for joint in values.get("joint", []) if len(joint["kind"]) == 1)
         sources = list(dict.fromkeys(source["source"] for source in values["source"]))
         kind = values["format"].split("-")[1] + (f", {kinds}" if kinds else "")
         found.append({"name": name, "kind": kind, "description": what_it_is(text), "sources": sources})
@@ -90,7 +90,7 @@ def show(
 
 
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A .toml or .urdf file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A .toml, .urdf or .xml (MJCF) file.")],
     tip: Tip = None,
     lock: Lock = None,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings fail the check too.")] = False,

@@ -22,10 +22,13 @@ from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.drawing import drawn
 from tauforge.robots.mechanism.model import model_of, varying_fields
 from tauforge.robots.mechanism.structure import POSE_LABELS, loop_matrix
+from tauforge.robots.mechanism.summary import summary
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.payload import Payload
+from tauforge.robots.poses import pose_of
 from tauforge.robots.quick_call import quick
+from tauforge.robots.summary import Summary
 from tauforge.robots.validation import from_transform
 
 Scalars = Sequence[Scalar]
@@ -228,6 +231,9 @@ class Mechanism(MechanismDescription):
         made = self._made
         return position[..., [made.assembly.reads[k] for k in made.parameters.independent]]
 
+    def position_at(self, coordinates: Array, near: Array | None = None) -> Array:
+        return self.configuration(coordinates, near)
+
     @quick
     def loop_gap(self, x: ArrayLike) -> Array:
         """(...) by how much the worst loop does not close, m or rad."""
@@ -404,6 +410,23 @@ class Mechanism(MechanismDescription):
 
     def condition(self, position: Array) -> Array | None:
         return self.condition_number(position)
+
+    def poses_from_sensors(self, measured: Array, guess: ArrayLike | None = None) -> Array:
+        """Poses (k, 6) of the tool body, loops closed row after row."""
+        if guess is not None:
+            raise UnsupportedFeatureError(f"{self.name} needs no guess: it starts at home", field="guess")
+        if measured.shape[-1] != self.n:
+            raise UnsupportedFeatureError(
+                f"{self.name} has {self.n} degrees of freedom, and {measured.shape[-1]} sensors", field="sensors"
+            )
+        found, x = [], self.home
+        for row in measured:
+            x = self.configuration(row, x)
+            found.append(x)
+        return pose_of(self.forward_kinematics(np.reshape(found, (-1, len(x)))))
+
+    def summary(self) -> Summary:
+        return summary(self)
 
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)

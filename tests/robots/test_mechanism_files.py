@@ -184,20 +184,20 @@ def test_a_bad_file_is_refused_by_its_field(old: str, new: str, says: str) -> No
 
 
 def test_a_loop_in_toml_is_closed_from_its_start() -> None:
-    loop = '[[joint]]\nname = "pin"\nkind = "hinge"\nparent = "rod"\nchild = "ground"\nat = [0.2, 0.5, 0.0]\n'
+    loop = '[[joint]]\nname = "pin"\nkind = "hinge"\nparent = "shoe"\nchild = "ground"\nat = [0.2, 0.5, 0.0]\n'
     loop += "child_at = [0.5, 0.2, 0.0]\n"
     start = TEXT.replace("[[body]]", "[start]\nturn = 0.2\nknee = -0.9\n[[body]]", 1)
     mechanism = tf.loads(start + loop)
     assert isinstance(mechanism, tf.Mechanism)
-    assert mechanism.structure.freedom == 1  # a triangle, and the shoe
+    assert mechanism.structure.freedom == 1
     assert mechanism.loop_gap(mechanism.home) < 1e-12  # of a mechanism of half a metre
-    open_ = tf.loads(TEXT)
+    tree = tf.loads(TEXT)
+    assert isinstance(tree, tf.Mechanism)
     places = dict(zip(mechanism.coordinate_names, mechanism.home, strict=True))
-    T = open_.forward_kinematics([places[name] for name in open_.coordinate_names], "rod")  # type: ignore[attr-defined]
-    tip = T @ [0.0, 0.2, 0.0, 1.0]  # the rod's origin is its centre of mass, 0.2 m below the pin
-    assert np.abs(tip[:3] - [0.5, 0.2, 0.0]).max() < 1e-12
+    pin = tree.forward_kinematics([places[name] for name in tree.coordinate_names], "shoe")[:3, 3]
+    assert np.abs(pin - [0.5, 0.2, 0.0]).max() < 1e-12
     with pytest.raises(ModelError, match=r"the loop at pin stays open by .* \(m or rad\)"):
-        tf.loads(start + loop.replace("0.5, 0.2, 0.0", "5.0, 0.2, 0.0"))
+        tf.loads(start + loop.replace("0.5, 0.2, 0.0", "0.5, 0.2, 5.0"))
 
 
 @pytest.mark.fault(4)

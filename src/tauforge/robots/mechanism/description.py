@@ -44,7 +44,7 @@ class MechanismDescription(Robot):
     name: str = "mechanism"
     known_exceptions: tuple[KnownException, ...] = ()
     sources: tuple[Source, ...] = dataclasses.field(default=(), compare=False)
-    visuals: tuple[Visual, ...] = dataclasses.field(default=(), compare=False)
+    visuals: tuple[Visual, ...] = dataclasses.field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         def put(field: str, value: Any) -> None:

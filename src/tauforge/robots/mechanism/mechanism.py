@@ -31,6 +31,7 @@ from tauforge.robots.mechanism.summary import summary, worries
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate, Dampers, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
+from tauforge.robots.poses import pose_of
 from tauforge.robots.quick_call import quick
 from tauforge.robots.summary import Summary
 from tauforge.robots.validation import from_transform
@@ -532,6 +533,20 @@ class Mechanism(MechanismDescription):
 
     def condition(self, position: Array) -> Array | None:
         return self.condition_number(position)
+
+    def poses_from_sensors(self, measured: Array, guess: ArrayLike | None = None) -> Array:
+        """Poses (k, 6) of the tool body, loops closed row after row."""
+        if guess is not None:
+            raise UnsupportedFeatureError(f"{self.name} needs no guess: it starts at home", field="guess")
+        if measured.shape[-1] != self.n:
+            raise UnsupportedFeatureError(
+                f"{self.name} has {self.n} degrees of freedom, and {measured.shape[-1]} sensors", field="sensors"
+            )
+        found, x = [], self.home
+        for row in measured:
+            x = self.configuration(row, x)
+            found.append(x)
+        return pose_of(self.forward_kinematics(np.reshape(found, (-1, len(x)))))
 
     # ------------------------------------------------------------------------------------------- pictures and words
 

@@ -39,23 +39,8 @@ def robot_of(root: Element, **options: Any) -> Mechanism:
             raise section.unsupported(f"<{section.tag[:40]}> is not supported", field=section.tag[:40])
     values, inertia_from_geoms, groups = _compiler(root)
     found = Found(values, inertia_from_geoms, groups)
-    read_bodies(found, [section for section in root.children if section.tag == "worldbody"])
-    if not found.bodies:
-        raise root.fault("there is no body")
-    joints = _actuated(root, values, found)
-    joints, loops = _with_equalities(root, values, found, joints)
     try:
-        robot = closed(
-            {
-                "bodies": tuple(found.bodies),
-                "joints": tuple(joints.values()),
-                "springs": tuple(_springs(root, values, found)),
-                "gravity": _gravity(root),
-                "name": root.attributes.get("model") or "mechanism",
-            },
-            loops,
-            {},
-        )
+        robot = _mechanism_of(root, values, found)
     except ModelError as error:
         raise error.located(root.file) from None
     if found.left_out:
@@ -63,6 +48,22 @@ def robot_of(root: Element, **options: Any) -> Mechanism:
         text = f"{root.file}: left out: {'; '.join(found.left_out[:MOST_TOLD])}{more}"
         warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
     return robot
+
+
+def _mechanism_of(root: Element, values: Values, found: Found) -> Mechanism:
+    read_bodies(found, [section for section in root.children if section.tag == "worldbody"])
+    if not found.bodies:
+        raise root.fault("there is no body")
+    joints = _actuated(root, values, found)
+    joints, loops = _with_equalities(root, values, found, joints)
+    description = {
+        "bodies": tuple(found.bodies),
+        "joints": tuple(joints.values()),
+        "springs": tuple(_springs(root, values, found)),
+        "gravity": _gravity(root),
+        "name": root.attributes.get("model") or "mechanism",
+    }
+    return closed(description, loops, {})
 
 
 def _compiler(root: Element) -> tuple[Values, str, tuple[float, float]]:

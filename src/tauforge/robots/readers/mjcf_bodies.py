@@ -8,6 +8,7 @@ from typing import Any
 
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
+from tauforge.errors import ModelError
 from tauforge.robots import validation
 from tauforge.robots.mechanism.parts import (
     GROUND_NAME,
@@ -135,7 +136,10 @@ def _add_body(found: Found, parent: str, name: str, frame: Transform, inside: In
         child = name if last else f"{name} after {joint_name}"
         if not last:
             found.bodies.append(Body(child, origin=tuple(frame.translation)))
-        found.joints.append(make(joint_name, parent, child, **given))
+        try:
+            found.joints.append(make(joint_name, parent, child, **given))
+        except ModelError as error:
+            raise inside.joints[k][0].fault(error.problem, field=error.field, remedy=error.remedy) from None
         parent = child
     if not steps:
         found.joints.append(Weld(_unused(found, f"{name} on {parent}"), parent, name, tuple(frame.translation)))

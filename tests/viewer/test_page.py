@@ -20,6 +20,7 @@ from tauforge.viewer.surroundings import surroundings
 pytest.importorskip("viser")
 
 DESKTOP, PHONE = {"width": 1280, "height": 800}, {"width": 390, "height": 844}
+PIXELS = 0.25  # of the screen, to each of the page's: without a GPU nearly all of the time is for drawing them
 PATIENCE = PATIENCE_MS / 1000
 OURS = ("http://127.0.0.1:", "blob:http://127.0.0.1:", "data:")
 
@@ -56,7 +57,7 @@ def rig() -> Iterator[tf.Viewer]:
 
 def opened(browser: Any, viewer: tf.Viewer, viewport: dict[str, int] = DESKTOP) -> tuple[Any, list[str]]:
     """A tab with the panel in it, and what went wrong: errors on the console, requests to anywhere else."""
-    page = browser.new_page(viewport=viewport)
+    page = browser.new_page(viewport=viewport, device_scale_factor=PIXELS)
     wrong: list[str] = []
     page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -67,7 +68,7 @@ def opened(browser: Any, viewer: tf.Viewer, viewport: dict[str, int] = DESKTOP) 
 
 
 def on_screen(viewer: tf.Viewer, place: np.ndarray) -> np.ndarray:
-    """Pixels (2,) of a place (3,) m in the only tab; the scene begins at the tab's upper left corner."""
+    """Where the only tab shows a place (3,) m: shares (2,) of the scene's width and height, from its upper left."""
     (client,) = viewer.server.viser.get_clients().values()
     camera = client.camera
     ahead = np.asarray(camera.look_at) - camera.position
@@ -76,8 +77,14 @@ def on_screen(viewer: tf.Viewer, place: np.ndarray) -> np.ndarray:
     right /= np.linalg.norm(right)
     down = np.cross(ahead, right)
     way = place - camera.position
-    scale = camera.image_height / 2 / np.tan(camera.fov / 2) / (way @ ahead)
-    return np.array([camera.image_width, camera.image_height]) / 2 + scale * np.array([way @ right, way @ down])
+    scale = 1 / 2 / np.tan(camera.fov / 2) / (way @ ahead)
+    return 0.5 + scale * np.array([way @ right * camera.image_height / camera.image_width, way @ down])
+
+
+def pixel(page: Any, viewer: tf.Viewer, place: np.ndarray) -> np.ndarray:
+    """Where a mouse points at a place (3,) m in the only tab, (2,)."""
+    box = page.evaluate("window.__viserMutable.canvas.getBoundingClientRect().toJSON()")
+    return np.array([box["x"], box["y"]]) + on_screen(viewer, place) * (box["width"], box["height"])
 
 
 def in_sight(viewer: tf.Viewer, places: np.ndarray) -> bool:
@@ -86,9 +93,9 @@ def in_sight(viewer: tf.Viewer, places: np.ndarray) -> bool:
     if len(clients) != 1:  # it connects, or the one before it has not yet gone
         return False
     camera = clients[0].camera
-    pixels = np.array([on_screen(viewer, place) for place in places])
+    shares = np.array([on_screen(viewer, place) for place in places])
     ahead = (places - camera.position) @ (np.asarray(camera.look_at) - camera.position)
-    return bool((ahead > 0).all() and (pixels > 0).all() and (pixels < (camera.image_width, camera.image_height)).all())
+    return bool((ahead > 0).all() and (shares > 0).all() and (shares < 1).all())
 
 
 def becomes(condition: Callable[[], bool]) -> bool:
@@ -302,7 +309,7 @@ def test_a_mouse_drags_the_platform_by_its_handle(browser: Any) -> None:
         before = session.state.position
         origin = np.asarray(session.gizmo._controls.position)
         arrow = np.array([0, 0, SCALE * surroundings(rig).size])
-        start, end = (on_screen(viewer, origin + share * arrow) for share in (0.6, 1.0))
+        start, end = (pixel(page, viewer, origin + share * arrow) for share in (0.6, 1.0))
         page.mouse.move(*start)
         page.wait_for_timeout(500)  # the handle must notice the mouse
         page.mouse.down()
@@ -369,14 +376,14 @@ def test_the_mouse_is_told_the_name_of_the_part_under_it(browser: Any) -> None:
                 if hidden(place, segment.name, rig, session, client.camera):
                     continue
                 found.append((segment.name, share))
-                assert part_under(page, on_screen(viewer, place)) == segment.name, (segment.name, share)
+                assert part_under(page, pixel(page, viewer, place)) == segment.name, (segment.name, share)
         assert len(found) >= 6
         joint = next(point for point in drawing.points if point.name == "base joint 1")
-        assert part_under(page, on_screen(viewer, joint.place)) == "base joint 1"
+        assert part_under(page, pixel(page, viewer, joint.place)) == "base joint 1"
         assert part_under(page, np.array([30.0, 700.0])) is None
-        page.mouse.click(*on_screen(viewer, joint.place))
+        page.mouse.click(*pixel(page, viewer, joint.place))
         assert becomes(lambda: list(session.scene._labels) == ["base joint 1"])
-        page.mouse.click(*on_screen(viewer, joint.place))
+        page.mouse.click(*pixel(page, viewer, joint.place))
         assert becomes(lambda: not session.scene._labels)
         assert wrong == []
         page.close()

@@ -117,7 +117,7 @@ def by_directions(
 
 
 def unit_changes(counts: Sequence[int], arguments: Mapping[str, Array]) -> list[Array]:
-    """Of arguments with so many numbers: one of them changes by 1, in every direction another.
+    """Changes of arguments with so many entries: one entry changes by 1, in every direction another.
 
     Directions come before the batch, so that a kernel's inner loop is over the batch.
     """

@@ -2,7 +2,7 @@
 
 `python mechanisms.py` writes results/mechanisms/DATE.json. Pinocchio's inverse dynamics of a mechanism with loops is
 rnea with a dense projection; its forward dynamics is constraintDynamics, and its loop-constrained articulated-body
-algorithm where that agrees. Of a tree they are rnea and aba. Both sides get the same positions with closed loops.
+algorithm where that agrees. Trees are compared with rnea and aba. Both sides get the same positions with closed loops.
 Times are processor times of the one thread that works, so they may be taken on a machine that others use as well.
 """
 

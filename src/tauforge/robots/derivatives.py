@@ -6,7 +6,7 @@ another.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial, wraps
 from itertools import accumulate, pairwise
 from typing import TYPE_CHECKING, Any
@@ -110,18 +110,37 @@ def by_directions(
     name: str, wanted: tuple[Argument, ...], evaluator: Evaluator, arguments: Mapping[str, Array]
 ) -> tuple[Array, ...]:
     """The matrices, one column after another, by the function of this name."""
+    counts = [argument.numbers for argument in wanted]
+    changes = unit_changes(counts, arguments)
+    given = {f"d{argument.name}": change for argument, change in zip(wanted, changes, strict=True)}
+    return columns_of(name, wanted, counts, given, evaluator, arguments)
+
+
+def unit_changes(counts: Sequence[int], arguments: Mapping[str, Array]) -> list[Array]:
+    """Changes of arguments with so many entries: one entry changes by 1, in every direction another.
+
+    Directions come before the batch, so that a kernel's inner loop is over the batch.
+    """
     from tauforge.robots.evaluate import batch_shape
 
-    counts = [argument.numbers for argument in wanted]
     total = sum(counts)
-    # directions come before the batch, so that the kernel's inner loop is over the batch
     batch = (1,) * len(batch_shape(arguments))
-    dtype = arguments[wanted[0].name].dtype
+    dtype = next(iter(arguments.values())).dtype
     directions = np.eye(total, dtype=dtype).reshape(total, *batch, total)
-    changes = np.split(directions, np.cumsum(counts)[:-1], axis=-1)
+    return np.split(directions, np.cumsum(counts)[:-1], axis=-1)
+
+
+def columns_of(
+    name: str,
+    wanted: tuple[Argument, ...],
+    counts: Sequence[int],
+    changes: Mapping[str, Array],
+    evaluator: Evaluator,
+    arguments: Mapping[str, Array],
+) -> tuple[Array, ...]:
+    """Matrices with so many columns each, which are the slopes in the directions of the changes."""
     state = {argument.name: arguments[argument.name] for argument in wanted}
     loads = {key: value for key, value in arguments.items() if key not in state}
-    given = {f"d{argument.name}": change for argument, change in zip(wanted, changes, strict=True)}
-    (columns,) = evaluator(name, {**state, **given, **loads})
+    (columns,) = evaluator(name, {**state, **changes, **loads})
     parts = np.split(columns, np.cumsum(counts)[:-1])
     return tuple(np.ascontiguousarray(np.moveaxis(part, 0, -1)) for part in parts)

@@ -344,11 +344,14 @@ class Evaluator:
 
     def is_too_large(self, request: Request) -> bool:
         """Whether the function has more operations than are compiled."""
+        if not self.functions[request.name].whole:
+            return True
         return self._kernel(request) is None and request in self._too_large
 
     def _kernel(self, request: Request) -> CpuKernel | None:
         found = self._kernels.get(request)
-        if found is not None or request in self._too_large or not kernels_allowed():
+        known = request in self._too_large or not self.functions[request.name].whole
+        if found is not None or known or not kernels_allowed():
             return found
         try:
             made: Any = backend_of("cpu").compile(self.specification(request), "float64")

@@ -103,6 +103,7 @@ class Function(NamedTuple):
     public:    whether messages and pages offer it; the others serve in_parts and searches
     names:     of the results, for generated code; empty where the function's own name says it
     large:     whether it is compiled even where that takes seconds, for robots with very many joints
+    whole:     False where one kernel is sure to be too large: then `in_parts` serves at once
     """
 
     formula: Formula
@@ -116,6 +117,7 @@ class Function(NamedTuple):
     public: bool = True
     names: tuple[str, ...] = ()
     large: bool = False
+    whole: bool = True
 
     def result_names(self, own: str) -> tuple[str, ...]:
         """A name for every result; `own` is the function's."""

@@ -87,7 +87,7 @@ class Complement:
 
     @cached_property
     def point_columns(self) -> list[list[list[Scalar]]]:
-        """Of each lever: rates, those of z left out, by unit velocities of its point along three axes."""
+        """For each lever: rates, those of z left out, by unit velocities of its point along three axes."""
         assert self.elimination is not None
         found = []
         for lever in self.levers:

@@ -59,7 +59,7 @@ class Lever(NamedTuple):
 
 
 def levers(m: MechanismParameters, posed: Posed, z: Sequence[int]) -> list[Lever]:
-    """Of the bodies whose six rates are all among z."""
+    """Points of the bodies whose six rates are all among z."""
     found, row = [], 0
     for number, cut in enumerate(m.cuts):
         for side in sides(posed.frames, cut):

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from tauforge.algebra.dual import Dual, derivative
 from tauforge.algebra.scalars import Scalar, absolute
@@ -17,9 +20,11 @@ from tauforge.formulations.mechanism.dynamics import Loads, Outcome
 from tauforge.formulations.mechanism.kinematics import body_frames, point_jacobians
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 from tauforge.formulations.trees.recursion import BaseState
+from tauforge.robots.derivatives import columns_of, slope, unit_changes
 from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Doubtful, Function, FunctionTable, Guard, Verdict
 
 if TYPE_CHECKING:
+    from tauforge.robots.evaluate import Evaluator
     from tauforge.robots.robot import Robot
 
 Scalars = Sequence[Scalar]
@@ -28,6 +33,7 @@ TINY = 1e-300  # keeps results among what the kernel looks at
 SUSPICIOUS = 1e4  # a doubt that is looked at closely: sums of reciprocals of pivots beside usual ones
 OPEN = 1e-3  # share of the mechanism's size, or rad: gap of a loop that has no dynamics
 SINGULAR = 1e12  # condition number
+MOST_IN_ONE = 40  # degrees of freedom whose derivatives might be one kernel
 
 
 def held(m: MechanismParameters, payload: Scalars | None) -> MechanismParameters:
@@ -196,6 +202,38 @@ DRIVEN = Guard(SUSPICIOUS, judged(drives=True, inertia=False))
 FORCED = Guard(SUSPICIOUS, judged(drives=False, inertia=True))
 
 
+def closed_changes(model: MechanismParameters, x: Scalars, dq: Scalars) -> list[Scalar]:
+    """Changes of x by changes of the independent coordinates: loops stay closed."""
+    return closing.coordinate_changes(model, x, dq)
+
+
+def by_closed_directions(
+    name: str, wanted: tuple[Argument, ...], f: int, evaluator: Evaluator, arguments: Mapping[str, Array]
+) -> tuple[Array, ...]:
+    """As `derivatives.by_directions`, x along changes of the f independent coordinates."""
+    x, second, third = (argument.name for argument in wanted)
+    counts = [f, *(argument.numbers for argument in wanted[1:])]
+    dq, d_second, d_third = unit_changes(counts, arguments)
+    (moved,) = evaluator("closed_changes", {"x": arguments["x"], "dq": dq[:f]})
+    still = np.broadcast_to(np.zeros((), moved.dtype), (sum(counts) - f, *moved.shape[1:]))
+    changes = {f"d{x}": np.concatenate([moved, still]), f"d{second}": d_second, f"d{third}": d_third}
+    return columns_of(name, wanted, counts, changes, evaluator, arguments)
+
+
+def slope_function(function: Function) -> Function:
+    """The derivative in one direction of x and of the two other arguments."""
+    names = tuple(argument.name for argument in function.arguments)
+    changes = tuple(Argument(f"d{a.name}", a.core, f"a change of {a.name}") for a in function.arguments)
+    return function._replace(
+        formula=slope(function.formula, names),
+        arguments=(*function.arguments, *changes),
+        guard=None,
+        quick=False,
+        public=False,
+        names=(),
+    )
+
+
 def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: int) -> FunctionTable:
     """The functions of a mechanism with so many coordinates, degrees of freedom, actuators, bodies and joints.
 
@@ -212,29 +250,41 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: 
     wrench = Argument("external_wrench", (6,), "force and moment at the tool body's origin")
     on, square = (wrench, PAYLOAD, BASE_MOTION), (f, f)
     choice = {"reduced": tuple(range(reduced)) if reduced > 1 else 0}
+    inverse = Function(inverse_dynamics, motion, ((actuators,),), on, choice, DRIVEN, names=("tau",), large=True)
+    forward = Function(forward_dynamics, forced, ((f,),), on, choice, FORCED, names=("qdd",), large=True)
+    whole = f <= MOST_IN_ONE
     return {
-        "inverse_dynamics": Function(
-            inverse_dynamics, motion, ((actuators,),), on, choice, DRIVEN, names=("tau",), large=True
+        "inverse_dynamics": inverse,
+        "forward_dynamics": forward,
+        "inverse_dynamics_slope": slope_function(inverse),
+        "forward_dynamics_slope": slope_function(forward),
+        "closed_changes": Function(
+            closed_changes,
+            (*x, Argument("dq", (f,), "changes of the independent coordinates")),
+            ((size,),),
+            quick=False,
+            public=False,
         ),
-        "forward_dynamics": Function(forward_dynamics, forced, ((f,),), on, choice, FORCED, names=("qdd",), large=True),
         "generalised_forces": Function(generalised_forces, motion, ((f,),), on, choice, MOVING),
         "inverse_dynamics_derivatives": Function(
             inverse_dynamics_derivatives,
             motion,
             ((actuators, f), (actuators, f), (actuators, f)),
             (PAYLOAD,),
-            choice,
-            DRIVEN,
+            guard=DRIVEN,
+            in_parts=partial(by_closed_directions, "inverse_dynamics_slope", motion, f),
             names=("dtau_dq", "dtau_dqd", "dtau_dqdd"),
+            whole=whole,
         ),
         "forward_dynamics_derivatives": Function(
             forward_dynamics_derivatives,
             forced,
             (square, square, (f, actuators)),
             (PAYLOAD,),
-            choice,
-            FORCED,
+            guard=FORCED,
+            in_parts=partial(by_closed_directions, "forward_dynamics_slope", forced, f),
             names=("dqdd_dq", "dqdd_dqd", "dqdd_dtau"),
+            whole=whole,
         ),
         "mass_matrix": Function(mass_matrix, x, (square,), (PAYLOAD,), guard=MOVING),
         "joint_wrenches": Function(joint_wrenches, motion, ((joints, 6),), on, guard=DRIVEN),

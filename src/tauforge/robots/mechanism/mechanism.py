@@ -65,6 +65,10 @@ class Mechanism(MechanismDescription):
     A position x (..., N) holds the coordinates of all joints in the order of `joints`, loops closed, and after them the
     poses of the bodies that the structure lets float. Velocities and accelerations (..., f) are those of the
     independent coordinates; of a body's pose velocity and angular velocity.
+
+    Dynamics expect closed loops, as `configuration` gives them: a gap costs about its own share of the mechanism's size
+    in the result. A position whose loops are open by more than a thousandth of the size, or rad, is refused as singular
+    positions are.
     """
 
     kind = "mechanism"

@@ -1,0 +1,124 @@
+"""Initial accelerations against exudyn, which keeps six coordinates for each body and joints as constraints."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from support import mechanisms
+from support.mechanism_witness import Witness
+from support.mechanisms import closed_positions, random_masses, random_mechanism
+
+exu = pytest.importorskip("exudyn")
+
+AT_REST = 1e-8
+MOVING = 1e-5  # exudyn finds the velocity terms of its constraints by differences
+AXES = {
+    tf.Hinge: [1, 1, 1, 1, 1, 0],
+    tf.Spherical: [1, 1, 1, 0, 0, 0],
+    tf.Slider: [1, 1, 0, 1, 1, 1],
+    tf.Cylinder: [1, 1, 0, 1, 1, 0],
+}  # constrained, along and about the axes of a frame whose z is the joint's axis
+
+
+def frame_of(axis: Any) -> Any:
+    z = np.array(axis, float)
+    x = np.cross(np.eye(3)[np.abs(z).argmin()], z)
+    x /= np.linalg.norm(x)
+    return np.column_stack([x, np.cross(z, x), z])
+
+
+def exudyn_accelerations(m: tf.Mechanism, witness: Witness, tau: Any) -> Any:
+    """(bodies, 3) of the centres of mass."""
+    import exudyn.itemInterface as items
+    from exudyn import utilities
+
+    container = exu.SystemContainer()
+    system = container.AddSystem()
+    numbers = {"ground": system.AddObject(items.ObjectGround())}
+    coms = {"ground": np.zeros(3)}
+    nodes = []
+    for body in m.bodies:
+        T, V = witness.displaced[body.name], witness.twists[body.name]
+        R, com = T[:3, :3], T[:3, :3] @ body.com + T[:3, 3]
+        inertia = np.array(body.inertia)
+        p = utilities.RotationMatrix2EulerParameters(R)
+        rates = utilities.AngularVelocity2EulerParameters_t(V[:3], p)
+        node = system.AddNode(
+            items.NodeRigidBodyEP(
+                referenceCoordinates=[*com, *p], initialVelocities=[*(V[3:] + np.cross(V[:3], com)), *rates]
+            )
+        )
+        six = [inertia[a, b] for a, b in ((0, 0), (1, 1), (2, 2), (1, 2), (0, 2), (0, 1))]
+        number = system.AddObject(items.ObjectRigidBody(physicsMass=body.mass, physicsInertia=six, nodeNumber=node))
+        marker = system.AddMarker(items.MarkerBodyMass(bodyNumber=number))
+        system.AddLoad(items.LoadMassProportional(markerNumber=marker, loadVector=list(m.gravity)))
+        numbers[body.name], coms[body.name] = number, np.array(body.com)
+        nodes.append(node)
+    forces = dict(zip(m.structure.actuated, tau, strict=True))
+    for joint in m.joints:
+        R = frame_of(joint.axis) if hasattr(joint, "axis") else np.eye(3)
+        markers = [
+            system.AddMarker(
+                items.MarkerBodyRigid(bodyNumber=numbers[name], localPosition=list(np.array(joint.at) - coms[name]))
+            )
+            for name in (joint.parent, joint.child)
+        ]
+        system.AddObject(
+            items.GenericJoint(
+                markerNumbers=markers, constrainedAxes=AXES[type(joint)], rotationMarker0=R, rotationMarker1=R
+            )
+        )
+        if joint.name in forces:
+            torque = forces[joint.name] * (witness.displaced[joint.parent][:3, :3] @ np.array(joint.axis))
+            for sign, name, marker in ((-1.0, joint.parent, markers[0]), (1.0, joint.child, markers[1])):
+                if name != "ground":
+                    system.AddLoad(items.LoadTorqueVector(markerNumber=marker, loadVector=list(sign * torque)))
+    system.Assemble()
+    settings = exu.SimulationSettings()
+    settings.timeIntegration.generalizedAlpha.computeInitialAccelerations = True
+    settings.timeIntegration.verboseMode = 0
+    settings.solution.file.write = False
+    settings.linearSolver.ignoreSingularJacobian = True
+    settings.linearSolver.solverType = exu.LinearSolverType.EigenDense
+    exu.MainSolverImplicitSecondOrder().InitializeSolver(system, settings)
+    found = np.array(system.systemData.GetODE2Coordinates_tt())
+    return np.array([found[system.GetNodeODE2Index(node) :][:3] for node in nodes])
+
+
+def our_accelerations(m: tf.Mechanism, x: Any, qd: Any, qdd: Any) -> Any:
+    """Of the centres of mass: J qdd, and J' qd by differences along the motion, at positions with closed loops."""
+    change = m._evaluator("coordinate_rates", {"x": x[None], "qd": qd[None]})[0][0]
+    h = 1e-5
+    found = []
+    near = [x + sign * h * change for sign in (1, -1)]
+    ahead, behind = (m.configuration(m.coordinates_at(y), near=y) for y in near)
+    for body in m.bodies:
+        J = m.jacobian(x, body.name, body.com)[:3]
+        rate = (m.jacobian(ahead, body.name, body.com)[:3] - m.jacobian(behind, body.name, body.com)[:3]) / (2 * h)
+        found.append(J @ qdd + rate @ qd)
+    return np.array(found)
+
+
+def spatial(seed: int) -> tf.Mechanism:
+    rng = np.random.default_rng(seed)
+    kinds = [tf.Hinge, tf.Hinge, *((tf.Hinge, tf.Spherical, tf.Cylinder)[k] for k in rng.integers(0, 3, 2))]
+    m = random_mechanism(rng, kinds, [tf.Spherical], actuated=0.0)
+    return m.replace(joints=[dataclasses.replace(m.joints[0], actuated=True), *m.joints[1:]])
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("moving", [False, True])
+@pytest.mark.parametrize("name", ["five_bar", "four_bar", "bennett", 1, 2, 3])
+def test_initial_accelerations(name, moving):
+    rng = np.random.default_rng(6)
+    m = spatial(name) if isinstance(name, int) else random_masses(rng, getattr(mechanisms, name)())
+    x = closed_positions(m, rng, 1)[0]
+    qd, tau = moving * rng.normal(size=m.n), 3 * rng.normal(size=len(m.actuators))
+    wanted = exudyn_accelerations(m, Witness(m, x, qd), tau)
+    found = our_accelerations(m, x, qd, m.forward_dynamics(x, qd, tau))
+    assert np.abs(found - wanted).max() <= (MOVING if moving else AT_REST) * np.abs(wanted).max()

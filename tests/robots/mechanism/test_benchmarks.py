@@ -18,6 +18,7 @@ from support import andrews_witness
 from support.mechanisms import ANDREWS_TORQUE, andrews, bricard, four_bars, governor, pendulum
 from support.tolerances import INTEGRATED
 
+pytestmark = pytest.mark.usefixtures("kernels_on")  # the reference takes minutes for thousands of steps
 GAP = 1e-12  # of the mechanism's size, at every recorded step
 TEN_DIGITS = 1e-10  # mixed error: of 1 rad plus the angle, as the test set counts digits
 BRICARD_ENERGY = 1e-9  # J over 10 s

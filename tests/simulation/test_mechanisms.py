@@ -57,7 +57,7 @@ def test_the_delta_and_the_six_rus_follow_by_computed_torque() -> None:
     run = tf.simulate(machine, tf.control.ComputedTorque(machine, 900.0, 60.0), move, control_period=1e-3)
     assert np.abs(run.error).max() < 2e-3
     assert worst_gap(machine, run.position) < GAP
-    turn = machine.forward_kinematics(run.position)[:, :3, :3]
+    turn = machine.forward_kinematics(run.position, "platform")[:, :3, :3]
     assert np.abs(turn - np.eye(3)).max() < INTEGRATED  # the platform does not turn
 
     hexapod = six_rus("platform")

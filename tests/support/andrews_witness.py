@@ -1,7 +1,7 @@
 """Andrews' squeezing mechanism by its equations in seven angles with multipliers, written down apart from the package.
 
-Points are complex numbers, sums of c exp(i L q) with integers L. The accelerations follow from M q'' + G' lambda = f and
-G q'' = -G' q' (index 1). Data: Test Set for IVP Solvers.
+Points are complex numbers, sums of c exp(i L q) with integers L. The accelerations follow from M q'' + G' lambda = f
+and G q'' = -G' q' (index 1). Data: Test Set for IVP Solvers.
 """
 
 from __future__ import annotations
@@ -92,4 +92,4 @@ def end_angles(time: float) -> Vector:
     from scipy.integrate import solve_ivp
 
     start = np.concatenate([START, np.zeros(7)])
-    return np.asarray(solve_ivp(rates, (0.0, time), start, method="DOP853", rtol=1e-13, atol=1e-15).y[:7, -1])
+    return np.asarray(solve_ivp(rates, (0.0, time), start, method="DOP853", rtol=1e-12, atol=1e-14).y[:7, -1])

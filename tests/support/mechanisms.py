@@ -202,7 +202,8 @@ def _elbow(base: Any, out: Any, tip: Any, crank: float, rod: float) -> Any:
     # |crank (cos a out + sin a up) - d| = rod
     x, z = d @ out, d @ up
     reach = (crank**2 + d @ d - rod**2) / (2 * crank)
-    angle = math.atan2(z, x) - math.acos(reach / math.hypot(x, z))
+    half = math.acos(reach / math.hypot(x, z))
+    angle = max((math.atan2(z, x) + half, math.atan2(z, x) - half), key=math.cos)
     return base + crank * (math.cos(angle) * out + math.sin(angle) * up)
 
 

@@ -1,0 +1,248 @@
+"""Mechanisms with loops under control, in recordings, rollouts and linearisation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.integrate import simpson
+
+import tauforge as tf
+from support.mechanisms import crank_rocker, delta, five_bar, six_rus
+from support.tolerances import INTEGRATED, SAME_STEPS, error, error_beside
+
+pytestmark = pytest.mark.usefixtures("kernels_on")  # the reference takes minutes for thousands of steps
+GAP = 1e-12  # of the mechanism's size, at every recorded step
+START, END = (0.1, -0.2), (-0.2, 0.2)
+
+
+def worst_gap(mechanism: tf.Mechanism, positions: Any) -> float:
+    return float(mechanism.loop_gap(positions).max() / mechanism._made.size)
+
+
+def five_bar_move() -> tf.motion.JointMove:
+    return tf.motion.JointMove(START, END, duration=0.4)
+
+
+@pytest.mark.parametrize(
+    ("law", "bound"),
+    [
+        (lambda robot: tf.control.ComputedTorque(robot, 900.0, 60.0), 1e-3),
+        (lambda robot: tf.control.PD(robot, 900.0, 30.0), 2e-2),
+        (lambda robot: tf.control.GravityPD(robot, 900.0, 30.0), 2e-2),
+        (lambda robot: tf.control.FeedforwardPD(robot, 900.0, 30.0), 1e-3),
+    ],
+)
+def test_laws_follow_motions_of_the_independent_coordinates(law: Any, bound: float) -> None:
+    robot = five_bar()
+    run = tf.simulate(robot, law(robot), five_bar_move(), control_period=1e-3)
+    assert run.position.shape == (401, 5)
+    assert run.velocity.shape == run.acceleration.shape == run.target_position.shape == (401, 2)
+    assert run.names == ("left", "e1", "right", "e2", "mid")
+    assert run.coordinates == ("left", "right")
+    assert np.array_equal(run.error, run.target_position - run.position[:, [0, 2]])
+    assert np.abs(run.error).max() < bound
+    assert worst_gap(robot, run.position) < GAP
+    # what was recorded fits the equations
+    forces = robot.inverse_dynamics(run.position, run.velocity, run.acceleration)
+    assert error_beside(forces, run.force, run.force) < SAME_STEPS
+
+
+def test_the_delta_and_the_six_rus_follow_by_computed_torque() -> None:
+    machine = delta()
+    start = machine.coordinates_at(machine.home)
+    move: tf.motion.Motion = tf.motion.JointMove(start, start + [0.2, -0.1, 0.15], duration=0.2)
+    run = tf.simulate(machine, tf.control.ComputedTorque(machine, 900.0, 60.0), move, control_period=1e-3)
+    assert np.abs(run.error).max() < 2e-3
+    assert worst_gap(machine, run.position) < GAP
+    turn = machine.forward_kinematics(run.position, "platform")[:, :3, :3]
+    assert np.abs(turn - np.eye(3)).max() < INTEGRATED  # the platform does not turn
+
+    hexapod = six_rus("platform")
+    pose = hexapod.coordinates_at(hexapod.home)
+    move = tf.motion.PoseMotion(tf.motion.JointMove(pose, pose + [0.03, -0.02, 0.03, 0.1, -0.1, 0.2], duration=0.2))
+    run = tf.simulate(hexapod, tf.control.ComputedTorque(hexapod, 900.0, 60.0), move, control_period=1e-3)
+    assert np.abs(run.error).max() < 2e-3
+    assert worst_gap(hexapod, run.position) < GAP
+    with pytest.raises(tf.ModelError, match="poses with twists"):
+        tf.simulate(hexapod, tf.control.ComputedTorque(hexapod), tf.motion.JointMove(pose, pose + 0.01, duration=0.2))
+
+
+def test_a_thousand_deltas_with_other_masses_are_each_a_simulation() -> None:
+    machine = delta()
+    start = machine.coordinates_at(machine.home)
+    law = tf.control.ComputedTorque(machine, 900.0, 60.0)
+    move = tf.motion.JointMove(start, start + [0.2, -0.1, 0.15], duration=0.05)
+    masses = machine.own_values(["mass"])["mass"] * np.linspace(0.9, 1.1, 1000)[:, None]
+    options: dict[str, Any] = {"control_period": 2e-3, "step": 1e-3}
+    runs = tf.rollout(machine, law, move, varying={"mass": masses}, **options)
+    assert runs.finite.all()
+    assert runs.position.shape == (1000, 26, len(machine.home))
+    assert worst_gap(machine, runs.position) < GAP
+    for row in (0, 999):
+        one = tf.simulate(machine, law, move, plant=machine.replace(mass=masses[row]), **options)
+        assert error(runs.position[row], one.position[::2], core=2) < SAME_STEPS
+        assert error(runs.velocity[row], one.velocity[::2], core=2) < 10 * SAME_STEPS
+    assert np.array_equal(runs.error, runs.target_position - runs.position[..., runs.places])
+
+
+def test_a_payload_in_a_rollout_is_that_of_the_mechanism_that_carries_it() -> None:
+    robot = five_bar()
+    payload = tf.Payload(mass=0.4, com=(0.01, 0.02, 0.0), inertia=np.diag([1e-3, 1e-3, 2e-3]))
+    law = tf.control.PD(robot, 900.0, 30.0)
+    runs = tf.rollout(robot, law, five_bar_move(), payload=payload, control_period=1e-3, duration=0.05)
+    one = tf.simulate(robot, law, five_bar_move(), plant=robot.carrying(payload), control_period=1e-3, duration=0.05)
+    assert error(runs.position[0], one.position, core=2) < SAME_STEPS
+
+
+def test_the_start_is_coordinates_or_a_position_and_nothing_else() -> None:
+    robot = five_bar()
+    whole = robot.configuration(START)
+    by_coordinates = tf.simulate(robot, initial=(START, [0.0, 0.0]), duration=0.01)
+    by_position = tf.simulate(robot, initial=(whole, [0.0, 0.0]), duration=0.01)
+    assert np.array_equal(by_coordinates.position, by_position.position)
+    with pytest.raises(tf.ShapeError, match="initial position: expected 2 or 5 finite numbers"):
+        tf.simulate(robot, initial=([0.1, 0.2, 0.3], [0.0, 0.0]), duration=0.01)
+    with pytest.raises(tf.ShapeError, match="positions may have 5"):
+        tf.rollout(robot, initial=([0.1, 0.2, 0.3], [0.0, 0.0]), duration=0.01, control_period=0.01)
+
+
+def test_a_recording_is_kept_in_files(tmp_path: Path) -> None:
+    robot = five_bar()
+    run = tf.simulate(robot, tf.control.PD(robot, 900.0, 30.0), five_bar_move(), duration=0.05)
+    run.save(tmp_path / "run.npz")
+    assert tf.Recording.load(tmp_path / "run.npz") == run
+    run.save(tmp_path / "run.csv")
+    table = tf.Recording.load(tmp_path / "run.csv")  # the independent coordinates, as motions are read
+    assert np.array_equal(table.position, run.position[:, run.places])
+    assert np.array_equal(table.velocity, run.velocity)
+    assert np.array_equal(table.target_position, run.target_position)
+    (positions, _) = run.summary().parts[:2]
+    assert [row[0] for row in positions.rows] == list(run.names)  # type: ignore[union-attr]
+    run.plot(("position", "error", "velocity"))
+
+
+def test_a_rocker_as_coordinate_is_carried_over_its_dead_centres() -> None:
+    """The crank turns fully; run by the rocker, which rests at both ends of its swing, it is the same motion."""
+    by_crank, by_rocker = crank_rocker(), crank_rocker(("rocker",))
+    speed = by_crank._evaluator("coordinate_rates", {"x": by_crank.home, "qd": np.array([8.0])})[0]
+    options: dict[str, Any] = {"duration": 1.0, "step": 1e-2, "method": "dormand-prince"}
+    one = tf.simulate(by_crank, initial=(by_crank.home, [8.0]), **options)
+    other = tf.simulate(by_rocker, initial=(by_rocker.home, [speed[2]]), **options)
+    assert np.abs(one.position - other.position).max() < INTEGRATED * np.abs(one.position).max()
+    assert np.abs(other.position[:, 0]).max() > 2 * np.pi
+    assert worst_gap(by_rocker, other.position) < GAP
+    assert not one.events
+    changes = [event for event in other.events if event.what == "coordinates changed"]
+    assert len(changes) >= 4
+    assert {event.which for event in changes} >= {"rocker"}
+    kinetic = by_crank.energy(one.position, one.velocity)[0]
+    total = np.add(*by_rocker.energy(other.position, other.velocity))
+    assert np.ptp(total) < INTEGRATED * kinetic.max()
+
+
+def test_actuators_may_lose_control_on_the_way() -> None:
+    """The five-bar falls through positions where its cranks do not determine the motion."""
+    robot = five_bar()
+    run = tf.simulate(robot, initial=(START, [0.0, 0.0]), duration=0.5, step=1e-3, method="dormand-prince")
+    assert any(event.what == "coordinates changed" for event in run.events)
+    assert np.ptp(np.add(*robot.energy(run.position, run.velocity))) < INTEGRATED
+    assert worst_gap(robot, run.position) < GAP
+
+
+def test_friction_springs_and_drives_balance_the_energy() -> None:
+    """Work of the actuators less what friction and dampers take is the gain of energy, rotors and springs included."""
+    plain = five_bar()
+    joints = [
+        tf.Hinge("left", "ground", "c1", at=(0, 0, 0), actuated=True, viscous=0.02, gear_ratio=5.0, motor_inertia=1e-3),
+        tf.Hinge("e1", "c1", "r1", at=(-0.1, 0.28, 0), viscous=0.1, coulomb=0.05),
+        *plain.joints[2:4],
+        tf.Hinge("mid", "r1", "r2", at=(0.12, 0.55, 0), viscous=0.05),
+    ]
+    spring = tf.Spring("ground", (0.1, 0.0, 0.0), "r2", (0.3, 0.35, 0.0), stiffness=300.0, length=0.2, damping=2.0)
+    robot = five_bar(joints=joints, springs=[spring], coulomb_speed=0.5)
+    assert robot.dissipates
+    push = np.array([1.0, -0.5])
+    run = tf.simulate(
+        robot,
+        lambda t, x, qd: push,
+        initial=(START, [0.0, 0.0]),
+        duration=0.15,
+        step=1e-4,
+        control_period=0.15,
+    )
+    rates = robot._evaluator("coordinate_rates", {"x": run.position, "qd": run.velocity})[0]
+    left, elbow, _, _, middle = rates.T
+    lost = 0.02 * 25.0 * left**2 + 0.1 * elbow**2 + 0.05 * middle**2 + 0.05 * elbow * np.tanh(elbow / 0.5)
+    end = robot.forward_kinematics(run.position, "r2")
+    at = end[:, :3, :3] @ (np.array([0.3, 0.35, 0.0]) - robot.bodies[3].origin) + end[:, :3, 3]
+    arm = at - [0.1, 0.0, 0.0]
+    J = robot.jacobian(run.position, "r2", point=(0.3, 0.35, 0.0))[:, :3]
+    stretching = np.einsum("ki,kij,kj->k", arm, J, run.velocity) / np.linalg.norm(arm, axis=1)
+    lost = lost + 2.0 * stretching**2
+    power = run.velocity @ push - lost
+    energy = np.add(*robot.energy(run.position, run.velocity))
+    gained = simpson(power, x=run.time)
+    assert abs(energy[-1] - energy[0] - gained) < 1e-8 * np.abs(power).max()
+
+
+def test_linearisation_is_the_slope_of_the_motion() -> None:
+    """A and B against differences of the motion of coordinates, loops closed; of a pose too."""
+    for robot in (five_bar(), six_rus("platform")):
+        x, qd, _ = (values[0] for values in robot.random_states(1, seed=3))
+        force = robot.holding_forces(x)
+        found = tf.linearise(robot, x, qd, force)
+        q, h = robot.coordinates_at(x), 1e-5
+
+        def motion(q: Any, qd: Any, force: Any, robot: Any = robot, x: Any = x) -> Any:
+            there = robot.configuration(q, near=x)
+            return np.concatenate([robot.coordinate_rates(there, qd)[0], robot.forward_dynamics(there, qd, force)])
+
+        given = [q, qd, force]
+        slopes = []
+        for k in range(3):
+            for i in range(len(given[k])):
+                step = h * np.eye(len(given[k]))[i]
+                ahead, behind = ([*given[:k], given[k] + s * step, *given[k + 1 :]] for s in (1.0, -1.0))
+                slopes.append((motion(*ahead) - motion(*behind)) / (2 * h))
+        whole = np.column_stack(slopes)
+        assert np.abs(np.hstack([found.A, found.B]) - whole).max() < 1e-6 * np.abs(whole).max()
+
+
+def test_limits_of_dependent_joints_are_watched() -> None:
+    plain = five_bar()
+    joints = [
+        *plain.joints[:3],
+        tf.Hinge("e2", "c2", "r2", at=(0.35, 0.28, 0), limits=(-0.3, 0.3), max_speed=2.0),
+        plain.joints[4],
+    ]
+    robot = five_bar(joints=joints)
+    run = tf.simulate(robot, tf.control.ComputedTorque(robot, 900.0, 60.0), five_bar_move(), control_period=1e-3)
+    events = {event.which for event in run.events if event.what == "limit"}
+    assert events == {"limit of e2", "speed of e2"}
+    assert (robot.limit_margins(run.position) < 0).any()
+    assert [limit.quantity for limit in robot.position_limits] == ["e2", "e2"]
+    assert robot.limit_margins(robot.home).tolist() == [0.3, 0.3]
+
+
+def test_sensors_measure_coordinates_and_the_law_sees_closed_loops() -> None:
+    robot, seen = five_bar(), []
+
+    def law(t: float, position: Any, velocity: Any) -> Any:
+        seen.append(position)
+        return np.zeros(2)
+
+    tf.simulate(
+        robot,
+        law,
+        initial=(START, [0.0, 0.0]),
+        duration=0.01,
+        control_period=1e-3,
+        sensors=tf.Sensors(bits=12),
+    )
+    step = 2 * np.pi / 2**12
+    measured = robot.coordinates_at(np.array(seen)) / step
+    assert np.abs(measured - np.round(measured)).max() < INTEGRATED
+    assert worst_gap(robot, np.array(seen)) < GAP

@@ -15,8 +15,8 @@ five_bar = tf.load("five-bar")
 print(five_bar.structure)
 
 # %%
-# The tip is a hinge between the rods. Its velocity by the motors' rates is a 2 x 2 matrix, so that Newton's method finds
-# the motors' angles for a wanted place. Every point starts near the last one.
+# The tip is a hinge between the rods. Its velocity by the motors' rates is a 2 x 2 matrix, so that Newton's method
+# finds the motors' angles for a wanted place. Every point starts near the last one.
 
 tip = np.array(five_bar.joints[-1].at)
 t = np.linspace(0.0, 1.0, 201)

@@ -51,6 +51,7 @@ test-lowest: $(LOWEST)/tested
 # roboticstoolbox-python and adam-robotics take part where they are installed. A short look: make bench BENCH=--quick
 bench: $(VENV)/tested
 	cd benchmarks && ../$(BIN)/python run.py $(BENCH)
+	cd benchmarks && ../$(BIN)/python mechanisms.py $(BENCH)
 
 # The faults that the package must survive, at full counts (an hour or so); TAUFORGE_SOAK=1 for the usual ones.
 soak: $(VENV)/tested

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from arms import joint_numbers
 from candidates import Candidate, missing, skip
+from wheels import CACHE, unpacked
 
 import tauforge as tf
 
 HERE = Path(__file__).parent
-CACHE = HERE / "cache"
 EIGEN = Path("/usr/include/eigen3")
 FLAGS = [
     "-O3",
@@ -61,24 +61,31 @@ def batch_call(
     return call
 
 
-def pinocchio_library() -> ctypes.CDLL | None:
-    """Pinocchio's C++ core, built once for this source and kept; None without g++, Eigen or the wheel's headers."""
+def eigen() -> Path:
+    """Headers of Eigen: the system's, or those of a wheel."""
+    if EIGEN.exists():
+        return EIGEN
+    return unpacked("cmeel-eigen", "*/include/eigen3/*") / "cmeel.prefix" / "include" / "eigen3"
+
+
+def pinocchio_library(core: str = "pinocchio_core") -> ctypes.CDLL | None:
+    """A C++ core over Pinocchio, built once for its source and kept; None without g++ or the wheel's headers."""
     name = "Pinocchio C++"
     if missing(name, "pinocchio"):
         return None
     if shutil.which("g++") is None:
         return skip(name, "no g++")
     prefix = Path(importlib.util.find_spec("pinocchio").origin).parents[4]  # .../cmeel.prefix
-    if not EIGEN.exists() or not (prefix / "include" / "pinocchio").exists():
-        return skip(name, "no headers of Eigen or Pinocchio")
-    source = HERE / "pinocchio_core.cpp"
+    if not (prefix / "include" / "pinocchio").exists():
+        return skip(name, "no headers of Pinocchio")
+    source = HERE / f"{core}.cpp"
     digest = hashlib.sha256(source.read_bytes() + " ".join(FLAGS).encode() + str(prefix).encode()).hexdigest()[:16]
-    library = CACHE / f"pinocchio_core-{digest}.so"
+    library = CACHE / f"{core}-{digest}.so"
     if not library.exists():
         CACHE.mkdir(exist_ok=True)
-        print("building Pinocchio's C++ core, about five minutes, once", flush=True)
+        print(f"building {source.name}, about five minutes, once", flush=True)
         link = [f"-L{prefix}/lib", "-lpinocchio_default", f"-Wl,-rpath,{prefix}/lib"]
-        include = [f"-I{prefix}/include", f"-I{EIGEN}"]
+        include = [f"-I{prefix}/include", f"-I{eigen()}"]
         subprocess.run(["g++", *FLAGS, *include, str(source), "-o", str(library), *link], check=True)
     return ctypes.CDLL(str(library))
 

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from arms import joint_numbers
-from compiled import EIGEN
+from compiled import eigen
 
 import tauforge as tf
 from tauforge.analysis.comparison import relative_error
@@ -109,7 +109,7 @@ def pinocchio(arm: tf.SerialArm, folder: Path, flags: list[str]) -> Program:
     (folder / "rnea.cpp").write_text((HERE / "pinocchio_core.cpp").read_text() + PINOCCHIO)
     subprocess.run(["gcc", *C_FLAGS, "-c", "main.c"], cwd=folder, check=True)
     link = [f"-L{prefix}/lib", "-lpinocchio_default", f"-Wl,-rpath,{prefix}/lib"]
-    include = [f"-I{prefix}/include", f"-I{EIGEN}"]
+    include = [f"-I{prefix}/include", f"-I{eigen()}"]
     subprocess.run(["g++", *flags, *include, "rnea.cpp", "main.o", "-o", "pinocchio", *link], cwd=folder, check=True)
     return Program(folder / "pinocchio", f"g++ {' '.join(flags[:2])}")
 

@@ -25,10 +25,13 @@ class Task(NamedTuple):
 Turns = dict[str, list[list[float]]]  # ns per piece of every timed call of every turn
 
 
-def timed(call: Callable[[], Any]) -> float:
-    start = time.perf_counter()
+Clock = Callable[[], float]
+
+
+def timed(call: Callable[[], Any], clock: Clock = time.perf_counter) -> float:
+    start = clock()
     call()
-    return time.perf_counter() - start
+    return clock() - start
 
 
 def repeated(call: Callable[[], Any], times: int) -> Callable[[], Any]:
@@ -41,23 +44,26 @@ def repeated(call: Callable[[], Any], times: int) -> Callable[[], Any]:
     return call if times == 1 else loop
 
 
-def turn(task: Task) -> list[float]:
+def turn(task: Task, clock: Clock = time.perf_counter) -> list[float]:
     """The first call finds the caches full of the others' data: it warms them and is not timed."""
     (task.warm or task.call)()
     seconds: list[float] = []
     while len(seconds) < TIMED_CALLS and sum(seconds) < LONG_ENOUGH:
-        seconds.append(timed(task.call))
+        seconds.append(timed(task.call, clock))
     return [s / task.pieces * 1e9 for s in seconds]
 
 
-def take_turns(tasks: list[Task], seconds: float) -> Turns:
-    """Rounds until the time is up, a few at least."""
+def take_turns(tasks: list[Task], seconds: float, clock: Clock = time.perf_counter) -> Turns:
+    """Rounds until the time is up, a few at least.
+
+    clock: of the times; `time.thread_time` for work of one thread on a machine that others use as well
+    """
     turns: Turns = {task.name: [] for task in tasks}
     end = time.perf_counter() + seconds
     rounds = 0
     while rounds < LEAST_ROUNDS or time.perf_counter() < end:
         for task in tasks:
-            turns[task.name].append(turn(task))
+            turns[task.name].append(turn(task, clock))
         rounds += 1
     return turns
 

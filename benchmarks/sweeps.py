@@ -20,6 +20,7 @@ from typing import Any
 
 HERE = Path(__file__).parent
 OLD = "48afce8"
+NEEDED_THEN = "lazy_loader"  # by that commit, and no longer by us
 SAMPLE = 100_000  # poses by the older methods
 TURNS = 5
 BY_METHODS = f"""
@@ -119,6 +120,8 @@ def beside_older_methods(commit: str) -> dict[str, Any]:
             ["git", "archive", commit, "src"], cwd=HERE.parent, check=True, capture_output=True
         ).stdout
         subprocess.run(["tar", "x", "-C", folder], input=archive, check=True)
+        install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--target", f"{folder}/src"]
+        subprocess.run([*install, NEEDED_THEN], check=True)
         pairs = [
             (float(python(BY_METHODS, path=Path(folder, "src"))), float(python(BY_SWEEP, path=HERE.parent / "src")))
             for _ in range(TURNS)

@@ -16,8 +16,8 @@ start = delta.coordinates_at(delta.home)
 print(f"{delta.name}: {delta.n} degrees of freedom, independent {', '.join(delta.structure.independent)}")
 
 # %%
-# The platform cannot turn: of its pose only x, y and z are independent. Quintic moves of height and across overlap, so
-# that the path has round corners.
+# The platform cannot turn: of its pose only x, y and z are independent. Two quintic moves, one of height and one
+# across, overlap: the path has round corners.
 
 
 def quintic(s):

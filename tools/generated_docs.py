@@ -78,6 +78,44 @@ def speed_table() -> str:
     return markdown(("function", "states", *columns, "others"), rows) + note
 
 
+SHORT = {"inverse_dynamics": "inverse", "forward_dynamics": "forward"}
+
+
+def mechanisms_table() -> str:
+    """From the newest result of `benchmarks/mechanisms.py`."""
+    report = newest("mechanisms")
+    where = report["environment"]
+    wide, narrow = where["vector_bits"], where.get("narrow_vector_bits")
+    own = ["tauforge", *([f"tauforge, {narrow}-bit vectors"] if narrow else [])]
+    rows = []
+    for case in report["mechanisms"]:
+        for name, label in SHORT.items():
+            found = case[name]
+            ns = {key: times["fastest"] for key, times in found["ns"].items()}
+            mine = [ns.pop(key) for key in own if key in ns]
+            others = (f"{key} {' / '.join(f'{x / y:.3g} x' for y in mine)}" for key, x in ns.items())
+            operations = f"{found['multiplications']} / {found['additions']} + {found['sincos']}"
+            seconds = duration(found["first_use_s"])
+            times = " / ".join(f"{x:.0f}" for x in mine)
+            rows.append((case["name"], case["joints"], label, operations, f"{times} ns", seconds, ", ".join(others)))
+    widths = f"{wide}-bit / {narrow}-bit" if narrow else f"{wide}-bit"
+    note = (
+        f"\nOne core of {where['cpu']}, {widths} vectors, {report['states']:,} states, ordinary row-major arrays "
+        f"({where['date'][:10]}, commit {where['commit']}); {loaded(report)} Multiplications / additions + sines and "
+        "cosines are those of one state; the first use traces and compiles. The last column says how many times longer "
+        "the others take: Pinocchio's C++ with `-O3 -march=native`, and for the 6-UPS our own `StewartPlatform`.\n"
+    )
+    head = ("mechanism", "joints", "dynamics", "operations", "per state", "first use", "others")
+    return markdown(head, rows) + note
+
+
+def loaded(report: dict[str, Any]) -> str:
+    """What else the machine did."""
+    if report["load_average"] < 1.5:
+        return "the machine did nothing else."
+    return f"the machine was busy (load {report['load_average']:.0f}), so ratios say more than times."
+
+
 def verdict_table() -> str:
     """Errors of every simplification on the papers' paths, by the library itself."""
     paths = [sampled("path I (6 s)", SLOW), sampled("path II (0.6 s)", FAST)]
@@ -244,7 +282,12 @@ def main() -> int:
     written = {
         README: with_tables(
             README.read_text(encoding="utf-8"),
-            {"counts": readme_table(), "speed": speed_table(), "gpu": gpu_docs.readme_table()},
+            {
+                "counts": readme_table(),
+                "speed": speed_table(),
+                "mechanisms": mechanisms_table(),
+                "gpu": gpu_docs.readme_table(),
+            },
         ),
         STEWART: with_tables(
             STEWART.read_text(encoding="utf-8"), {"verdicts": verdict_table(), "flops": flops_table()}

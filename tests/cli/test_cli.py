@@ -62,7 +62,7 @@ def test_version_and_bare_call():
         (["show", "robot.xyz"], "unknown suffix '.xyz'"),
         (["show", "puma560", "--tip", "tool0"], "tip applies to URDF files only"),
         (["show", "arm.urdf", "--lock", "finger"], "expected JOINT=VALUE, got 'finger'"),
-        (["check", "puma560"], "expected a name that ends in .toml or .urdf, got 'puma560'"),
+        (["check", "puma560"], "expected a name that ends in .toml, .urdf or .xml, got 'puma560'"),
         (["check", "none.toml"], "none.toml is not a file"),
         (["compare", "puma560", "--states", "0"], "--states"),
         (["reproduce", "newton1687"], "no study is called 'newton1687'"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import pickle
 import stat
@@ -233,6 +234,29 @@ def test_equal_arms_share_their_code():
     arm = arm_of()
     assert arm.kernel("inverse_dynamics") is arm.replace().kernel("inverse_dynamics")
     assert arm.kernel("inverse_dynamics") is not arm.replace(gravity=(1, 2, 3)).kernel("inverse_dynamics")
+
+
+def test_a_robot_is_copied_while_another_thread_finds_shortcuts():
+    """A copy reads the robot's attributes while calls in another thread put their shortcuts among them.
+
+    The descriptor acts at the moment at which the other thread would: when a copy asks the class about an attribute.
+    """
+
+    class Busy:
+        def __get__(self, instance, owner):
+            vars(robot)[f"quick {len(vars(robot))}"] = None
+            return 0
+
+    class Arm(type(tf.load("planar-2r"))):
+        pass
+
+    robot = Arm(**tf.load("planar-2r").__getstate__())
+    Arm.name = Busy()
+    before = len(vars(robot))
+    copied = copy.copy(robot)
+    assert len(vars(robot)) > before
+    assert not any(name.startswith("quick") for name in vars(copied))
+    assert copied.joints == robot.joints
 
 
 def test_threads_compiling_at_once():

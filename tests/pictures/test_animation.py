@@ -237,6 +237,11 @@ class TestErrors:
         self.refused(tf.ModelError, "of planar-2r does not fit planar-2r: it has m where", arm, sliding, path)
         renamed = replace(run, robot="", columns=("a", *run.columns[1:]))
         self.refused(tf.ModelError, "of another robot does not fit planar-2r: it has a where", arm, renamed, path)
+        alike = arm.replace(name="planar-2r with a tool")
+        words = r"shown: the recording is of planar-2r, not of planar-2r with a tool\. Give that robot"
+        self.refused(tf.ModelError, words, alike, run, path)
+        assert tf.animate(alike, replace(run, robot=alike.name), path) == path
+        assert tf.animate(alike, replace(run, robot=""), path) == path  # as from a .csv file, which has no name
 
     def test_recordings_without_a_way(self, tmp_path: Path) -> None:
         arm, path = tf.load("planar-2r"), tmp_path / "page.html"

@@ -21,7 +21,8 @@ class Cells(HTMLParser):
         self.open, self.cells, self.tags = [], [], set()
 
     def handle_starttag(self, tag, attrs):
-        self.open.append(tag)
+        if tag != "img":
+            self.open.append(tag)
         self.tags.add(tag)
         if tag == "td":
             self.cells.append("")

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
 import signal
+import socket
+import struct
 import subprocess
 import sys
 import threading
 import time
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -15,6 +20,7 @@ import psutil
 import pytest
 
 import tauforge as tf
+from conftest import SOAK
 from support.sweep_studies import Deadly, axes_of, data_bytes, encoded, logged
 from tauforge import sweeps
 from tauforge.sweeps import on_cluster
@@ -189,6 +195,55 @@ def test_a_scheduler_that_does_not_answer(address):
     assert time.monotonic() - began < ANSWERS_WITHIN
 
 
+@contextmanager
+def server(says):
+    """The address of one that says these bytes to everybody and ends; None for one that accepts and is silent."""
+    kept = []
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+
+        def serve():
+            while True:
+                try:
+                    connection, _ = listening.accept()
+                except OSError:  # closed
+                    return
+                if says is None:
+                    kept.append(connection)
+                    continue
+                connection.sendall(says)
+                connection.close()
+
+        threading.Thread(target=serve, daemon=True).start()
+        yield f"tcp://127.0.0.1:{listening.getsockname()[1]}"
+        listening.shutdown(socket.SHUT_RDWR)
+    for connection in kept:
+        connection.close()
+
+
+@pytest.mark.parametrize(
+    ("says", "message"),
+    [
+        (None, "nothing is heard within 5 s"),
+        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "what is there does not speak Dask's language"),  # Dask's own dashboard
+        (struct.pack("<Q", 5) + b"hello", "what is there does not speak Dask's language"),
+        (b"", "(Connection|Stream|in <TCP).*"),  # in the words of the system
+    ],
+    ids=["silent", "web page", "other bytes", "closed"],
+)
+def test_something_else_answers(says, message):
+    began = time.monotonic()
+    with server(says) as address, pytest.raises(tf.ModelError) as caught, sweeps.connected(address):
+        pass
+    assert re.search(f"no scheduler answers: {message}", str(caught.value))
+    assert time.monotonic() - began < ANSWERS_WITHIN
+
+
+def test_the_address_of_a_worker(client):
+    address = next(iter(client.run(os.getpid)))
+    with pytest.raises(tf.ModelError, match="no scheduler answers: a Worker is there"), sweeps.connected(address):
+        pass
+
+
 def child(code, *arguments):
     return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, arguments)],
@@ -243,3 +298,52 @@ def test_a_lost_scheduler(tmp_path, whole):
     assert made >= 3
     assert outcome.computed == outcome.blocks - made
     assert data_bytes(store) == whole
+
+
+OWN_WORKERS = """
+import sys
+from conftest import SOAK
+from support.sweep_studies import logged
+from tauforge import sweeps
+if __name__ == "__main__":
+    with sweeps.local_workers(2) as client:
+        sweeps.run(logged(sys.argv[2], 0.05), sys.argv[1], client=client)
+"""
+
+
+def has_ended(process):
+    """Also where nobody has asked for its exit status: an orphan's parent is whatever the machine has for that."""
+    try:
+        return process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
+
+
+@pytest.mark.fault(13)
+@pytest.mark.parametrize("killed", ["everything", "the process that was started"])
+def test_killed_with_its_workers(client, tmp_path, whole, killed):
+    """Workers do not go on by themselves; a second start computes what is missing, and no more."""
+    store, log = tmp_path / "s.zarr", tmp_path / "log"
+    for _ in range(max(1, SOAK // 10)):  # each starts a cluster, which takes seconds
+        shutil.rmtree(store, ignore_errors=True)
+        log.unlink(missing_ok=True)
+        running = child(OWN_WORKERS, store, log)
+        own = psutil.Process(running.pid)
+        try:
+            when_some_are_done(store, lambda: None).join(timeout=60)
+            family = [own, *own.children(recursive=True)]
+            assert len(family) >= 3
+            for process in family if killed == "everything" else [own]:
+                process.kill()
+            deadline = time.monotonic() + ANSWERS_WITHIN
+            while not all(map(has_ended, family)):
+                assert time.monotonic() < deadline
+                time.sleep(0.05)
+        finally:
+            running.kill()
+            running.communicate()
+        made, begun = done_blocks(store), len(log.read_text().splitlines())
+        assert 3 <= made <= begun <= made + 2  # one in flight at each worker
+        outcome = sweeps.run(encoded(), store, client=client)
+        assert outcome.computed == outcome.blocks - made
+        assert data_bytes(store) == whole

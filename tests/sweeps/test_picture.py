@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from matplotlib.colors import to_hex
 
 import tauforge as tf
 from support.sweep_studies import encoded
-from tauforge.sweeps import Axis, Result, Study, open_dataset, plot, run
+from tauforge.sweeps import Axis, Result, Study, open_dataset, plot, ready_study, run
 from tauforge.sweeps.picture import MOST
+from tauforge.workspace.limit_colours import FREE
 
 CODES = {0: "holds", 1: "leg too long", 2: "leg too short"}
 
@@ -203,3 +205,21 @@ def test_what_is_no_store(tmp_path):
         plot(tmp_path)
     with pytest.raises(tf.ModelError, match=r"store: expected the path of a store or a Dataset, got 3"):
         plot(3)
+
+
+def test_what_holds_is_pale_as_in_pictures_of_workspaces(tmp_path):
+    rig = tf.load("motion-rig")
+    axes = [Axis("x", np.linspace(-0.7, 0.7, 15)), Axis("z", np.linspace(0.8, 1.3, 6))]
+    run(ready_study("workspace", rig, axes), tmp_path / "s.zarr")
+    figure = plot(tmp_path / "s.zarr", "limit")
+    patches = dict(zip(legend(figure), figure.legends[0].get_patches(), strict=True))
+    assert to_hex(patches["all limits hold"].get_facecolor()).upper() == FREE
+    assert len({to_hex(patch.get_facecolor()) for patch in patches.values()}) == len(patches) > 2
+
+
+def test_the_middle_of_an_axis_is_zero(tmp_path):
+    """Evenly spaced values miss it by a rounding error, which no title shows."""
+    middle = Axis("x", np.linspace(-0.7, 0.7, 281), "m")
+    assert 0 < abs(middle.values[140]) < 1e-15
+    run(Study("s", (middle, Y), RESULTS, measured, title="A study"), tmp_path / "s.zarr")
+    assert plot(tmp_path / "s.zarr", at={"x": 0}).get_suptitle() == "A study, x = 0 m"

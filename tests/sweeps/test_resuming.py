@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import os
 import random
@@ -314,14 +315,15 @@ def test_a_lock_ends_with_its_block(tmp_path):
         pass
 
 
-def without_room(monkeypatch, after):
-    """Writes fail as on a full disk after this many."""
+def without_room(monkeypatch, after, late=0.0):
+    """Writes fail as on a full disk after this many; each of the others takes so long, s."""
     put, count = zarr.storage.LocalStore.set, [0]
 
     async def full(self, key, value):
         count[0] += 1
         if count[0] > after:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        await asyncio.sleep(late)
         await put(self, key, value)
 
     monkeypatch.setattr(zarr.storage.LocalStore, "set", full)
@@ -347,8 +349,9 @@ def test_a_disk_that_fills_up(tmp_path, whole):
     assert made
 
 
-def test_no_room_for_the_store_itself(tmp_path, monkeypatch):
-    without_room(monkeypatch, 3)
+@pytest.mark.parametrize(("after", "late"), [(0, 0.0), (3, 0.0), (3, 0.1)])  # late, s: others may go on after a failure
+def test_no_room_for_the_store_itself(tmp_path, monkeypatch, after, late):
+    without_room(monkeypatch, after, late)
     with pytest.raises(tf.SweepError, match=r"the disk is full"):
         sweeps.run(encoded(), tmp_path / "s.zarr")
     assert list(tmp_path.iterdir()) == []

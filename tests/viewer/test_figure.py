@@ -8,18 +8,32 @@ import pytest
 import tauforge as tf
 from tauforge.pictures import unit_bodies
 from tauforge.pictures.animation_data import outlines
-from tauforge.pictures.triangles import Mesh
+from tauforge.pictures.triangles import Mesh, sound
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.viewer import colours, figure, meshes
-from tauforge.viewer.named_places import named_places
+from tauforge.viewer.nodes import HEAD_SIDES
+from tauforge.viewer.scene import BALL_SIDES, BAR_SIDES
 from tauforge.viewer.surroundings import surroundings
 
 NAMES = tf.catalogue()
 
 
-@pytest.mark.parametrize("mesh", [unit_bodies.cylinder(), unit_bodies.cone(), unit_bodies.ball(), unit_bodies.box()])
+@pytest.mark.parametrize(
+    "mesh",
+    [
+        unit_bodies.cylinder(),
+        unit_bodies.cylinder(BAR_SIDES),
+        unit_bodies.cone(),
+        unit_bodies.cone(HEAD_SIDES),
+        unit_bodies.ball(),
+        unit_bodies.ball(*BALL_SIDES),
+        unit_bodies.box(),
+    ],
+)
 def test_unit_bodies_are_closed_and_face_outwards(mesh: Mesh) -> None:
+    """And have no triangles without area, which cost a browser as much as others."""
     corners = mesh.vertices[mesh.faces]
+    assert len(sound(mesh).faces) == len(mesh.faces)
     volume = np.einsum("fi,fi->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
     assert volume > 0.9
     assert np.abs(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]).sum(axis=0)).max() < 1e-4
@@ -39,6 +53,33 @@ def test_bodies_lie_along_their_lines() -> None:
     for way, turn, scale in zip(ways, placed.wxyzs, placed.scales, strict=True):
         np.testing.assert_allclose(meshes.rotation(turn) @ [0, 0, scale[2]], way, atol=1e-12)
     assert placed.scales[4].tolist() == [0, 0, 0]
+
+
+def test_the_corners_of_a_path_are_enough() -> None:
+    """Every point is as near to the lines between the corners as was asked, and few are kept."""
+    turned = 4.0  # rad
+    angle = np.linspace(0.0, turned, 400)
+    path = np.column_stack([np.cos(angle), np.sin(angle), 0.1 * angle])
+    tolerance = 1e-3
+    kept = meshes.corners(path, tolerance)
+    np.testing.assert_array_equal(kept[[0, -1]], path[[0, -1]])
+    starts, ways = kept[:-1], np.diff(kept, axis=0)
+    from_starts = path[:, None] - starts
+    shares = np.clip((from_starts * ways).sum(-1) / (ways**2).sum(-1), 0.0, 1.0)
+    off = np.linalg.norm(from_starts - shares[..., None] * ways, axis=-1).min(axis=1)
+    assert off.max() <= tolerance
+    longest = np.sqrt(8 * tolerance)  # rad: the arc of a circle of radius 1 that is so far from its chord
+    assert len(kept) <= 2 * np.ceil(turned / longest) + 1  # halving an arc that is a little too long gives two
+
+
+def test_the_corners_of_straight_ways_and_of_ways_back() -> None:
+    line = np.linspace([0.0, 0.0, 0.0], [1.0, 2.0, 3.0], 100)
+    np.testing.assert_array_equal(meshes.corners(line, 1e-6), line[[0, -1]])
+    there_and_back = np.concatenate([line, line[-2::-1]])
+    np.testing.assert_array_equal(meshes.corners(there_and_back, 1e-6), [line[0], line[-1], line[0]])
+    still = np.tile(line[:1], (5, 1))
+    np.testing.assert_array_equal(meshes.corners(still, 1e-6), still[[0, -1]])
+    np.testing.assert_array_equal(meshes.corners(line[:2], 1e-6), line[:2])
 
 
 def test_quaternions_are_those_of_rotations() -> None:
@@ -91,20 +132,6 @@ def test_reactions_are_in_proportion() -> None:
     arrows = figure.reaction_arrows([one, other], 1.0)
     lengths = np.linalg.norm(arrows.lines[:, 1] - arrows.lines[:, 0], axis=1)
     np.testing.assert_allclose(lengths, np.array([1, 0.5, 0, 1]) * figure.REACTION_LENGTH, atol=1e-6)
-
-
-def test_a_click_finds_the_nearest_name() -> None:
-    arm = tf.load("puma560")
-    places = named_places(arm.drawing(arm.pictured_position))
-    eye = np.array([3.0, 2.0, 1.0])
-    for k, name in enumerate(places.names):
-        way = places.places[k] - eye
-        found = places.nearest(eye, way / np.linalg.norm(way))
-        np.testing.assert_allclose(places.of(found)[found], places.places[k], atol=1e-9)
-        assert name in places.names
-    assert places.nearest(eye, np.array([1.0, 0, 0])) == ""
-    assert named_places(Drawing()).nearest(eye, eye) == ""
-    assert set(places.joints()) == {f"joint{k}" for k in range(1, 7)}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -13,6 +13,7 @@ import tauforge as tf
 from support.browser import PATIENCE_MS, chromium
 from support.cart_pendulum import CartPendulum
 from tauforge.viewer.gizmo import SCALE
+from tauforge.viewer.named_parts import named_parts
 from tauforge.viewer.scene import Shown
 from tauforge.viewer.surroundings import surroundings
 
@@ -47,6 +48,12 @@ def platform() -> Iterator[tf.Viewer]:
         yield viewer
 
 
+@pytest.fixture(scope="module")
+def rig() -> Iterator[tf.Viewer]:
+    with tf.view(tf.load("motion-rig"), port=0) as viewer:
+        yield viewer
+
+
 def opened(browser: Any, viewer: tf.Viewer, viewport: dict[str, int] = DESKTOP) -> tuple[Any, list[str]]:
     """A tab with the panel in it, and what went wrong: errors on the console, requests to anywhere else."""
     page = browser.new_page(viewport=viewport)
@@ -57,6 +64,31 @@ def opened(browser: Any, viewer: tf.Viewer, viewport: dict[str, int] = DESKTOP) 
     page.goto(viewer.url)
     page.wait_for_selector("[data-key=force-0]", timeout=PATIENCE_MS, state="attached")
     return page, wrong
+
+
+def on_screen(viewer: tf.Viewer, place: np.ndarray) -> np.ndarray:
+    """Pixels (2,) of a place (3,) m in the only tab; the scene begins at the tab's upper left corner."""
+    (client,) = viewer.server.viser.get_clients().values()
+    camera = client.camera
+    ahead = np.asarray(camera.look_at) - camera.position
+    ahead /= np.linalg.norm(ahead)
+    right = np.cross(ahead, camera.up_direction)
+    right /= np.linalg.norm(right)
+    down = np.cross(ahead, right)
+    way = place - camera.position
+    scale = camera.image_height / 2 / np.tan(camera.fov / 2) / (way @ ahead)
+    return np.array([camera.image_width, camera.image_height]) / 2 + scale * np.array([way @ right, way @ down])
+
+
+def in_sight(viewer: tf.Viewer, places: np.ndarray) -> bool:
+    """Whether the only tab shows all places (k, 3) m: before its eye and within its picture."""
+    clients = list(viewer.server.viser.get_clients().values())
+    if len(clients) != 1:  # it connects, or the one before it has not yet gone
+        return False
+    camera = clients[0].camera
+    pixels = np.array([on_screen(viewer, place) for place in places])
+    ahead = (places - camera.position) @ (np.asarray(camera.look_at) - camera.position)
+    return bool((ahead > 0).all() and (pixels > 0).all() and (pixels < (camera.image_width, camera.image_height)).all())
 
 
 def becomes(condition: Callable[[], bool]) -> bool:
@@ -89,7 +121,7 @@ def slider(page: Any, label: str) -> Any:
 
 
 @pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
-@pytest.mark.parametrize("name", ["arm", "platform"])
+@pytest.mark.parametrize("name", ["arm", "platform", "rig"])
 def test_it_loads_without_complaints(browser: Any, request: Any, name: str, viewport: dict[str, int]) -> None:
     viewer = request.getfixturevalue(name)
     page, wrong = opened(browser, viewer, viewport)
@@ -97,6 +129,10 @@ def test_it_loads_without_complaints(browser: Any, request: Any, name: str, view
     page.wait_for_selector("canvas", timeout=PATIENCE_MS)
     keys = page.locator("[data-key^=force-]")
     assert keys.count() == len(robot.actuators)
+    places = np.array([point.place for point in robot.drawing(viewer.session.state.position).points])
+    assert becomes(lambda: in_sight(viewer, places))
+    page.wait_for_timeout(1000)
+    assert in_sight(viewer, places)  # and stays there
     width, window = page.evaluate("[document.documentElement.scrollWidth, innerWidth]")
     assert width <= window
     if viewport is DESKTOP:
@@ -255,20 +291,6 @@ def test_dragging_moves_the_tool(arm: tf.Viewer) -> None:
     assert becomes(lambda: bool(np.allclose(gizmo.position, pose[:3, 3], atol=1e-6)))
 
 
-def on_screen(viewer: tf.Viewer, place: np.ndarray) -> np.ndarray:
-    """Pixels (2,) of a place (3,) m in the only tab; the scene begins at the tab's upper left corner."""
-    (client,) = viewer.server.viser.get_clients().values()
-    camera = client.camera
-    ahead = np.asarray(camera.look_at) - camera.position
-    ahead /= np.linalg.norm(ahead)
-    right = np.cross(ahead, camera.up_direction)
-    right /= np.linalg.norm(right)
-    down = np.cross(ahead, right)
-    way = place - camera.position
-    scale = camera.image_height / 2 / np.tan(camera.fov / 2) / (way @ ahead)
-    return np.array([camera.image_width, camera.image_height]) / 2 + scale * np.array([way @ right, way @ down])
-
-
 def test_a_mouse_drags_the_platform_by_its_handle(browser: Any) -> None:
     """The blue arrow of the handle is pulled up: the platform rises, and hardly goes anywhere else."""
     rig = tf.load("motion-rig")
@@ -307,20 +329,71 @@ def test_frame_all_brings_a_long_way_into_sight(browser: Any) -> None:
         assert becomes(lambda: len(viewer.server.viser.get_clients()) == 1)
         (client,) = viewer.server.viser.get_clients().values()
         path = viewer.session.clip.path
+        assert becomes(lambda: in_sight(viewer, path))  # from the start
         client.camera.look_at, client.camera.position = path[0], path[0] + [0.0, 0.0, 0.5]
         page.wait_for_timeout(1000)
-
-        def in_sight() -> bool:
-            pixels = np.array([on_screen(viewer, place) for place in path])
-            size = client.camera.image_width, client.camera.image_height
-            return bool((pixels > 0).all() and (pixels < size).all())
-
-        assert not in_sight()
+        assert not in_sight(viewer, path)
         page.get_by_role("tab", name="Play").click()
         page.get_by_role("button", name="Frame all").click()
-        assert becomes(in_sight)
+        assert becomes(lambda: in_sight(viewer, path))
+        page.wait_for_timeout(1000)
+        assert in_sight(viewer, path)  # and stays there
+        np.testing.assert_allclose(client.camera.look_at, np.mean(viewer.session.clip.extent, axis=0), atol=1e-6)
         assert wrong == []
         page.close()
+
+
+def part_under(page: Any, place: np.ndarray) -> str | None:
+    """The name that the page shows once the mouse is at a pixel (2,)."""
+    page.mouse.move(*place)
+    page.wait_for_timeout(400)  # the page looks ten times a second
+    label = page.locator("#part-name")
+    return str(label.text_content()) if label.count() and label.is_visible() else None
+
+
+def test_the_mouse_is_told_the_name_of_the_part_under_it(browser: Any) -> None:
+    """Every leg in front of the others by its own name, also where another leg's middle is nearer to the mouse."""
+    rig = tf.load("motion-rig")
+    with tf.view(rig, port=0) as viewer:
+        session = viewer.session
+        session.show(session._shown._replace(handle=False))
+        page, wrong = opened(browser, viewer)
+        drawing = rig.drawing(session.state.position)
+        assert becomes(lambda: in_sight(viewer, np.array(drawing.extent)))
+        page.wait_for_timeout(2000)
+        (client,) = viewer.server.viser.get_clients().values()
+        found = []
+        for segment in drawing.segments:
+            for share in (0.3, 0.7) if segment.part == "leg" else ():
+                place = segment.start + share * (segment.end - segment.start)
+                if hidden(place, segment.name, rig, session, client.camera):
+                    continue
+                found.append((segment.name, share))
+                assert part_under(page, on_screen(viewer, place)) == segment.name, (segment.name, share)
+        assert len(found) >= 6
+        joint = next(point for point in drawing.points if point.name == "base joint 1")
+        assert part_under(page, on_screen(viewer, joint.place)) == "base joint 1"
+        assert part_under(page, np.array([30.0, 700.0])) is None
+        page.mouse.click(*on_screen(viewer, joint.place))
+        assert becomes(lambda: list(session.scene._labels) == ["base joint 1"])
+        page.mouse.click(*on_screen(viewer, joint.place))
+        assert becomes(lambda: not session.scene._labels)
+        assert wrong == []
+        page.close()
+
+
+def hidden(place: np.ndarray, name: str, robot: Any, session: Any, camera: Any) -> bool:
+    """Whether another part, or the edge of one, is between the eye and a place (3,) m of the part of this name."""
+    size = session.scene.size
+    steps = np.linspace(0.0, 1.0, 400)[:, None]
+    ray = camera.position + steps * (place - camera.position)
+    for part in named_parts(robot.drawing(session.state.position), 1.3 * size):
+        along = part.end - part.start
+        share = np.clip((ray - part.start) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
+        off = np.linalg.norm(ray - part.start - share[:, None] * along, axis=1)
+        if part.name != name and (off < part.radius).any():
+            return True
+    return False
 
 
 def test_loads_are_reset_by_their_button(browser: Any, platform: tf.Viewer) -> None:

@@ -186,7 +186,7 @@ def test_a_closed_viewer_frees_its_port() -> None:
 
 class TestErrors:
     def test_a_port_that_is_taken(self, viewer: tf.Viewer) -> None:
-        words = rf"port: cannot listen on port {port_of(viewer)} of 127\.0\.0\.1: address already in use"
+        words = rf"port: cannot listen on port {port_of(viewer)} of 127\.0\.0\.1: address already in use. Give"
         with pytest.raises(tf.ModelError, match=words):
             tf.view(tf.load("planar-2r"), port=port_of(viewer))
 
@@ -210,6 +210,8 @@ class TestErrors:
         run = tf.simulate(arm, None, duration=0.1, initial=([0, 0], [0, 0]))
         with pytest.raises(tf.ShapeError, match="4 coordinates, as scara has"):
             tf.view(tf.load("scara"), run, port=0)
+        with pytest.raises(tf.ModelError, match="the recording is of planar-2r, not of another"):
+            tf.view(arm.replace(name="another"), run, port=0)
 
     def test_something_that_is_no_robot(self) -> None:
         robot: Any = "puma560"

@@ -129,7 +129,7 @@ def test_a_tab_may_set_values_and_nothing_else(viewer: tf.Viewer, tab: Tab, capf
 
 
 @pytest.mark.fault(17)
-def test_handles_and_clicks_have_places(viewer: tf.Viewer, tab: Tab, capfd: pytest.CaptureFixture[str]) -> None:
+def test_handles_and_clicks_are_somewhere(viewer: tf.Viewer, tab: Tab, capfd: pytest.CaptureFixture[str]) -> None:
     gizmo = viewer.session.gizmo._controls
     before = np.array(gizmo.position)
     name, nan = gizmo.name, float("nan")
@@ -139,11 +139,18 @@ def test_handles_and_clicks_have_places(viewer: tf.Viewer, tab: Tab, capfd: pyte
         ((0.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0)),
     ):
         tab.say("TransformControlsUpdateMessage", name=name, position=position, wxyz=wxyz, owner="")
-    for ray in ((nan, 0.0, 0.0), (float("inf"), 0.0, 0.0)):
+    here = (1.0, 0.0, 0.0)
+    for index, ray in (
+        (0, (nan, 0.0, 0.0)),
+        (0, (float("inf"), 0.0, 0.0)),
+        ("0", here),
+        (-1, here),
+        (10**6, here),
+    ):
         tab.say(
             "SceneNodeClickMessage",
             name="/robot/bars",
-            instance_index=0,
+            instance_index=index,
             ray_origin=ray,
             ray_direction=ray,
             screen_pos=(0.0, 0.0),

@@ -1,7 +1,7 @@
 """Operation counts of each line of a formulation: the papers' breakdown tables, made from the source that runs.
 
 The general arm is evaluated over counting scalars; every operation is charged to the line of the formulation's own file
-that caused it, however deep in the algebra it happened.
+that caused it, however deep in the algebra it happened. What arms share with other trees of bodies counts as their own.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from tauforge.analysis.complexity import check, general_arm
 from tauforge.analysis.polynomial import Polynomial, interpolated
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FORMULATIONS
+from tauforge.formulations.trees import frames, recursion
 from tauforge.tracing.counting import Counted, operations
 
 SIZES = (4, 5, 6, 7, 8)
@@ -37,31 +38,35 @@ class LineCost(NamedTuple):
     additions: Polynomial
 
 
+Line = tuple[str, int]  # file and number
+Ledger = dict[Line, Counter[str]]
+
+
 class Charged(Counted):
-    """Charges every operation to a line of one file."""
+    """Charges every operation to a line of some files, the innermost of those that are on the way to it."""
 
-    __slots__ = ("file", "ledger")
+    __slots__ = ("files", "ledger")
 
-    def __init__(self, ledger: dict[int, Counter[str]], file: str, constant: bool = False) -> None:
+    def __init__(self, ledger: Ledger, *files: str, constant: bool = False) -> None:
         super().__init__(Counter(), constant)
-        self.ledger, self.file = ledger, file
+        self.ledger, self.files = ledger, files
 
     def _tick(self, name: str, constant: bool) -> Charged:
         if not constant:
             frame = sys._getframe(1)
-            while frame.f_code.co_filename != self.file:
+            while frame.f_code.co_filename not in self.files:
                 if frame.f_back is None:
-                    raise LookupError(f"{name} was not called from {self.file}")
+                    raise LookupError(f"{name} was not called from {', '.join(self.files)}")
                 frame = frame.f_back
-            self.ledger[frame.f_lineno][name] += 1
-        return Charged(self.ledger, self.file, constant)
+            self.ledger[frame.f_code.co_filename, frame.f_lineno][name] += 1
+        return Charged(self.ledger, *self.files, constant=constant)
 
 
-def ledger_of(formulation: str, n: int, file: str) -> dict[int, Counter[str]]:
-    """Operations by line number, for the general arm of n joints."""
-    ledger: dict[int, Counter[str]] = defaultdict(Counter)
-    arm = general_arm(n, lambda _: Charged(ledger, file, constant=True), formulation == DEFAULT_FORMULATION)
-    FORMULATIONS[formulation](arm, *([Charged(ledger, file) for _ in range(n)] for _ in range(3)))
+def ledger_of(formulation: str, n: int, *files: str) -> Ledger:
+    """Operations by line, for the general arm of n joints."""
+    ledger: Ledger = defaultdict(Counter)
+    arm = general_arm(n, lambda _: Charged(ledger, *files, constant=True), formulation == DEFAULT_FORMULATION)
+    FORMULATIONS[formulation](arm, *([Charged(ledger, *files) for _ in range(n)] for _ in range(3)))
     return ledger
 
 
@@ -71,11 +76,11 @@ def line_costs(formulation: str) -> list[LineCost]:
     Identity: the costs add up to `general_operation_count(n, formulation).as_written`.
     """
     check(formulation)
-    file = inspect.getfile(FORMULATIONS[formulation])
-    ledgers = [ledger_of(formulation, n, file) for n in SIZES]
+    files = [inspect.getfile(where) for where in (FORMULATIONS[formulation], frames, recursion)]
+    ledgers = [ledger_of(formulation, n, *files) for n in SIZES]
     result = []
-    for line in sorted(set().union(*ledgers)):
-        counts = [operations(ledger[line]) for ledger in ledgers]
+    for file, line in sorted(set().union(*ledgers), key=lambda place: (files.index(place[0]), place[1])):
+        counts = [operations(ledger[file, line]) for ledger in ledgers]
         multiplications = interpolated(list(SIZES), [c.multiplications for c in counts])
         additions = interpolated(list(SIZES), [c.additions for c in counts])
         if any(multiplications.coefficients) or any(additions.coefficients):

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.analysis.sizing_figure import sizing_figure
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
+from tauforge.plots.notebook import InNotebook
+from tauforge.plots.with_matplotlib import drawn
 from tauforge.robots.summary import Rows, Summary, SummaryTable
-from tauforge.robots.summary_text import html
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.limits import Limits
@@ -66,7 +68,7 @@ class Margin(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Sizing:
+class Sizing(InNotebook):
     """Demands on every leg. Forces in N, positive where they extend the leg; speeds m/s; powers W; lengths m.
 
     rms_force, mean_power: over time, by the trapezoidal rule, so that uneven samples count by their duration
@@ -76,9 +78,14 @@ class Sizing:
                            and "spherical force" (at the platform joint), N and N m
     condition:             largest condition number of H, and when (s)
     crosses_singularity:   whether det H changes its sign between two samples
+    force_limits:          largest force of each actuator, infinite where there is no limit
+    stroke:                shortest and longest length of each leg; None where there is no limit
     """
 
+    time: Array  # (k,) s
     forces: Array  # (k, 6)
+    speeds: Array  # (k, 6)
+    lengths: Array  # (k, 6)
     peak_force: Peak
     rms_force: Array  # (6,)
     peak_speed: Peak
@@ -90,6 +97,8 @@ class Sizing:
     margins: tuple[Margin, ...]
     condition: tuple[float, float]
     crosses_singularity: bool
+    force_limits: Array  # (6,)
+    stroke: Array | None  # (6, 2)
 
     @property
     def stroke_used(self) -> Array:
@@ -116,9 +125,9 @@ class Sizing:
         verdict = "All limits hold" if self.within_limits else "Not all limits hold"
         return Summary(f"Sizing: {verdict}", (legs, *((limits,) if margins else ()), condition))
 
-    def _repr_html_(self) -> str:
-        """The summary, for notebooks."""
-        return html(self.summary())
+    def plot(self) -> Any:
+        """A matplotlib figure: forces, speeds and lengths of the legs along the motion, and peaks beside the limits."""
+        return drawn(sizing_figure(self))
 
 
 def size_actuators(
@@ -150,7 +159,10 @@ def size_actuators(
     worst = int(_first_largest(conditions))
     determinants = np.linalg.det(platform.force_matrix(state[0]))
     return Sizing(
+        time=t,
         forces=forces,
+        speeds=legs.rates,
+        lengths=legs.lengths,
         peak_force=peak_of(t, forces),
         rms_force=rms_of(t, forces),
         peak_speed=peak_of(t, legs.rates),
@@ -162,6 +174,8 @@ def size_actuators(
         margins=_margins(t, platform.within_limits(state[0], forces), legs.lengths, forces),
         condition=(float(conditions[worst]), float(t[worst])),
         crosses_singularity=bool((determinants[1:] * determinants[:-1] < 0).any()),
+        force_limits=np.asarray(platform.max_forces, float),
+        stroke=None if platform.stroke is None else np.array(platform.stroke, float),
     )
 
 

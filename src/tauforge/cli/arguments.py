@@ -41,7 +41,7 @@ def complete_formulation(incomplete: str) -> list[str]:
 Robot = Annotated[
     str,
     typer.Argument(
-        metavar="ROBOT", help="A robot of the catalogue, or a .toml or .urdf file.", autocompletion=complete_robot
+        metavar="ROBOT", help="A robot of the catalogue, or a .toml, .urdf or .xml file.", autocompletion=complete_robot
     ),
 ]
 Platform = Annotated[

@@ -91,7 +91,7 @@ def show(
 
 
 def check(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="A .toml or .urdf file.")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="A .toml, .urdf or .xml (MJCF) file.")],
     tip: Tip = None,
     lock: Lock = None,
     strict: Annotated[bool, typer.Option("--strict", help="Warnings fail the check too.")] = False,

@@ -14,7 +14,7 @@ from tauforge.cli.arguments import bad, load_robot
 from tauforge.errors import ModelError
 
 MOST = 50  # problems that are looked for
-LISTS = ("joint", "known_exception", "source")  # keys that hold tables
+LISTS = ("body", "joint", "spring", "known_exception", "source")  # keys that hold tables
 
 
 class Checked(NamedTuple):
@@ -28,8 +28,8 @@ class Checked(NamedTuple):
 def checked(path: Path, tip: str | None, lock: list[str] | None) -> Checked:
     from tauforge.cli.describing import headline
 
-    if path.suffix.lower() not in (".toml", ".urdf"):
-        raise bad("FILE", f"expected a name that ends in .toml or .urdf, got {str(path)!r}")
+    if path.suffix.lower() not in (".toml", ".urdf", ".xml"):
+        raise bad("FILE", f"expected a name that ends in .toml, .urdf or .xml, got {str(path)!r}")
     if not path.is_file():
         raise bad("FILE", f"{path} is not a file")
     with warnings.catch_warnings(record=True) as caught:

@@ -36,7 +36,9 @@ def sweep(
     robot: Annotated[
         str | None,
         typer.Argument(
-            metavar="ROBOT", help="A robot of the catalogue, or a .toml or .urdf file.", autocompletion=complete_robot
+            metavar="ROBOT",
+            help="A robot of the catalogue, or a .toml, .urdf or .xml file.",
+            autocompletion=complete_robot,
         ),
     ] = None,
     axis: Annotated[

@@ -28,6 +28,7 @@ class Specification:
     origin:      a string that determines the graph together with our sources, such as the robot's parameters and the
                  options; None if code that is not among our sources was traced: then the graph itself is the identity
     doubt_limit: the caller must check rows whose doubt is not below it (`Kernel.doubts`)
+    large:       whether a graph of many thousand operations is worth the seconds that compiling it takes
     """
 
     name: str
@@ -37,6 +38,7 @@ class Specification:
     results: tuple[Shape, ...]
     origin: str | None
     doubt_limit: float | None = None
+    large: bool = False
 
     @computed_once
     def graph(self) -> Graph:

@@ -126,7 +126,7 @@ def _between(times: Array, rows_at: Array, rows: Array, angles: list[int]) -> Ar
 
 
 def _check_recording(robot: Robot, recording: Recording) -> None:
-    """That the recording has the robot's coordinates and actuators, and finite positions."""
+    """That the recording has the robot's coordinates, actuators and name, and finite positions."""
     own, rows = state_columns(robot), len(recording.time)
     for name, columns, what in (("position", own.position, "coordinate"), ("force", own.force, "actuator")):
         values = getattr(recording, name)
@@ -150,5 +150,11 @@ def _check_recording(robot: Robot, recording: Recording) -> None:
                 f"the recording {recorded} does not fit {robot.name}: it has {x} where {robot.name} has {y}",
                 field="shown",
             )
+    if recording.robot and recording.robot != robot.name:  # the same columns: platforms differ in nothing else
+        raise ModelError(
+            f"the recording is of {recording.robot}, not of {robot.name}",
+            field="shown",
+            remedy=f"Give that robot; if they are the same, dataclasses.replace(recording, robot={robot.name!r})",
+        )
     if not rows or not np.isfinite(recording.position).all() or not (np.diff(recording.time) > 0).all():
         raise ShapeError("shown", expected="finite positions at increasing times", got="other rows")

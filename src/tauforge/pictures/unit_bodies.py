@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
-from itertools import product
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -14,38 +14,42 @@ AROUND = 20
 RINGS = 10
 
 
-def _revolved(profile: list[tuple[float, float]]) -> Mesh:
-    """A surface about z from its profile: radius and height of every ring, from the bottom up."""
-    angles = np.linspace(0.0, 2 * np.pi, AROUND, endpoint=False)
-    rings = [np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(AROUND, z)]) for r, z in profile]
-    k, after = np.arange(AROUND), (np.arange(AROUND) + 1) % AROUND
+def _revolved(profile: list[tuple[float, float]], around: int) -> Mesh:
+    """A surface about z from its profile: radius and height of every ring, from the bottom up.
+
+    Rings at one place have corners of their own and no surface between them: that makes an edge sharp.
+    """
+    angles = np.linspace(0.0, 2 * np.pi, around, endpoint=False)
+    rings = [np.column_stack([r * np.cos(angles), r * np.sin(angles), np.full(around, z)]) for r, z in profile]
+    k, after = np.arange(around), (np.arange(around) + 1) % around
     faces = []
-    for ring in range(len(profile) - 1):
-        low, high = ring * AROUND, (ring + 1) * AROUND
-        faces += [
-            np.column_stack([low + k, low + after, high + after]),
-            np.column_stack([low + k, high + after, high + k]),
-        ]
+    for ring, (lower, upper) in enumerate(pairwise(profile)):
+        low, high = ring * around, (ring + 1) * around
+        if lower != upper and lower[0] > 0:
+            faces.append(np.column_stack([low + k, low + after, high + after]))
+        if lower != upper and upper[0] > 0:
+            faces.append(np.column_stack([low + k, high + after, high + k]))
     return Mesh(np.concatenate(rings).astype(np.float32), np.concatenate(faces).astype(np.uint32))
 
 
 @cache
-def cylinder() -> Mesh:
+def cylinder(around: int = AROUND) -> Mesh:
     """Radius 1, from 0 to 1 along z, with rims so that its ends look flat."""
-    return _revolved([(0.0, 0.0), (1.0, 0.0), (1.0, 0.0), (1.0, 1.0), (1.0, 1.0), (0.0, 1.0)])
+    return _revolved([(0.0, 0.0), (1.0, 0.0), (1.0, 0.0), (1.0, 1.0), (1.0, 1.0), (0.0, 1.0)], around)
 
 
 @cache
-def cone() -> Mesh:
+def cone(around: int = AROUND) -> Mesh:
     """Radius 1 at 0, its tip at 1 along z."""
-    return _revolved([(0.0, 0.0), (1.0, 0.0), (1.0, 0.0), (0.0, 1.0)])
+    return _revolved([(0.0, 0.0), (1.0, 0.0), (1.0, 0.0), (0.0, 1.0)], around)
 
 
 @cache
-def ball() -> Mesh:
+def ball(around: int = AROUND, rings: int = RINGS) -> Mesh:
     """Radius 1."""
-    angles = np.linspace(-np.pi / 2, np.pi / 2, RINGS + 1)
-    return _revolved([(float(np.cos(a)), float(np.sin(a))) for a in angles])
+    heights = np.linspace(-np.pi / 2, np.pi / 2, rings + 1)[1:-1]
+    between = [(float(np.cos(a)), float(np.sin(a))) for a in heights]
+    return _revolved([(0.0, -1.0), *between, (0.0, 1.0)], around)
 
 
 @cache

@@ -41,6 +41,7 @@ class Maps:
     """Maps with the same axes and colours, beside each other; labels carry their units, as in "force (N)".
 
     codes:   what whole numbers mean; with them the colours have a legend of the codes that occur
+    colours: of codes that have one of their own
     missing: what the legend calls places without a value
     """
 
@@ -51,6 +52,7 @@ class Maps:
     maps: tuple[Map, ...]
     codes: Mapping[int, str] = field(default_factory=dict)
     missing: str = "no value"
+    colours: Mapping[int, str] = field(default_factory=dict)
 
 
 def drawn_maps(figure: Maps) -> Any:
@@ -96,7 +98,8 @@ def _draw_codes(canvas: Any, grid: list[Any], figure: Maps) -> None:
     known = [*figure.codes, *(code for code in found if code not in figure.codes)]
     if len(known) > len(PALETTE):  # not enough colours to keep one for codes that do not occur
         known = found
-    colours = _colours(len(known))
+    others = iter(_colours(len(known)))
+    colours = [figure.colours.get(code) or next(others) for code in known]
     norm = BoundaryNorm(np.arange(len(known) + 1) - 0.5, max(2, len(known)))
     for axes, one in zip(grid, figure.maps, strict=True):
         places = np.full(one.values.shape, np.nan)

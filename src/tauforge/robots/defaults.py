@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.robots.evaluate import as_argument
+from tauforge.robots.evaluate import as_argument, finite_rows
 from tauforge.robots.functions import results_of
 from tauforge.robots.parts import CountedFormula, Limit, LimitedQuantity
 from tauforge.robots.summary import Summary, SummaryTable
@@ -107,8 +107,10 @@ def _limited(robot: Robot) -> list[tuple[int, float, int]]:
 
 def limit_margins(robot: Robot, position: ArrayLike) -> Array:
     known = as_argument("position", position, robot.position_size, "one for each coordinate")
-    margins = [sense * (bound - known[..., i]) for i, bound, sense in _limited(robot)]
-    return np.stack(margins, axis=-1) if margins else np.zeros((*known.shape[:-1], 0))
+    found = robot._evaluator.kept("limited", lambda: np.array(_limited(robot), float).reshape(-1, 3))
+    places, bounds, senses = found.astype(known.dtype).T
+    margins = senses * (bounds - known[..., places.astype(int)])
+    return np.where(finite_rows({"position": known})[..., None], margins, np.array(np.nan, known.dtype))
 
 
 def limit_formula(robot: Robot, position: Sequence[Scalar]) -> list[Scalar]:

@@ -388,6 +388,7 @@ class Evaluator:
             self.results(request),
             None if origin is None else f"{request} {origin}",
             None if guard is None else guard.limit,
+            function.large,
         )
 
     def _formula(self, request: Request) -> Formula:

@@ -102,6 +102,7 @@ class Function(NamedTuple):
                to it
     public:    whether messages and pages offer it; the others serve in_parts and searches
     names:     of the results, for generated code; empty where the function's own name says it
+    large:     whether it is compiled even where that takes seconds, for robots with very many joints
     """
 
     formula: Formula
@@ -114,6 +115,7 @@ class Function(NamedTuple):
     quick: bool = True
     public: bool = True
     names: tuple[str, ...] = ()
+    large: bool = False
 
     def result_names(self, own: str) -> tuple[str, ...]:
         """A name for every result; `own` is the function's."""

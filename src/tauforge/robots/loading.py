@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
@@ -17,6 +17,7 @@ from tauforge.robots.validation import shown
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
+    from tauforge.robots.readers.xml_lines import Element
     from tauforge.robots.serial.serial_arm import SerialArm
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
@@ -56,18 +57,37 @@ def load(name_or_path: PlatformName) -> StewartPlatform: ...
 def load(name_or_path: MechanismName) -> Mechanism: ...
 @overload
 def load(
-    name_or_path: str | os.PathLike[str], *, tip: str | None = None, lock: Mapping[str, float] | None = None
+    name_or_path: str | os.PathLike[str],
+    *,
+    tip: str | None = None,
+    lock: Mapping[str, float] | None = None,
+    loops: Sequence[Any] | None = None,
+    home: Mapping[str, float] | None = None,
 ) -> Robot: ...
 def load(
-    name_or_path: str | os.PathLike[str], *, tip: str | None = None, lock: Mapping[str, float] | None = None
+    name_or_path: str | os.PathLike[str],
+    *,
+    tip: str | None = None,
+    lock: Mapping[str, float] | None = None,
+    loops: Sequence[Any] | None = None,
+    home: Mapping[str, float] | None = None,
 ) -> Robot:
-    """A robot of the catalogue by its name, or one from a .toml or .urdf file: a SerialArm or a StewartPlatform.
+    """A robot of the catalogue by its name, or one from a .toml, .urdf or .xml (MJCF) file.
 
-    tip:  of a URDF, the link whose frame is the tool frame. By default it is the only link that ends the chain, or the
-          link of the last moving joint if there are several; `sources` of the arm says which.
-    lock: of a URDF, joint names and the coordinates (rad or m) they are held at; joints that mimic them are held too
+    A SerialArm, a StewartPlatform or a Mechanism. A URDF whose moving joints are one chain is an arm; one with
+    branches, mimics, floating or planar joints, or loops is a mechanism.
+
+    tip:   of a URDF, the link whose frame is the tool frame; the chain that leads to it is the robot. By default an
+           arm's is the only link that ends the chain, or the link of the last moving joint if there are several, and a
+           mechanism's tool is the last link; `sources` says which.
+    lock:  of a URDF, joint names and the coordinates (rad or m) they are held at; joints that mimic them are held too
+    loops: of a URDF, joints such as `Spherical` or `Hinge` between two links that close loops. Their points and axes
+           are in the world frame where every joint is at 0. (joint, point) if the point on the child is elsewhere then,
+           (joint, point, axis) for a hinge whose axis is, too: the loops are then closed by Newton's method.
+    home:  of a URDF, joint names and coordinates from which loops are closed; the home position is where that leads
     `loads` reads the text of such a file.
     """
+    options = {"tip": tip, "lock": lock, "loops": loops, "home": home}
     if not isinstance(name_or_path, str | os.PathLike):
         raise ModelError(f"expected a catalogue name or a path, got {name_or_path!r}", field="load")
     if isinstance(name_or_path, str) and _is_text(name_or_path):
@@ -78,11 +98,11 @@ def load(
         )
     path = Path(name_or_path)
     suffix = path.suffix.lower()
-    if suffix == ".urdf":
-        from tauforge.robots.readers.urdf import read_urdf  # slow to import, and few robots need it
+    if suffix in XML_SUFFIXES:
+        from tauforge.robots.readers.xml_lines import read_xml  # few robots need it
 
-        return read_urdf(path, tip=tip, lock=lock)
-    _refuse_urdf_options(repr(str(name_or_path)), tip, lock)
+        return _xml_robot(read_xml(path), options)
+    _refuse_urdf_options(repr(str(name_or_path)), options)
     if suffix == ".toml":
         return read_robot(path)
     if suffix == "" and isinstance(name_or_path, str) and path.name == name_or_path:
@@ -92,15 +112,23 @@ def load(
     raise ModelError(
         f"unknown suffix {path.suffix!r}",
         file=path,
-        remedy=f"Give a file that ends in .toml or .urdf, or one of {', '.join(catalogue())}",
+        remedy=f"Give a file that ends in .toml, .urdf or .xml, or one of {', '.join(catalogue())}",
     )
 
 
-def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None = None) -> Robot:
-    """A robot from the text of a model file: URDF if it begins with `<`, TOML otherwise; see `load`.
+def loads(
+    text: str,
+    *,
+    tip: str | None = None,
+    lock: Mapping[str, float] | None = None,
+    loops: Sequence[Any] | None = None,
+    home: Mapping[str, float] | None = None,
+) -> Robot:
+    """A robot from the text of a model file: URDF or MJCF if it begins with `<`, TOML otherwise; see `load`.
 
     For descriptions that are not files, such as the `robot_description` of ROS.
     """
+    options = {"tip": tip, "lock": lock, "loops": loops, "home": home}
     if not isinstance(text, str):
         raise ModelError(
             f"expected the text of a model file, got {shown(text)}",
@@ -113,21 +141,33 @@ def loads(text: str, *, tip: str | None = None, lock: Mapping[str, float] | None
         line = text.count("\n", 0, error.start) + 1
         raise ModelError("the text contains an unpaired surrogate", file=TEXT, line=line) from None
     if text.lstrip("\ufeff \t\r\n").startswith("<"):
-        from tauforge.robots.readers.urdf import robot_of as urdf_robot_of
         from tauforge.robots.readers.xml_lines import parse_xml
 
-        return urdf_robot_of(parse_xml(data.lstrip(), TEXT), tip=tip, lock=lock)  # nothing may stand before <?xml
+        return _xml_robot(parse_xml(data.lstrip(), TEXT), options)  # nothing may stand before <?xml
     if text.strip() and not _is_text(text) and "=" not in text:
         raise ModelError(
             f"expected the text of a model file, got {shown(text)}",
             field="loads",
             remedy="tauforge.load(name_or_path) reads files and the catalogue",
         )
-    _refuse_urdf_options("the text", tip, lock)
+    _refuse_urdf_options("the text", options)
     try:
         return robot_of(parse(decoded(data)))
     except ModelError as error:
         raise error.located(TEXT) from None
+
+
+# modules that make a robot of a root element, by its tag; they are slow to import, and few robots need them
+XML_SUFFIXES = (".urdf", ".xml")
+XML_ROOTS = {
+    "robot": "tauforge.robots.readers.urdf",
+    "mujoco": "tauforge.robots.readers.mjcf",
+}
+
+
+def _xml_robot(root: Element, options: Mapping[str, Any]) -> Robot:
+    robot: Robot = import_module(XML_ROOTS.get(root.tag, XML_ROOTS["robot"])).robot_of(root, **options)
+    return robot
 
 
 def _is_text(name: str) -> bool:
@@ -135,8 +175,8 @@ def _is_text(name: str) -> bool:
     return "\n" in name or name.lstrip("\ufeff \t\r").startswith("<")
 
 
-def _refuse_urdf_options(what: str, tip: str | None, lock: Mapping[str, float] | None) -> None:
-    for argument, value in (("tip", tip), ("lock", lock)):
+def _refuse_urdf_options(what: str, options: Mapping[str, Any]) -> None:
+    for argument, value in options.items():
         if value is not None:
             raise ModelError(
                 f"{argument} applies to URDF files only, and {what} is not one",
@@ -217,6 +257,6 @@ def _catalogue_file(name: str) -> Path:
         hint = f"Did you mean {near[0]}? " if near else ""
         raise ModelError(
             f"no robot named {shown(name)} in the catalogue",
-            remedy=f"{hint}Known: {', '.join(names)}; files end in .toml or .urdf",
+            remedy=f"{hint}Known: {', '.join(names)}; files end in .toml, .urdf or .xml",
         )
     return CATALOGUE / f"{name}.toml"

@@ -67,7 +67,7 @@ class Documented:
         self._type = type(robot)
         self._attributes = {
             name: value
-            for name, value in vars(robot).items()
+            for name, value in list(vars(robot).items())  # another thread may install a shortcut
             if name.isidentifier() and not callable(getattr(self._type, name, None))
         }
 

@@ -94,7 +94,8 @@ class Robot(ABC):
     9. **State**: `state_space`, the robot's state as one vector for the integrators, `state_rates` its time derivative
        under actuator forces. `coordinates_used` names the coordinates by which it is computed, where they may change on
        the way. `singularity(position)` changes its sign where the actuators lose control of the robot; it is None if
-       that cannot happen. `condition(position)` says how near that is, `velocity_matrix` the matrix over any scalar, `matrix_maps_forces` which way it maps.
+       that cannot happen. `condition(position)` says how near that is, `velocity_matrix` the matrix over any scalar,
+       `matrix_maps_forces` which way it maps.
        `dissipates` tells whether the robot itself takes energy; `dampers` its friction; `check_integrable` refuses
        friction that jumps. `friction_jumps` tells whether it does, `with_smooth_friction(speed)` smooths it.
     10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`. `design_parameters` are the
@@ -134,6 +135,13 @@ class Robot(ABC):
     def n(self) -> int:
         """Number of coordinates."""
         return len(self.coordinates)
+
+    def position_at(self, coordinates: Array, near: Array | None = None) -> Array:
+        """Positions (..., N) from coordinates (..., n), or from positions that are nearly right.
+
+        near: (..., N) decides where there are several
+        """
+        return coordinates
 
     @property
     def position_entries(self) -> tuple[Coordinate, ...]:
@@ -495,7 +503,7 @@ class Robot(ABC):
         return space.rates(y, self.accelerations(space.position(y), space.velocity(y), force, wrench))
 
     def coordinates_used(self, position: Array) -> list[tuple[str, ...]] | None:
-        """Names of the coordinates by which `state_rates` computes at positions (k, N); None where they never change."""
+        """Names of the coordinates that `state_rates` computes by at positions (k, N); None if they never change."""
         return None
 
     def singularity(self, position: Array) -> Array | None:
@@ -582,7 +590,7 @@ class Robot(ABC):
         kind = type(self)
         return {
             name: value
-            for name, value in vars(self).items()
+            for name, value in list(vars(self).items())  # another thread may install a shortcut
             if name.isidentifier()
             and not isinstance(getattr(kind, name, None), computed_once)
             and not callable(getattr(kind, name, None))

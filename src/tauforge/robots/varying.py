@@ -6,19 +6,21 @@ Such a kernel takes, after the state, an array for each varying field, and so se
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.algebra.vectors import Matrix, Vector
+from tauforge.algebra.vectors import Matrix, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError, UnsupportedFeatureError
-from tauforge.formulations.bodies import BodyParameters
+from tauforge.formulations.bodies import BodyParameters, heavier
 
 if TYPE_CHECKING:
+    from tauforge.robots.payload import Payload
     from tauforge.robots.robot import Robot
 
+BODY_SHARES: dict[str, tuple[int, ...]] = {"mass": (), "com": (3,), "inertia": (3, 3)}  # of one body
 NEVER_NEGATIVE = ("mass", "viscous", "coulomb", "motor_inertia", "friction")  # ends of names of fields
 NEVER_ZERO = {"universal_axes": "axes other than zero", "gear_ratio": "numbers other than 0"}
 
@@ -78,6 +80,33 @@ def body_of_arrays(mass: Array, com: Array, inertia: Array) -> BodyParameters:
     """A body whose scalars are arrays (...). mass: (...,), com: (..., 3), inertia: (..., 3, 3)."""
     rows = [[inertia[..., i, j] for j in range(3)] for i in range(3)]
     return BodyParameters(mass, Vector(*np.moveaxis(com, -1, 0)), Matrix.of(rows))
+
+
+def with_payload(
+    fields: Mapping[str, Array], place: int, payload: Payload, displacement: Transform
+) -> dict[str, Array]:
+    """Masses, centres and inertias (N, bodies, ...) of which one body holds payloads.
+
+    fields:       those of all bodies without payloads, (..., bodies, *share)
+    displacement: body frame <- frame that the payload is given in
+    """
+    own = {field: np.take(value, place, axis=-1 - len(BODY_SHARES[field])) for field, value in fields.items()}
+    held = body_of_arrays(payload.mass, payload.com, payload.inertia)
+    both = heavier(body_of_arrays(**own), held, displacement)
+    merged = {"mass": both.mass, "com": list(both.com), "inertia": [list(row) for row in both.inertia.rows]}
+    shape = np.broadcast_shapes(*(np.shape(x) for x in (both.mass, *both.com)), np.shape(both.inertia[0, 0]))
+    result = {}
+    for field, value in fields.items():
+        share = BODY_SHARES[field]
+        first = value.ndim - len(share) - 1
+        leading = np.broadcast_shapes(shape, value.shape[:first])
+        result[field] = np.array(np.broadcast_to(value, (*leading, *value.shape[first:])))
+        for index in np.ndindex(*share):
+            component: Any = merged[field]
+            for k in index:
+                component = component[k]
+            result[field][(..., place, *index)] = component
+    return result
 
 
 def without_choices(options: Mapping[str, object]) -> dict[str, object]:

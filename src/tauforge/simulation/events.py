@@ -38,7 +38,7 @@ class Watch:
         self.events: list[Event] = []
         self._clipped: dict[str, bool] = {}
         self._last: dict[str, tuple[float, Array]] = {}  # time of the row before, and its margins
-        self._used = tuple(coordinate.name for coordinate in robot.coordinates)
+        self._used: tuple[str, ...] | None = None
 
     def look(self, times: Array, position: Array, velocity: Array, clipped: Array) -> None:
         """clipped: (k, n) whether an actuator gives less than it is asked for."""
@@ -58,9 +58,9 @@ class Watch:
                 self.events.append(Event(float(t[k] + share * (t[k + 1] - t[k])), "limit", quantity.name))
             self._last[quantity.name] = (float(times[-1]), sides[:, -1])
         for time, used in zip(times, self.robot.coordinates_used(position) or (), strict=False):
-            if used != self._used:
+            if used != self._used and self._used is not None:
                 self.events.append(Event(float(time), CHANGE, ", ".join(used)))
-                self._used = used
+            self._used = used
 
 
 def singular_crossing(robot: Robot, times: Array, position: Array) -> tuple[int, Event] | None:

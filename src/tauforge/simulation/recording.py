@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import io
 import os
 from collections.abc import Mapping, Sequence
@@ -17,8 +16,8 @@ from tauforge.errors import ModelError
 from tauforge.files import written_whole
 from tauforge.motion.columns import PLATFORM, TIME, Columns, arm_columns
 from tauforge.motion.csv_table import Column, CsvTable, read_csv, write_csv
+from tauforge.plots.notebook import InNotebook
 from tauforge.robots.summary import Summary
-from tauforge.robots.summary_text import html
 from tauforge.simulation.events import Event
 from tauforge.simulation.npz_file import Header, open_plain, read_npz
 from tauforge.simulation.recorded_columns import columns_in
@@ -35,7 +34,7 @@ ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "t
 
 
 @dataclass(frozen=True)
-class Recording:
+class Recording(InNotebook):
     """Rows are times: time (k,) s; the rest (k, n): joint coordinates, or poses and twists; force N m or N.
 
     Positions of a mechanism with loops have all of its joints, (k, N), and all else its independent coordinates.
@@ -249,24 +248,6 @@ class Recording:
     def summary(self) -> Summary:
         """The recording for people: ranges of the coordinates, peaks of the forces, and events."""
         return recording_summary(self)
-
-    def _repr_html_(self) -> str:
-        """The summary and the plot, for notebooks; nothing in it runs or is fetched."""
-        picture = self._repr_png_()
-        text = html(self.summary())
-        if picture is None:
-            return text
-        return f'{text}<img alt="plot" src="data:image/png;base64,{base64.b64encode(picture).decode()}">'
-
-    def _repr_png_(self) -> bytes | None:
-        """The plot, for notebooks; None without matplotlib."""
-        try:
-            figure = self.plot()
-        except ModelError:
-            return None
-        picture = io.BytesIO()
-        figure.savefig(picture, format="png")
-        return picture.getvalue()
 
     def _axis(self, quantity: str) -> tuple[str, tuple[str, ...], tuple[str, ...]]:
         """What the columns of a quantity are, with their names and units of positions or forces."""

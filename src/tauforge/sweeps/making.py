@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 import shutil
+import time
 import warnings
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -29,6 +30,7 @@ from tauforge.sweeps.metadata import FILE, root_metadata
 from tauforge.sweeps.study import LEDGER, Result, Study
 
 VERSIONS = ("numpy", "zarr", "numcodecs")
+PATIENCE, SETTLED, PAUSE = 5.0, 0.3, 0.02  # s
 PARTIAL = re.compile(r"\.[0-9a-f]{32}\.partial$")  # what Zarr had not renamed yet
 
 
@@ -45,8 +47,23 @@ def make_store(path: Path, study: Study, grid: Grid, command: str | None) -> Non
         except OSError:
             if not root_metadata(path):
                 raise
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
+            shutil.rmtree(temporary, ignore_errors=True)
+    except BaseException:
+        _remove_for_good(temporary)
+        raise
+
+
+def _remove_for_good(folder: Path) -> None:
+    """Removes a folder that may still be written to: where one write fails, others go on in Zarr's own thread.
+
+    It is gone when it has not come back for a while. What comes back later `remove_leftovers` of the next run finds.
+    """
+    gone, end = time.monotonic(), time.monotonic() + PATIENCE
+    while time.monotonic() < min(gone + SETTLED, end):
+        if folder.exists():
+            shutil.rmtree(folder, ignore_errors=True)
+            gone = time.monotonic()
+        time.sleep(PAUSE)
 
 
 def remove_leftovers(path: Path) -> None:

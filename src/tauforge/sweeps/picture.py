@@ -11,7 +11,9 @@ import numpy as np
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.plots.maps import Map, Maps, drawn_maps
 from tauforge.plots.with_matplotlib import drawn
+from tauforge.robots.at_positions import HOLDS
 from tauforge.sweeps.picture_values import Place, Shown, dataset_of, shown
+from tauforge.workspace.limit_colours import FREE
 
 if TYPE_CHECKING:
     from xarray import Dataset
@@ -72,4 +74,5 @@ def _maps(found: Shown) -> Maps:
         maps = tuple(Map(word, x.values, y.values, found.values[..., k]) for k, word in enumerate(panels[0].words))
     else:
         maps = (Map("", x.values, y.values, found.values),)
-    return Maps(found.title, x.label, y.label, found.label, maps, found.codes, NOTHING)
+    own = {code: FREE for code, words in found.codes.items() if words == HOLDS}  # as in pictures of workspaces
+    return Maps(found.title, x.label, y.label, found.label, maps, found.codes, NOTHING, own)

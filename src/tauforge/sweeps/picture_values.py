@@ -18,6 +18,7 @@ from tauforge.sweeps.reading import open_dataset
 if TYPE_CHECKING:
     from xarray import DataArray, Dataset
 
+ZERO = 1e-12  # beside the largest value of an axis: what rounding leaves of 0 in the middle of evenly spaced values
 Place = float | int | str  # along a dimension: a value of the axis, or the name of an actuator
 
 
@@ -138,8 +139,9 @@ def _words(data: Dataset, found: DataArray, name: str, k: int) -> str:
     if name not in data.coords:
         names = _names(data, name)
         return names[k] if names else f"{name} {k}"
-    unit = data[name].attrs.get("units", "")
-    return f"{name} = {number(float(data[name].values[k]))}{' ' * bool(unit)}{unit}"
+    unit, values = data[name].attrs.get("units", ""), data[name].values
+    value = 0.0 if abs(values[k]) < ZERO * np.abs(values).max() else float(values[k])
+    return f"{name} = {number(value)}{' ' * bool(unit)}{unit}"
 
 
 def _picked(data: Dataset, name: str, most: int) -> Array:

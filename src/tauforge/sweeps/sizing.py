@@ -11,6 +11,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.control.controller import check_actuator_motion
 from tauforge.errors import ModelError
+from tauforge.robots.at_positions import HOLDS as ALL_HOLD
 from tauforge.robots.functions import PAYLOAD
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
@@ -25,7 +26,7 @@ BLOCK_STATES = 2**18  # points times samples of a block: about 50 ms on one thre
 CALL_STATES = 2**14  # of one call of inverse dynamics: its arrays take about 10 MB
 HOLDS, POSITION, SPEED, FORCE, SINGULAR = range(5)
 CODES = {
-    HOLDS: "all limits hold",
+    HOLDS: ALL_HOLD,
     POSITION: "a position limit is broken",
     SPEED: "a speed limit is broken",
     FORCE: "a force limit is broken",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import os
 import socket
 
 from tauforge.errors import ModelError
@@ -68,10 +69,15 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
     assert error is not None
     which = f"port {port}" if port is not None else f"any of the ports {ports[0]} to {ports[-1]}"
     raise ModelError(
-        f"cannot listen on {which} of {host}: {(error.strerror or str(error)).lower()}",
+        f"cannot listen on {which} of {host}: {_reason(error)}",
         field="port",
         remedy="Give another port, or 0 for any free one",
     )
+
+
+def _reason(error: OSError) -> str:
+    """What the system says, without what Python adds to it."""
+    return (os.strerror(error.errno) if error.errno is not None else str(error)).lower()
 
 
 def name_in_url(host: str, bound: str) -> str:

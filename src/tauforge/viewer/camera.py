@@ -21,9 +21,16 @@ def frame(camera: Any, low: Array, high: Array) -> None:
     radius = MARGIN * float(np.linalg.norm(high - low)) / 2
     way = np.asarray(camera.position) - np.asarray(camera.look_at)
     distance = radius / math.sin(half_angle(camera.fov, camera.aspect))
-    # Where it looks moves first: viser turns the eye about it, and a new place takes it along.
-    camera.look_at = middle
-    camera.position = middle + distance * way / np.linalg.norm(way)
+    look(camera, middle + distance * way / np.linalg.norm(way), middle)
+
+
+def look(camera: Any, eye: Array, at: Array) -> None:
+    """From a place (3,) to another (3,) m, whatever the tab has told of its eye before.
+
+    camera: viser's, of one tab
+    """
+    camera.position = eye  # viser moves with it what is looked at, so that is said last
+    camera.look_at = at
 
 
 def half_angle(field_of_view: float, aspect: float) -> float:

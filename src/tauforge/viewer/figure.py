@@ -11,7 +11,7 @@ from tauforge.arrays import Array
 from tauforge.pictures.animation_data import outlines
 from tauforge.pictures.force_lines import force_line
 from tauforge.pictures.triangles import Mesh
-from tauforge.robots.drawing import Drawing, Reaction, Segment
+from tauforge.robots.drawing import Drawing, Point, Reaction, Segment
 from tauforge.viewer import colours
 from tauforge.viewer.meshes import Placed, along, plate, quaternions
 
@@ -22,6 +22,7 @@ DRUM_RADIUS, DRUM_LENGTH = 0.03, 0.075
 THICKNESS = 0.02
 HEAD_LENGTH, HEAD_RADIUS = 0.045, 0.017
 REACTION_LENGTH = 0.2
+JOINT = "joint"  # the part of a drawing's points
 LEAST_SHARE = 0.01  # of the largest force, below which an arrow is left out
 
 
@@ -42,36 +43,57 @@ class Arrows(NamedTuple):
     head_rgb: Array
 
 
-def bars(drawing: Drawing, size: float) -> Bodies:
+class Piece(NamedTuple):
+    """A bar. start, end: (3,) m; radius: m"""
+
+    name: str
+    start: Array
+    end: Array
+    radius: float
+    colour: str
+
+
+def pieces(drawing: Drawing, size: float) -> list[Piece]:
     """Links, the two parts of legs, the edges of outlines, and a drum for every turning actuator."""
-    pieces = [piece for segment in drawing.segments for piece in _pieces(segment, size)]
+    found = [piece for segment in drawing.segments for piece in _pieces(segment, size)]
     for action in drawing.actions:
         if action.turns:
             half = DRUM_LENGTH / 2 * size * action.axis
-            pieces.append((action.name, action.place - half, action.place + half, DRUM_RADIUS * size, colours.JOINT))
-    names, starts, ends, radii, kinds = zip(*pieces, strict=True) if pieces else ((),) * 5
-    placed = along(np.reshape(starts, (-1, 3)), np.reshape(ends, (-1, 3)), np.array(radii, float))
-    return Bodies(placed, tuple(names), colours.rgb_rows(list(kinds)))
+            drum = action.name, action.place - half, action.place + half, DRUM_RADIUS * size, colours.JOINT
+            found.append(Piece(*drum))
+    return found
 
 
-def _pieces(segment: Segment, size: float) -> list[tuple[str, Array, Array, float, str]]:
+def _pieces(segment: Segment, size: float) -> list[Piece]:
     name, start, end = segment.name, segment.start, segment.end
     if segment.sleeve is not None:
         length = float(np.linalg.norm(end - start))
         middle = start + min(segment.sleeve / length, 1.0) * (end - start) if length else end
         return [
-            (name, start, middle, SLEEVE_RADIUS * size, colours.SLEEVE),
-            (name, middle, end, ROD_RADIUS * size, colours.ROD),
+            Piece(name, start, middle, SLEEVE_RADIUS * size, colours.SLEEVE),
+            Piece(name, middle, end, ROD_RADIUS * size, colours.ROD),
         ]
     colour = colours.PARTS.get(segment.part, colours.LINK)
     radius = LINK_RADIUS if segment.part == "link" else EDGE_RADIUS
-    return [(name, start, end, radius * size, colour)]
+    return [Piece(name, start, end, radius * size, colour)]
+
+
+def bars(drawing: Drawing, size: float) -> Bodies:
+    """The pieces as cylinders."""
+    names, starts, ends, radii, kinds = zip(*found, strict=True) if (found := pieces(drawing, size)) else ((),) * 5
+    placed = along(np.reshape(starts, (-1, 3)), np.reshape(ends, (-1, 3)), np.array(radii, float))
+    return Bodies(placed, tuple(names), colours.rgb_rows(list(kinds)))
+
+
+def name_of(point: Point) -> str:
+    """What a point is called: a joint by its name, another by what it is a point of."""
+    return point.name if point.part == JOINT else f"{point.part} of {point.name}"
 
 
 def points(drawing: Drawing, size: float, part: str, radius: float, colour: str) -> Bodies:
     """Balls at the points of one part, such as "joint"."""
     chosen = [point for point in drawing.points if point.part == part]
-    return _balls([p.place for p in chosen], tuple(p.name for p in chosen), radius * size, colour)
+    return _balls([p.place for p in chosen], tuple(map(name_of, chosen)), radius * size, colour)
 
 
 def marks(places: Array, name: str, radius: float, colour: str) -> Bodies:

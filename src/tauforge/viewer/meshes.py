@@ -72,3 +72,25 @@ def turns_from_z(ways: Array) -> Array:
     half = np.column_stack([1.0 + z, -y, x, np.zeros_like(z)])
     half[z < -1 + 1e-9] = (0.0, 1.0, 0.0, 0.0)
     return np.asarray(half / np.linalg.norm(half, axis=-1, keepdims=True))
+
+
+def corners(path: Array, tolerance: float) -> Array:
+    """Those points of a path (k, 3) m that are enough: no other is farther than the tolerance from the lines between.
+
+    Source: Douglas & Peucker 1973.
+    """
+    kept = {0, len(path) - 1}
+    spans = [(0, len(path) - 1)]
+    while spans:
+        first, last = spans.pop()
+        between = path[first + 1 : last] - path[first]
+        if not len(between):
+            continue
+        way = path[last] - path[first]
+        share = np.clip(between @ way / (float(way @ way) or 1.0), 0.0, 1.0)
+        off = np.linalg.norm(between - share[:, None] * way, axis=1)
+        if off.max() > tolerance:
+            middle = first + 1 + int(off.argmax())
+            kept.add(middle)
+            spans += [(first, middle), (middle, last)]
+    return path[sorted(kept)]

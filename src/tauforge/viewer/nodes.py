@@ -8,6 +8,8 @@ from tauforge.pictures import unit_bodies
 from tauforge.pictures.triangles import Mesh
 from tauforge.viewer.figure import Arrows, Bodies
 
+HEAD_SIDES = 14
+
 
 class ArrowNodes:
     """Shafts as one node, heads as another."""
@@ -17,7 +19,7 @@ class ArrowNodes:
         if len(arrows.lines):
             self.shafts = api.add_line_segments(f"{name}/shafts", arrows.lines, arrows.line_rgb, thickness=width)
         heads = Bodies(arrows.heads, ("",) * len(arrows.head_rgb), arrows.head_rgb)
-        self.heads = added(api, f"{name}/heads", heads, unit_bodies.cone(), None)
+        self.heads = added(api, f"{name}/heads", heads, unit_bodies.cone(HEAD_SIDES), None)
 
     @property
     def visible(self) -> bool:

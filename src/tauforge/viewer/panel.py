@@ -27,7 +27,7 @@ CHECKBOXES = (
     ("centres", "Centres of mass", ""),
     ("ellipsoids", "Ellipsoids of inertia", "Solid bodies with the same mass and inertia"),
     ("frames", "Frames", "x red, y green, z blue"),
-    ("names", "Names of joints", "A click on a part shows its name, too"),
+    ("names", "Names of joints", "The mouse on a part shows its name, too, and a click keeps it"),
     ("handle", "Handle to drag", "It drags the tool or the platform by inverse kinematics"),
 )
 
@@ -50,7 +50,7 @@ class Panel:
         start = evaluation.start()
         forces = evaluation.read(start).forces
         gui.add_html(heading_html(self.robot))
-        self.readings = gui.add_html("")
+        self.readings, self.parts = gui.add_html(""), gui.add_html("")
         self.tabs = gui.add_tab_group()
         with self.tabs.add_tab("Move"):
             self._build_motion(gui, start, visited)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,18 +15,21 @@ from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.robot import Robot
 from tauforge.viewer import colours, figure, meshes
 from tauforge.viewer.figure import Bodies
-from tauforge.viewer.named_places import named_places
+from tauforge.viewer.meshes import corners
+from tauforge.viewer.named_parts import joint_labels, label_places
 from tauforge.viewer.nodes import Absent, ArrowNodes, added, place
 from tauforge.viewer.shapes import ShapeNodes
 from tauforge.viewer.surroundings import Surroundings
 
-GHOST_OPACITY, ELLIPSOID_OPACITY, PLATE_OPACITY = 0.4, 0.35, 0.75
+GHOST_OPACITY, ELLIPSOID_OPACITY, PLATE_OPACITY = 0.4, 0.35, 0.85
 FADED = 0.25  # opacity of the bars behind shapes
 GHOST_RADIUS = 0.9  # of the robot's bars
 SHAFT = 0.006  # of the robot's extent
 AXES_LENGTH, AXES_RADIUS = 0.07, 0.0035  # likewise
 MARK_RADIUS = 0.022
 PATH_WIDTH = 0.003
+# Bars and balls are a few pixels thick: more sides are not seen, but a browser without a GPU takes its time for them.
+BAR_SIDES, BALL_SIDES = 14, (14, 8)
 
 
 class Shown(NamedTuple):
@@ -49,9 +53,10 @@ class Scene:
         self._shown, self._picked = Shown(), ""
         self._naming = threading.Lock()  # clicks come from viser's thread, moves from ours
         drawing = robot.drawing(np.asarray(robot.pictured_position, float))
-        self._bars = self._bodies("/robot/bars", figure.bars(drawing, self.size), unit_bodies.cylinder())
-        self._joints = self._bodies("/robot/joints", self._joint_balls(drawing), unit_bodies.ball())
-        self._centres = self._bodies("/robot/centres", self._centre_balls(drawing), unit_bodies.ball())
+        bar, ball = unit_bodies.cylinder(BAR_SIDES), unit_bodies.ball(*BALL_SIDES)
+        self._bars = self._bodies("/robot/bars", figure.bars(drawing, self.size), bar)
+        self._joints = self._bodies("/robot/joints", self._joint_balls(drawing), ball)
+        self._centres = self._bodies("/robot/centres", self._centre_balls(drawing), ball)
         self._ellipsoids = self._bodies(
             "/robot/ellipsoids", figure.ellipsoids(drawing, self.size), unit_bodies.ball(), ELLIPSOID_OPACITY
         )
@@ -62,14 +67,11 @@ class Scene:
                 color=colours.rgb(colours.PARTS.get(part, colours.BASE)),
                 opacity=PLATE_OPACITY,
                 flat_shading=True,
-                side="double",
             )
             for k, (part, mesh) in enumerate(figure.plates(drawing, self.size))
         ]
-        self.shapes = ShapeNodes(api, robot.name, drawing, self._clicked)
-        self._ghost = self._bodies(
-            "/ghost", self._ghost_bars(drawing), unit_bodies.cylinder(), GHOST_OPACITY, clickable=False
-        )
+        self.shapes = ShapeNodes(api, robot.name, drawing, self._picker)
+        self._ghost = self._bodies("/ghost", self._ghost_bars(drawing), bar, GHOST_OPACITY, clickable=False)
         self._ghost.visible = False
         self._frames = self._axes("/robot/frames", drawing, None)
         self._moved = self._axes("/robot/moved", drawing, robot.moved_body or "")
@@ -79,7 +81,7 @@ class Scene:
         self._reactions: ArrowNodes | None = None
         self._labels: dict[str, Any] = {}
         self._path: list[Any] = []
-        self.places = named_places(drawing)
+        self._drawing = drawing
         self.show(self._shown)
 
     # ------------------------------------------------------------------------------------------------------ changes
@@ -130,7 +132,7 @@ class Scene:
         self._ghost.visible = target is not None
         if target is not None:
             place(self._ghost, self._ghost_bars(target))
-        self.places = named_places(drawing)
+        self._drawing = drawing
         self._place_labels()
 
     def mark_path(self, path: Array, singular: Array) -> None:
@@ -139,25 +141,24 @@ class Scene:
             node.remove()
         self._path = []
         if len(path) > 1:
-            lines = np.stack([path[:-1], path[1:]], axis=1).astype(np.float32)
+            way = corners(path, PATH_WIDTH * self.size / 4)
+            lines = np.stack([way[:-1], way[1:]], axis=1).astype(np.float32)
             colour = colours.rgb(colours.PATH)
             width = PATH_WIDTH * self.size
             self._path.append(self.api.add_line_segments("/path", lines, colour, thickness=width))
         if len(singular):
             marks = figure.marks(singular, "singular", MARK_RADIUS * self.size, colours.OVER)
-            self._path.append(self._bodies("/singular", marks, unit_bodies.ball(), clickable=False))
+            self._path.append(self._bodies("/singular", marks, unit_bodies.ball(*BALL_SIDES), clickable=False))
 
-    def pick(self, origin: Array, direction: Array) -> str:
-        """Shows the name of what a ray hits, or hides it again; returns the name."""
-        name = self.places.nearest(origin, direction)
+    def pick(self, name: str) -> None:
+        """Shows the name of a part where it is, or hides it again."""
         self._picked = "" if name == self._picked else name
         self._place_labels()
-        return self._picked
 
     # --------------------------------------------------------------------------------------------------------- nodes
 
     def _joint_balls(self, drawing: Drawing) -> Bodies:
-        return figure.points(drawing, self.size, "joint", figure.JOINT_RADIUS, colours.JOINT)
+        return figure.points(drawing, self.size, figure.JOINT, figure.JOINT_RADIUS, colours.JOINT)
 
     def _centre_balls(self, drawing: Drawing) -> Bodies:
         return figure.points(drawing, self.size, "centre of mass", figure.CENTRE_RADIUS, colours.CENTRE)
@@ -173,11 +174,18 @@ class Scene:
     ) -> Any:
         node = added(self.api, name, bodies, mesh, opacity)
         if clickable:
-            node.on_click(self._clicked)
+            node.on_click(self._picker(bodies.names))
         return node
 
-    async def _clicked(self, event: Any) -> None:
-        self.pick(np.array(event.ray_origin), np.array(event.ray_direction))
+    def _picker(self, names: Sequence[str]) -> Callable[[Any], Any]:
+        """What to do at a click on a node of bodies with these names. A node of one body has no index."""
+
+        async def clicked(event: Any) -> None:
+            k = event.instance_index or 0
+            if 0 <= k < len(names):
+                self.pick(names[k])
+
+        return clicked
 
     def _axes(self, path: str, drawing: Drawing, name: str | None) -> Any:
         wxyzs, places = _axes_of(drawing, name)
@@ -190,9 +198,10 @@ class Scene:
     def _place_labels(self) -> None:
         """Labels for what is to have one, where it is now."""
         with self._naming:
-            wanted = self.places.joints() if self._shown.names else {}
+            wanted = joint_labels(self._drawing, self.size) if self._shown.names else {}
             if self._picked:
-                wanted |= self.places.of(self._picked)
+                known = label_places(self._drawing)
+                wanted |= {name: known[name] for name in (self._picked,) if name in known}
             for name in [name for name in self._labels if name not in wanted]:
                 self._labels.pop(name).remove()
             for name, place in wanted.items():

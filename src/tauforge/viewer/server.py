@@ -15,8 +15,9 @@ from typing import Any
 
 from tauforge.errors import ModelError
 from tauforge.viewer.addresses import bound_socket, is_loopback, name_in_url, normalised
-from tauforge.viewer.guard import Guard, new_token
+from tauforge.viewer.guard import FIRST_PAGE, Guard, new_token
 from tauforge.viewer.page_rules import page_headers
+from tauforge.viewer.page_script import add_script
 from tauforge.viewer.tab_messages import keep_to_offers
 
 _starting = threading.Lock()
@@ -130,8 +131,11 @@ def _checked(guard: Guard, process_request: Callable[[Any, Any], Any]) -> Callab
         refused = guard.refusal(request.path, headers.get_all("Host"), headers.get_all("Origin"))
         if refused is not None:
             return connection.respond(refused.status, refused.reason + "\n")
-        answer = process_request(connection, replace(request, path=f"/{guard.file(request.path)}"))
+        file = guard.file(request.path)
+        answer = process_request(connection, replace(request, path=f"/{file}"))
         if answer is not None:
+            if file == FIRST_PAGE:
+                add_script(answer)
             for name, value in page_headers(headers["Host"]).items():
                 answer.headers[name] = value
         return answer

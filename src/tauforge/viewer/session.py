@@ -20,6 +20,7 @@ from tauforge.viewer import colours
 from tauforge.viewer.evaluation import Evaluation, Loads, Reading, State
 from tauforge.viewer.force_scale import ForceScale
 from tauforge.viewer.gizmo import Gizmo
+from tauforge.viewer.named_parts import named_parts, parts_html
 from tauforge.viewer.panel import Panel
 from tauforge.viewer.panel_text import force_shares
 from tauforge.viewer.playback import Clip, Clock
@@ -55,7 +56,7 @@ class Session:
         self._scale = ForceScale([actuator.unit for actuator in self.robot.actuators])
         around = surroundings(self.robot)
         self.scene = Scene(server.scene, self.robot, around)
-        furnish(server, surroundings(self.robot, self.scene.shapes.extent))
+        furnish(server, surroundings(self.robot, _together([self.scene.shapes.extent, *(c.extent for c in clips[:1])])))
         self.gizmo = Gizmo(server.scene, self.robot, around.size, self)
         self.panel = Panel(server.gui, evaluation, [clip.frames.position for clip in clips], self)
         with self.panel.tabs.add_tab("Play"):
@@ -318,3 +319,10 @@ class Session:
         rgb = colours.rgb_rows([colours.of_share(float(share)) for share in shares])
         self.scene.move(drawing, reading.forces / scales, rgb, target, reactions)
         self.panel.show_reading(reading, scales)
+        self.panel.parts.content = parts_html(named_parts(drawing, self.scene.size), self.scene.size)
+
+
+def _together(extents: Sequence[tuple[Array, Array]]) -> tuple[Array, Array]:
+    """The smallest and the largest coordinates (3,) of several boxes."""
+    lows, highs = zip(*extents, strict=True)
+    return np.min(lows, axis=0), np.max(highs, axis=0)

@@ -9,6 +9,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.robots.robot import Robot
+from tauforge.viewer.camera import look
 from tauforge.viewer.meshes import turns_from_z
 
 GROUND = 3.0  # of the robot's extent
@@ -16,6 +17,7 @@ CELLS = 24
 EYE = np.array([1.0, -1.25, 0.75])  # direction from the robot to the eye, with z up
 EYE_DISTANCE = 1.75  # of the robot's extent
 FIELD_OF_VIEW = 0.75  # rad
+AT_THE_START = 1e-3  # of the robot's extent: so near the eye is where it began
 SKY, EARTH, SKY_LIGHT = (255, 255, 255), (150, 160, 175), 2.2  # colours and intensity of the light from all sides
 
 
@@ -71,12 +73,21 @@ def furnish(server: Any, around: Surroundings) -> None:
     camera.up, camera.look_at, camera.position = tuple(around.up), tuple(around.middle), tuple(eye)
     camera.fov = FIELD_OF_VIEW
 
-    async def step_back(client: Any) -> None:
-        """A tall window, as a phone's, is narrow: there the eye goes farther away, so that the robot is whole."""
-        if 0 < client.camera.aspect < 1:
-            client.camera.position = around.middle + (eye - around.middle) / client.camera.aspect
+    async def step_back(tab: Any) -> None:
+        """A tall window, as a phone's, is narrow: there the eye goes farther away, so that the robot is whole.
 
-    server.on_client_connect(step_back)
+        A tab says when its eye is at the place that all begin at: at first, perhaps before it knows its own size, and
+        after "Reset view". What it does before is overridden there.
+        """
+        begins = np.allclose(tab.position, eye, rtol=0, atol=AT_THE_START * around.size)
+        if begins and 0 < tab.aspect < 1 - AT_THE_START:
+            look(tab, around.middle + (eye - around.middle) / tab.aspect, around.middle)
+
+    async def connected(client: Any) -> None:
+        client.camera.on_update(step_back)
+        await step_back(client.camera)
+
+    server.on_client_connect(connected)
 
 
 def _upright(up: Array) -> Array:

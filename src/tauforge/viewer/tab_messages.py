@@ -31,7 +31,7 @@ def keep_to_offers(module: Any, server: Any) -> None:
     checks: dict[Any, Callable[[Any], bool]] = {
         messages.GuiUpdateMessage: lambda message: _is_sound_update(server.gui, message),
         messages.TransformControlsUpdateMessage: _is_sound_place,
-        messages.SceneNodeClickMessage: _is_sound_ray,
+        messages.SceneNodeClickMessage: _is_sound_click,
     }
     for kind, is_sound in checks.items():
         handlers = socket._incoming_handlers
@@ -72,9 +72,13 @@ def _is_sound_place(message: Any) -> bool:
     )
 
 
-def _is_sound_ray(message: Any) -> bool:
+def _is_sound_click(message: Any) -> bool:
+    index = message.instance_index
     return (
-        isinstance(message.name, str) and _are_numbers(message.ray_origin, 3) and _are_numbers(message.ray_direction, 3)
+        isinstance(message.name, str)
+        and (index is None or (isinstance(index, int) and not isinstance(index, bool)))
+        and _are_numbers(message.ray_origin, 3)
+        and _are_numbers(message.ray_direction, 3)
     )
 
 

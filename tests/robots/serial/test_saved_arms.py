@@ -176,7 +176,7 @@ def test_load_refuses_what_is_no_robot(tmp_path: Path, monkeypatch: pytest.Monke
         tmp_path / "missing.toml": "no such file",
         tmp_path / "folder.toml": "expected a file, got a folder",
         tmp_path: "expected a file, got a folder",
-        tmp_path / "arm.yaml": r"unknown suffix '\.yaml'.*\.toml or \.urdf.*puma560",
+        tmp_path / "arm.yaml": r"unknown suffix '\.yaml'.*\.toml, \.urdf or \.xml.*puma560",
         tmp_path / "arm": "unknown suffix ''",
         tmp_path / "pipe.toml": "expected a regular file",
         tmp_path / ("a" * 300 + ".toml"): "cannot be read",

@@ -13,7 +13,7 @@ from support.platforms import HOME, LIMITS, random_motion, random_platform, rota
 from support.strategies import seeds
 from support.tolerances import EPSILON, ROUNDING, error
 from tauforge.algebra.vectors import Vector
-from tauforge.formulations.stewart.limits import Segment, squared_distance
+from tauforge.formulations.stewart.limits import PAIRS, Segment, squared_distance
 
 AT_REST = np.zeros(6)
 BOX = tf.load("box")  # at the pose 0 its legs are 1 m long: three up, two along x, one along y
@@ -181,6 +181,43 @@ def test_all_limits_together():
     without = platform.replace(cone_angles=None).within_limits(pose)
     assert np.array_equal(without.hold, (np.array([every[0], every[3]]) >= 0).all(axis=0))
     assert without.hold.any()
+
+
+@pytest.mark.parametrize(
+    "left_out", [(), ("stroke",), ("cone_angles",), ("leg_radius",), ("stroke", "leg_radius")], ids=str
+)
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_nearest_limits_are_the_smallest_margins(left_out, dtype):
+    """Whichever limits the platform has. A pose that is not finite is NaN, and the others stay."""
+    platform = random_platform(np.random.default_rng(1)).replace(**dict.fromkeys(left_out))
+    pose = random_motion(np.random.default_rng(2), (40,), HOME)[0].astype(dtype)
+    pose[7, 4] = np.nan
+    margins = platform.limit_margins(pose)
+    groups, expected = list(np.split(margins, range(6, margins.shape[1] // 6 * 6, 6), axis=1)), []
+    if "stroke" not in left_out:
+        expected.append(np.minimum(groups.pop(0), groups.pop(0)))
+    if "cone_angles" not in left_out:
+        expected += [groups.pop(0), groups.pop(0)]
+    if "leg_radius" not in left_out:
+        gaps = margins[:, -15:]
+        pairs = np.where(np.isnan(gaps[:, :1]), np.nan, np.array(PAIRS)[gaps.argmin(axis=1)] + 1)
+        expected += [gaps.min(axis=1, keepdims=True), pairs]
+    found, limits = platform.nearest_limits(pose), platform.within_limits(pose)
+    assert found.dtype == dtype
+    assert np.array_equal(found[:, :-1], np.concatenate(expected, axis=1), equal_nan=True)
+    assert np.array_equal(limits.hold, (margins >= 0).all(axis=1))
+    assert np.isnan(found[7]).all()
+    assert not limits.hold[7]
+    if limits.nearest_legs is not None:
+        assert limits.nearest_legs.dtype.kind == "i"
+        assert limits.nearest_legs[7].tolist() == [0, 0]
+    for row, one in zip(found[:5], pose[:5], strict=True):
+        assert np.array_equal(platform.nearest_limits(one), row)
+
+
+def test_a_platform_without_limits_has_no_nearest():
+    with pytest.raises(tf.ModelError, match=r"box has no limits of its pose\. Give it a stroke"):
+        BOX.replace(**dict.fromkeys(LIMITS)).nearest_limits(AT_REST)
 
 
 @pytest.mark.parametrize("shape", [(), (4,), (2, 3)], ids=str)

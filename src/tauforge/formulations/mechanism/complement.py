@@ -13,7 +13,9 @@ from functools import cached_property
 from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.linear import factored, solved
 from tauforge.algebra.scalars import Scalar, absolute, is_zero, select
-from tauforge.formulations.mechanism.cuts import Posed, loop_bias, loop_rows
+from tauforge.algebra.vectors import ZERO, Vector, cross
+from tauforge.formulations.mechanism.cuts import AXES, Posed, loop_bias, loop_gaps, loop_rows
+from tauforge.formulations.mechanism.levers import levers
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 
 Scalars = Sequence[Scalar]
@@ -28,18 +30,33 @@ class Complement:
         self.others = [j for j in range(m.n) if j not in z]
         matrix = [[row.get(j, 0.0) for j in self.others] for row in self.rows]
         self.elimination = Elimination(matrix, len(self.others)) if self.others else None
+        self.levers = levers(m, posed, z)
+        self.entries = self._entries_of_z()
 
-    def completed(self, given: Scalars, right: Scalars) -> list[Scalar]:
-        """All rates v, where those of z are given and J v = right."""
+    def _entries_of_z(self) -> list[dict[int, Scalar]]:
+        """Rows of J at the rates of z, but for what the levers are there for."""
+        through = {
+            (lever.row + i, lever.at + j) for lever in self.levers for i in range(len(lever.axes)) for j in range(6)
+        }
+        return [{j: row[j] for j in self.z if j in row and (i, j) not in through} for i, row in enumerate(self.rows)]
+
+    def completed(self, given: Scalars, right: Scalars, rates: Scalars | None = None) -> list[Scalar]:
+        """All rates v, where those of z are given and J v = right.
+
+        rates: v are accelerations beside these rates, and `right` does not know of the levers' part of J' v
+        """
         v: list[Scalar] = [0.0] * self.m.n
         for j, x in zip(self.z, given, strict=True):
             v[j] = x
         if self.elimination is not None:
-            b = []
-            for row, x in zip(self.rows, right, strict=True):
-                for j in self.z:
-                    x = x - row.get(j, 0.0) * v[j]
-                b.append(x)
+            b = list(right)
+            for i, row in enumerate(self.entries):
+                for j, x in row.items():
+                    b[i] = b[i] - x * v[j]
+            for lever in self.levers:
+                u = lever.velocity(v) if rates is None else lever.acceleration(v, rates)
+                for i, x in enumerate(lever.in_rows(u), lever.row):
+                    b[i] = b[i] - x
             for j, x in zip(self.others, self.elimination.solved(b), strict=True):
                 v[j] = x
         return v
@@ -53,17 +70,43 @@ class Complement:
         if self.elimination is None:
             return [forces[j] for j in self.z], [0.0] * len(self.rows)
         multipliers = self.elimination.solved_transposed([forces[j] for j in self.others])
+        left = list(forces)
+        for row, multiplier in zip(self.entries, multipliers, strict=True):
+            for j, x in row.items():
+                left[j] = left[j] - x * multiplier
+        for lever in self.levers:
+            for j, x in enumerate(lever.wrench(multipliers), lever.at):
+                left[j] = left[j] - x
+        return [left[j] for j in self.z], multipliers
+
+    @property
+    def through_levers(self) -> bool:
+        """Whether z are the six rates of one body that the loops feel only through its levers."""
+        first = self.levers[0].at if self.levers else 0
+        return bool(self.levers) and self.z == tuple(range(first, first + 6)) and not any(self.entries)
+
+    @cached_property
+    def point_columns(self) -> list[list[list[Scalar]]]:
+        """Of each lever: rates, those of z left out, by unit velocities of its point along three axes."""
+        assert self.elimination is not None
         found = []
-        for j in self.z:
-            x = forces[j]
-            for row, multiplier in zip(self.rows, multipliers, strict=True):
-                x = x - row.get(j, 0.0) * multiplier
-            found.append(x)
-        return found, multipliers
+        for lever in self.levers:
+            columns = []
+            for axis in AXES:
+                right: list[Scalar] = [0.0] * len(self.rows)
+                right[lever.row : lever.row + 3] = [-x for x in lever.in_rows(axis)]
+                column: list[Scalar] = [0.0] * self.m.n
+                for k, x in zip(self.others, self.elimination.solved(right), strict=True):
+                    column[k] = x
+                columns.append(column)
+            found.append(columns)
+        return found
 
     @cached_property
     def S(self) -> list[list[Scalar]]:
         """Its columns, one for each of z."""
+        if self.through_levers:
+            return self._S_through_levers()
         columns = []
         for j in self.z:
             column: list[Scalar] = [0.0] * self.m.n
@@ -74,6 +117,19 @@ class Complement:
                     column[k] = x
             columns.append(column)
         return columns
+
+    def _S_through_levers(self) -> list[list[Scalar]]:
+        """A rate that follows the point by y.(v + omega x arm) follows v by y and omega by arm x y."""
+        rows: list[list[Scalar]] = []
+        for k in range(self.m.n):
+            force, moment = ZERO, ZERO
+            for lever, columns in zip(self.levers, self.point_columns, strict=True):
+                y = Vector(*(column[k] for column in columns))
+                force, moment = force + y, moment + cross(lever.arm, y)
+            rows.append([*force, *moment])
+        for i, j in enumerate(self.z):
+            rows[j] = [float(i == c) for c in range(len(self.z))]
+        return [list(column) for column in zip(*rows, strict=True)]
 
     # ------------------------------------------------------------------------------------------- the caller's rates
 
@@ -91,25 +147,28 @@ class Complement:
 
     @cached_property
     def bias(self) -> list[Scalar]:
-        """-J' v of the rates that were set last."""
+        """-J' v of the rates that were set last, without the part of the levers."""
         raise AttributeError("set the rates first")
 
     def at_rates(self, v: Scalars) -> None:
         """The rates that accelerations are about."""
-        self.bias = [-x for x in loop_bias(self.m, self.posed, v)] if self.others else [0.0] * len(self.rows)
+        self.v = v
+        known = {(lever.cut, lever.sign) for lever in self.levers}
+        bias = loop_bias(self.m, self.posed, v, known) if self.others else [0.0] * len(self.rows)
+        self.bias = [-x for x in bias]
 
     def accelerations(self, y: Scalars) -> list[Scalar]:
         """All v' of the caller's."""
         if self.K is None:
-            return self.completed(y, self.bias)
+            return self.completed(y, self.bias, self.v)
         still = self.without_acceleration
         z = self.K.solved([x - still[j] for x, j in zip(y, self.y, strict=True)])
-        return self.completed(z, self.bias)
+        return self.completed(z, self.bias, self.v)
 
     @cached_property
     def without_acceleration(self) -> list[Scalar]:
         """v' where z' = 0."""
-        return self.completed([0.0] * len(self.z), self.bias)
+        return self.completed([0.0] * len(self.z), self.bias, self.v)
 
     def actuation(self) -> list[list[Scalar]]:
         """S' B: rows by z, columns by actuator."""
@@ -147,12 +206,29 @@ class Complement:
                     found = select(found, entry, entry, found)
         return found
 
-    def doubt(self, more: Scalars = ()) -> Scalar:
-        """The largest reciprocal of a pivot: large near a singular position."""
-        pivots = [*more]
-        for elimination in (self.elimination, self.K):
-            pivots += [] if elimination is None else elimination.pivots
+    def sums(self) -> list[Scalar]:
+        """Sums of the reciprocals of the pivots, in size: of the loops and of K."""
+        eliminations = (self.elimination, self.K)
+        return [0.0 if found is None else sizes(found.pivots) for found in eliminations]
+
+    def doubt(self, x: Scalars, inertia: Scalars = (), actuation: Scalars = ()) -> Scalar:
+        """About 1 at usual positions, large near singular ones and where the loops are open.
+
+        x: the position; inertia, actuation: reciprocals of further pivots
+        """
+        scales = self.m.doubts[0]
         total: Scalar = 0.0
-        for pivot in pivots:
-            total = total + absolute(pivot)
+        for scale, part in zip(scales, (*self.sums(), sizes(inertia), sizes(actuation)), strict=False):
+            total = total + scale * part
+        if scales.gap and self.rows:
+            gaps = loop_gaps(self.m, self.posed, [x[k] for k in self.m.reads])
+            total = total + scales.gap * sizes(gaps)
         return total
+
+
+def sizes(values: Scalars) -> Scalar:
+    """Sum of the magnitudes."""
+    total: Scalar = 0.0
+    for value in values:
+        total = total + absolute(value)
+    return total

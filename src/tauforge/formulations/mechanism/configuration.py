@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.rotations import (
     Quaternion,
     angle_rates,
@@ -46,7 +47,8 @@ def joint_state(frame: JointFrame, q: Scalars) -> JointState:
 def placed(frame: JointFrame, state: JointState) -> Placement:
     if state.orientation is None:
         return placement(frame, [state.own])
-    return Placement(state.orientation.rotation(), state.travel)
+    turn = state.orientation.rotation()
+    return Placement(turn.T if frame.inverted else turn, state.travel)
 
 
 def stepped(frame: JointFrame, state: JointState, step: Scalars) -> JointState:
@@ -75,7 +77,8 @@ def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int) -> tup
     tree = [near[k] for k in m.reads]
     for j, value in zip(m.independent, q, strict=True):
         tree[j] = value
-    states, posed, gaps = newton(m, [joint_state(frame, tree[span_of(frame)]) for frame in m.frames], steps)
+    states = [joint_state(frame, tree[span_of(frame)]) for frame in m.frames]
+    states, posed, gaps = newton(m, states, steps, q=q)
     x = list(near)
     tree = [c for frame, state in zip(m.frames, states, strict=True) for c in joint_coordinates(frame, state)]
     for j, value in zip(m.independent, q, strict=True):  # as they were given, without rounding
@@ -86,10 +89,16 @@ def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int) -> tup
 
 
 def newton(
-    m: MechanismParameters, states: list[JointState], steps: int, *, shortest: bool = False
+    m: MechanismParameters,
+    states: list[JointState],
+    steps: int,
+    *,
+    q: Scalars | None = None,
+    shortest: bool = False,
 ) -> tuple[list[JointState], Posed, list[Scalar]]:
     """States after some steps with which the independent rates do not move, and the gaps there.
 
+    q:        independent coordinates, for angles of balls whose rates are not all independent
     shortest: the independent rates move, too, so that the steps are as short as can be
     """
 
@@ -101,11 +110,60 @@ def newton(
         posed, gaps = here()
         complement = Complement(m, posed, m.independent)
         step = complement.completed([0.0] * len(m.independent), [-gap for gap in gaps])
+        if q is not None and (lone := lone_angles(m)):
+            now = {j: x for frame, s in zip(m.frames, states, strict=True) for j, x in _by_place(frame, s).items()}
+            wanted = [q[i] - now[j] if j in lone else 0.0 for i, j in enumerate(m.independent)]
+            step = _with_changes(m, complement, now, step, wanted)
         if shortest:
             back = complement.completed(complement.nearest(step), [0.0] * len(gaps))
             step = [x - y for x, y in zip(step, back, strict=True)]
         states = [stepped(frame, s, step[span_of(frame)]) for frame, s in zip(m.frames, states, strict=True)]
     return states, *here()
+
+
+def lone_angles(m: MechanismParameters) -> dict[int, JointFrame]:
+    """Independent angles of balls and free joints of which not all three are: no rate of theirs is an angle's rate."""
+    found: dict[int, JointFrame] = {}
+    for frame in m.frames:
+        if frame.turns_and_slides:
+            span = range(frame.at + FREEDOMS[frame.kind] - 3, frame.at + FREEDOMS[frame.kind])
+            own = [j for j in span if j in m.independent]
+            found |= dict.fromkeys(own if len(own) < 3 else [], frame)
+    return found
+
+
+def _by_place(frame: JointFrame, state: JointState) -> dict[int, Scalar]:
+    """Coordinates of a joint by their places in the tree."""
+    return dict(enumerate(joint_coordinates(frame, state), frame.at))
+
+
+def _with_changes(
+    m: MechanismParameters, complement: Complement, now: Mapping[int, Scalar], v: Scalars, wanted: Scalars
+) -> list[Scalar]:
+    """v and a motion of the mechanism by which the independent coordinates change as wanted.
+
+    now: the tree's coordinates by their places
+    """
+    lone = lone_angles(m)
+
+    def changes(rates: Scalars) -> list[Scalar]:
+        found = []
+        for j in m.independent:
+            if j in lone:
+                first = lone[j].at + FREEDOMS[lone[j].kind] - 3
+                theta = Vector(*(now[k] for k in range(first, first + 3)))
+                found.append([*angle_rates(theta, Vector(*rates[first : first + 3]))][j - first])
+            else:
+                found.append(rates[j])
+        return found
+
+    columns = [changes(column) for column in complement.S]
+    matrix = Elimination([list(row) for row in zip(*columns, strict=True)], len(columns))
+    shares = matrix.solved([a - b for a, b in zip(wanted, changes(v), strict=True)])
+    found = list(v)
+    for share, column in zip(shares, complement.S, strict=True):
+        found = [x + share * y for x, y in zip(found, column, strict=True)]
+    return found
 
 
 def stepped_tree(m: MechanismParameters, x: Scalars, step: Scalars) -> list[Scalar]:
@@ -164,6 +222,11 @@ def coordinate_changes(m: MechanismParameters, x: Scalars, changes: Scalars) -> 
     An independent angle of a ball or of a free joint changes by itself: its rates are no angular velocity here.
     """
     y = list(changes)
+    if lone_angles(m):
+        complement = Complement(m, posed_at(m, x), m.independent)
+        now = {j: x[k] for j, k in enumerate(m.reads)}
+        v = _with_changes(m, complement, now, [0.0] * m.n, changes)
+        y = [v[j] for j in m.independent]
     for frame in m.frames:
         span = range(frame.at + FREEDOMS[frame.kind] - 3, frame.at + FREEDOMS[frame.kind])
         if frame.turns_and_slides and all(k in m.independent for k in span):

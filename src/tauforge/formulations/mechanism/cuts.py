@@ -7,7 +7,7 @@ gives one row.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from tauforge.algebra.acceleration_matrices import acceleration_matrix
@@ -96,7 +96,7 @@ def _cut_rows(posed: Posed, cut: Cut) -> list[Row]:
         for k in side.path:
             frame, place = posed.frames[k], posed.places[k]
             if frame.turns_and_slides:
-                _vector_entries(posed, cut, rows, k, place.turn @ p, side.sign)
+                _vector_entries(posed, cut, rows, k, p if frame.inverted else place.turn @ p, side.sign)
             else:
                 v = Vector(-p.y, p.x, 0.0) if frame.revolute else E_Z
                 for i, x in enumerate(posed.transported(v, k, cut.axes)):
@@ -112,34 +112,49 @@ def _cut_rows(posed: Posed, cut: Cut) -> list[Row]:
 def _vector_entries(posed: Posed, cut: Cut, rows: list[Row], k: int, arm: Vector, sign: float) -> None:
     """Entries of a ball or a free joint k: e.(omega x arm) = omega.(arm x e) for each axis e of the rows.
 
-    arm: from the joint's centre to the cut, in the axes of `before`
+    arm: from the joint's centre to the cut, in the axes of its rates
     """
     frame = posed.frames[k]
-    into = frame.before.rotation.T
     first = frame.at + (3 if frame.kind == "F" else 0)
+
+    def seen(axis: Vector, source: int) -> Vector:
+        if frame.inverted:
+            return -posed.transported(axis, source, k)
+        return frame.before.rotation.T @ posed.transported(axis, source, frame.parent)
+
     for i, axis in enumerate(AXES):
-        e = into @ posed.transported(axis, cut.axes, frame.parent)
+        e = seen(axis, cut.axes)
         if frame.kind == "F":
             for j, x in enumerate(e):
                 rows[i][frame.at + j] = sign * x
         for j, x in enumerate(cross(arm, e)):
             rows[i][first + j] = sign * x
     for i, axis in enumerate(cut.a.displacement.rotation.T.rows[: len(rows) - 3]):
-        for j, x in enumerate(into @ posed.transported(axis, cut.a.joint_frame, frame.parent)):
+        for j, x in enumerate(seen(axis, cut.a.joint_frame)):
             rows[3 + i][first + j] = sign * x
 
 
-def loop_bias(m: MechanismParameters, posed: Posed, v: Sequence[Scalar]) -> list[Scalar]:
-    """J' v: what the rows accelerate by where the tree's rates do not change."""
+def loop_bias(
+    m: MechanismParameters, posed: Posed, v: Sequence[Scalar], left_out: Collection[tuple[int, float]] = ()
+) -> list[Scalar]:
+    """J' v: what the rows accelerate by where the tree's rates do not change.
+
+    left_out: sides of points that do not count, as numbers of cuts and signs
+    """
     needed = {k for cut in m.cuts for place in (cut.a, cut.b) for k in ancestors(posed.frames, place.joint_frame)}
     motions = outward(posed.frames, posed.places, v, [0.0] * m.n, AT_REST, needed)
-    return [x for cut in m.cuts for x in _cut_bias(posed, cut, motions, v)] + [0.0] * len(m.ties)
+    found: list[Scalar] = []
+    for k, cut in enumerate(m.cuts):
+        found += _cut_bias(posed, cut, motions, v, {sign for number, sign in left_out if number == k})
+    return found + [0.0] * len(m.ties)
 
 
-def _cut_bias(posed: Posed, cut: Cut, motions: dict[int, Motion], v: Sequence[Scalar]) -> list[Scalar]:
+def _cut_bias(
+    posed: Posed, cut: Cut, motions: dict[int, Motion], v: Sequence[Scalar], left_out: Collection[float]
+) -> list[Scalar]:
     total = ZERO
     for side in sides(posed.frames, cut):
-        if side.path:
+        if side.place.joint_frame != GROUND and side.sign not in left_out:
             a = _acceleration(posed, side.place, motions, v, cut.axes)
             total = total + a if side.sign > 0 else total - a
     turning = CUT_ROWS[cut.kind] - 3

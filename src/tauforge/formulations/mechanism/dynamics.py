@@ -13,15 +13,15 @@ from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.linear import factored, solved
 from tauforge.algebra.scalars import Scalar, is_zero
-from tauforge.algebra.vectors import ZERO, cross
+from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import BodyParameters, Wrench
 from tauforge.formulations.drives import friction_forces, reflected_inertia, rotor_forces
-from tauforge.formulations.mechanism.complement import Complement
+from tauforge.formulations.mechanism.complement import Complement, sizes
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
 from tauforge.formulations.mechanism.springs import spring_wrenches
 from tauforge.formulations.trees.composite_inertia import mass_matrix_at
-from tauforge.formulations.trees.frames import placements
+from tauforge.formulations.trees.frames import GROUND, placements
 from tauforge.formulations.trees.recursion import BaseState, inward, outward
 
 Scalars = Sequence[Scalar]
@@ -45,6 +45,9 @@ def loads(m: MechanismParameters, wrench: Wrench | None = None, base: BaseState 
 def carrying(m: MechanismParameters, payload: BodyParameters) -> MechanismParameters:
     """The mechanism whose tool holds the payload, which is given in the tool's frame. Its frames are not regrouped."""
     k, place, _ = m.tool
+    bodies = (*m.bodies, BodyInTree(m.tool, payload))
+    if k == GROUND:  # a tool that is welded to the ground does not move
+        return m._replace(bodies=bodies)
     R, p = place
     c = R @ payload.com + p
     frame = m.frames[k]
@@ -54,9 +57,7 @@ def carrying(m: MechanismParameters, payload: BodyParameters) -> MechanismParame
         inertia=frame.inertia + rotated(payload.inertia, R) + point_mass_inertia(payload.mass, c),
         flat=False,
     )
-    return m._replace(
-        frames=(*m.frames[:k], heavier, *m.frames[k + 1 :]), bodies=(*m.bodies, BodyInTree(m.tool, payload))
-    )
+    return m._replace(frames=(*m.frames[:k], heavier, *m.frames[k + 1 :]), bodies=bodies)
 
 
 def posed_at(m: MechanismParameters, x: Scalars) -> Posed:
@@ -78,11 +79,12 @@ def tree_forces(m: MechanismParameters, posed: Posed, v: Scalars, acceleration: 
 
 
 class Outcome(NamedTuple):
-    """Results, and reciprocals of the pivots that a doubt is made of."""
+    """Results, and reciprocals of the pivots that a doubt is made of: of the mass matrix and of the actuators'."""
 
     values: list[Scalar]
     complement: Complement
-    pivots: list[Scalar]
+    inertia: Sequence[Scalar] = ()
+    actuation: Sequence[Scalar] = ()
 
 
 def generalised_forces(
@@ -93,7 +95,7 @@ def generalised_forces(
     values = complement.projected(forces)
     if complement.K is not None:
         values = complement.K.solved_transposed(values)
-    return Outcome(values, complement, [])
+    return Outcome(values, complement)
 
 
 def inverse_dynamics(
@@ -107,17 +109,18 @@ def inverse_dynamics(
 def actuator_forces(complement: Complement, forces: Scalars) -> Outcome:
     m, wanted = complement.m, complement.projected(forces)
     if m.actuated == complement.z:
-        return Outcome(wanted, complement, [])
+        return Outcome(wanted, complement)
     if m.actuated == complement.y and complement.K is not None:  # B' S = K
-        return Outcome(complement.K.solved_transposed(wanted), complement, [])
+        return Outcome(complement.K.solved_transposed(wanted), complement)
     A = complement.actuation()
     if len(m.actuated) == len(wanted):
         elimination = Elimination(A, len(wanted))
-        return Outcome(elimination.solved(wanted), complement, elimination.pivots)
+        return Outcome(elimination.solved(wanted), complement, actuation=elimination.pivots)
     AA = [[_dot(a, b) for b in A] for a in A]
     factors = factored(AA)
     weights = solved(factors, wanted)
-    return Outcome([_dot(column, weights) for column in zip(*A, strict=True)], complement, factors.D_inverse)
+    found = [_dot(column, weights) for column in zip(*A, strict=True)]
+    return Outcome(found, complement, actuation=factors.D_inverse)
 
 
 def _dot(a: Scalars, b: Scalars) -> Scalar:
@@ -131,8 +134,9 @@ def _dot(a: Scalars, b: Scalars) -> Scalar:
 def _moved(
     m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int
 ) -> tuple[Complement, list[Scalar]]:
+    m, rates = m.reduced(reduced)
     posed = posed_at(m, x)
-    complement = Complement(m, posed, m.reduced[reduced])
+    complement = Complement(m, posed, rates)
     v = complement.rates(yd)
     complement.at_rates(v)
     return complement, tree_forces(m, posed, v, complement.accelerations(ydd), on)
@@ -148,7 +152,8 @@ def forward_dynamics(
 def forward_dynamics_at(
     m: MechanismParameters, posed: Posed, yd: Scalars, u: Scalars, on: Loads, reduced: int = 0
 ) -> Outcome:
-    complement = Complement(m, posed, m.reduced[reduced])
+    m, rates = m.reduced(reduced)
+    complement = Complement(m, posed, rates)
     v = complement.rates(yd)
     complement.at_rates(v)
     c = complement.without_acceleration
@@ -177,6 +182,8 @@ def reduced_mass_matrix(complement: Complement) -> list[list[Scalar]]:
     M = tree_mass_matrix(complement.m, complement.posed)
     if not complement.others:
         return [[M[i][j] for j in complement.z] for i in complement.z]
+    if complement.through_levers and all(is_zero(M[i][j]) for i in complement.z for j in complement.others):
+        return _mass_matrix_through_levers(complement, M)
     S = complement.S
     MS = [[_dot(row, column) for row in M] for column in S]
     matrix: list[list[Scalar]] = [[0.0] * len(S) for _ in S]
@@ -186,9 +193,54 @@ def reduced_mass_matrix(complement: Complement) -> list[list[Scalar]]:
     return matrix
 
 
-def mass_matrix(m: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
+def _mass_matrix_through_levers(complement: Complement, M: list[list[Scalar]]) -> list[list[Scalar]]:
+    """The body's own matrix, and T' Q T of every two levers: Q is what the legs oppose to their points' accelerations,
+    T = [1, -arm x] makes a point's velocity of the body's.
+    """
+    total = [[M[i][j] for j in complement.z] for i in complement.z]
+    levers, columns = complement.levers, complement.point_columns
+    M_columns = [[[_dot(row, column) for row in M] for column in own] for own in columns]
+    for a, lever in enumerate(levers):
+        for b in range(a + 1):
+            Q = [[_dot(x, y) for y in M_columns[b]] for x in columns[a]]
+            if all(is_zero(x) for row in Q for x in row):
+                continue
+            block = _seen_by_rates(Q, lever.arm, levers[b].arm)
+            for i, row in enumerate(block):
+                for j, x in enumerate(row):
+                    total[i][j] = total[i][j] + x
+                    if a != b:
+                        total[j][i] = total[j][i] + x
+    for i in range(len(total)):  # equal but for rounding
+        for j in range(i):
+            total[j][i] = total[i][j]
+    return total
+
+
+def _seen_by_rates(Q: list[list[Scalar]], arm: Vector, other: Vector) -> list[list[Scalar]]:
+    """[1; arm x] Q [1; other x]'."""
+    left = [list(column) for column in zip(*Q, strict=True)]
+    left = [[*column, *cross(arm, Vector(*column))] for column in left]  # columns of [1; arm x] Q
+    rows = [list(row) for row in zip(*left, strict=True)]
+    return [[*row, *cross(other, Vector(*row))] for row in rows]
+
+
+def mass_matrix(m: MechanismParameters, x: Scalars) -> tuple[list[list[Scalar]], Complement]:
     """Of the independent rates, f x f, symmetric.
 
     Identity: M ydd = generalised_forces(x, 0, ydd) without gravity and springs.
     """
-    return reduced_mass_matrix(Complement(m, posed_at(m, x), m.independent))
+    complement = Complement(m, posed_at(m, x), m.independent)
+    return reduced_mass_matrix(complement), complement
+
+
+def usual_sums(m: MechanismParameters, x: Scalars, controlled: bool, reduced: int = 0) -> list[Scalar]:
+    """What `DoubtScales` are made of: sums of the reciprocals of pivots of loops, rates, inertia and actuation.
+
+    controlled: whether the actuators can give any acceleration
+    """
+    m, rates = m.reduced(reduced)
+    complement = Complement(m, posed_at(m, x), rates)
+    inertia = factored(reduced_mass_matrix(complement)).D_inverse
+    actuation = actuator_forces(complement, [0.0] * m.n).actuation if controlled else ()
+    return [*complement.sums(), sizes(inertia), sizes(actuation)]

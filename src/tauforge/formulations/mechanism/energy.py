@@ -17,10 +17,11 @@ from tauforge.formulations.trees.velocities import twists
 Scalars = Sequence[Scalar]
 
 
-def energies(m: MechanismParameters, x: Scalars, yd: Scalars) -> tuple[Scalar, Scalar]:
+def energies(m: MechanismParameters, x: Scalars, yd: Scalars) -> tuple[Scalar, Scalar, Complement]:
     """Kinetic energy, rotors included; potential energy of weights from the base's origin, and of springs."""
     posed = posed_at(m, x)
-    v = Complement(m, posed, m.independent).rates(yd)
+    complement = Complement(m, posed, m.independent)
+    v = complement.rates(yd)
     moving = twists(posed.frames, posed.places, v)
     kinetic: Scalar = 0.0
     potential = spring_energy(m, posed)
@@ -36,4 +37,4 @@ def energies(m: MechanismParameters, x: Scalars, yd: Scalars) -> tuple[Scalar, S
         potential = potential - body.mass * dot(m.gravity, c)
     for drive, speed in zip(m.drives, v, strict=True):
         kinetic = kinetic + reflected_inertia(drive) * (speed * speed) * 0.5
-    return kinetic, potential
+    return kinetic, potential, complement

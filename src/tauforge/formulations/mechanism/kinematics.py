@@ -32,7 +32,7 @@ def body_frames(m: MechanismParameters, x: Scalars) -> list[Transform]:
     return [(NO_DISPLACEMENT if k == GROUND else worlds[k]).then(displacement) for (k, displacement, _), _ in m.bodies]
 
 
-def point_jacobians(m: MechanismParameters, x: Scalars) -> list[list[list[Scalar]]]:
+def point_jacobians(m: MechanismParameters, x: Scalars) -> tuple[list[list[list[Scalar]]], Complement]:
     """Rows of velocity of each body's origin and of its angular velocity, world axes; a column for each rate."""
     posed = posed_at(m, x)
     complement = Complement(m, posed, m.independent)
@@ -45,4 +45,4 @@ def point_jacobians(m: MechanismParameters, x: Scalars) -> list[list[list[Scalar
             velocity: Vector = twist.v + cross(twist.omega, displacement.translation)
             R = (NO_DISPLACEMENT if k == GROUND else worlds[k]).rotation
             columns[b].append([*(R @ velocity), *(R @ twist.omega)])
-    return [[list(row) for row in zip(*body, strict=True)] for body in columns]
+    return [[list(row) for row in zip(*body, strict=True)] for body in columns], complement

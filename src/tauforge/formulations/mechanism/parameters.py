@@ -85,6 +85,33 @@ class ReactionParameters(NamedTuple):
     unknown: frozenset[int]
 
 
+class Reduction(NamedTuple):
+    """A way to reduce the equations: all ways have the same outcome and differ in cost.
+
+    rates: places of the rates z that the equations are reduced to
+    axes:  of each cut, the joint frame in whose axes its point's rows are written
+    zeros: entries of the loop matrix that are zero wherever the loops are closed
+    """
+
+    rates: tuple[int, ...]
+    axes: tuple[int, ...]
+    zeros: frozenset[tuple[int, int]]
+
+
+class DoubtScales(NamedTuple):
+    """Makes a doubt scale-free: what sums of reciprocals of pivots are multiplied by, 1 over a usual sum.
+
+    loops, rates, inertia, actuation: of the loop matrix, of y = K z, of the mass matrix and of the actuators' matrix
+    gap:                              of the gaps of the loops, m or rad
+    """
+
+    loops: float = 1.0
+    rates: float = 1.0
+    inertia: float = 1.0
+    actuation: float = 1.0
+    gap: float = 0.0
+
+
 class MechanismParameters(NamedTuple):
     """All that the formulas need.
 
@@ -97,9 +124,7 @@ class MechanismParameters(NamedTuple):
     ties: tuple[Tie, ...]
     zeros: frozenset[tuple[int, int]]  # entries of the loop matrix that are zero wherever the loops are closed
     independent: tuple[int, ...]  # rates that the caller gives
-    reduced: tuple[
-        tuple[int, ...], ...
-    ]  # sets of rates by which the equations may be reduced; the first is independent
+    reductions: tuple[Reduction, ...]  # those of the independent rates come first
     actuated: tuple[int, ...]  # rates that actuators act on
     drives: tuple[DriveParameters, ...]  # of every rate
     coulomb_speed: Scalar
@@ -109,11 +134,19 @@ class MechanismParameters(NamedTuple):
     tool: Place
     joints: tuple[ReactionParameters, ...]
     size: float = 1.0  # m, of the mechanism: what lengths are compared with
+    doubts: tuple[DoubtScales, ...] = (DoubtScales(),)  # one for each of `reductions`, or one for all
 
     @property
     def n(self) -> int:
         """Number of the tree's rates."""
         return len(self.reads)
+
+    def reduced(self, number: int) -> tuple[MechanismParameters, tuple[int, ...]]:
+        """The mechanism with its loop matrix as this reduction wants it, and the rates of the reduction."""
+        rates, axes, zeros = self.reductions[number]
+        cuts = tuple(cut._replace(axes=own) for cut, own in zip(self.cuts, axes, strict=True))
+        own = self.doubts[number] if len(self.doubts) > 1 else self.doubts[0]
+        return self._replace(cuts=cuts, zeros=zeros, doubts=(own,)), rates
 
     @property
     def scales(self) -> list[float]:

@@ -14,7 +14,7 @@ from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
 from tauforge.formulations.mechanism.complement import Complement
 from tauforge.formulations.mechanism.cuts import Posed
-from tauforge.formulations.mechanism.dynamics import Loads, actuator_forces, posed_at, tree_forces
+from tauforge.formulations.mechanism.dynamics import Loads, Outcome, actuator_forces, posed_at, tree_forces
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, BodyInTree, MechanismParameters, Place
 from tauforge.formulations.mechanism.springs import spring_forces
 from tauforge.formulations.trees.frames import GROUND, ancestors
@@ -24,21 +24,21 @@ Scalars = Sequence[Scalar]
 
 
 def joint_wrenches(
-    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int = 0
-) -> tuple[list[list[Scalar]], Complement]:
+    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads
+) -> tuple[list[list[Scalar]], Outcome]:
     """Force and moment on the child of each joint, at the joint, base axes.
 
     Components that redundant constraints leave open are NaN.
     Identity: they and the loads on a body balance its inertia forces.
     """
     posed = posed_at(m, x)
-    complement = Complement(m, posed, m.reduced[reduced])
+    complement = Complement(m, posed, m.independent)
     v = complement.rates(yd)
     complement.at_rates(v)
     acceleration = complement.accelerations(ydd)
     forces = tree_forces(m, posed, v, acceleration, on)
-    u = actuator_forces(complement, forces).values
-    for a, force in zip(m.actuated, u, strict=True):
+    drives = actuator_forces(complement, forces)
+    for a, force in zip(m.actuated, drives.values, strict=True):
         forces[a] = forces[a] - force
     multipliers = complement.projected_and_multipliers(forces)[1]
     at_cuts = cut_wrenches(m, posed, multipliers)
@@ -47,7 +47,7 @@ def joint_wrenches(
         if place.body != GROUND:
             needed[place.body] = _difference(needed[place.body], w)
     open_value = sqrt(-1.0 - yd[0] * yd[0])
-    return [_carried(m, posed, k, needed, at_cuts, open_value) for k in range(len(m.joints))], complement
+    return [_carried(m, posed, k, needed, at_cuts, open_value) for k in range(len(m.joints))], drives
 
 
 def wrenches_of_multipliers(m: MechanismParameters, x: Scalars, multipliers: Scalars) -> list[list[Scalar]]:

@@ -1,9 +1,9 @@
 """The state of a mechanism for integrators: its tree without angles, and the rates of the whole tree.
 
-s holds the coordinates of the tree's hinges and sliders, three lengths and a quaternion of each free joint, a quaternion
-of each ball, and after them the coordinates of the hinges that were cut. v are the rates of all joints of the tree.
-Where s and v do not fit the loops, as between the steps of an integrator, the nearest rates that do are taken. So
-nothing depends on which rates are called independent, and these may change from one evaluation to the next.
+s holds the coordinates of the tree's hinges and sliders, three lengths and a quaternion of each free joint and a
+quaternion of each ball, and after them the coordinates of the hinges that were cut. v are the rates of all joints of
+the tree. Where s and v do not fit the loops, as between the steps of an integrator, the nearest rates that do are
+taken. So nothing depends on which rates are called independent, and these may change from one evaluation to the next.
 """
 
 from __future__ import annotations

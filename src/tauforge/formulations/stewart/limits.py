@@ -17,6 +17,7 @@ from tauforge.formulations.stewart.parameters import LEGS, LegParameters
 
 PAIRS = tuple(combinations(range(LEGS), 2))
 PARALLEL = 1e-12  # sine squared of the angle of two legs that are taken to be parallel
+TINY = 1e-300  # carries NaN of any value into the smallest
 UPRIGHT = 1e-18  # sine squared of the angle to the base's z, below which a joint's axis is taken to lie along it
 
 
@@ -43,6 +44,35 @@ def margins(legs: Sequence[LegParameters], limits: PlatformLimits, X: Vector, R:
     between the surfaces of each two legs, m, in the order of PAIRS.
     """
     return _compared(legs, limits, X, R, _by_angle, lambda square, radius: sqrt(square) - 2.0 * radius)
+
+
+def nearest(legs: Sequence[LegParameters], limits: PlatformLimits, X: Vector, R: Matrix) -> list[Scalar]:
+    """The smaller margin of each leg's stroke, its two cones, the smallest gap and the numbers of its two legs from 1,
+    of the limits that were given; and last the smallest of all, of which only the sign has a meaning.
+
+    A margin that is NaN makes the last NaN, and a gap the smallest gap.
+    """
+    rest = margins(legs, limits, X, R)
+    least = _least(rest)[0]
+    found: list[Scalar] = []
+    if limits.stroke is not None:
+        found += [select(a, b, a, b) for a, b in zip(rest[:LEGS], rest[LEGS : 2 * LEGS], strict=True)]
+        rest = rest[2 * LEGS :]
+    if limits.cones is not None:
+        found, rest = found + rest[: 2 * LEGS], rest[2 * LEGS :]
+    if limits.leg_radius is not None:
+        gap, *pair = _least(rest, *zip(*((i + 1.0, j + 1.0) for i, j in PAIRS), strict=True))
+        found += [gap, *pair]
+    return [*found, least]
+
+
+def _least(values: Sequence[Scalar], *names: Sequence[Scalar]) -> list[Scalar]:
+    """The smallest value and its names, which are those of the first that has it."""
+    best, total = [values[0], *(name[0] for name in names)], values[0]
+    for k, value in enumerate(values[1:], 1):
+        own = [value, *(name[k] for name in names)]
+        best, total = [select(value, best[0], a, b) for a, b in zip(own, best, strict=True)], total + value
+    return [best[0] + TINY * total, *best[1:]]
 
 
 def tests(legs: Sequence[LegParameters], limits: PlatformLimits, X: Vector, R: Matrix) -> list[Scalar]:

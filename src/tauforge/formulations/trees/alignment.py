@@ -14,7 +14,7 @@ from tauforge.algebra.vectors import Matrix, Transform, Vector, rotation_about_x
 from tauforge.formulations.trees.frames import GROUND, JointFrame
 
 SMALLEST_SINE = 1e-15  # of a twist between axes that are not parallel
-ROUNDING = 1e-15  # of a component that is zero but for rounding, beside the largest
+ROUNDING = 4e-15  # of a component that is zero but for rounding, beside the coordinates that it is a difference of
 
 
 def split_z_x_z(R: Matrix, p: Vector) -> tuple[float, float, float]:
@@ -34,11 +34,12 @@ def split_z_x_z(R: Matrix, p: Vector) -> tuple[float, float, float]:
     return beta, alpha, math.atan2(rest[1, 0], rest[0, 0])
 
 
-def aligned(frames: Sequence[JointFrame], ends: dict[int, Vector]) -> list[JointFrame]:
+def aligned(frames: Sequence[JointFrame], ends: dict[int, Vector], size: float) -> list[JointFrame]:
     """Constant rotations become Rot(x, alpha) for the first child of a hinge, Rot(z, beta) Rot(x, alpha) for others.
 
     A hinge's frame turns about its own z by an angle that goes into the joint's offset.
     ends: of frames without children a point, such as a cut or a centre of mass, that the x axis shall point to
+    size: of the coordinates that displacements are differences of
     """
     result = list(frames)
     turned = [0.0] * len(result)  # new frame k = old frame k, turned by this angle about z
@@ -48,7 +49,7 @@ def aligned(frames: Sequence[JointFrame], ends: dict[int, Vector]) -> list[Joint
     for k, frame in enumerate(frames):
         before, p = frame.before
         parent_turn = 0.0 if frame.parent == GROUND else turned[frame.parent]
-        p = tidy(rotation_about_z(-parent_turn) @ p)
+        p = tidy(rotation_about_z(-parent_turn) @ p, size)
         if frame.turns_and_slides:
             result[k] = frame._replace(before=Transform(rotation_about_z(-parent_turn).times(before), p))
             continue
@@ -68,16 +69,15 @@ def aligned(frames: Sequence[JointFrame], ends: dict[int, Vector]) -> list[Joint
     return result
 
 
-def tidy(v: Vector) -> Vector:
-    """v with 0 for components that rounding left."""
-    size = max(abs(x) for x in v)
+def tidy(v: Vector, size: float) -> Vector:
+    """v with 0 for components that rounding left of coordinates of this size."""
     return Vector(*(0.0 if abs(x) <= ROUNDING * size else x for x in v))
 
 
-def slid(frames: Sequence[JointFrame], ends: dict[int, Vector]) -> list[JointFrame]:
+def slid(frames: Sequence[JointFrame], ends: dict[int, Vector], size: float) -> list[JointFrame]:
     """Origins of hinges slide along their axes until the displacement of the first child has no z component.
 
-    ends: of frames without children a point of interest, such as a cut, in the frame
+    ends: of frames without children a point of interest, such as a cut, in the frame; size: as for `aligned`
     """
     result = list(frames)
     for k in reversed(range(len(result))):
@@ -90,8 +90,8 @@ def slid(frames: Sequence[JointFrame], ends: dict[int, Vector]) -> list[JointFra
         if is_zero(t) or all(is_zero(x) for x in p):
             continue
         slide = Vector(0.0, 0.0, t)
-        result[k] = frame._replace(before=Transform(R, tidy(p + R @ slide)))
+        result[k] = frame._replace(before=Transform(R, tidy(p + R @ slide, size)))
         for j in children:
             inner, q = result[j].before
-            result[j] = result[j]._replace(before=Transform(inner, tidy(q - slide)))
+            result[j] = result[j]._replace(before=Transform(inner, tidy(q - slide, size)))
     return result

@@ -49,7 +49,7 @@ def mass_matrix_at(frames: Sequence[JointFrame], places: Sequence[Placement]) ->
             while frames[k].parent != GROUND:
                 w = _passed(frames[k], places[k], w, own=k == i)
                 k = frames[k].parent
-                seen = Wrench(places[k].turn @ w.force, places[k].turn @ w.moment) if frames[k].turns_and_slides else w
+                seen = Wrench(places[k].turn @ w.force, places[k].turn @ w.moment) if frames[k].in_axes_before else w
                 for e, x in enumerate(components(frames[k], seen)):
                     M[frame.at + d][frames[k].at + e] = M[frames[k].at + e][frame.at + d] = x
         if frame.parent != GROUND:
@@ -67,12 +67,14 @@ def _unturned(frame: JointFrame, place: Placement, I: Matrix) -> Matrix:
 def unit_wrenches(frame: JointFrame, place: Placement, m: Scalar, h: Vector, I: Matrix) -> list[Wrench]:
     """What gives the composite body a unit acceleration of each rate of its joint.
 
-    At the frame's origin, in its axes; of a joint whose rates are vectors in the axes of `before`.
+    At the frame's origin, in its axes; of a joint whose rates are in the axes of `before` in those.
     """
     if frame.revolute:
         return [Wrench(Vector(-h.y, h.x, 0.0), I @ E_Z)]
     if frame.kind == "P":
         return [Wrench(E_Z * m, Vector(h.y, -h.x, 0.0))]
+    if frame.inverted:
+        return [Wrench(cross(h, axis), -(I @ axis)) for axis in AXES]
     h, I = place.turn @ h, rotated(I, place.turn)
     turning = [Wrench(cross(axis, h), I @ axis) for axis in AXES]
     return turning if frame.kind == "B" else [*(Wrench(axis * m, cross(h, axis)) for axis in AXES), *turning]
@@ -86,14 +88,14 @@ def components(frame: JointFrame, w: Wrench) -> list[Scalar]:
         case "P":
             return [w.force.z]
         case "B":
-            return [*w.moment]
+            return [*(-w.moment if frame.inverted else w.moment)]
         case _:
             return [*w.force, *w.moment]
 
 
 def _passed(frame: JointFrame, place: Placement, w: Wrench, *, own: bool) -> Wrench:
     """A wrench at a frame's origin, seen from the parent's; own: it is in the axes of the frame's `unit_wrenches`."""
-    if own and frame.turns_and_slides:
+    if own and frame.in_axes_before:
         f, moment = frame.before.rotation @ w.force, frame.before.rotation @ w.moment
     else:
         f, moment = seen_from_parent(frame, place, w.force), seen_from_parent(frame, place, w.moment)

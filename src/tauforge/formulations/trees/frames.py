@@ -8,6 +8,8 @@ Joint frame k moves with body k, and its z axis is the axis of the joint between
     F  free: moves by three lengths and turns as a ball; its rates are velocity and angular velocity beside the parent
 
 The rates of a ball and of a free joint are in the axes of `before`, which are the parent's but for a constant rotation.
+Those of an inverted ball are of the parent beside the body, in the body's axes: so is a joint that a tree passes from
+its child to its parent.
 """
 
 from __future__ import annotations
@@ -35,6 +37,7 @@ class JointFrame(NamedTuple):
     first_moment: Vector  # m c, about the joint frame's origin and in its axes
     inertia: Matrix  # about the origin
     flat: bool = False  # I_zz = I_xx + I_yy, all mass in the x-y plane: so is every link after regrouping
+    inverted: bool = False  # of B: coordinates and rates are of the parent beside the body
 
     @property
     def revolute(self) -> bool:
@@ -44,6 +47,11 @@ class JointFrame(NamedTuple):
     def turns_and_slides(self) -> bool:
         """Whether its rates are vectors."""
         return self.kind in "BF"
+
+    @property
+    def in_axes_before(self) -> bool:
+        """Whether its rates are vectors in the axes of `before`."""
+        return self.turns_and_slides and not self.inverted
 
 
 class Placement(NamedTuple):
@@ -62,7 +70,8 @@ def placement(frame: JointFrame, q: Sequence[Scalar]) -> Placement:
         case "P":
             return Placement(IDENTITY, E_Z * (q[0] + frame.offset))
         case "B":
-            return Placement(rotation_of(Vector(*q)), ZERO)
+            turn = rotation_of(Vector(*q))
+            return Placement(turn.T if frame.inverted else turn, ZERO)
         case _:
             return Placement(rotation_of(Vector(*q[3:])), Vector(*q[:3]))
 

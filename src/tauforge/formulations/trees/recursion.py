@@ -86,6 +86,11 @@ def _moved_by_vectors(
     at = frame.at
     omega, alpha = R.T @ parent.omega, R.T @ parent.alpha
     a = R.T @ (parent.a + parent.U @ p)
+    if frame.inverted:
+        w, dw = Vector(*qd[at : at + 3]), Vector(*qdd[at : at + 3])
+        omega, alpha = turn.T @ omega, turn.T @ alpha
+        omega, alpha = omega - w, alpha - cross(omega, w) - dw
+        return Motion(turn, travel, acceleration_matrix(omega, alpha), omega, alpha, turn.T @ a)
     if frame.kind == "F":
         v, dv = Vector(*qd[at : at + 3]), Vector(*qdd[at : at + 3])
         a = a + acceleration_matrix(omega, alpha) @ travel + cross(omega, v * 2.0) + dv
@@ -136,7 +141,7 @@ def joint_force(frame: JointFrame, motion: Motion, w: Wrench) -> list[Scalar]:
         case "P":
             return [w.force.z]
         case "B":
-            return [*(motion.turn @ w.moment)]
+            return [*(-w.moment if frame.inverted else motion.turn @ w.moment)]
         case _:
             return [*(motion.turn @ w.force), *(motion.turn @ w.moment)]
 

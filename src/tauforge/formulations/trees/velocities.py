@@ -31,6 +31,9 @@ def twists(frames: Sequence[JointFrame], places: Sequence[Placement], qd: Sequen
                 continue
             case "P":
                 v = v + E_Z * qd[at]
+            case "B" if frame.inverted:
+                found[k] = Twist(turn.T @ v, turn.T @ omega - Vector(*qd[at : at + 3]))
+                continue
             case "B":
                 omega = omega + Vector(*qd[at : at + 3])
             case _:

@@ -22,7 +22,7 @@ from tauforge.kernels.cpu import llvm_builtin as layout
 from tauforge.kernels.cpu.engine import Loaded
 from tauforge.kernels.cpu.numpy_binding import api_table
 
-NEW_ARRAY, ARRAY_TYPE = 93, 2  # slots of PyArray_New and PyArray_Type in the array API
+NEW_ARRAY, NEW_SCALAR, ARRAY_TYPE = 93, 60, 2  # slots of PyArray_New, PyArray_Scalar, PyArray_Type in the array API
 FASTCALL_WITH_KEYWORDS = 0x80 | 0x02
 FUNCTIONS = {  # functions of Python that the machine code calls
     "vectorcall": "PyObject_Vectorcall",
@@ -123,6 +123,7 @@ def builtin(loaded: Loaded, name: str, robot: Callable[[], Any], call: Callable[
     table[layout.ADDRESSES.index("array_type")] = id(np.ndarray)
     table[layout.ADDRESSES.index("double_descriptor")] = id(np.dtype(np.float64))
     table[layout.ADDRESSES.index("new_array")] = api_table(umath._ARRAY_API)[NEW_ARRAY]
+    table[layout.ADDRESSES.index("new_scalar")] = api_table(umath._ARRAY_API)[NEW_SCALAR]
     for name_in_table, function in FUNCTIONS.items():
         table[layout.ADDRESSES.index(name_in_table)] = ctypes.cast(
             getattr(ctypes.pythonapi, function), ctypes.c_void_p

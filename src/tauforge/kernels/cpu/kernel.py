@@ -21,6 +21,7 @@ from tauforge.kernels.lock import LOCK
 from tauforge.kernels.specification import Shape, Specification
 
 MAX_NODES = 16_000  # for larger graphs the NumPy reference is used
+MAX_LARGE = 40_000  # the same for functions that are worth some seconds of compiling
 
 
 class CpuKernel:
@@ -83,8 +84,9 @@ class CpuKernel:
             start = time.perf_counter()
             graph = specification.graph if specification.origin is None else specification.make_graph()
             traced = time.perf_counter()
-            if len(graph.nodes) > MAX_NODES:
-                raise TooLargeError(f"{self.name} has {len(graph.nodes)} operations; at most {MAX_NODES} are compiled")
+            most = MAX_LARGE if specification.large else MAX_NODES
+            if len(graph.nodes) > most:
+                raise TooLargeError(f"{self.name} has {len(graph.nodes)} operations; at most {most} are compiled")
             code = engine.compile_text(emit_module(graph, specification, machine, bits), machine)
             self.seconds |= {"trace": traced - start, f"compile{bits}": time.perf_counter() - traced}
             cache.save(name, code)

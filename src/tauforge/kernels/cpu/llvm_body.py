@@ -22,7 +22,7 @@ from tauforge.tracing.graph import FREE, Graph
 from tauforge.tracing.ordering import is_crowded, least_crowded
 from tauforge.tracing.witnesses import witnesses
 
-PART_NODES = 3000  # operations in one part, at most
+PART_NODES = 4500  # operations in one part, at most
 
 
 class Operand(NamedTuple):

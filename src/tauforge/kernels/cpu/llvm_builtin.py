@@ -18,6 +18,7 @@ ADDRESSES = (
     "array_type",
     "double_descriptor",
     "new_array",
+    "new_scalar",
     "vectorcall",
     "new_tuple",
     "set_item",
@@ -63,8 +64,6 @@ def builtin_function(body: Body, ins: list[Operand], outs: list[Operand], host: 
     more = code.emit(f"sub i32 {field(arrays[0], DIMENSIONS_COUNT, 'i32')}, {len(ins[0].core)}")
     require(code.emit(f"icmp ult i32 {more}, 2"))
     batched = code.emit(f"icmp eq i32 {more}, 1")
-    if any(not o.core for o in outs):  # for one state these are NumPy scalars, which the method makes
-        require(batched)
     first_dims = field(arrays[0], DIMENSIONS, "ptr")
     rows = code.emit(f"select i1 {batched}, i64 {code.emit(f'load i64, ptr {first_dims}, align 8')}, i64 1")
     require(code.emit(f"icmp ule i64 {rows}, {SHORT_BATCH}"))
@@ -141,6 +140,28 @@ def builtin_function(body: Body, ins: list[Operand], outs: list[Operand], host: 
     after = code.emit("load atomic i64, ptr @doubts monotonic, align 8")
     code.do(f"br i1 {code.emit(f'icmp eq i64 {before}, {after}')}, label %answer, label %doubtful")
     code.label("answer")
+    scalars = [(k, out) for k, out in enumerate(outs) if not out.core]
+    if scalars:  # of one state these are NumPy's scalars, as its own functions return them
+        code.do(f"br i1 {batched}, label %arrays, label %scalars")
+        code.label("scalars")
+    for k, out in scalars:
+        pointer = code.emit(f"load ptr, ptr {code.at(pointers, 8 * out.number)}, align 8")
+        scalar = code.emit(f"call ptr {address('new_scalar')}(ptr {pointer}, ptr {descriptor}, ptr null)")
+        held = code.fresh("held")
+        code.do(f"br i1 {code.emit(f'icmp eq ptr {scalar}, null')}, label %unmade, label %{held}")
+        code.label(held)
+        if answer is None:
+            code.do(f"call void {address('release')}(ptr {whole})")
+            code.do(f"ret ptr {scalar}")
+        else:
+            code.emit(f"call i32 {address('set_item')}(ptr {answer}, i64 {k}, ptr {scalar})")  # releases the array
+    if scalars:
+        if answer is not None:
+            code.do("br label %arrays")
+        code.label("unmade")
+        code.do(f"call void {address('release')}(ptr {whole})")
+        code.do(f"br label %{failed}")
+        code.label("arrays")
     code.do(f"ret ptr {whole}")
     code.label("doubtful")
     code.do(f"call void {address('release')}(ptr {whole})")

@@ -17,7 +17,7 @@ from tauforge.arrays import Array
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.kinematics import world_frames
 from tauforge.formulations.mechanism.parameters import HINGE, POINT, WELD, Cut, Place
-from tauforge.formulations.trees.alignment import aligned, slid
+from tauforge.formulations.trees.alignment import ROUNDING, aligned, slid, tidy
 from tauforge.formulations.trees.frames import GROUND, JointFrame, placements
 from tauforge.robots.mechanism.parts import (
     GROUND_NAME,
@@ -34,7 +34,6 @@ from tauforge.robots.mechanism.parts import (
 from tauforge.robots.mechanism.spanning_tree import SpanningTree
 
 NO_INERTIA = Matrix.diagonal(0.0, 0.0, 0.0)
-TIDY = 1e-15
 
 
 class Assembly(NamedTuple):
@@ -46,6 +45,7 @@ class Assembly(NamedTuple):
     of_body:     the joint frame that each body is fixed to, by name; copies without mass included
     at_home:     world <- joint frame, in the home position
     joint_rates: of each joint its rates' places in the tree, None for a joint that was cut
+    size:        m, the largest coordinate: displacements are differences of such
     """
 
     frames: tuple[JointFrame, ...]
@@ -54,20 +54,25 @@ class Assembly(NamedTuple):
     of_body: dict[str, int]
     at_home: tuple[Transform, ...]
     joint_rates: tuple[tuple[int, ...] | None, ...]
+    size: float
 
     def place(self, body: str, number: int, world: Transform) -> Place:
         """A frame that is given in the world and in the home position, on a body."""
         k = self.of_body[body]
         inner = NO_DISPLACEMENT if k == GROUND else self.at_home[k]
-        return Place(k, tidied(inner.inverse().then(world)), number)
+        return Place(k, tidied(inner.inverse().then(world), self.size), number)
 
 
-def tidied(T: Transform) -> Transform:
-    """With 0 and 1 for what rounding left of them."""
-    rows = [[round(x) if abs(x - round(x)) <= 4 * TIDY else x for x in row] for row in T.rotation.rows]
-    size = max(abs(x) for x in T.translation)
-    moved = Vector(*(0.0 if abs(x) <= TIDY * size else x for x in T.translation))
-    return Transform(Matrix.of([[float(x) for x in row] for row in rows]), moved)
+def largest_coordinate(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> float:
+    """m, of all points that a mechanism is described by."""
+    points = [point for body in bodies for point in (body.com, body.origin or ())] + [joint.at for joint in joints]
+    return max(abs(x) for point in points for x in point)
+
+
+def tidied(T: Transform, size: float) -> Transform:
+    """With 0 and 1 for what rounding left of them, in coordinates of this size."""
+    rows = [[round(x) if abs(x - round(x)) <= ROUNDING else x for x in row] for row in T.rotation.rows]
+    return Transform(Matrix.of([[float(x) for x in row] for row in rows]), tidy(T.translation, size))
 
 
 def axis_frame(at: Sequence[float], z: Sequence[float], x: Sequence[float] | None = None) -> Transform:
@@ -77,10 +82,10 @@ def axis_frame(at: Sequence[float], z: Sequence[float], x: Sequence[float] | Non
     first = near - axis * (axis @ near)
     first /= np.linalg.norm(first)
     columns = np.column_stack([first, np.cross(axis, first), axis])
-    return tidied(Transform(Matrix.of(columns.tolist()), Vector(*map(float, at))))
+    return tidied(Transform(Matrix.of(columns.tolist()), Vector(*map(float, at))), 0.0)
 
 
-class _Step(NamedTuple):
+class Step(NamedTuple):
     """One joint frame of a joint: its kind, where it is at home, and which of the joint's coordinates it has."""
 
     kind: str
@@ -88,7 +93,7 @@ class _Step(NamedTuple):
     coordinates: tuple[int, ...]
 
 
-def _steps(joint: MechanismJoint, outward: bool, outer: Transform) -> list[_Step]:
+def steps_of(joint: MechanismJoint, outward: bool, outer: Transform) -> list[Step]:
     """The joint's frames from the inner body to the outer. A joint that is passed from its child to its parent has its
     axes turned round: so its coordinates stay the child's beside the parent.
     """
@@ -99,22 +104,22 @@ def _steps(joint: MechanismJoint, outward: bool, outer: Transform) -> list[_Step
 
     match joint:
         case Hinge():
-            steps = [_Step("R", axis(joint.axis), (0,))]
+            steps = [Step("R", axis(joint.axis), (0,))]
         case Slider():
-            steps = [_Step("P", axis(joint.axis), (0,))]
+            steps = [Step("P", axis(joint.axis), (0,))]
         case Cylinder():
-            steps = [_Step("P", axis(joint.axis), (1,)), _Step("R", axis(joint.axis), (0,))]
+            steps = [Step("P", axis(joint.axis), (1,)), Step("R", axis(joint.axis), (0,))]
         case Universal():
-            steps = [_Step("R", axis(v), (k,)) for k, v in enumerate(joint.axes)]
+            steps = [Step("R", axis(v), (k,)) for k, v in enumerate(joint.axes)]
         case Planar():
             assert joint.along is not None
             across = np.cross(joint.axis, joint.along).tolist()
-            steps = [_Step("P", axis(joint.along), (0,)), _Step("P", axis(across), (1,))]
-            steps.append(_Step("R", axis(joint.axis), (2,)))
+            steps = [Step("P", axis(joint.along), (0,)), Step("P", axis(across), (1,))]
+            steps.append(Step("R", axis(joint.axis), (2,)))
         case Spherical():
-            return [_Step("B", Transform(IDENTITY, Vector(*joint.at)), (0, 1, 2))]
+            return [Step("B", Transform(IDENTITY, Vector(*joint.at)), (0, 1, 2))]
         case Free():
-            return [_Step("F", outer, (0, 1, 2, 3, 4, 5))]
+            return [Step("F", outer, (0, 1, 2, 3, 4, 5))]
         case _:
             return []
     return steps if outward else steps[::-1]
@@ -122,6 +127,7 @@ def _steps(joint: MechanismJoint, outward: bool, outer: Transform) -> list[_Step
 
 def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: SpanningTree) -> Assembly:
     """The tree's joint frames in the axes that cost least."""
+    size = largest_coordinate(bodies, joints)
     own_frames = {body.name: body.home_frame for body in bodies} | {GROUND_NAME: NO_DISPLACEMENT}
     first = np.cumsum([0, *(len(joint.letters) for joint in joints)]).tolist()
     of_body = {GROUND_NAME: GROUND}
@@ -138,7 +144,7 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
         if isinstance(joint, Free):
             home[start : start + 6] = _pose(own_frames[branch.inner].inverse().then(own_frames[outer]))
         parent, own = of_body[branch.inner], dict[int, int]()
-        for step in _steps(joint, outward, own_frames[outer]):
+        for step in steps_of(joint, outward, own_frames[outer]):
             inner = NO_DISPLACEMENT if parent == GROUND else worlds[parent]
             world = step.world
             if step.kind == "F":  # coordinates of the pose in the inner body's frame
@@ -146,7 +152,15 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
             offset = 0.0 if step.kind in "BF" else -home[start + step.coordinates[0]]
             frames.append(
                 JointFrame(
-                    parent, step.kind, len(reads), offset, tidied(inner.inverse().then(world)), 0.0, ZERO, NO_INERTIA
+                    parent,
+                    step.kind,
+                    len(reads),
+                    offset,
+                    tidied(inner.inverse().then(world), size),
+                    0.0,
+                    ZERO,
+                    NO_INERTIA,
+                    inverted=step.kind == "B" and not outward,
                 )
             )
             own |= {c: len(reads) + i for i, c in enumerate(step.coordinates)}
@@ -158,10 +172,10 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
             rates[branch.joint] = tuple(own[c] for c in range(len(joint.letters)))
     masses = {of_body[body.name]: Vector(*body.com) for body in bodies}
     cut_at = {of_body[name]: Vector(*joints[k].at) for k in tree.cut for name in _bodies_of(joints[k])}
-    placed = aligned(frames, _seen(frames, home, reads, masses | cut_at))
-    placed = slid(placed, _seen(placed, home, reads, cut_at))
+    placed = aligned(frames, _seen(frames, home, reads, masses | cut_at), size)
+    placed = slid(placed, _seen(placed, home, reads, cut_at), size)
     at_home = world_frames(Posed(placed, placements(placed, [home[k] for k in reads])))
-    return Assembly(tuple(placed), tuple(reads), np.array(home, float), of_body, tuple(at_home), tuple(rates))
+    return Assembly(tuple(placed), tuple(reads), np.array(home, float), of_body, tuple(at_home), tuple(rates), size)
 
 
 def _pose(T: Transform) -> list[float]:

@@ -1,4 +1,4 @@
-"""Loops on top of a tree: a home position that does not close is closed by Newton's method, and described anew there."""
+"""Loops on top of a tree. A home position that does not close is closed by Newton's method, and described anew."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tauforge.algebra.vectors import IDENTITY, Transform, Vector
+from tauforge.algebra.inertias import rotated
+from tauforge.algebra.vectors import IDENTITY, Matrix, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.formulations.mechanism.kinematics import body_frames
@@ -29,7 +30,8 @@ from tauforge.robots.mechanism.parts import (
     Universal,
     Weld,
 )
-from tauforge.robots.mechanism.structure import gaps_at, loop_matrix, stepped
+from tauforge.robots.mechanism.reductions import gaps_at, loop_matrix
+from tauforge.robots.mechanism.structure import stepped
 from tauforge.robots.validation import Floats
 
 STEPS = 100  # of Newton's method
@@ -192,10 +194,10 @@ def _axis(T: Transform, v: Sequence[float]) -> Floats:
 
 
 def _moved_body(body: Body, T: Transform) -> Body:
-    R = np.array(T.rotation.rows)
-    inertia = R @ np.array(body.inertia) @ R.T
+    inertia = rotated(Matrix.of(body.inertia), T.rotation)
+    inertia = (inertia + inertia.T) * 0.5
     frame = validation.from_transform(T.then(body.home_frame))
-    return Body(body.name, body.mass, _point(T, body.com), validation.rows((inertia + inertia.T) / 2), frame=frame)
+    return Body(body.name, body.mass, _point(T, body.com), tuple(tuple(row) for row in inertia.rows), frame=frame)
 
 
 def _moved_joint(joint: MechanismJoint, moved: Mapping[str, Transform], home: Any) -> MechanismJoint:

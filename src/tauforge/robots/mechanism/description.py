@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import Any, Self
 
 import numpy as np
 
@@ -21,11 +21,9 @@ from tauforge.robots.own_classes import recorded
 from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
+from tauforge.robots.saving import MECHANISM_WRITERS, save
 from tauforge.robots.validation import Floats
 from tauforge.robots.visuals import Visual, check_visuals
-
-if TYPE_CHECKING:
-    from tauforge.robots.mechanism.mechanism import Mechanism
 
 SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
 
@@ -46,7 +44,7 @@ class MechanismDescription(Robot):
     name: str = "mechanism"
     known_exceptions: tuple[KnownException, ...] = ()
     sources: tuple[Source, ...] = dataclasses.field(default=(), compare=False)
-    visuals: tuple[Visual, ...] = dataclasses.field(default=(), compare=False)
+    visuals: tuple[Visual, ...] = dataclasses.field(default=(), compare=False, repr=False)
 
     def __post_init__(self) -> None:
         def put(field: str, value: Any) -> None:
@@ -127,9 +125,7 @@ class MechanismDescription(Robot):
 
         Visuals are not written. A TauforgeWarning says what URDF and MJCF cannot hold.
         """
-        from tauforge.robots.readers.saving import save  # a reader imports this module
-
-        save(cast("Mechanism", self), Path(path))
+        save(self, Path(path), MECHANISM_WRITERS)
 
     def without_friction(self) -> Self:
         joints = tuple(dataclasses.replace(joint, viscous=0.0, coulomb=(0.0, 0.0)) for joint in self.joints)

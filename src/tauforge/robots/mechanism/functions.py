@@ -25,7 +25,8 @@ if TYPE_CHECKING:
 Scalars = Sequence[Scalar]
 NEWTON_STEPS = 3  # in one call of the kernel
 TINY = 1e-300  # keeps results among what the kernel looks at
-SUSPICIOUS = 1e6  # sum of the reciprocals of pivots beside the mechanism's own
+SUSPICIOUS = 1e4  # a doubt that is looked at closely: sums of reciprocals of pivots beside usual ones
+OPEN = 1e-3  # share of the mechanism's size, or rad: gap of a loop that has no dynamics
 SINGULAR = 1e12  # condition number
 
 
@@ -42,9 +43,9 @@ def loads(m: MechanismParameters, external_wrench: Scalars | None, base_motion: 
     return dynamics.loads(m, wrench, base)
 
 
-def doubtful(found: Outcome) -> Doubtful:
-    values = found.values
-    return Doubtful(values, lambda: found.complement.doubt(found.pivots) + absolute(values[0]) * TINY)
+def doubtful(x: Scalars, found: Outcome) -> Doubtful:
+    values, complement, inertia, actuation = found
+    return Doubtful(values, lambda: complement.doubt(x, inertia, actuation) + absolute(values[0]) * TINY)
 
 
 def inverse_dynamics(
@@ -58,7 +59,7 @@ def inverse_dynamics(
     reduced: int = 0,
 ) -> Doubtful:
     m = held(model, payload)
-    return doubtful(dynamics.inverse_dynamics(m, x, qd, qdd, loads(m, external_wrench, base_motion), reduced))
+    return doubtful(x, dynamics.inverse_dynamics(m, x, qd, qdd, loads(m, external_wrench, base_motion), reduced))
 
 
 def generalised_forces(
@@ -72,7 +73,7 @@ def generalised_forces(
     reduced: int = 0,
 ) -> Doubtful:
     m = held(model, payload)
-    return doubtful(dynamics.generalised_forces(m, x, qd, qdd, loads(m, external_wrench, base_motion), reduced))
+    return doubtful(x, dynamics.generalised_forces(m, x, qd, qdd, loads(m, external_wrench, base_motion), reduced))
 
 
 def forward_dynamics(
@@ -86,11 +87,12 @@ def forward_dynamics(
     reduced: int = 0,
 ) -> Doubtful:
     m = held(model, payload)
-    return doubtful(dynamics.forward_dynamics(m, x, qd, tau, loads(m, external_wrench, base_motion), reduced))
+    return doubtful(x, dynamics.forward_dynamics(m, x, qd, tau, loads(m, external_wrench, base_motion), reduced))
 
 
-def mass_matrix(model: MechanismParameters, x: Scalars, payload: Scalars | None = None) -> list[list[Scalar]]:
-    return dynamics.mass_matrix(held(model, payload), x)
+def mass_matrix(model: MechanismParameters, x: Scalars, payload: Scalars | None = None) -> Doubtful:
+    found, complement = dynamics.mass_matrix(held(model, payload), x)
+    return Doubtful(found, lambda: complement.doubt(x))
 
 
 def joint_wrenches(
@@ -103,13 +105,14 @@ def joint_wrenches(
     base_motion: Scalars | None = None,
 ) -> Doubtful:
     m = held(model, payload)
-    found, complement = reactions.joint_wrenches(m, x, qd, qdd, loads(m, external_wrench, base_motion))
-    return Doubtful(found, complement.doubt)
+    found, drives = reactions.joint_wrenches(m, x, qd, qdd, loads(m, external_wrench, base_motion))
+    return Doubtful(found, lambda: drives.complement.doubt(x, actuation=drives.actuation))
 
 
-def energy(model: MechanismParameters, x: Scalars, qd: Scalars, payload: Scalars | None = None) -> list[Scalar]:
+def energy(model: MechanismParameters, x: Scalars, qd: Scalars, payload: Scalars | None = None) -> Doubtful:
     """Kinetic, potential."""
-    return list(energies.energies(held(model, payload), x, qd))
+    kinetic, potential, complement = energies.energies(held(model, payload), x, qd)
+    return Doubtful([kinetic, potential], lambda: complement.doubt(x))
 
 
 def loop_gap(model: MechanismParameters, x: Scalars) -> list[Scalar]:
@@ -136,9 +139,10 @@ def homogeneous(frame: Transform) -> list[list[Scalar]]:
     return [*rows, [0.0, 0.0, 0.0, 1.0]]
 
 
-def jacobians(model: MechanismParameters, x: Scalars) -> list[list[list[Scalar]]]:
+def jacobians(model: MechanismParameters, x: Scalars) -> Doubtful:
     """Velocity of every body's origin and its angular velocity, by the independent rates: (bodies, 6, f)."""
-    return point_jacobians(model, x)
+    found, complement = point_jacobians(model, x)
+    return Doubtful(found, lambda: complement.doubt(x))
 
 
 def directions(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
@@ -173,10 +177,29 @@ inverse_dynamics_derivatives = slopes(inverse_dynamics, ("x", "qd", "qdd"))
 forward_dynamics_derivatives = slopes(forward_dynamics, ("x", "qd", "tau"))
 
 
-def table(size: int, f: int, actuators: int, bodies: int, joints: int, limit: float, reduced: int) -> FunctionTable:
+def judged(drives: bool, inertia: bool) -> Any:
+    """Are the loops open, or singular there? drives: or the actuation; inertia: or the mass matrix."""
+
+    def judge(
+        robot: Robot, arguments: Mapping[str, Array], results: tuple[Array, ...], options: Mapping[str, Any]
+    ) -> Verdict:
+        mechanism: Any = robot
+        x = arguments["x"].astype(float)
+        reasons, conditions = mechanism.singularities(x, drives, inertia, arguments.get("payload"))
+        return Verdict(~(conditions < SINGULAR), reasons, x, conditions)
+
+    return judge
+
+
+MOVING = Guard(SUSPICIOUS, judged(drives=False, inertia=False))
+DRIVEN = Guard(SUSPICIOUS, judged(drives=True, inertia=False))
+FORCED = Guard(SUSPICIOUS, judged(drives=False, inertia=True))
+
+
+def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: int) -> FunctionTable:
     """The functions of a mechanism with so many coordinates, degrees of freedom, actuators, bodies and joints.
 
-    limit: of the doubt; reduced: number of sets of rates that equations may be reduced to
+    reduced: number of ways to reduce the equations
     """
     x = (Argument("x", (size,), f"{{name}} has {size} coordinates, all joints together"),)
 
@@ -189,18 +212,19 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, limit: fl
     wrench = Argument("external_wrench", (6,), "force and moment at the tool body's origin")
     on, square = (wrench, PAYLOAD, BASE_MOTION), (f, f)
     choice = {"reduced": tuple(range(reduced)) if reduced > 1 else 0}
-    guard = Guard(limit, judge)
     return {
-        "inverse_dynamics": Function(inverse_dynamics, motion, ((actuators,),), on, choice, guard, names=("tau",)),
-        "forward_dynamics": Function(forward_dynamics, forced, ((f,),), on, choice, guard, names=("qdd",)),
-        "generalised_forces": Function(generalised_forces, motion, ((f,),), on, choice, guard),
+        "inverse_dynamics": Function(
+            inverse_dynamics, motion, ((actuators,),), on, choice, DRIVEN, names=("tau",), large=True
+        ),
+        "forward_dynamics": Function(forward_dynamics, forced, ((f,),), on, choice, FORCED, names=("qdd",), large=True),
+        "generalised_forces": Function(generalised_forces, motion, ((f,),), on, choice, MOVING),
         "inverse_dynamics_derivatives": Function(
             inverse_dynamics_derivatives,
             motion,
             ((actuators, f), (actuators, f), (actuators, f)),
             (PAYLOAD,),
             choice,
-            guard,
+            DRIVEN,
             names=("dtau_dq", "dtau_dqd", "dtau_dqdd"),
         ),
         "forward_dynamics_derivatives": Function(
@@ -209,15 +233,15 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, limit: fl
             (square, square, (f, actuators)),
             (PAYLOAD,),
             choice,
-            guard,
+            FORCED,
             names=("dqdd_dq", "dqdd_dqd", "dqdd_dtau"),
         ),
-        "mass_matrix": Function(mass_matrix, x, (square,), (PAYLOAD,)),
-        "joint_wrenches": Function(joint_wrenches, motion, ((joints, 6),), on, guard=guard),
-        "energy": Function(energy, state, ((), ()), (PAYLOAD,), names=("kinetic", "potential")),
+        "mass_matrix": Function(mass_matrix, x, (square,), (PAYLOAD,), guard=MOVING),
+        "joint_wrenches": Function(joint_wrenches, motion, ((joints, 6),), on, guard=DRIVEN),
+        "energy": Function(energy, state, ((), ()), (PAYLOAD,), guard=MOVING, names=("kinetic", "potential")),
         "loop_gap": Function(loop_gap, x, ((),)),
         "body_frames": Function(frames, x, ((bodies, 4, 4),)),
-        "body_jacobians": Function(jacobians, x, ((bodies, 6, f),)),
+        "body_jacobians": Function(jacobians, x, ((bodies, 6, f),), guard=MOVING),
         "coordinate_rates": Function(coordinate_rates, state, ((size,),), quick=False, names=("rates",)),
         "closing_steps": Function(
             closing_steps,
@@ -227,14 +251,3 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, limit: fl
             names=("position", "gap"),
         ),
     }
-
-
-def judge(
-    robot: Robot, arguments: Mapping[str, Array], results: tuple[Array, ...], options: Mapping[str, Any]
-) -> Verdict:
-    """Are the loop matrix or the actuation singular there?"""
-    mechanism: Any = robot
-    x = arguments["x"].astype(float)
-    reasons, conditions = mechanism.singularities(x)
-    refused = ~(conditions < SINGULAR)
-    return Verdict(refused, reasons, x, conditions)

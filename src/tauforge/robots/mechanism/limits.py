@@ -8,7 +8,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.robots import defaults
-from tauforge.robots.parts import Dampers, LimitedQuantity
+from tauforge.robots.parts import Coordinate, Dampers, LimitedQuantity
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
@@ -23,16 +23,14 @@ def limited_quantities(m: Mechanism, position: Array, velocity: Array) -> list[L
     ]
     if others:
         rates = m._evaluator("coordinate_rates", {"x": position, "qd": velocity})[0]
-        for k in others:
-            c = m.position_entries[k]
-            phrase = f"{c.name} {'turns' if c.turns else 'slides'} at"
-            speed, most = np.abs(rates[..., k]), c.max_speed
-            found.append(
-                LimitedQuantity(
-                    f"speed of {c.name}", speed, -most, most, f"{c.unit}/s", lambda _, phrase=phrase: phrase
-                )
-            )
+        found += [_speed(m.position_entries[k], rates[..., k]) for k in others]
     return found
+
+
+def _speed(entry: Coordinate, rate: Array) -> LimitedQuantity:
+    phrase = f"{entry.name} {'turns' if entry.turns else 'slides'} at"
+    most = entry.max_speed
+    return LimitedQuantity(f"speed of {entry.name}", np.abs(rate), -most, most, f"{entry.unit}/s", lambda _: phrase)
 
 
 def dampers(m: Mechanism) -> Dampers | None:

@@ -12,7 +12,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ConvergenceError, ModelError, ShapeError, UnsupportedFeatureError
-from tauforge.formulations.mechanism.parameters import MechanismParameters
+from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
@@ -23,21 +23,24 @@ from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.drawing import drawn, reactions
 from tauforge.robots.mechanism.model import model_of, varying_fields
+from tauforge.robots.mechanism.reductions import gaps_at, natural_scales
+from tauforge.robots.mechanism.singular_positions import conditions, doubt_scales, of_inertia, reasons
 from tauforge.robots.mechanism.state_space import MechanismState, own_dynamics
-from tauforge.robots.mechanism.structure import POSE_LABELS, loop_matrix
+from tauforge.robots.mechanism.structure import POSE_LABELS
 from tauforge.robots.mechanism.summary import summary, worries
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate, Dampers, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
+from tauforge.robots.poses import pose_of
 from tauforge.robots.quick_call import quick
 from tauforge.robots.summary import Summary
 from tauforge.robots.validation import from_transform
+from tauforge.robots.varying import BODY_SHARES, with_payload
 
 Scalars = Sequence[Scalar]
 CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
 ROUNDS = 8  # calls of the kernel, each of a few steps of Newton's method
 WAYPOINTS = (1, 8, 64)  # on the way from `near`, tried one after another
-DOUBT = 1e8  # times the doubt at home and at the samples
 
 
 @recorded
@@ -101,7 +104,7 @@ class Mechanism(MechanismDescription):
         return tuple(self.position_entries[k] for k in self.independent_places)
 
     @computed_once
-    def positions_are_poses(self) -> bool:  # type: ignore[override]
+    def positions_are_poses(self) -> bool:
         """Whether the independent coordinates are the pose of a body."""
         labels = [name.partition(".")[2] for name in self.structure.independent]
         bodies = {name.partition(".")[0] for name in self.structure.independent}
@@ -129,15 +132,13 @@ class Mechanism(MechanismDescription):
             len(p.actuated),
             len(p.bodies),
             len(self.joints),
-            self._doubt_limit,
-            len(p.reduced),
+            len(p.reductions),
         )
         return {**own, **state_functions.table(p, size)}
 
-    @property
-    def _doubt_limit(self) -> float:
-        size = self._made.size
-        return DOUBT * (1.0 + 1.0 / size)
+    @computed_once
+    def _doubt_scales(self) -> tuple[DoubtScales, ...]:
+        return doubt_scales(self._made, model_of(self, self._made.parameters))
 
     @property
     def identity(self) -> str:
@@ -164,12 +165,17 @@ class Mechanism(MechanismDescription):
         return {field: np.array(own[field], float) for field in fields}
 
     def varied_model(self, values: Mapping[str, Scalars]) -> MechanismParameters:
-        return model_of(self, self._made.parameters, values)
+        return model_of(self, self._made.parameters, values)._replace(doubts=self._doubt_scales)
+
+    def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
+        own = {**self.own_values(tuple(BODY_SHARES)), **{k: x for k, x in fields.items() if k in BODY_SHARES}}
+        place = self._number_of(None)
+        return with_payload(own, place, payload, self.bodies[place].home_frame)
 
     def check_function(self, function: str) -> None:
         m, f = len(self.actuators), self.n
         needs_all = ("inverse_dynamics", "inverse_dynamics_derivatives", "joint_wrenches")
-        if function in needs_all and m < f:
+        if function in needs_all and not self._made.controlled:
             raise UnsupportedFeatureError(
                 f"{self.name} has {f} degrees of freedom and {m} actuators, which cannot give any acceleration",
                 field=function,
@@ -201,7 +207,7 @@ class Mechanism(MechanismDescription):
             if not left.any():
                 break
             x, gap = self._followed(flat_q[left], flat_x[left], points)
-            done = gap <= CLOSED * max(1.0, self._made.size)
+            done = self._is_closed(x, gap)
             rows = np.flatnonzero(left)
             found[rows[done]], gaps[rows] = x[done], gap
             left[rows[done]] = False
@@ -214,6 +220,16 @@ class Mechanism(MechanismDescription):
                 remedy="The position may be out of reach; give a nearer start by near=",
             )
         return found.reshape(*batch, size)
+
+    def _is_closed(self, x: Array, gap: Array) -> Array:
+        """(k,) gap: the largest of each row of x (k, N), m or rad."""
+        made = self._made
+        done = gap <= CLOSED * min(1.0, made.size)
+        unsure = ~done & (gap <= CLOSED * max(1.0, made.size))
+        if unsure.any():  # lengths count beside the mechanism's size
+            scaled = gaps_at(made.parameters, x[unsure]) / natural_scales(made.parameters, made.size)[1]
+            done[unsure] = np.abs(scaled).max(axis=-1) <= CLOSED
+        return done
 
     def _followed(self, q: Array, near: Array, points: int) -> tuple[Array, Array]:
         """x (k, N) and gaps (k,), on a way of some points from where `near` is."""
@@ -349,17 +365,19 @@ class Mechanism(MechanismDescription):
         return self._evaluate("generalised_forces", {**arguments, **more}, on_singular)[0]
 
     @quick
-    def mass_matrix(self, x: ArrayLike, *, payload: Payload | None = None) -> Array:
+    def mass_matrix(self, x: ArrayLike, *, payload: Payload | None = None, on_singular: str = "raise") -> Array:
         """M(x), (..., f, f), of the independent rates, with the reflected inertias of rotors.
 
         Identity: qd' M qd / 2 is the kinetic energy.
         """
-        return self._evaluate("mass_matrix", {"x": x, "payload": payload})[0]
+        return self._evaluate("mass_matrix", {"x": x, "payload": payload}, on_singular)[0]
 
     @quick
-    def energy(self, x: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:
+    def energy(
+        self, x: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None, on_singular: str = "raise"
+    ) -> tuple[Array, Array]:
         """Kinetic and potential energy, J, each (...). Potential energy is that of weights and springs."""
-        kinetic, potential = self._evaluate("energy", {"x": x, "qd": qd, "payload": payload})
+        kinetic, potential = self._evaluate("energy", {"x": x, "qd": qd, "payload": payload}, on_singular)
         return kinetic, potential
 
     @quick
@@ -417,7 +435,7 @@ class Mechanism(MechanismDescription):
         return limits.limited_quantities(self, position, velocity)
 
     @computed_once
-    def state_space(self) -> MechanismState:  # type: ignore[override]
+    def state_space(self) -> MechanismState:
         return MechanismState(self)
 
     def state_rates(
@@ -464,13 +482,15 @@ class Mechanism(MechanismDescription):
         """(..., 4, 4) world <- frame of a body, default the tool's."""
         return self._evaluate("body_frames", {"x": x})[0][..., self._number_of(body), :, :]
 
-    def jacobian(self, x: ArrayLike, body: str | None = None, point: ArrayLike | None = None) -> Array:
+    def jacobian(
+        self, x: ArrayLike, body: str | None = None, point: ArrayLike | None = None, *, on_singular: str = "raise"
+    ) -> Array:
         """(..., 6, f) velocity of a point of a body and its angular velocity, by the independent rates, world axes.
 
         point: (3,) m, world frame, home position; default the origin of the body's frame
         """
         k = self._number_of(body)
-        J = self._evaluate("body_jacobians", {"x": x})[0][..., k, :, :]
+        J = self._evaluate("body_jacobians", {"x": x}, on_singular)[0][..., k, :, :]
         if point is None:
             return J
         at = as_argument("point", point, 3, "a point of the body")
@@ -489,41 +509,21 @@ class Mechanism(MechanismDescription):
 
     # ---------------------------------------------------------------------------------------------------- singularity
 
-    def singularities(self, x: Array) -> tuple[list[str], Array]:
-        """Why positions (k, N) are singular, and the condition number that tells, (k,)."""
-        p = self._made.parameters
-        J = loop_matrix(p._replace(zeros=frozenset()), x)
-        reasons, conditions = [], np.ones(len(x))
-        others = [k for k in range(p.n) if k not in p.independent]
-        for i, matrix in enumerate(J):
-            whole = np.linalg.svd(matrix, compute_uv=False)
-            rank = p.n - len(p.independent)
-            kept = whole[:rank]
-            free = kept[0] / kept[-1] if rank and kept[-1] > 0 else (1.0 if not rank else np.inf)
-            part = np.linalg.svd(matrix[:, others], compute_uv=False)[:rank] if rank else np.ones(1)
-            own = part[0] / part[-1] if part[-1] > 0 else np.inf
-            drive = self._actuation_condition(matrix, others)
-            worst = max(free, own, drive)
-            conditions[i] = worst
-            if worst == free:
-                reasons.append("the mechanism gains a freedom here: its constraints are not independent")
-            elif worst == own:
-                names = ", ".join(self.structure.independent)
-                reasons.append(f"{names} do not determine the motion here")
-            else:
-                reasons.append("the actuators lose control here")
-        return reasons, conditions
+    def singularities(
+        self, x: Array, drives: bool = True, inertia: bool = False, payload: Array | None = None
+    ) -> tuple[list[str], Array]:
+        """Why positions (k, N) are singular, and the condition number that tells, (k,); infinite where loops are open.
 
-    def _actuation_condition(self, J: Array, others: Sequence[int]) -> float:
-        p = self._made.parameters
-        if p.actuated == p.independent or len(p.actuated) < len(p.independent):
-            return 1.0
-        S = np.zeros((p.n, len(p.independent)))
-        S[list(p.independent)] = np.eye(len(p.independent))
-        if others:
-            S[list(others)] = -np.linalg.pinv(J[:, list(others)]) @ J[:, list(p.independent)]
-        values = np.linalg.svd(S[list(p.actuated)], compute_uv=False)
-        return float(values[0] / values[-1]) if values[-1] > 0 else np.inf
+        drives:  look at the actuators too; inertia: look at the mass matrix too, with the numbers of a payload
+        """
+        found = conditions(self._made, x)
+        if not drives:
+            found = found._replace(actuation=np.ones(len(x)))
+        masses = None
+        if inertia:
+            loads = {} if payload is None else {"payload": payload}
+            masses = of_inertia(self._evaluator("mass_matrix", {"x": x, **loads})[0])
+        return reasons(self._made, found, masses)
 
     def condition_number(self, x: ArrayLike) -> Array:
         """(...) large near singular positions: the mechanism gains a freedom, or its actuators lose control."""
@@ -533,6 +533,20 @@ class Mechanism(MechanismDescription):
 
     def condition(self, position: Array) -> Array | None:
         return self.condition_number(position)
+
+    def poses_from_sensors(self, measured: Array, guess: ArrayLike | None = None) -> Array:
+        """Poses (k, 6) of the tool body, loops closed row after row."""
+        if guess is not None:
+            raise UnsupportedFeatureError(f"{self.name} needs no guess: it starts at home", field="guess")
+        if measured.shape[-1] != self.n:
+            raise UnsupportedFeatureError(
+                f"{self.name} has {self.n} degrees of freedom, and {measured.shape[-1]} sensors", field="sensors"
+            )
+        found, x = [], self.home
+        for row in measured:
+            x = self.configuration(row, x)
+            found.append(x)
+        return pose_of(self.forward_kinematics(np.reshape(found, (-1, len(x)))))
 
     # ------------------------------------------------------------------------------------------- pictures and words
 

@@ -16,13 +16,16 @@ from tauforge.arrays import Array
 
 SAMPLES = 12
 SPREAD = 0.15  # rad, or share of the mechanism's size: how far samples are from home
-STEPS = 30  # of Gauss and Newton
+STEPS = 30  # of Gauss and Newton, at most
 LONGEST_STEP = 0.3  # rad, or share of the mechanism's size
+CONVERGED = 1e-9  # a step so short, with quadratic convergence, is the last
 CLOSED = 1e-11  # of the mechanism's size
 RANK = 1e-9  # smallest singular value of J, beside the largest, that counts
 NOTHING = 1e-11  # entries of J below that at all samples, beside the largest, are zero by structure
 GOOD = 1e-3  # smallest singular value of the rows of S at rates that are taken as independent
+BAD = 1e-6  # smallest singular value of those rows below which rates do not determine the others
 SHARE = 0.3  # of the best rate's size, from which a preferred one is taken instead
+NEARLY = 0.9  # of the best rate's size, from which the first one is taken
 FEWEST = 4  # samples that must close before entries are called zero
 
 
@@ -33,7 +36,6 @@ class Mobility(NamedTuple):
     null:       (k, n, f) orthonormal bases of the motions that the loops allow
     freedom:    f, degrees of freedom
     redundant:  number of rows that say what others say
-    zeros:      places (row, column) of entries that are zero wherever the loops are closed
     positions:  (k, N) x at home and at the samples
     """
 
@@ -42,13 +44,11 @@ class Mobility(NamedTuple):
     freedom: int
     freedom_at_home: int
     redundant: int
-    zeros: frozenset[tuple[int, int]]
     positions: Array
 
 
 def samples(
-    matrix: Callable[[Array], Array],
-    gaps: Callable[[Array], Array],
+    matrix_and_gaps: Callable[[Array], tuple[Array, Array]],
     advanced: Callable[[Array, Array], Array],
     home: Array,
     scale: Array,
@@ -56,19 +56,25 @@ def samples(
 ) -> Array:
     """(k, N) home, and positions nearby whose loops are closed.
 
-    matrix: J (k, rows, n) at x (k, N); gaps: (k, rows); advanced: x after steps (k, n) of the tree's rates
-    scale:  (n,) 1 for angles, the mechanism's size for lengths
+    matrix_and_gaps: J (k, rows, n) and by how much loops are open, (k, rows), at x (k, N)
+    advanced:        x after steps (k, n) of the tree's rates
+    scale:           (n,) 1 for angles, the mechanism's size for lengths
     """
     rng = np.random.default_rng(0)
     start = np.broadcast_to(home, (SAMPLES, len(home)))
     x = advanced(start, SPREAD * scale * rng.uniform(-1, 1, (SAMPLES, len(scale))))
     for _ in range(STEPS):
-        J = matrix(x)
+        J, left = matrix_and_gaps(x)
         if not J.shape[1]:
             break
-        x = advanced(x, closing_step(J, gaps(x), scale))
+        step = closing_step(J, left, scale)
+        x = advanced(x, step)
+        if np.abs(step / scale).max() < CONVERGED:
+            break
     good = np.asarray(np.isfinite(x).all(axis=-1))
-    good &= np.abs(np.where(good[:, None], gaps(x), np.inf)).max(axis=-1, initial=0.0) <= CLOSED * max(size, 1e-3)
+    good &= np.abs(np.where(good[:, None], matrix_and_gaps(x)[1], np.inf)).max(axis=-1, initial=0.0) <= CLOSED * max(
+        size, 1e-3
+    )
     return np.concatenate([home[None], x[good]])
 
 
@@ -98,15 +104,12 @@ def mobility(matrices: Array, positions: Array, scale: Array, row_scale: Array) 
         null.append(V[rank:].T * scale[:, None])
     usual = Counter(ranks[1:] or ranks).most_common(1)[0][0]
     kept = [k for k, rank in enumerate(ranks) if rank == usual]
-    present = np.abs(scaled).max(axis=0, initial=0.0) > NOTHING * max(np.abs(scaled).max(initial=0.0), 1e-300)
-    zeros = places_of(~present) if len(scaled) > FEWEST else frozenset()
     return Mobility(
         scaled,
         tuple(null[k] / scale[:, None] for k in kept),
         n - usual,
         n - ranks[0],
         scaled.shape[1] - usual,
-        zeros,
         positions,
     )
 
@@ -122,10 +125,20 @@ def goodness(found: Mobility, rates: Sequence[int]) -> float:
     """
     if len(rates) != found.freedom:
         return 0.0
+    if found.freedom == found.matrices.shape[2]:  # nothing follows
+        return 1.0
     if not rates:
         return 1.0
     worst = sorted(float(np.linalg.svd(S[list(rates)], compute_uv=False)[-1]) for S in found.null)
     return worst[len(worst) // 4]
+
+
+def controls(found: Mobility, rates: Sequence[int]) -> bool:
+    """Whether forces on these rates can give any acceleration, at most of the samples."""
+    if len(rates) < found.freedom:
+        return False
+    worst = sorted(float(np.linalg.svd(S[list(rates)], compute_uv=False)[-1]) for S in found.null if S.shape[1])
+    return not worst or worst[len(worst) // 4] > BAD
 
 
 def preferred_rates(null: Array, preferred: Sequence[int]) -> tuple[int, ...]:
@@ -137,7 +150,7 @@ def preferred_rates(null: Array, preferred: Sequence[int]) -> tuple[int, ...]:
     for _ in range(null.shape[1]):
         sizes = np.linalg.norm(rest, axis=1)
         own = [k for k in preferred if sizes[k] >= SHARE * sizes.max() and k not in picked]
-        k = max(own, key=lambda k: float(sizes[k])) if own else int(np.argmax(sizes))
+        k = own[0] if own else int(np.argmax(sizes >= NEARLY * sizes.max()))  # rounding must not choose among equals
         e = rest[k] / sizes[k]
         rest = rest - np.outer(rest @ e, e)
         picked.append(k)

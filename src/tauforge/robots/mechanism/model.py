@@ -6,14 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tauforge.algebra.inertias import point_mass_inertia, rotated
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, is_number
 from tauforge.algebra.vectors import ZERO, Matrix, Vector
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.drives import DriveParameters
 from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
+from tauforge.formulations.trees.alignment import tidy
 from tauforge.formulations.trees.frames import GROUND
-from tauforge.formulations.trees.regrouping import regrouped
+from tauforge.formulations.trees.regrouping import ROUNDING, regrouped
 from tauforge.kernels.specification import Shape
+from tauforge.robots.mechanism.assembly import largest_coordinate
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.description import MechanismDescription
@@ -37,7 +39,9 @@ def model_of(
     Centres of mass and inertias are given in the world and in the home position.
     """
     given = values or {}
+    size = largest_coordinate(m.bodies, m.joints)
     frames, bodies = list(bare.frames), list(bare.bodies)
+    terms = [0.0] * len(frames)  # size of what first moments are sums of
     for i, body in enumerate(m.bodies):
         mass = given["mass"][i] if "mass" in given else body.mass
         com = given["com"][3 * i : 3 * i + 3] if "com" in given else body.com
@@ -53,11 +57,17 @@ def model_of(
         if k != GROUND:
             R, p = place.displacement
             c = R @ own.com + p
+            if all(is_number(x) for x in c):
+                c = tidy(c, size)
             frame = frames[k]
+            terms[k] += sum(abs(x * mass) for x in (*(R @ own.com), *p) if is_number(x * mass))
             frames[k] = frame._replace(
                 mass=frame.mass + mass,
                 first_moment=frame.first_moment + c * mass,
                 inertia=frame.inertia + rotated(own.inertia, R) + point_mass_inertia(mass, c),
             )
+    for k, frame in enumerate(frames):  # frames are turned so that some components vanish
+        h = [0.0 if is_number(x) and abs(x) <= ROUNDING * terms[k] else x for x in frame.first_moment]
+        frames[k] = frame._replace(first_moment=Vector(*h))
     gravity = Vector(*given["gravity"]) if "gravity" in given else bare.gravity
     return bare._replace(frames=regrouped(frames), bodies=tuple(bodies), gravity=gravity)

@@ -112,6 +112,7 @@ class MechanismJoint(_Part):
     letters: ClassVar[str] = ""  # kinds of its coordinates: R angles, P lengths
     labels: ClassVar[tuple[str, ...]] = ("",)  # what follows its name in the names of its coordinates
     may_be_cut: ClassVar[bool] = False
+    may_have_home: ClassVar[bool] = True  # coordinates in the home position other than those of the bodies' frames
 
     def _where(self, field: str) -> str:
         return f"{self.name}.{field}"
@@ -128,6 +129,8 @@ class MechanismJoint(_Part):
         n = len(self.letters)
         home: Any = [self.home] * n if np.ndim(self.home) == 0 else self.home
         self._put("home", tuple(validation.array(home, (n,), self._where("home")).tolist()) if n else ())
+        if n and not self.may_have_home and np.any(self.home):
+            raise ModelError("its coordinates in the home position follow from the bodies", field=self._where("home"))
         for field in ("viscous", "motor_inertia"):
             self._put(field, validation.non_negative(getattr(self, field), self._where(field)))
         self._put("gear_ratio", validation.real(self.gear_ratio, self._where("gear_ratio")))
@@ -285,6 +288,7 @@ class Spherical(MechanismJoint):
     letters: ClassVar[str] = "RRR"
     labels: ClassVar[tuple[str, ...]] = ("theta_x", "theta_y", "theta_z")
     may_be_cut: ClassVar[bool] = True
+    may_have_home: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)
@@ -293,6 +297,7 @@ class Free(MechanismJoint):
 
     letters: ClassVar[str] = "PPPRRR"
     labels: ClassVar[tuple[str, ...]] = ("x", "y", "z", "theta_x", "theta_y", "theta_z")
+    may_have_home: ClassVar[bool] = False
 
 
 @dataclass(frozen=True)

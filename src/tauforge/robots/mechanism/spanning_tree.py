@@ -1,19 +1,20 @@
 """Which joints make the tree of a mechanism, and which of its loops are cut where.
 
-Joints with actuators, friction, rotors or a leader stay in the tree. Ball joints are cut first, for a cut ball has
-three rows and its three coordinates vanish. Then hinges are cut, far from the ground. A joint that can be neither is
-kept, and its loop is cut through a body.
+Free joints, and joints with actuators, friction, rotors or a leader, stay in the tree. Ball joints are cut first, for
+a cut ball has three rows and its three coordinates vanish. Then hinges are cut, far from the ground. A joint that can
+be neither is kept, and its loop is cut through a body.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from typing import NamedTuple
 
 from tauforge.errors import ModelError
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spherical
 
-KEPT, HINGES, BALLS = range(3)
+FREE, KEPT, HINGES, BALLS = range(4)
 
 
 class Branch(NamedTuple):
@@ -42,11 +43,20 @@ def spanning_tree(
 ) -> SpanningTree:
     """floating: bodies whose pose is to be a coordinate; cut: names of joints to cut, None to choose."""
     check_connected(bodies, joints)
+    for joint in joints:
+        if joint.name in (cut or ()) and (joint.actuated or joint.driven or leads(joints, joint)):
+            raise ModelError(
+                "a joint with an actuator, friction, a rotor or a mimic cannot be cut",
+                field=joint.name,
+                remedy="Cut another",
+            )
     floats = tuple(dict.fromkeys((*floating, *(() if cut is not None else platforms(bodies, joints)))))
     distance = distances(bodies, joints)
 
     def rank(k: int) -> tuple[int, int, int, int]:
         joint = joints[k]
+        if isinstance(joint, Free):
+            return (FREE, 0, 0, k)
         if cut is not None:
             kept = joint.name not in cut
             return (KEPT if kept else HINGES, 0, 0, k)
@@ -70,6 +80,12 @@ def spanning_tree(
         if a != b:
             groups[b] = a
             chosen.append(k)
+        elif rank(k)[0] == FREE:
+            raise ModelError(
+                f"{joints[k].parent} and {joints[k].child} have a place beside each other without it",
+                field=joints[k].name,
+                remedy="Leave out the Free joint, which constrains nothing",
+            )
         elif rank(k)[0] == KEPT or not joints[k].may_be_cut:
             through.append(k)
         else:
@@ -94,23 +110,24 @@ def platforms(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> list[
 
 def distances(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> dict[str, int]:
     """Joints between the ground and each body, on the shortest way."""
-    found, reached, step = {GROUND_NAME: 0}, {GROUND_NAME}, 0
-    while reached:
-        step += 1
-        following = set()
-        for joint in joints:
-            for here, there in ((joint.parent, joint.child), (joint.child, joint.parent)):
-                if here in reached and there not in found:
-                    following.add(there)
-        found |= dict.fromkeys(following, step)
-        reached = following
+    beside: dict[str, list[str]] = {}
+    for joint in joints:
+        beside.setdefault(joint.parent, []).append(joint.child)
+        beside.setdefault(joint.child, []).append(joint.parent)
+    found = {GROUND_NAME: 0}
+    left = [GROUND_NAME]
+    for here in left:  # grows while it is read
+        for there in beside.get(here, ()):
+            if there not in found:
+                found[there] = found[here] + 1
+                left.append(there)
     return found
 
 
 def check_connected(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> None:
     names = [body.name for body in bodies]
     for what, given in (("body", names), ("joint", [joint.name for joint in joints])):
-        repeated = sorted({name for name in given if given.count(name) > 1})
+        repeated = sorted(name for name, count in Counter(given).items() if count > 1)
         if repeated:
             raise ModelError(f"two {'bodies' if what == 'body' else 'joints'} are called {repeated[0]!r}", field=what)
     for joint in joints:
@@ -118,7 +135,8 @@ def check_connected(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) ->
             name = getattr(joint, field)
             if name != GROUND_NAME and name not in names:
                 raise ModelError(f"there is no body {name!r}", field=f"{joint.name}.{field}")
-    lonely = [name for name in names if name not in distances(bodies, joints)]
+    reached = distances(bodies, joints)
+    lonely = [name for name in names if name not in reached]
     if lonely:
         raise ModelError(
             f"{', '.join(lonely)} {'is' if len(lonely) == 1 else 'are'} not connected to the ground",
@@ -144,13 +162,17 @@ def _outward(
             if ends:
                 inner = ends[0]
                 outer = joint.child if inner == joint.parent else joint.parent
+                if isinstance(joint, Free) and inner == joint.child:
+                    raise ModelError(
+                        f"the free body has to be the child, and {inner} is nearer to the ground than {outer}",
+                        field=joint.name,
+                        remedy="Exchange parent and child",
+                    )
                 branches.append(Branch(k, inner, outer))
                 reached.add(outer)
                 left.remove(k)
                 break
     for k in through:
         inner, outer = sorted((joints[k].parent, joints[k].child), key=lambda name: distance[name])
-        if isinstance(joints[k], Free):
-            continue
         branches.append(Branch(k, inner, f"{outer}, cut at {joints[k].name}", outer))
     return tuple(branches)

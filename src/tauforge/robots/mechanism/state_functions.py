@@ -12,10 +12,10 @@ from tauforge.formulations.mechanism import dynamics
 from tauforge.formulations.mechanism import state as states
 from tauforge.formulations.mechanism.complement import Complement
 from tauforge.formulations.mechanism.cuts import loop_rows
-from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters
+from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters, Reduction
 from tauforge.kernels.specification import Shape
 from tauforge.robots.functions import PAYLOAD, Argument, Function, FunctionTable
-from tauforge.robots.mechanism.functions import NEWTON_STEPS, directions, held, loads
+from tauforge.robots.mechanism.functions import directions, held, loads
 
 Scalars = Sequence[Scalar]
 
@@ -37,10 +37,25 @@ def rate_slopes(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[lis
     return [[derivative(rates[model.reads[k]], j) for j in range(f)] for k in model.independent]
 
 
+def usual_reduction(m: MechanismParameters) -> int:
+    """The way by which states are computed where it is good: through the rates of a body at which loops are closed,
+    which cost least, or through the independent ones.
+    """
+    rates = m.reductions[-1].rates
+    return next(k for k, reduction in enumerate(m.reductions) if reduction.rates == rates)
+
+
+def usual_rates(m: MechanismParameters) -> tuple[int, ...]:
+    return m.reductions[usual_reduction(m)].rates
+
+
 def by_rates(m: MechanismParameters, by: str) -> MechanismParameters:
-    """With other independent rates: their numbers, as text; "" for the mechanism's own."""
-    rates = tuple(map(int, by.split())) if by else m.independent
-    return m._replace(independent=rates, reduced=(rates,))
+    """With other independent rates: their numbers, as text; "" for the usual ones."""
+    kept, rates = m.reduced(usual_reduction(m))
+    if by:
+        kept, rates = m, tuple(map(int, by.split()))
+    own = Reduction(rates, tuple(cut.axes for cut in kept.cuts), kept.zeros)
+    return kept._replace(independent=rates, reductions=(own,))
 
 
 def state_of_position(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[list[Scalar]]:
@@ -72,8 +87,8 @@ def rates_of_motion(model: MechanismParameters, s: Scalars, v: Scalars, qdd: Sca
 
 
 def closed_state(model: MechanismParameters, s: Scalars, v: Scalars, by: str = "") -> list[Any]:
-    """s, v, gap and spread."""
-    return list(states.closed_state(by_rates(model, by), s, v, NEWTON_STEPS))
+    """s, v, gap and spread, after one step of Newton's method: one is enough for what a good integrator leaves."""
+    return list(states.closed_state(by_rates(model, by), s, v, 1))
 
 
 def loop_matrix(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
@@ -83,8 +98,8 @@ def loop_matrix(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
 
 
 def spread(model: MechanismParameters, x: Scalars) -> list[Scalar]:
-    """How large the other rates are beside the independent ones."""
-    return [Complement(model, dynamics.posed_at(model, x), model.independent).spread()]
+    """How large the other rates are beside the usual ones."""
+    return [Complement(model, dynamics.posed_at(model, x), usual_rates(model)).spread()]
 
 
 def table(m: MechanismParameters, size: int) -> FunctionTable:

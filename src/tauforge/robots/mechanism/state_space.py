@@ -1,8 +1,8 @@
 """The state of a mechanism for the integrators, with loops that stay closed, and rates that may be called independent.
 
-y = s, v: the tree without angles and the rates of the whole tree (`formulations/mechanism/state.py`). Where the
-mechanism's own independent coordinates hardly move beside the others, other rates take their place in the equations.
-The choice depends on the position alone.
+y = s, v: the tree without angles and the rates of the whole tree (`formulations/mechanism/state.py`). Equations are
+reduced to the usual rates (`state_functions.usual_rates`). Where these hardly move beside the others, other rates take
+their place. The choice depends on the position alone.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, SingularityError
 from tauforge.formulations.mechanism.state import state_size
 from tauforge.robots.mechanism.mobility import preferred_rates
+from tauforge.robots.mechanism.state_functions import usual_rates
 from tauforge.robots.own_classes import method_is_as_written
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
 
-SPREAD = 20.0  # rates of other coordinates beside those of the independent ones, at most
+SPREAD = 20.0  # other rates beside the usual ones, at most
 CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
 OPEN = 1e-12  # the same: a gap that may be recorded
-ROUNDS = 6  # calls of the kernel, each of a few steps of Newton's method
-SAMPLED = 512  # rows whose choice of coordinates is made at once
-OWN = ""  # the mechanism's own independent coordinates
+ROUNDS = 20  # steps of Newton's method
+USUAL = ""  # the rates by which states are computed where these are good
 
 
 class MechanismState:
@@ -34,7 +34,7 @@ class MechanismState:
 
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism, p = mechanism, mechanism._made.parameters
-        self.cut, self.independent, self.n = state_size(p), list(p.independent), p.n
+        self.cut, self.independent, self.usual = state_size(p), list(p.independent), usual_rates(p)
 
     def pack(self, position: Array, velocity: Array) -> Array:
         found = self._run("state_of_position", {"x": position, "qd": velocity})
@@ -47,7 +47,7 @@ class MechanismState:
         return y[..., self.cut :][..., self.independent]
 
     def rates(self, y: Array, acceleration: Array) -> Array:
-        """By the mechanism's own coordinates."""
+        """By the mechanism's independent coordinates."""
         s, v = y[..., : self.cut], y[..., self.cut :]
         return np.concatenate(self._run("rates_of_motion", {"s": s, "v": v, "qdd": acceleration}), axis=-1)
 
@@ -96,27 +96,27 @@ class MechanismState:
         return y
 
     def sets_at(self, position: Array) -> list[str]:
-        """Which rates are independent at positions (k, N): their numbers as text, OWN for the mechanism's own."""
+        """Which rates are independent at positions (k, N): their numbers as text."""
         if not self.mechanism._made.parameters.cuts and not self.mechanism._made.parameters.ties:
-            return [OWN] * len(position)
+            return [USUAL] * len(position)
         spread = self._run("spread", {"x": position})[0]
-        found = [OWN] * len(position)
+        found = [USUAL] * len(position)
         for k in np.flatnonzero(~(spread <= SPREAD)):
             found[k] = self._other(position[k])
         return found
 
     def names_of(self, by: str) -> tuple[str, ...]:
         made = self.mechanism._made
-        return tuple(made.names[int(k)] for k in by.split()) if by else self.mechanism.structure.independent
+        return tuple(made.names[k] for k in (map(int, by.split()) if by else self.usual))
 
     def _other(self, position: Array) -> str:
-        """The best rates at one position, those of the mechanism's own that are good among them."""
+        """The best rates at one position, usual ones that are good among them."""
         made, p = self.mechanism._made, self.mechanism._made.parameters
         if not np.isfinite(position).all():
-            return OWN
+            return USUAL
         J = self._run("loop_matrix", {"x": position})[0] * np.array(p.scales)
         null = np.linalg.svd(J)[2][p.n - made.structure.freedom :].T
-        return " ".join(map(str, preferred_rates(null, self.independent)))
+        return " ".join(map(str, preferred_rates(null, self.usual)))
 
     def _parts(self, y: Array) -> dict[str, Array]:
         return {"s": y[..., : self.cut], "v": y[..., self.cut :]}
@@ -132,7 +132,7 @@ class MechanismState:
             return found, spread
         if not bad.ndim:
             by = self._other(self.position_of(arguments["s"]))
-            if by == OWN:
+            if by == USUAL:
                 return found, spread
             *results, spread = self._run(function, arguments, fields, by)
             return _beside(results), spread
@@ -140,7 +140,7 @@ class MechanismState:
         rows = np.argwhere(bad)
         positions = self.position_of(arguments["s"])[bad]
         sets = np.array([self._other(x) for x in positions])
-        for by in set(sets.tolist()) - {OWN}:
+        for by in set(sets.tolist()) - {USUAL}:
             places = tuple(rows[sets == by].T)
             own = {k: np.broadcast_to(a, (*batch, a.shape[-1]))[places] for k, a in arguments.items()}
             varied = {k: self._rows_of(k, a, batch)[places] for k, a in fields.items()}
@@ -155,7 +155,7 @@ class MechanismState:
         return self._run("position_of_state", {"s": s})[0]
 
     def _run(
-        self, function: str, arguments: Mapping[str, Array], fields: Mapping[str, Array] | None = None, by: str = OWN
+        self, function: str, arguments: Mapping[str, Array], fields: Mapping[str, Array] | None = None, by: str = USUAL
     ) -> tuple[Array, ...]:
         options: dict[str, Any] = {"by": by} if by else {}
         if fields:

@@ -12,8 +12,6 @@ from tauforge.algebra.vectors import IDENTITY, ZERO, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.formulations.mechanism.configuration import stepped_tree
-from tauforge.formulations.mechanism.cuts import axes_to_choose, loop_gaps, loop_rows
-from tauforge.formulations.mechanism.dynamics import generalised_forces, inverse_dynamics, loads, posed_at
 from tauforge.formulations.mechanism.parameters import (
     CUT_ROWS,
     BodyInTree,
@@ -28,18 +26,25 @@ from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of
-from tauforge.robots.mechanism.mobility import Mobility, chosen, goodness, mobility, places_of, samples
-from tauforge.robots.mechanism.model import NO_BODY, NO_DRIVE, model_of
+from tauforge.robots.mechanism.mobility import BAD, Mobility, chosen, controls, goodness, mobility, samples
+from tauforge.robots.mechanism.model import NO_BODY, NO_DRIVE
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spring
+from tauforge.robots.mechanism.reductions import (
+    gaps_at,
+    loop_matrix,
+    matrix_and_gaps,
+    natural_scales,
+    reduced_sets,
+    reductions,
+    row_count,
+)
 from tauforge.robots.mechanism.spanning_tree import SpanningTree, spanning_tree
-from tauforge.tracing.graph import trace
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.description import MechanismDescription
 
 POSE_LABELS = ("x", "y", "z", "theta_x", "theta_y", "theta_z")
 ROW_NAMES = ("x", "y", "z", "turn about x", "turn about y", "turn about z")
-BAD = 1e-6  # below, rates do not determine the others
 FELT = 1e-9  # share of a reaction that a redundant constraint changes
 WORST_GAP = 1e-9  # of the mechanism's size, of a home position that is called closed
 
@@ -90,6 +95,7 @@ class Made(NamedTuple):
     names: tuple[str, ...]  # of the tree's rates
     cut_names: tuple[str, ...]
     size: float
+    controlled: bool  # whether the actuators can give any acceleration
 
 
 def mechanism_size(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> float:
@@ -108,14 +114,15 @@ def made(m: MechanismDescription) -> Made:
     size = mechanism_size(m.bodies, m.joints)
     found = _sampled(bare, assembly, size)
     cut_names = _cut_names(m, tree)
-    _check_home(bare, assembly, cut_names, size)
+    _check_home(bare, assembly, cut_names, names, size)
     if found.freedom == 0:
         raise ModelError("it cannot move: its constraints lock it", field="joints", remedy=_why_locked(found))
     actuated = _actuated(m, assembly)
     independent = _independent(m, names, found, actuated, assembly)
-    reduced = _reduced(tree, names, found, independent)
-    parameters = bare._replace(zeros=found.zeros, independent=independent, reduced=reduced, actuated=actuated)
-    parameters = _with_cheapest_axes(m, parameters, found.positions)
+    sets = reduced_sets(bare, found, independent)
+    cheap = reductions(bare, found, sets)
+    parameters = bare._replace(independent=independent, reductions=cheap, actuated=actuated).reduced(0)[0]
+    controlled = controls(found, actuated)
     parameters = _with_unknown_reactions(parameters, found, size)
     structure = Structure(
         tuple((b.inner, None if b.joint is None else m.joints[b.joint].name, b.outer) for b in tree.branches),
@@ -126,9 +133,9 @@ def made(m: MechanismDescription) -> Made:
         _redundant(bare, found, cut_names),
         tuple(names[k] for k in independent),
         tuple(names[k] for k in actuated),
-        tuple(tuple(names[k] for k in z) for z in reduced),
+        tuple(tuple(names[k] for k in z) for z in sets),
     )
-    return Made(structure, tree, assembly, parameters, found, names, cut_names, size)
+    return Made(structure, tree, assembly, parameters, found, names, cut_names, size, controlled)
 
 
 def _named_body(m: MechanismDescription) -> tuple[str, ...]:
@@ -186,7 +193,7 @@ def _bare(
         tuple(ties),
         frozenset(),
         (),
-        ((),),
+        (),
         (),
         tuple(drives),
         m.coulomb_speed,
@@ -215,18 +222,14 @@ def _spring(assembly: Assembly, spring: Spring, numbers: Mapping[str, int]) -> S
 def _reactions(
     m: MechanismDescription, tree: SpanningTree, assembly: Assembly, numbers: Mapping[str, int]
 ) -> tuple[ReactionParameters, ...]:
-    inward = {branch.outer: branch.inner for branch in tree.branches}
+    outside: dict[str, set[int]] = {}
+    for branch in reversed(tree.branches):  # each begins where an earlier one ended
+        own = outside.setdefault(branch.outer, set()) | {numbers[branch.outer]}
+        outside[branch.outer] = own
+        outside.setdefault(branch.inner, set()).update(own)
 
     def beyond(outer: str) -> frozenset[int]:
-        found = set()
-        for name in inward:
-            here: str | None = name
-            while here is not None:
-                if here == outer:
-                    found.add(numbers[name])
-                    break
-                here = inward.get(here)
-        return frozenset(found)
+        return frozenset(outside[outer])
 
     branches = {branch.joint: branch for branch in tree.branches}
     found = []
@@ -247,33 +250,6 @@ def _reactions(
 # ------------------------------------------------------------------------------------------------------------ freedom
 
 
-def loop_matrix(m: MechanismParameters, positions: Array) -> Array:
-    """J (k, rows, n) at positions (k, N)."""
-    rows = row_count(m)
-
-    def formula(x: Sequence[Scalar]) -> list[Scalar]:
-        found = loop_rows(m, posed_at(m, x))
-        return [row.get(j, 0.0) for row in found for j in range(m.n)]
-
-    if not rows:
-        return np.zeros((len(positions), 0, m.n))
-    return evaluate(formula, {"x": positions}, ((rows, m.n),))[0]
-
-
-def row_count(m: MechanismParameters) -> int:
-    return sum(CUT_ROWS[cut.kind] for cut in m.cuts) + len(m.ties)
-
-
-def gaps_at(m: MechanismParameters, positions: Array) -> Array:
-    """(k, rows)"""
-    rows = row_count(m)
-
-    def formula(x: Sequence[Scalar]) -> list[Scalar]:
-        return loop_gaps(m, posed_at(m, x), [x[k] for k in m.reads])
-
-    return evaluate(formula, {"x": positions}, ((rows,),))[0] if rows else np.zeros((len(positions), 0))
-
-
 def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
     """(k, N) positions after steps (k, n) of the tree's rates."""
 
@@ -284,16 +260,9 @@ def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
 
 
 def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobility:
-    scale = np.array(m.scales)
-    lengths = [[size] * 3 + [1.0] * (CUT_ROWS[cut.kind] - 3) for cut in m.cuts]
-    rows = np.array([x for part in lengths for x in part] + [scale[tie.follower] for tie in m.ties])
+    scale, rows = natural_scales(m, size)
     positions = samples(
-        lambda x: loop_matrix(m, x),
-        lambda x: gaps_at(m, x),
-        lambda x, step: stepped(m, x, step),
-        assembly.home,
-        scale,
-        size,
+        lambda x: matrix_and_gaps(m, x), lambda x, step: stepped(m, x, step), assembly.home, scale, size
     )
     return mobility(loop_matrix(m, positions), positions, scale, rows)
 
@@ -303,27 +272,33 @@ def _cut_names(m: MechanismDescription, tree: SpanningTree) -> tuple[str, ...]:
     return (*(m.joints[k].name for k in tree.cut), *through)
 
 
-def _check_home(m: MechanismParameters, assembly: Assembly, names: Sequence[str], size: float) -> None:
-    row, gaps = 0, gaps_at(m, assembly.home[None])[0]
+def _check_home(
+    m: MechanismParameters, assembly: Assembly, names: Sequence[str], rates: Sequence[str], size: float
+) -> None:
+    row, gaps = 0, gaps_at(m, assembly.home[None])[0] / natural_scales(m, size)[1]
     for cut, name in zip(m.cuts, names, strict=True):
         own = np.abs(gaps[row : row + CUT_ROWS[cut.kind]])
         row += CUT_ROWS[cut.kind]
-        if not own.max() <= WORST_GAP * size:
+        if not own.max() <= WORST_GAP:
             raise ModelError(
-                f"the home position does not close: the loop at {name} is open by {own.max():.3g} (m or rad)",
+                f"the home position does not close: the loop at {name} is open by {own.max():.3g} of its size or rad",
                 field="joints",
             )
     for tie, left in zip(m.ties, gaps[row:], strict=True):
-        if not abs(left) <= WORST_GAP * max(size, 1.0):
+        if not abs(left) <= WORST_GAP:
+            wanted = tie.factor * assembly.home[m.reads[tie.leader]] + tie.offset
             raise ModelError(
-                f"the home position breaks a mimic by {abs(left):.3g}: coordinate {tie.follower}",
-                field="joints",
+                f"its home is {assembly.home[m.reads[tie.follower]]:.6g}, and by the mimic it is {wanted:.6g}",
+                field=f"{rates[tie.follower]}.home",
                 remedy="Give the joint home= as factor times the leader's home, plus offset",
             )
 
 
 def _why_locked(found: Mobility) -> str:
-    return f"{found.redundant} of its constraints are redundant; another joint or a softer one gives it freedom"
+    if not found.matrices.shape[2]:
+        return "All joints are welds"
+    redundant = f"; {found.redundant} of them are redundant" if found.redundant else ""
+    return f"{found.matrices.shape[1]} constraints stand against {found.matrices.shape[2]} freedoms{redundant}"
 
 
 def _actuated(m: MechanismDescription, assembly: Assembly) -> tuple[int, ...]:
@@ -353,13 +328,15 @@ def _independent(
         if group not in known and all(part in known for part in parts):
             known[group] = [known[part][0] for part in parts]
     picked: list[int] = []
+    whole = False  # whether a body or a joint of several coordinates is named
     for name in wanted:
         if name not in known:
             raise ModelError(
                 f"{name!r} is no coordinate of the tree", field="independent", remedy=f"Known: {', '.join(names)}"
             )
         picked += known[name]
-    if len(picked) > found.freedom:  # a pose of which only some coordinates move
+        whole = whole or len(known[name]) > 1
+    if whole and len(picked) > found.freedom:  # a pose of which only some coordinates move
         picked = list(chosen(found, (), picked))
     if len(picked) != found.freedom or not goodness(found, picked) > BAD:
         texts = ", ".join(names[k] for k in picked)
@@ -367,19 +344,6 @@ def _independent(
             f"{texts} do not determine the motion, which has {found.freedom} degrees of freedom", field="independent"
         )
     return tuple(picked)
-
-
-def _reduced(
-    tree: SpanningTree, names: tuple[str, ...], found: Mobility, independent: tuple[int, ...]
-) -> tuple[tuple[int, ...], ...]:
-    """Sets of rates to reduce the equations to: the independent ones, and those of each floating body."""
-    sets = [independent]
-    for body in tree.floating:
-        own = [k for k, name in enumerate(names) if name in {f"{body}.{label}" for label in POSE_LABELS}]
-        picked = chosen(found, (), own)
-        if goodness(found, picked) > BAD and picked not in sets:
-            sets.append(picked)
-    return tuple(sets)
 
 
 def _redundant(
@@ -401,42 +365,6 @@ def _redundant(
         if own:
             result.append((name, tuple(own)))
     return tuple(result)
-
-
-def _with_cheapest_axes(m: MechanismDescription, p: MechanismParameters, positions: Array) -> MechanismParameters:
-    """The axes of the cuts' rows for which inverse dynamics costs least: the same kind of axes for every cut."""
-    choices = [axes_to_choose(p.frames, cut) for cut in p.cuts]
-    if not choices:
-        return p
-    best: tuple[int, MechanismParameters] | None = None
-    for kind in range(max(map(len, choices))):
-        cuts = tuple(
-            cut._replace(axes=axes[min(kind, len(axes) - 1)]) for cut, axes in zip(p.cuts, choices, strict=True)
-        )
-        tried = model_of(m, p._replace(cuts=cuts, zeros=frozenset()))
-        tried = tried._replace(zeros=_zeros(tried, positions))
-        cost = _operations(tried)
-        if best is None or cost < best[0]:
-            best = cost, p._replace(cuts=cuts, zeros=tried.zeros)
-    assert best is not None
-    return best[1]
-
-
-def _zeros(m: MechanismParameters, positions: Array) -> frozenset[tuple[int, int]]:
-    J = np.abs(loop_matrix(m, positions))
-    present = J.max(axis=0) > 1e-11 * J.max()
-    return places_of(~present)
-
-
-def _operations(m: MechanismParameters) -> int:
-    f, n = len(m.independent), 1 + max(max(m.reads), *(cut.reads or 0 for cut in m.cuts))
-
-    def formula(x: Sequence[Scalar], qd: Sequence[Scalar], qdd: Sequence[Scalar]) -> list[Scalar]:
-        forces = inverse_dynamics if len(m.actuated) >= f else generalised_forces
-        return forces(m, x, qd, qdd, loads(m)).values
-
-    graph = trace(formula, {"x": n, "qd": f, "qdd": f})
-    return sum(1 for node in graph.nodes if node.args)
 
 
 def _with_unknown_reactions(p: MechanismParameters, found: Mobility, size: float) -> MechanismParameters:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 TURN, TRAVEL = 0.3, 0.1  # rad and shares of the mechanism's size: how far from home coordinates are
 NEARER = 12  # times that what does not fit is tried again, nearer to home
 WORST = 1e4  # condition number
-STEP = 0.01  # beside a position: what Newton's method starts from
+STEP = 1e-3  # rad or m beside a position: where Newton's method starts from
 
 
 def random_states(m: Mechanism, count: int, seed: int) -> tuple[Array, Array, Array]:
@@ -30,10 +30,10 @@ def random_states(m: Mechanism, count: int, seed: int) -> tuple[Array, Array, Ar
         q = home + step[left]
         q = np.clip(np.where((q < low) | (q > high), home - step[left], q), low, high)
         x = m.configuration(q, on_failure="nan")
-        good = np.isfinite(x).all(axis=-1)
-        good[good] &= (m.limit_margins(x[good]) >= 0).all(axis=-1) & (m.condition_number(x[good]) < WORST)
+        good = np.flatnonzero(np.isfinite(x).all(axis=-1))
+        good = good[(m.limit_margins(x[good]) >= 0).all(axis=-1) & (m.condition_number(x[good]) < WORST)]
         position[left[good]] = x[good]
-        left = left[~good]
+        left = np.delete(left, good)
         if not len(left):
             break
         step[left] *= 0.5
@@ -51,7 +51,7 @@ def random_argument(m: Mechanism, argument: str, states: tuple[Array, Array, Arr
         case "q":
             return m.coordinates_at(x)
         case "near":
-            return m.configuration(m.coordinates_at(x) + STEP * np.sin(np.arange(len(x)))[:, None] * 0.1, x)
+            return m.configuration(m.coordinates_at(x) + STEP * np.sin(np.arange(len(x)))[:, None], x)
         case "s" | "v":
             return m._evaluator("state_of_position", {"x": x, "qd": qd})["sv".index(argument)]
     return None

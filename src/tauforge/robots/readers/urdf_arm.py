@@ -13,7 +13,8 @@ from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.robots import validation
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.provenance import Source
-from tauforge.robots.readers.urdf_seats import Seat, rotation_to
+from tauforge.robots.readers.turns import rotation_to
+from tauforge.robots.readers.urdf_seats import Seat
 from tauforge.robots.readers.urdf_tree import LETTERS, NO_BODY, Body, Tree, UrdfJoint
 from tauforge.robots.readers.urdf_visuals import read_visuals
 from tauforge.robots.readers.xml_lines import Element, shown

@@ -6,10 +6,10 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from tauforge.algebra.scalars import cos_sin_of_constant
-from tauforge.algebra.vectors import IDENTITY, ZERO, Transform, outer, skew
+from tauforge.algebra.vectors import IDENTITY, ZERO, Transform
 from tauforge.errors import ModelError
 from tauforge.robots import validation
+from tauforge.robots.readers.turns import rotation_about
 from tauforge.robots.readers.urdf_tree import LETTERS, Mimic, Tree, UrdfJoint, near
 from tauforge.robots.readers.xml_lines import shown
 
@@ -92,12 +92,7 @@ def displaced(joint: UrdfJoint, q: float) -> Transform:
     """Parent link <- child link at a coordinate of the joint."""
     if LETTERS[joint.type] == "P":
         return joint.origin.then(Transform(IDENTITY, joint.axis * q))
-    if q == 0:
-        return joint.origin
-    c, s = cos_sin_of_constant(q)
-    axis = joint.axis
-    turn = IDENTITY * c + skew(axis) * s + outer(axis, axis) * (1.0 - c)  # Rodrigues' formula
-    return joint.origin.then(Transform(turn, ZERO))
+    return joint.origin.then(Transform(rotation_about(joint.axis, q), ZERO))
 
 
 def leader_of(tree: Tree, joint: UrdfJoint) -> str:

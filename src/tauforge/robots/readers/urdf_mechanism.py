@@ -21,8 +21,8 @@ from tauforge.robots.mechanism.parts import (
     Weld,
 )
 from tauforge.robots.provenance import Source
+from tauforge.robots.readers.turns import rotation_to
 from tauforge.robots.readers.urdf_held import coordinates_at_zero, displaced, held_coordinate
-from tauforge.robots.readers.urdf_seats import rotation_to
 from tauforge.robots.readers.urdf_tree import LETTERS, Tree, UrdfJoint
 from tauforge.robots.readers.urdf_visuals import read_visuals
 from tauforge.robots.readers.xml_lines import Element, shown

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -22,13 +22,14 @@ from tauforge.robots.own_classes import recorded
 from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
+from tauforge.robots.saving import ARM_WRITERS, save
 from tauforge.robots.serial.joint import CONVENTIONS, JOINT_FIELDS, Joint
 from tauforge.robots.serial.model import ArmNumbers
 from tauforge.robots.validation import IDENTITY_ROWS, Floats, Rows, to_transform
 from tauforge.robots.visuals import Visual, check_visuals
 
 if TYPE_CHECKING:
-    from tauforge.robots.serial.serial_arm import SerialArm
+    pass
 
 DH_FIELDS = ("alpha", "a", "d", "theta")
 SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
@@ -219,10 +220,11 @@ class ArmDescription(Robot):
         return self.replace(motor_inertia=[0.0] * self.n)
 
     def save(self, path: str | Path) -> None:
-        """Write the arm as TOML; `tauforge.load` reads it back equal. Visuals are not written."""
-        from tauforge.robots.readers.arm_toml import write  # a reader imports this module
+        """Write the arm as .toml, which `tauforge.load` reads back equal, or as .urdf or .xml (MJCF).
 
-        write(cast("SerialArm", self), Path(path))
+        Visuals are not written. A TauforgeWarning says what URDF and MJCF cannot hold.
+        """
+        save(self, Path(path), ARM_WRITERS)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.kinds}, {self.convention})"

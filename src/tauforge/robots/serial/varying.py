@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +11,9 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.formulations.bodies import heavier
 from tauforge.robots.serial.model import ArmModel, DHRow, JointNumbers, arm_model, dh_displacements
 from tauforge.robots.validation import to_transform
-from tauforge.robots.varying import body_of_arrays
+from tauforge.robots.varying import BODY_SHARES, with_payload
 
 if TYPE_CHECKING:
     from tauforge.robots.payload import Payload
@@ -26,9 +25,7 @@ DH = ("alpha", "a", "d", "theta")
 DRIVE = ("viscous", "motor_inertia", "gear_ratio")
 # fields of a joint, and the shape of one joint's share
 SHARES: dict[str, Shape] = {
-    "mass": (),
-    "com": (3,),
-    "inertia": (3, 3),
+    **BODY_SHARES,
     "offset": (),
     "coulomb": (2,),
     **dict.fromkeys((*DRIVE, *DH), ()),
@@ -67,23 +64,8 @@ def carrying(arm: ArmDescription, payload: Payload, given: Mapping[str, Array]) 
 
     Identity: those of `arm.carrying(payload)`, row by row.
     """
-    fields = {field: given.get(field, own_value(arm, field)) for field in ("mass", "com", "inertia")}
-    last = {field: np.take(value, -1, axis=-1 - len(SHARES[field])) for field, value in fields.items()}
-    held = body_of_arrays(payload.mass, payload.com, payload.inertia)
-    both = heavier(body_of_arrays(**last), held, to_transform(arm.tool))
-    merged = {"mass": both.mass, "com": list(both.com), "inertia": [list(row) for row in both.inertia.rows]}
-    shape = np.broadcast_shapes(*(np.shape(x) for x in (both.mass, *both.com)), np.shape(both.inertia[0, 0]))
-    result = {}
-    for field, value in fields.items():
-        core = (arm.n, *SHARES[field])
-        leading = np.broadcast_shapes(shape, value.shape[: value.ndim - len(core)])
-        result[field] = np.array(np.broadcast_to(value, (*leading, *core)))
-        for index in np.ndindex(*SHARES[field]):
-            component: Any = merged[field]
-            for k in index:
-                component = component[k]
-            result[field][(..., arm.n - 1, *index)] = component
-    return result
+    fields = {field: given.get(field, own_value(arm, field)) for field in BODY_SHARES}
+    return with_payload(fields, arm.n - 1, payload, to_transform(arm.tool))
 
 
 def varied_model(arm: ArmDescription, values: Mapping[str, Scalars]) -> ArmModel:

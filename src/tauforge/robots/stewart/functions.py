@@ -243,6 +243,12 @@ def limit_margins(model: PlatformModel, pose: Scalars) -> list[Scalar]:
     return limits_of.margins(model.parameters.legs, model.limits, m.X, m.R)
 
 
+def nearest_limits(model: PlatformModel, pose: Scalars) -> list[Scalar]:
+    """What `within_limits` tells of a pose, side by side."""
+    m = motion(pose)
+    return limits_of.nearest(model.parameters.legs, model.limits, m.X, m.R)
+
+
 def limit_tests(model: PlatformModel, pose: Scalars) -> list[Scalar]:
     """Numbers with the signs of `limit_margins`, for less."""
     m = motion(pose)
@@ -445,8 +451,12 @@ FUNCTIONS: dict[str, Function] = {
 
 
 @cache
-def function_table(limits: int) -> FunctionTable:
-    """The functions of a platform with so many limits of its pose."""
+def function_table(limits: int, told: int) -> FunctionTable:
+    """The functions of a platform with so many limits of its pose, of which `nearest_limits` tells so many numbers."""
     if not limits:
         return FUNCTIONS
-    return {**FUNCTIONS, "limit_margins": Function(limit_margins, POSE, ((limits,),), quick=False, names=("margins",))}
+    return {
+        **FUNCTIONS,
+        "limit_margins": Function(limit_margins, POSE, ((limits,),), names=("margins",)),
+        "nearest_limits": Function(nearest_limits, POSE, ((told,),), names=("nearest",)),
+    }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -85,20 +84,26 @@ def named(platform: PlatformDescription) -> tuple[Limit, ...]:
     return tuple(found)
 
 
+def told(platform: PlatformDescription) -> int:
+    """How many numbers the formula tells of a pose, `nearest` of the formulation."""
+    cones, touching = platform.cone_angles is not None, platform.leg_radius is not None
+    return LEGS * (platform.stroke is not None) + 2 * LEGS * cones + 3 * touching + 1
+
+
 def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike | None) -> Limits:
-    margins = platform.limit_margins(pose)
-    hold = np.all(margins >= 0, axis=-1) & finite_rows({"pose": np.asarray(pose, float)})  # no limits at all may hold
-    groups = iter(np.split(margins, _ends(platform), axis=-1))
     stroke = base = top = clearance = nearest = force = None
-    if platform.stroke is not None:
-        stroke = np.minimum(next(groups), next(groups))
-    if platform.cone_angles is not None:
-        base, top = next(groups), next(groups)
-    if platform.leg_radius is not None:
-        gaps = next(groups)
-        which = np.where(np.isnan(gaps).any(axis=-1), 0, gaps.argmin(axis=-1))
-        clearance = gaps.min(axis=-1)
-        nearest = np.where(np.isnan(clearance)[..., None], 0, np.array(PAIRS)[which] + 1)
+    if platform.position_limits:
+        found = platform.nearest_limits(pose)
+        hold, begin = found[..., -1] >= 0, 0
+        if platform.stroke is not None:
+            stroke, begin = found[..., :LEGS], LEGS
+        if platform.cone_angles is not None:
+            base, top = found[..., begin : begin + LEGS], found[..., begin + LEGS : begin + 2 * LEGS]
+        if platform.leg_radius is not None:
+            clearance, pair = found[..., -4], found[..., -3:-1]
+            nearest = np.where(np.isnan(found[..., -4:-3]), 0.0, pair).astype(int)
+    else:
+        hold = finite_rows({"pose": as_argument("pose", pose, LEGS, "x, y, z and angles")})
     if forces is not None:
         given = as_argument("forces", forces, LEGS, "one for each leg")
         known = finite_rows({"forces": given})
@@ -107,12 +112,6 @@ def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike 
             force = np.where(known[..., None], np.array(platform.force_limit) - np.abs(given), np.nan)
             hold = hold & (force >= 0).all(axis=-1)
     return Limits(stroke, base, top, clearance, nearest, force, hold)
-
-
-def _ends(platform: StewartPlatform) -> list[int]:
-    """Where the margins of one kind, one for each leg or each pair of legs, end."""
-    sizes = [LEGS] * (2 * (platform.stroke is not None) + 2 * (platform.cone_angles is not None))
-    return list(accumulate(sizes))
 
 
 def towards(platform: StewartPlatform, start: Array, way: Array) -> Array:

@@ -57,6 +57,7 @@ GEOMETRY = (
     "inverse_kinematics",
     "leg_motion",
     "limit_margins",
+    "nearest_limits",
     "condition_number",
     "twist_of",
     "acceleration_of",
@@ -96,7 +97,7 @@ class StewartPlatform(PlatformDescription):
 
     @computed_once
     def functions(self) -> FunctionTable:
-        return function_table(len(self.position_limits))
+        return function_table(len(self.position_limits), pose_limits.told(self))
 
     @property
     def identity(self) -> str:
@@ -223,6 +224,7 @@ class StewartPlatform(PlatformDescription):
     def position_limits(self) -> tuple[Limit, ...]:
         return pose_limits.named(self)
 
+    @quick
     def limit_margins(self, position: ArrayLike) -> Array:
         """Margins (..., k) of `position_limits`, in their order: m or rad, positive where they hold.
 
@@ -374,6 +376,17 @@ class StewartPlatform(PlatformDescription):
         The answer says how many starts were made since the last new pose was met: the more, the surer it is complete.
         """
         return search.assembly_modes(self, lengths, starts, seed)
+
+    @quick
+    def nearest_limits(self, pose: ArrayLike) -> Array:
+        """What `within_limits` tells of a pose in one array (..., k), for loops that have no time for more.
+
+        It has, for the limits that the platform has: 6 margins of the strokes, 6 and 6 of the cones; the clearance and
+        the numbers of its two legs; and last a number that is at least 0 where all hold.
+        """
+        if not self.position_limits:
+            raise ModelError(f"{self.name} has no limits of its pose", field="limits", remedy="Give it a stroke")
+        return self._evaluate("nearest_limits", {"pose": pose})[0]
 
     @on_processor
     def within_limits(self, pose: ArrayLike, forces: ArrayLike | None = None) -> pose_limits.Limits:

@@ -14,7 +14,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import ZERO, Matrix, Transform, Vector, rotation_x, rotation_z
 from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_arm
-from tauforge.analysis.costs_by_line import Charged
+from tauforge.analysis.costs_by_line import Charged, Ledger
 from tauforge.analysis.polynomial import interpolated
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.serial import outward_inward
@@ -86,7 +86,7 @@ def arm_with(kinds: str, number: Callable[[str], Scalar]) -> ArmParameters:
 def outward_rows(kinds: str) -> dict[str, Operations]:
     """Operations of algorithm 7.4.1 for an arm whose joints are all of one kind, by row of the chapter's list."""
     file = inspect.getfile(outward_inward)
-    ledger: dict[int, Counter[str]] = defaultdict(Counter)
+    ledger: Ledger = defaultdict(Counter)
     arm = arm_with(kinds, lambda _: Charged(ledger, file, constant=True))
 
     def unknown() -> Vector:
@@ -96,7 +96,7 @@ def outward_rows(kinds: str) -> dict[str, Operations]:
     delta_0 = Vector(*(Charged(ledger, file, constant=True) for _ in range(3)))
     outward(arm, q, qd, qdd, BaseState(unknown(), unknown(), unknown()), MassCentre(unknown(), unknown()), delta_0)
     rows: dict[str, Counter[str]] = defaultdict(Counter)
-    for line, spent in ledger.items():
+    for (_, line), spent in ledger.items():
         if any(operations(spent)[:2]):
             name = linecache.getline(file, line).split(" = ")[0].strip()
             rows[(REVOLUTE if kinds[0] == "R" else PRISMATIC)[name]] += spent

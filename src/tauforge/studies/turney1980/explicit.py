@@ -10,7 +10,7 @@ from typing import Any
 
 from tauforge.algebra.vectors import ZERO
 from tauforge.analysis.complexity import general_arm, general_cost_of
-from tauforge.analysis.costs_by_line import Charged
+from tauforge.analysis.costs_by_line import Charged, Ledger
 from tauforge.analysis.polynomial import Polynomial, interpolated
 from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, strobing
 from tauforge.formulations.serial.parameters import ArmParameters
@@ -79,10 +79,10 @@ def pass_counts(function: Callable[[ArmParameters, Any], Any], n: int) -> tuple[
     file = inspect.getfile(modified_newton_euler)
     lines, first = inspect.getsourcelines(modified_newton_euler.inverse_dynamics)
     inward = first + next(k for k, line in enumerate(lines) if "# Inward" in line)
-    ledger: dict[int, Counter[str]] = defaultdict(Counter)
+    ledger: Ledger = defaultdict(Counter)
     arm = general_arm(n, lambda _: Charged(ledger, file, constant=True), False)
     function(arm, [Charged(ledger, file) for _ in range(n)])
-    flops = {line: operations(tally).flops for line, tally in ledger.items()}
+    flops = {line: operations(tally).flops for (_, line), tally in ledger.items()}
     later = sum(flop for line, flop in flops.items() if line > inward)
     return sum(flops.values()) - later, later
 

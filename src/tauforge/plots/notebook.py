@@ -1,0 +1,69 @@
+"""What a notebook shows of a result: its summary as text and as tables, with its figure where matplotlib is present."""
+
+from __future__ import annotations
+
+import base64
+import io
+from abc import ABC, abstractmethod
+from collections.abc import Collection
+from typing import Any
+
+from tauforge.robots.summary import Summary
+from tauforge.robots.summary_text import html, plain_text
+
+TEXT, TABLES, PICTURE = "text/plain", "text/html", "image/png"
+
+
+class InNotebook(ABC):
+    """A result with a summary and a figure. Jupyter asks for the methods whose names begin with `_repr_`."""
+
+    @abstractmethod
+    def summary(self) -> Summary:
+        """The result as sentences and tables."""
+
+    @abstractmethod
+    def plot(self) -> Any:
+        """The result as a matplotlib Figure."""
+
+    def _repr_mimebundle_(
+        self, include: Collection[str] | None = None, exclude: Collection[str] | None = None
+    ) -> dict[str, str]:
+        """By media type: text, HTML, and PNG in base64; without matplotlib there is no PNG, and the HTML has no figure.
+
+        include: media types that are wanted; None, or none, for all
+        exclude: media types that are not wanted
+        """
+        wanted = set(include or (TEXT, TABLES, PICTURE)) - set(exclude or ())
+        picture = self._picture() if wanted & {TABLES, PICTURE} else None
+        bundle = {}
+        if TEXT in wanted:
+            bundle[TEXT] = plain_text(self.summary())
+        if TABLES in wanted:
+            bundle[TABLES] = self._tables(picture)
+        if PICTURE in wanted and picture is not None:
+            bundle[PICTURE] = picture
+        return bundle
+
+    def _repr_html_(self) -> str:
+        """The summary and the figure; nothing in it runs or is fetched."""
+        return self._tables(self._picture())
+
+    def _repr_png_(self) -> bytes | None:
+        """The figure; None without matplotlib."""
+        picture = self._picture()
+        return None if picture is None else base64.b64decode(picture)
+
+    def _tables(self, picture: str | None) -> str:
+        """picture: PNG in base64, or None"""
+        figure = "" if picture is None else f'<img alt="plot" src="data:{PICTURE};base64,{picture}">'
+        return html(self.summary()) + figure
+
+    def _picture(self) -> str | None:
+        """The figure as PNG in base64; None without matplotlib."""
+        try:
+            import matplotlib.figure  # noqa: F401
+        except ImportError:
+            return None
+        file = io.BytesIO()
+        self.plot().savefig(file, format="png")
+        return base64.b64encode(file.getvalue()).decode()

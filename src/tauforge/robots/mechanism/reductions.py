@@ -1,0 +1,117 @@
+"""Ways to reduce a mechanism's equations: to which rates, and in which axes the rows of its cuts are written.
+
+All have the same outcome. The few that promise to cost least are kept, and whoever traces a function takes the best of
+them. What they cost is judged by the pattern of the loop matrix in numbers, without tracing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tauforge.algebra.elimination import elimination_work
+from tauforge.algebra.scalars import Scalar
+from tauforge.arrays import Array
+from tauforge.formulations.mechanism.cuts import axes_to_choose, loop_gaps, loop_rows
+from tauforge.formulations.mechanism.dynamics import posed_at
+from tauforge.formulations.mechanism.kinematics import world_frames
+from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters, Reduction
+from tauforge.formulations.trees.frames import FREEDOMS, GROUND, ancestors
+from tauforge.robots.evaluate import evaluate
+from tauforge.robots.mechanism.mobility import BAD, FEWEST, NOTHING, Mobility, chosen, goodness, places_of
+
+KEPT = 2  # axes for each set of rates
+SHARED = 2  # loops that are closed at a body whose rates may take the place of the independent ones
+
+
+def row_count(m: MechanismParameters) -> int:
+    return sum(CUT_ROWS[cut.kind] for cut in m.cuts) + len(m.ties)
+
+
+def loop_matrix(m: MechanismParameters, positions: Array) -> Array:
+    """J (k, rows, n) at positions (k, N)."""
+    return matrix_and_gaps(m, positions)[0]
+
+
+def matrix_and_gaps(m: MechanismParameters, positions: Array) -> tuple[Array, Array]:
+    """J (k, rows, n), and by how much loops are open, (k, rows), at positions (k, N)."""
+    rows = row_count(m)
+
+    def formula(x: Sequence[Scalar]) -> list[Scalar]:
+        posed = posed_at(m, x)
+        found = [row.get(j, 0.0) for row in loop_rows(m, posed) for j in range(m.n)]
+        return found + loop_gaps(m, posed, [x[k] for k in m.reads])
+
+    if not rows:
+        return np.zeros((len(positions), 0, m.n)), np.zeros((len(positions), 0))
+    J, gaps = evaluate(formula, {"x": positions}, ((rows, m.n), (rows,)))
+    return J, gaps
+
+
+def gaps_at(m: MechanismParameters, positions: Array) -> Array:
+    """(k, rows) by how much loops are open at positions (k, N)."""
+    return matrix_and_gaps(m, positions)[1]
+
+
+def natural_scales(m: MechanismParameters, size: float) -> tuple[Array, Array]:
+    """Units of the tree's rates (n,) and of the rows of J: the mechanism's size for lengths, 1 for angles."""
+    scale = np.array(m.scales)
+    lengths = [[size] * 3 + [1.0] * (CUT_ROWS[cut.kind] - 3) for cut in m.cuts]
+    return scale, np.array([x for part in lengths for x in part] + [scale[tie.follower] for tie in m.ties])
+
+
+def reduced_sets(m: MechanismParameters, found: Mobility, independent: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
+    """Sets of rates: the independent ones, and those on the way to a body at which several loops are closed."""
+    sets = [independent]
+    closed = [cut.a.joint_frame for cut in m.cuts] + [cut.b.joint_frame for cut in m.cuts]
+    for k in sorted({k for k in closed if k != GROUND and closed.count(k) >= SHARED}):
+        frames = [m.frames[j] for j in ancestors(m.frames, k)]
+        own = [frame.at + i for frame in frames for i in range(FREEDOMS[frame.kind])]
+        picked = chosen(found, (), sorted(own))
+        if goodness(found, picked) > BAD and picked not in sets:
+            sets.append(picked)
+    return tuple(sets)
+
+
+def reductions(m: MechanismParameters, found: Mobility, sets: Sequence[tuple[int, ...]]) -> tuple[Reduction, ...]:
+    """For each set of rates the axes that promise to cost least: the same kind of axes for every cut."""
+    choices = [axes_to_choose(m.frames, cut) for cut in m.cuts]
+    kinds = range(max(map(len, choices), default=1))
+    wanted = [tuple(axes[min(kind, len(axes) - 1)] for axes in choices) for kind in kinds]
+    rotations = rotations_at(m, found.positions) if m.cuts else np.zeros(0)
+    tried = [(axes, _present(m, found, rotations, axes)) for axes in dict.fromkeys(wanted)]
+    kept = []
+    for z in sets:
+        others = [j for j in range(m.n) if j not in z]
+
+        def work(case: tuple[tuple[int, ...], Array], z: Sequence[int] = z, others: Sequence[int] = others) -> int:
+            present = case[1]
+            return elimination_work(present[:, others].tolist(), len(others)) + int(present[:, list(z)].sum())
+
+        for axes, present in sorted(tried, key=work)[:KEPT]:
+            kept.append(Reduction(z, axes, places_of(~present)))
+    return tuple(kept)
+
+
+def _present(m: MechanismParameters, found: Mobility, rotations: Array, axes: Sequence[int]) -> Array:
+    """(rows, n) whether an entry of the loop matrix, with its rows in these axes, is other than zero anywhere."""
+    J = found.matrices.copy()
+    if len(J) <= FEWEST:
+        return np.ones(J.shape[1:], bool)
+    row = 0
+    for cut, own in zip(m.cuts, axes, strict=True):
+        if own != GROUND:
+            J[:, row : row + 3] = np.swapaxes(rotations[:, own], 1, 2) @ J[:, row : row + 3]
+        row += CUT_ROWS[cut.kind]
+    largest: Array = np.abs(J).max(axis=0, initial=0.0)
+    return np.asarray(largest > NOTHING * max(largest.max(initial=0.0), 1e-300))
+
+
+def rotations_at(m: MechanismParameters, positions: Array) -> Array:
+    """(k, frames, 3, 3) world <- joint frame."""
+
+    def formula(x: Sequence[Scalar]) -> list[Scalar]:
+        return [e for frame in world_frames(posed_at(m, x)) for row in frame.rotation.rows for e in row]
+
+    return evaluate(formula, {"x": positions}, ((len(m.frames), 3, 3),))[0]

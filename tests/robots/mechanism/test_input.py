@@ -1,0 +1,186 @@
+"""What a mechanism refuses, and in which words."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from support.mechanisms import bar, five_bar, four_bar
+
+ORIGIN, TIP = (0, 0, 0), (1, 0, 0)
+ROD, OTHER = bar("rod", ORIGIN, TIP, 1.0), bar("other", TIP, (2, 0, 0), 1.0)
+SHOULDER = tf.Hinge("shoulder", "ground", "rod", actuated=True)
+ELBOW = tf.Hinge("elbow", "rod", "other", at=TIP)
+
+
+def says(text: str) -> Any:
+    return pytest.raises(tf.ModelError, match=re.escape(text))
+
+
+@pytest.mark.parametrize(
+    ("bodies", "joints", "text"),
+    [
+        ([ROD, OTHER], [SHOULDER], "other is not connected to the ground. Join them, or give a body that moves freely"),
+        ([ROD], [SHOULDER, ELBOW], "elbow.child: there is no body 'other'"),
+        ([OTHER], [SHOULDER], "shoulder.child: there is no body 'rod'"),
+        ([ROD, ROD], [SHOULDER], "two bodies are called 'rod'"),
+        ([ROD, OTHER], [SHOULDER, tf.Hinge("shoulder", "rod", "other")], "two joints are called 'shoulder'"),
+        ([], [SHOULDER], "a mechanism needs at least one body and one joint"),
+        ([ROD], [], "a mechanism needs at least one body and one joint"),
+        (ROD, [SHOULDER], "bodies: expected a sequence of Body, got"),
+        ([ROD], ["shoulder"], "joints: expected a sequence of MechanismJoint, got 'shoulder' in it"),
+        ([ROD], [tf.Weld("weld", "ground", "rod")], "it cannot move: its constraints lock it. All joints are welds"),
+        (
+            [ROD],
+            [SHOULDER, tf.Hinge("second", "ground", "rod", at=TIP)],
+            "it cannot move: its constraints lock it. 5 constraints stand against 1 freedoms; 4 of them are redundant",
+        ),
+        (
+            [ROD],
+            [tf.Free("a", "ground", "rod"), tf.Free("b", "ground", "rod")],
+            "b: ground and rod have a place beside each other without it. Leave out the Free joint",
+        ),
+        (
+            [ROD, OTHER],
+            [SHOULDER, tf.Free("free", "other", "rod")],
+            "free: the free body has to be the child, and rod is nearer to the ground than other. Exchange",
+        ),
+        (
+            [ROD, OTHER],
+            [SHOULDER, tf.Hinge("elbow", "rod", "other", at=TIP, mimic=("shoulder", 2.0, 0.5))],
+            "elbow.home: its home is 0, and by the mimic it is 0.5. Give the joint home= as factor times",
+        ),
+        (
+            [ROD, OTHER],
+            [SHOULDER, tf.Hinge("elbow", "rod", "other", at=TIP, mimic=("wrist", 2.0, 0.0))],
+            "elbow.mimic: there is no joint 'wrist'",
+        ),
+        (
+            [ROD, OTHER],
+            [tf.Spherical("ball", "ground", "rod"), tf.Hinge("elbow", "rod", "other", mimic=("ball", 1.0, 0.0))],
+            "elbow.mimic: 'ball' is no Hinge or Slider",
+        ),
+    ],
+)
+def test_what_cannot_be_built(bodies, joints, text):
+    with says(text):
+        tf.Mechanism(bodies=bodies, joints=joints)
+
+
+@pytest.mark.parametrize(
+    ("made", "text"),
+    [
+        (
+            lambda: tf.Hinge("a", "ground", "rod", axis=(0, 0, 0)),
+            "a.axis: expected an axis of a length other than zero",
+        ),
+        (lambda: tf.Universal("a", "ground", "rod", axes=((1, 0, 0), (0, 0, 0))), "a.axes: expected axes of a length"),
+        (lambda: tf.Universal("a", "ground", "rod", axes=((1, 0, 0), (2, 0, 0))), "a.axes: the two axes are parallel"),
+        (lambda: tf.Planar("a", "ground", "rod", along=(0, 0, 1)), "a.along: expected a direction in the plane"),
+        (lambda: tf.Hinge("a", "rod", "rod"), "a.child: 'rod' cannot be joined to itself"),
+        (lambda: tf.Hinge("a.b", "ground", "rod"), "name: expected a name without dots, got 'a.b'"),
+        (lambda: tf.Hinge("a", "ground", "rod", actuated=1), "a.actuated: expected True or False, got 1"),
+        (lambda: tf.Hinge("a", "ground", "rod", gear_ratio=0), "a.gear_ratio: expected a gear ratio other than 0"),
+        (lambda: tf.Hinge("a", "ground", "rod", limits=(1, 0)), "a.limits: the lower limit 1.0 is above the upper"),
+        (lambda: tf.Hinge("a", "ground", "rod", mimic=("b",)), "a.mimic: expected (joint, factor, offset), got"),
+        (lambda: tf.Spherical("a", "ground", "rod", mimic=("b", 1, 0)), "a.mimic: only a Hinge or a Slider can follow"),
+        (
+            lambda: tf.Hinge("a", "ground", "rod", actuated=True, mimic=("b", 1, 0)),
+            "a.actuated: a joint that follows another has no actuator",
+        ),
+        (lambda: tf.Weld("a", "ground", "rod", viscous=1.0), "a.actuated: a joint that does not move has no drive"),
+        (lambda: tf.Spherical("a", "ground", "rod", home=(0.1, 0, 0)), "a.home: its coordinates in the home position"),
+        (lambda: tf.Free("a", "ground", "rod", home=1.0), "a.home: its coordinates in the home position follow from"),
+        (lambda: tf.Body("ground"), "name: 'ground' is the base, which needs no Body"),
+        (lambda: tf.Body("rod", mass=-1.0), "rod.mass: "),
+        (lambda: tf.Body("rod", com=(1, 2)), "rod.com: "),
+        (lambda: tf.Body("rod", inertia=((1, 2, 3), (0, 1, 0), (0, 0, 1))), "rod.inertia: "),
+        (lambda: tf.Spring("a", ORIGIN, "b", TIP, -1.0), "spring.stiffness: "),
+    ],
+)
+def test_parts_that_are_wrong(made, text):
+    with says(text):
+        made()
+
+
+@pytest.mark.parametrize(
+    ("changes", "text"),
+    [
+        (
+            {"independent": ("left", "knee")},
+            "independent: 'knee' is no coordinate of the tree. Known: left, elbow 1, right",
+        ),
+        ({"independent": ("left",)}, "independent: left do not determine the motion, which has 2 degrees of freedom"),
+        ({"independent": 3}, "independent: expected a sequence of str, got 3"),
+        ({"tool": "hand"}, "tool: there is no body 'hand'"),
+        ({"cut": ("knee",)}, "cut: there is no joint 'knee'"),
+        ({"cut": ("left",)}, "left: a joint with an actuator, friction, a rotor or a mimic cannot be cut. Cut another"),
+        ({"springs": [tf.Spring("crank 1", ORIGIN, "hand", TIP, 1.0)]}, "springs: there is no body 'hand'"),
+        ({"gravity": (0, 0)}, "gravity: "),
+        ({"coulomb_speed": 1e-12}, "coulomb_speed: expected 0 or at least 1e-09, got 1e-12"),
+        ({"colour": "red"}, "colour: 'colour' cannot be replaced. Known: bodies, joints"),
+    ],
+)
+def test_choices_that_are_wrong(changes, text):
+    with says(text):
+        five_bar().replace(**changes)
+
+
+def test_independent_rates_that_do_not_determine_the_motion():
+    """The coupler of a parallelogram does not turn: its angle beside the crank alone tells nothing more than the crank,
+    but both together are one too many.
+    """
+    with says("crank, pin 1 do not determine the motion, which has 1 degrees of freedom"):
+        four_bar(independent=("crank", "pin 1"))
+
+
+def test_states_of_a_wrong_shape():
+    m = five_bar()
+    with pytest.raises(tf.ShapeError, match=re.escape("(..., 5): five-bar has 5 coordinates, all joints together")):
+        m.inverse_dynamics(np.zeros(2), np.zeros(2), np.zeros(2))
+    with pytest.raises(tf.ShapeError, match=re.escape("(..., 2): five-bar has 2 independent coordinates")):
+        m.inverse_dynamics(m.home, np.zeros(5), np.zeros(2))
+    with pytest.raises(tf.ModelError, match="there is no body 'hand'"):
+        m.forward_kinematics(m.home, "hand")
+
+
+def test_positions_out_of_reach():
+    m = five_bar()
+    with pytest.raises(tf.ConvergenceError, match=re.escape("five-bar: the loops do not close at [1.5, -1.5]")):
+        m.configuration([1.5, -1.5])
+    found = m.configuration([[0.0, 0.0], [1.5, -1.5], [np.nan, 0.0]], on_failure="nan")
+    assert np.isnan(found[1:]).all()
+    np.testing.assert_allclose(found[0], m.home, atol=1e-12)
+
+
+def test_fewer_actuators_than_freedoms():
+    m = tf.Mechanism(bodies=[ROD, OTHER], joints=[SHOULDER, ELBOW], name="pendulum")
+    words = (
+        "pendulum has 2 degrees of freedom and 1 actuators, which cannot give any acceleration. Use forward_dynamics"
+    )
+    for method in (m.inverse_dynamics, m.joint_wrenches):
+        with pytest.raises(tf.UnsupportedFeatureError, match=re.escape(words)):
+            method(np.zeros(2), np.zeros(2), np.zeros(2))
+    assert np.isfinite(m.forward_dynamics(np.zeros(2), np.zeros(2), np.zeros(1))).all()
+
+
+def test_actuators_that_do_not_control_the_motion():
+    """Two actuators for two freedoms, but both turn the same one."""
+    weight = bar("weight", (2, 0, 0), (3, 0, 0), 1.0)
+    m = tf.Mechanism(
+        bodies=[*four_bar().bodies, weight],
+        joints=[
+            *four_bar().joints[:2],
+            tf.Hinge("rocker", "ground", "rocker", at=four_bar().joints[2].at, actuated=True),
+            four_bar().joints[3],
+            tf.Slider("slide", "ground", "weight"),
+        ],
+    )
+    assert m.structure.freedom == len(m.actuators) == 2
+    with pytest.raises(tf.UnsupportedFeatureError, match="2 degrees of freedom and 2 actuators, which cannot give any"):
+        m.inverse_dynamics(m.home, np.zeros(2), np.zeros(2))
+    assert np.isfinite(m.forward_dynamics(m.home, np.zeros(2), np.zeros(2))).all()

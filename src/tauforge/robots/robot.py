@@ -136,13 +136,6 @@ class Robot(ABC):
         """Number of coordinates."""
         return len(self.coordinates)
 
-    def position_at(self, coordinates: Array, near: Array | None = None) -> Array:
-        """Positions (..., N) from coordinates (..., n), or from positions that are nearly right.
-
-        near: (..., N) decides where there are several
-        """
-        return coordinates
-
     @property
     def position_entries(self) -> tuple[Coordinate, ...]:
         """One for each number of a position; by default the coordinates."""

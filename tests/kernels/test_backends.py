@@ -10,6 +10,7 @@ import pytest
 
 import tauforge as tf
 from support.in_doubles import in_doubles
+from support.robot_functions import chains_and_platforms
 from support.tolerances import ROUNDING, error, solve_tolerance
 from tauforge.kernels import backends
 
@@ -92,7 +93,7 @@ def test_a_target_that_nobody_registered_is_refused():
         tf.load("puma560").kernel("inverse_dynamics", target="tpu")
 
 
-@pytest.mark.parametrize("name", tf.catalogue())
+@pytest.mark.parametrize("name", chains_and_platforms())
 def test_every_function_of_every_robot_runs_on_it(eager, name):
     robot, rng = tf.load(name), np.random.default_rng(0)
     for key, function in robot.functions.items():

@@ -110,8 +110,8 @@ class Mechanism(MechanismDescription):
     @computed_once
     def positions_are_poses(self) -> bool:
         """Whether the independent coordinates are the pose of a body."""
-        labels = [name.partition(".")[2] for name in self.structure.independent]
-        bodies = {name.partition(".")[0] for name in self.structure.independent}
+        labels = [name.rpartition(".")[2] for name in self.structure.independent]
+        bodies = {name.rpartition(".")[0] for name in self.structure.independent}
         return labels == list(POSE_LABELS) and len(bodies) == 1
 
     @computed_once

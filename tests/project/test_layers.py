@@ -96,7 +96,7 @@ def imports_at_run_time(tree):
 
 def kind_rooms(tree):
     rooms = {".".join(name.split(".")[:3]) for name in imports_at_run_time(tree)}
-    return rooms & {"tauforge.robots.serial", "tauforge.robots.stewart"}
+    return rooms & {"tauforge.robots.serial", "tauforge.robots.stewart", "tauforge.robots.mechanism"}
 
 
 def test_nobody_outside_robots_asks_what_kind_a_robot_is():

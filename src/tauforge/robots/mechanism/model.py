@@ -11,7 +11,7 @@ from tauforge.algebra.vectors import ZERO, Matrix, Vector
 from tauforge.formulations.bodies import BodyParameters
 from tauforge.formulations.drives import DriveParameters
 from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
-from tauforge.formulations.trees.alignment import tidy
+from tauforge.formulations.trees.alignment import ROUNDING, tidy
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.formulations.trees.regrouping import ROUNDING, regrouped
 from tauforge.kernels.specification import Shape
@@ -64,10 +64,19 @@ def model_of(
             frames[k] = frame._replace(
                 mass=frame.mass + mass,
                 first_moment=frame.first_moment + c * mass,
-                inertia=frame.inertia + rotated(own.inertia, R) + point_mass_inertia(mass, c),
+                inertia=frame.inertia + _without_rounding(rotated(own.inertia, R)) + point_mass_inertia(mass, c),
             )
     for k, frame in enumerate(frames):  # frames are turned so that some components vanish
         h = [0.0 if is_number(x) and abs(x) <= ROUNDING * terms[k] else x for x in frame.first_moment]
         frames[k] = frame._replace(first_moment=Vector(*h))
     gravity = Vector(*given["gravity"]) if "gravity" in given else bare.gravity
     return bare._replace(frames=regrouped(frames), bodies=tuple(bodies), gravity=gravity)
+
+
+def _without_rounding(I: Matrix) -> Matrix:
+    """0 for products of inertia that the tensor's turn into the frame left; they are there only by rounding."""
+    entries = [x for row in I.rows for x in row]
+    if not all(is_number(x) for x in entries):
+        return I
+    most = 2 * ROUNDING * max(abs(x) for x in entries)
+    return Matrix.of([[0.0 if abs(x) <= most else x for x in row] for row in I.rows])

@@ -40,7 +40,8 @@ from tauforge.robots.varying import BODY_SHARES, with_payload
 Scalars = Sequence[Scalar]
 CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
 ROUNDS = 8  # calls of the kernel, each of a few steps of Newton's method
-WAYPOINTS = (1, 8, 64)  # on the way from `near`, tried one after another
+STRIDE = 0.25  # rad or share of the mechanism's size: longest way between two points at which loops are closed
+FINER = (1, 8, 64)  # times as many points, tried one after another
 
 
 @recorded
@@ -193,7 +194,8 @@ class Mechanism(MechanismDescription):
 
         q:          (..., f); near: (N,) or (..., N), default `home`. It decides which way the mechanism is assembled
         on_failure: "raise" ConvergenceError, or "nan" for rows whose loops do not close
-        Where one step is too far the way from `near` is divided.
+        A long way from `near` is followed in strides of a quarter radian (or of the size), so that the mechanism stays
+        assembled as it is; where loops do not close on the way, in shorter ones.
         Identity: the independent entries of the result are q, and `loop_gap` is below 1e-12 of the mechanism's size.
         """
         if on_failure not in ("raise", "nan"):
@@ -206,24 +208,31 @@ class Mechanism(MechanismDescription):
         flat_x = np.broadcast_to(start, (*batch, size)).reshape(-1, size)
         found = np.full(flat_x.shape, np.nan)
         left = np.isfinite(flat_q).all(axis=-1) & np.isfinite(flat_x).all(axis=-1)
-        gaps = np.full(len(flat_q), np.nan)
-        for points in WAYPOINTS:
-            if not left.any():
-                break
-            x, gap = self._followed(flat_q[left], flat_x[left], points)
-            done = self._is_closed(x, gap)
-            rows = np.flatnonzero(left)
-            found[rows[done]], gaps[rows] = x[done], gap
-            left[rows[done]] = False
+        gaps, points = np.full(len(flat_q), np.nan), self._waypoints(flat_q, flat_x)
+        for finer in FINER:
+            for count in np.unique(points[left]).tolist():
+                rows = np.flatnonzero(left & (points == count))
+                x, gap = self._followed(flat_q[rows], flat_x[rows], finer * count)
+                done = self._is_closed(x, gap)
+                found[rows[done]], gaps[rows] = x[done], gap
+                left[rows[done]] = False
         if left.any() and on_failure == "raise":
             row = int(np.flatnonzero(left)[0])
             raise ConvergenceError(
                 f"{self.name}: the loops do not close at {flat_q[row].tolist()}",
                 residual=float(gaps[row]),
-                iterations=ROUNDS * WAYPOINTS[-1],
+                iterations=int(ROUNDS * FINER[-1] * points[row]),
                 remedy="The position may be out of reach; give a nearer start by near=",
             )
         return found.reshape(*batch, size)
+
+    def _waypoints(self, q: Array, near: Array) -> Array:
+        """(k,) how many strides it is from positions (k, N) to coordinates (k, f), as powers of two: few groups."""
+        p = self._made.parameters
+        scale = np.array(p.scales)[list(p.independent)]
+        ways = np.abs((q - self.coordinates_at(near)) / scale).max(axis=-1, initial=0.0)
+        strides = np.where(np.isfinite(ways), ways, 0.0) / STRIDE
+        return (2 ** np.ceil(np.log2(np.maximum(strides, 1.0)))).astype(int)
 
     def _is_closed(self, x: Array, gap: Array) -> Array:
         """(k,) gap: the largest of each row of x (k, N), m or rad."""

@@ -13,7 +13,7 @@ from tauforge.formulations.drives import DriveParameters
 from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
 from tauforge.formulations.trees.alignment import ROUNDING, tidy
 from tauforge.formulations.trees.frames import GROUND
-from tauforge.formulations.trees.regrouping import ROUNDING, regrouped
+from tauforge.formulations.trees.regrouping import regrouped
 from tauforge.kernels.specification import Shape
 from tauforge.robots.mechanism.assembly import largest_coordinate
 
@@ -41,7 +41,6 @@ def model_of(
     given = values or {}
     size = largest_coordinate(m.bodies, m.joints)
     frames, bodies = list(bare.frames), list(bare.bodies)
-    terms = [0.0] * len(frames)  # size of what first moments are sums of
     for i, body in enumerate(m.bodies):
         mass = given["mass"][i] if "mass" in given else body.mass
         com = given["com"][3 * i : 3 * i + 3] if "com" in given else body.com
@@ -60,15 +59,11 @@ def model_of(
             if all(is_number(x) for x in c):
                 c = tidy(c, size)
             frame = frames[k]
-            terms[k] += sum(abs(x * mass) for x in (*(R @ own.com), *p) if is_number(x * mass))
             frames[k] = frame._replace(
                 mass=frame.mass + mass,
                 first_moment=frame.first_moment + c * mass,
                 inertia=frame.inertia + _without_rounding(rotated(own.inertia, R)) + point_mass_inertia(mass, c),
             )
-    for k, frame in enumerate(frames):  # frames are turned so that some components vanish
-        h = [0.0 if is_number(x) and abs(x) <= ROUNDING * terms[k] else x for x in frame.first_moment]
-        frames[k] = frame._replace(first_moment=Vector(*h))
     gravity = Vector(*given["gravity"]) if "gravity" in given else bare.gravity
     return bare._replace(frames=regrouped(frames), bodies=tuple(bodies), gravity=gravity)
 

@@ -126,7 +126,7 @@ class Recording(InNotebook):
         write_csv(file, header, np.hstack([self.time[:, None], *(getattr(self, name) for name in present)]))
 
     def _columns_of(self, columns: Columns, name: str) -> tuple[Column, ...]:
-        """Of the array with this name; targets are of the coordinates alone."""
+        """Columns of the array with this name; targets are of the coordinates alone."""
         found: tuple[Column, ...] = getattr(columns, name)
         return tuple(found[k] for k in self.places) if name == "target_position" else found
 

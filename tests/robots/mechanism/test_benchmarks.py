@@ -1,8 +1,8 @@
 """The benchmarks of IFToMM's library, A01 to A05, in motion: published values, closed forms, invariants, closed loops.
 
 Source: Gonzalez, Dopico, Lugris & Cuadrado 2006, A benchmarking system for MBS simulation software, Multibody System
-Dynamics 16. Of A03 the end is published with digits (Test Set for IVP Solvers). A01 and A02 have closed forms. Of A04
-and A05 only figures are published; what is conserved is checked instead.
+Dynamics 16. The end of A03 is published with digits (Test Set for IVP Solvers). A01 and A02 have closed forms. A04
+and A05 are published as figures only; what is conserved is checked instead.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ADAPTIVE = "dormand-prince"
 
 
 def worst_gap(mechanism: tf.Mechanism, run: tf.Recording) -> float:
-    """Of all recorded steps, as a share of the mechanism's size."""
+    """The worst of all recorded steps, as a share of the mechanism's size."""
     return float(mechanism.loop_gap(run.position).max() / mechanism._made.size)
 
 

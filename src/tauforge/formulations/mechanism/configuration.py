@@ -274,7 +274,7 @@ def rates_in_x(m: MechanismParameters, posed: Posed, x: Scalars, v: Scalars) -> 
 
 
 def relative_angular_velocity(posed: Posed, cut: Cut, moving: Mapping[int, Twist]) -> Vector:
-    """Of side b beside side a, in the axes of side a."""
+    """The angular velocity of side b beside side a, in the axes of side a."""
     a, b = cut.a.joint_frame, cut.b.joint_frame
     across = cut.a.displacement.rotation.T
     return across @ (posed.transported(moving[b].omega, b, a) - moving[a].omega)

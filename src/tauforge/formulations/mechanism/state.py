@@ -82,7 +82,7 @@ def position_of(m: MechanismParameters, s: Scalars, size: int) -> list[Scalar]:
 
 
 def state_rates(m: MechanismParameters, s: Scalars, v: Scalars, u: Scalars, on: Loads) -> StateRates:
-    """Under actuator forces u. Of v the nearest rates that the loops allow are taken."""
+    """s' and v' under actuator forces u; the loops' nearest rates stand for v."""
     states, _ = _unpacked(m, s)
     posed = _posed(m, states)
     y = Complement(m, posed, m.independent).nearest(v)

@@ -59,7 +59,7 @@ def angle_entries(m: Mechanism) -> list[tuple[int, ...]]:
 
 
 def turning(m: Mechanism) -> list[list[int]]:
-    """Of each ball and free joint the places, among the independent coordinates, of its angles."""
+    """Places of the angles of each ball and free joint among the independent coordinates."""
     places = m.independent_places
     groups = [[places.index(k) for k in three if k in places] for three in angle_entries(m)]
     return [group for group in groups if group]

@@ -273,7 +273,7 @@ class Mechanism(MechanismDescription):
         return self.configuration(self.coordinates_at(coordinates), coordinates)
 
     def position_error(self, target: Array, position: Array) -> Array:
-        """Of the independent coordinates. target: these, or a whole position"""
+        """The error of the independent coordinates. target: these, or a whole position"""
         return super().position_error(self.coordinates_at(target), self.coordinates_at(position))
 
     @computed_once

@@ -103,7 +103,7 @@ def spread(model: MechanismParameters, x: Scalars) -> list[Scalar]:
 
 
 def table(m: MechanismParameters, size: int) -> FunctionTable:
-    """Of a mechanism whose positions have so many entries. None of these functions is public."""
+    """The functions of a mechanism whose positions have so many entries. None is public."""
     f, n = len(m.independent), m.n
     x = Argument("x", (size,), "all joints together")
     qd, qdd = (Argument(name, (f,), "one for each independent coordinate") for name in ("qd", "qdd"))

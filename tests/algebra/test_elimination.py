@@ -33,7 +33,7 @@ def random_systems(seed, m, n, density, count=7):
 
 
 def bound(A):
-    """Of the error of a solution, relative to its size: rounding times the number of steps and the condition."""
+    """A bound of the relative error of a solution: rounding times the number of steps and the condition."""
     return 30 * A.shape[2] * EPSILON * np.linalg.cond(A)
 
 

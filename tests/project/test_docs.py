@@ -237,6 +237,7 @@ def names_in_tables(text: str) -> list[str]:
 def sources(package, *stems: str) -> str:
     folder = Path(package.__file__).parent
     shared = [folder.parent.parent / "algebra" / f"{stem}.py" for stem in ("inertias", "acceleration_matrices")]
+    shared += [folder.parent / "trees" / f"{stem}.py" for stem in ("frames", "recursion", "regrouping")]
     return "\n".join(path.read_text() for path in (*(folder / f"{stem}.py" for stem in stems), *shared))
 
 

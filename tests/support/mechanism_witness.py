@@ -112,7 +112,7 @@ def joint_motion(joint: MechanismJoint, q: Array, parent: Array, origins: dict[s
 
 
 class Solved(NamedTuple):
-    """Of one state.
+    """The equations of one state.
 
     qdd:      accelerations of the independent coordinates
     tau:      forces of the actuators, where they are unique the only ones

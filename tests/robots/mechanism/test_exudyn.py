@@ -91,7 +91,7 @@ def exudyn_accelerations(m: tf.Mechanism, witness: Witness, tau: Any) -> Any:
 
 
 def our_accelerations(m: tf.Mechanism, x: Any, qd: Any, qdd: Any) -> Any:
-    """Of the centres of mass: J qdd, and J' qd by differences along the motion, at positions with closed loops."""
+    """Accelerations of the centres of mass: J qdd, and J' qd by differences along the motion with closed loops."""
     change = m._evaluator("coordinate_rates", {"x": x[None], "qd": qd[None]})[0][0]
     h = 1e-5
     found = []

@@ -172,7 +172,7 @@ def _cut_bias(
 
 
 def _acceleration(posed: Posed, place: Place, motions: dict[int, Motion], v: Sequence[Scalar], axes: int) -> Vector:
-    """Of a place's origin, in the axes of a joint frame."""
+    """The acceleration of a place's origin, in the axes of a joint frame."""
     frame, p = posed.frames[place.joint_frame], place.displacement.translation
     if frame.kind == "F" and frame.parent == GROUND:  # cheaper in the base's axes
         arm = posed.places[place.joint_frame].turn @ p

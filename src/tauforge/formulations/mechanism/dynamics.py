@@ -226,7 +226,7 @@ def _seen_by_rates(Q: list[list[Scalar]], arm: Vector, other: Vector) -> list[li
 
 
 def mass_matrix(m: MechanismParameters, x: Scalars) -> tuple[list[list[Scalar]], Complement]:
-    """Of the independent rates, f x f, symmetric.
+    """M of the independent rates, f x f, symmetric.
 
     Identity: M ydd = generalised_forces(x, 0, ydd) without gravity and springs.
     """

@@ -1,4 +1,4 @@
-"""Parameters of a mechanism for the formulations: plain tuples, numbers of the robot over any scalar."""
+"""Parameters of a mechanism for the formulations: plain tuples over any scalar, unvalidated."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ def spring_wrenches(m: MechanismParameters, posed: Posed, v: Scalars) -> dict[in
 
 
 def _velocity(posed: Posed, moving: dict[int, Twist], place: Place) -> Vector:
-    """Of a place's origin, base axes."""
+    """The velocity of a place's origin, base axes."""
     twist = moving[place.joint_frame]
     own = twist.v + cross(twist.omega, place.displacement.translation)
     return posed.transported(own, place.joint_frame, GROUND)

@@ -81,7 +81,7 @@ def unit_wrenches(frame: JointFrame, place: Placement, m: Scalar, h: Vector, I: 
 
 
 def components(frame: JointFrame, w: Wrench) -> list[Scalar]:
-    """Of a wrench at the frame's origin, in the axes of `unit_wrenches`: what does work with the joint's rates."""
+    """What does work with the joint's rates, of a wrench at the frame's origin, in the axes of `unit_wrenches`."""
     match frame.kind:
         case "R":
             return [w.moment.z]

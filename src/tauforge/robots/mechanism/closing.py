@@ -179,7 +179,7 @@ def _described_at(tree: Mechanism, loops: Sequence[Loop], x: Array) -> dict[str,
 
 
 def _displacements(tree: Mechanism, parameters: MechanismParameters, x: Array) -> dict[str, Transform]:
-    """Of each body: world <- world, from home to where it is at x."""
+    """World <- world, from home to where a body is at x, for each body."""
     now = body_frames(parameters, x.tolist())
     found = {body.name: T.then(body.home_frame.inverse()) for body, T in zip(tree.bodies, now, strict=False)}
     return found | {GROUND_NAME: Transform(IDENTITY, Vector(0.0, 0.0, 0.0))}

@@ -157,7 +157,7 @@ class Mechanism(MechanismDescription):
 
     @property
     def varying_fields(self) -> Mapping[str, Shape]:
-        """Of every body "mass", "com" (3,) and "inertia" (3, 3); "gravity" (3,)."""
+        """The fields "mass", "com" (3,) and "inertia" (3, 3) for every body, and "gravity" (3,)."""
         return varying_fields(self)
 
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
@@ -416,7 +416,7 @@ class Mechanism(MechanismDescription):
 
     @property
     def open_reactions(self) -> dict[str, tuple[str, ...]]:
-        """Of each joint the components of its wrench that are not unique, because constraints are redundant."""
+        """Components of the joints' wrenches that are not unique, because constraints are redundant."""
         names = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
         return {
             joint.name: tuple(names[k] for k in sorted(reaction.unknown))

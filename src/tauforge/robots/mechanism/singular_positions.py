@@ -45,7 +45,7 @@ def ratio(values: Array) -> Array:
 
 
 def conditions(made: Made, x: Array) -> Conditions:
-    """Of positions (k, N)."""
+    """Those of positions (k, N)."""
     p = made.parameters
     columns, rows = natural_scales(p, made.size)
     whole = p._replace(zeros=frozenset())

@@ -11,6 +11,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import IDENTITY, ZERO, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
+from tauforge.field_docs import with_field_docs
 from tauforge.formulations.mechanism.configuration import stepped_tree
 from tauforge.formulations.mechanism.parameters import (
     CUT_ROWS,
@@ -49,6 +50,7 @@ FELT = 1e-9  # share of a reaction that a redundant constraint changes
 WORST_GAP = 1e-9  # of the mechanism's size, of a home position that is called closed
 
 
+@with_field_docs
 class Structure(NamedTuple):
     """What the library made of a mechanism, as `mechanism.structure` shows it.
 

@@ -53,7 +53,7 @@ def closing_joints(m: Mechanism) -> list[MechanismJoint]:
 
 
 def axis_of(step: Step) -> Vector:
-    """Of a step that turns or slides, world frame, home position."""
+    """The axis of a step that turns or slides, world frame, home position."""
     R = step.world.rotation
     return Vector(R[0, 2], R[1, 2], R[2, 2])
 

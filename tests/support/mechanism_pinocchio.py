@@ -236,7 +236,7 @@ class PinocchioMechanism:
         return np.array([rows[name] @ rates for name in self.m.structure.independent])
 
     def accelerations(self, x: Array, qd: Array, tau: Array, external_wrench: Array | None = None) -> Array:
-        """Those of the independent coordinates. A free joint's velocity is in its parent's axes, Pinocchio's in its own."""
+        """Those of the independent coordinates. A free joint moves in its parent's axes, Pinocchio's in its own."""
         rates, v = self.forward(x, qd, tau, external_wrench), self.velocity(x, qd)
         for joint, ids, _ in self.passed.values():
             if isinstance(joint, tf.Free):

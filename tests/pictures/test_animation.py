@@ -66,7 +66,18 @@ def recorded(arm: tf.SerialArm) -> tf.Recording:
     return tf.simulate(arm, law, move(arm, 0.3), control_period=0.01, step=0.01)
 
 
-CASES = {"puma560": move(tf.load("puma560")), "scara": move(tf.load("scara")), "motion-rig": heave()}
+def swing() -> tf.motion.Motion:
+    """Its coordinates are the two cranks', its positions those of five joints."""
+    start = tf.load("five-bar").coordinates_at(tf.load("five-bar").home)
+    return tf.motion.JointMove(start, start + [0.3, -0.2], duration=0.4)
+
+
+CASES = {
+    "puma560": move(tf.load("puma560")),
+    "scara": move(tf.load("scara")),
+    "motion-rig": heave(),
+    "five-bar": swing(),
+}
 
 
 @pytest.mark.parametrize("name", CASES)
@@ -77,13 +88,14 @@ def test_frames_are_the_robots_drawing_and_forces_its_inverse_dynamics(name: str
     assert (data["start"], data["duration"], data["thinned"]) == (0.0, motion.duration, False)
     for k in (0, 7, data["count"] - 1):
         sample = motion.sample(k / 20)
-        both = robot.drawing(np.stack([motion.sample(0.0).position, sample.position]))  # outlines begin as in the first
+        position = robot.position_at(np.stack([motion.sample(0.0).position, sample.position]))
+        both = robot.drawing(position)  # outlines begin as in the first
         wanted = {
             "points": [point.place[1] for point in both.points],
             "segments": [[segment.start[1], segment.end[1]] for segment in both.segments],
             "frames": [frame.transform[1, :3].T for frame in both.frames],
             "actions": [[action.place[1], action.axis[1]] for action in both.actions],
-            "force": robot.inverse_dynamics(*sample),
+            "force": robot.inverse_dynamics(position[1], *sample[1:]),
         }
         for what, values in wanted.items():
             np.testing.assert_allclose(arrays[what][k], np.ravel(values), rtol=SINGLE, atol=SINGLE, err_msg=what)
@@ -123,16 +135,18 @@ def test_up_is_against_gravity(tmp_path: Path) -> None:
     assert shown(tf.animate(afloat, move(arm), tmp_path / "page.html"))[0]["up"] == [0, 0, 1]
 
 
-def test_a_recording_shows_its_own_forces_and_its_target(tmp_path: Path) -> None:
-    arm = tf.load("planar-2r")
-    run = recorded(arm)
+@pytest.mark.parametrize("name", ["planar-2r", "five-bar"])
+def test_a_recording_shows_its_own_forces_and_its_target(name: str, tmp_path: Path) -> None:
+    arm: Any = tf.load(name)
+    law, motion = tf.control.ComputedTorque(arm, 100.0, 20.0), swing() if name == "five-bar" else move(arm, 0.3)
+    run = tf.simulate(arm, law, motion, control_period=0.01, step=0.01)
     data, arrays = shown(tf.animate(arm, run, tmp_path / "page.html", frames_per_second=100))
     assert data["count"] == len(run.time)
     np.testing.assert_allclose(arrays["force"], run.force, rtol=SINGLE, atol=1e-5)
-    for name, positions in (("segments", run.position), ("target", run.target_position)):
+    for name, positions in (("segments", run.position), ("target", arm.position_at(run.target_position))):
         ends = [[s.start, s.end] for s in arm.drawing(positions[12]).segments]
         np.testing.assert_allclose(arrays[name][12], np.ravel(ends), atol=SINGLE)
-    untold = replace(run, target_position=np.full_like(run.position, np.nan))
+    untold = replace(run, target_position=np.full_like(run.target_position, np.nan))
     assert "target" not in shown(tf.animate(arm, untold, tmp_path / "page.html"))[1]
 
 

@@ -29,9 +29,9 @@ class AnimationFrames(NamedTuple):
     """The state at k instants.
 
     times:        (k,) s, evenly spaced
-    position:     (k, n) rad or m; poses for a platform
+    position:     (k, N) rad or m; poses for a platform
     force:        (k, m) N m or N; NaN where there is none
-    target:       (k, n) the positions that were wanted, or None
+    target:       (k, N) the positions that were wanted, or None
     thinned:      whether there are fewer frames than were asked for
     velocity:     (k, n) rad/s or m/s; twists for a platform
     acceleration: (k, n) rad/s^2 or m/s^2
@@ -95,7 +95,8 @@ def _instants(start: float, end: float, pace: Pace) -> tuple[Array, bool]:
 
 def _of_motion(robot: Robot, motion: Motion, pace: Pace, forces: Forces) -> AnimationFrames:
     times, thinned = _instants(0.0, motion.duration, pace)
-    position, velocity, acceleration = motion.sample(times)
+    coordinates, velocity, acceleration = motion.sample(times)
+    position = robot.position_at(coordinates)
     force = np.asarray(forces(position, velocity, acceleration), float)
     expected = len(times), len(robot.actuators)
     if force.shape != expected:
@@ -110,7 +111,7 @@ def _of_recording(robot: Robot, recording: Recording, pace: Pace) -> AnimationFr
     target = None
     if np.isfinite(recording.target_position).all():
         angles = [k for k, coordinate in enumerate(robot.coordinates) if coordinate.wraps]
-        target = _between(times, recording.time, recording.target_position, angles)
+        target = robot.position_at(_between(times, recording.time, recording.target_position, angles), position)
     force, velocity, acceleration = (
         _between(times, recording.time, rows, [])
         for rows in (recording.force, recording.velocity, recording.acceleration)

@@ -9,7 +9,7 @@ import pytest
 
 import tauforge as tf
 from support.mechanism_witness import Witness
-from support.mechanisms import LOOP_KINDS, TREE_KINDS, closed_positions, random_mechanism
+from support.random_mechanisms import LOOP_KINDS, TREE_KINDS, closed_positions, random_mechanism
 from support.strategies import random_base_motion, random_payload
 from support.tolerances import OUTSIDE, PLACED, error_beside
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from support.mechanisms import bar, five_bar, four_bar
+from support.random_mechanisms import bar, five_bar, four_bar
 
 ORIGIN, TIP = (0, 0, 0), (1, 0, 0)
 ROD, OTHER = bar("rod", ORIGIN, TIP, 1.0), bar("other", TIP, (2, 0, 0), 1.0)
@@ -82,7 +82,7 @@ def test_what_cannot_be_built(bodies, joints, text):
         (lambda: tf.Universal("a", "ground", "rod", axes=((1, 0, 0), (2, 0, 0))), "a.axes: the two axes are parallel"),
         (lambda: tf.Planar("a", "ground", "rod", along=(0, 0, 1)), "a.along: expected a direction in the plane"),
         (lambda: tf.Hinge("a", "rod", "rod"), "a.child: 'rod' cannot be joined to itself"),
-        (lambda: tf.Hinge("a.b", "ground", "rod"), "name: expected a name without dots, got 'a.b'"),
+        (lambda: tf.Hinge("", "ground", "rod"), "name: expected a name, got ''"),
         (lambda: tf.Hinge("a", "ground", "rod", actuated=1), "a.actuated: expected True or False, got 1"),
         (lambda: tf.Hinge("a", "ground", "rod", gear_ratio=0), "a.gear_ratio: expected a gear ratio other than 0"),
         (lambda: tf.Hinge("a", "ground", "rod", limits=(1, 0)), "a.limits: the lower limit 1.0 is above the upper"),

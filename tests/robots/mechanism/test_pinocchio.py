@@ -10,9 +10,16 @@ import pinocchio as pin
 import pytest
 
 import tauforge as tf
-from support import mechanisms
+from support import random_mechanisms as mechanisms
 from support.mechanism_pinocchio import PinocchioMechanism
-from support.mechanisms import LOOP_KINDS, TREE_KINDS, closed_positions, random_joint, random_masses, random_mechanism
+from support.random_mechanisms import (
+    LOOP_KINDS,
+    TREE_KINDS,
+    closed_positions,
+    random_joint,
+    random_masses,
+    random_mechanism,
+)
 from support.tolerances import OUTSIDE, PLACED, error_beside
 
 TREES = range(8)

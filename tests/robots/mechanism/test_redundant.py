@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from support import mechanisms
+from support import random_mechanisms as mechanisms
 from support.mechanism_witness import Witness
-from support.mechanisms import closed_positions, random_masses, tilt
+from support.random_mechanisms import closed_positions, random_masses, tilt
 from support.tolerances import OUTSIDE, error_beside
 
 NAMES = {

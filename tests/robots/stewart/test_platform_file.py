@@ -78,8 +78,13 @@ def written(folder, text):
 # ------------------------------------------------------------------------------------------------- what is read
 
 
+def documented_section():
+    """What the page says of platforms."""
+    return DOCUMENT.read_text(encoding="utf-8").partition("## Stewart platforms")[2].partition("\n## ")[0]
+
+
 def test_documented_example_loads_and_survives_saving(tmp_path):
-    (example,) = re.findall(r"~~~toml\n(.*?)~~~", DOCUMENT.read_text(encoding="utf-8"), re.DOTALL)
+    (example,) = re.findall(r"~~~toml\n(.*?)~~~", documented_section(), re.DOTALL)
     platform = load(written(tmp_path, example))
     assert isinstance(platform, tf.StewartPlatform)
     assert (platform.name, platform.lower_mass) == ("small hexapod", (2.0,) * 6)
@@ -95,8 +100,7 @@ def test_documented_example_loads_and_survives_saving(tmp_path):
 def test_documented_keys_are_the_keys():
     from tauforge.robots.readers.platform_toml import PLATFORM
 
-    section = DOCUMENT.read_text(encoding="utf-8").partition("## Stewart platforms")[2]
-    rows = re.findall(r"(?m)^\| (`.*?) \|", section)
+    rows = re.findall(r"(?m)^\| (`.*?) \|", documented_section())
     documented = {key for row in rows for key in re.findall(r"`(\w+)`", row)}
     assert documented == set(PLATFORM) - {"known_exception", "source"}
 

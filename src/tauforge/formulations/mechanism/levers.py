@@ -65,7 +65,8 @@ def levers(m: MechanismParameters, posed: Posed, z: Sequence[int]) -> list[Lever
         for side in sides(posed.frames, cut):
             k = side.place.joint_frame
             frame = posed.frames[k]
-            floats = k != GROUND and frame.kind == "F" and frame.parent == GROUND
+            # a loop within what the body carries does not feel the body at all
+            floats = k in side.path and frame.kind == "F" and frame.parent == GROUND
             if floats and all(j in z for j in range(frame.at, frame.at + 6)):
                 arm = posed.places[k].turn @ side.place.displacement.translation
                 x, y, w = (frame.before.rotation.T @ posed.transported(e, cut.axes, GROUND) for e in AXES)

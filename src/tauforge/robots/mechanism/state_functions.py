@@ -13,6 +13,7 @@ from tauforge.formulations.mechanism import state as states
 from tauforge.formulations.mechanism.complement import Complement
 from tauforge.formulations.mechanism.cuts import loop_rows
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters, Reduction
+from tauforge.formulations.trees.frames import FREEDOMS, GROUND
 from tauforge.kernels.specification import Shape
 from tauforge.robots.functions import PAYLOAD, Argument, Function, FunctionTable
 from tauforge.robots.mechanism.functions import directions, held, loads
@@ -38,11 +39,18 @@ def rate_slopes(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[lis
 
 
 def usual_reduction(m: MechanismParameters) -> int:
-    """The way by which states are computed where it is good: through the rates of a body at which loops are closed,
-    which cost least, or through the independent ones.
+    """The way by which states are computed where it is good: through the rates of a floating body, which cost least, or
+    through the independent ones.
     """
-    rates = m.reductions[-1].rates
-    return next(k for k, reduction in enumerate(m.reductions) if reduction.rates == rates)
+    floating = [
+        set(range(frame.at, frame.at + FREEDOMS[frame.kind]))
+        for frame in m.frames
+        if frame.kind == "F" and frame.parent == GROUND
+    ]
+    for k, reduction in enumerate(m.reductions):
+        if any(set(reduction.rates) <= rates for rates in floating):
+            return k
+    return 0
 
 
 def usual_rates(m: MechanismParameters) -> tuple[int, ...]:

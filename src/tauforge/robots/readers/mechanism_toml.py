@@ -171,7 +171,8 @@ def _limited(top: Table, key: str, examples: dict[str, str]) -> list[Table]:
 
 def _placed(error: ModelError, places: dict[str, str]) -> ModelError:
     """An error about `elbow.axis` named as the file names it: joint[2].axis."""
-    name, dot, key = str(error.field or "").rpartition(".")
+    field = error.field or ""
+    name, dot, key = field.rpartition(".")
     if dot and name in places:
         return type(error)(error.problem, field=f"{places[name]}.{key}", remedy=error.remedy)
     return error
@@ -192,7 +193,8 @@ def _made(table: Table, kind: type[Any], given: dict[str, Any]) -> Any:
     try:
         return kind(**given)
     except ModelError as error:
-        key = str(error.field).rpartition(".")[2]
+        field = error.field or ""
+        key = field.rpartition(".")[2]
         remedy = error.remedy or (table.hint(key) if key in table.examples else None)
         raise ModelError(error.problem, field=table.field(key), remedy=remedy) from None
 

@@ -16,7 +16,7 @@ from support.random_mechanisms import closed_positions, random_masses, random_me
 exu = pytest.importorskip("exudyn")
 
 AT_REST = 1e-8
-MOVING = 1e-5  # up to 7e-7 was seen; exudyn seems to find the velocity terms of its constraints by differences (not verified)
+MOVING = 1e-5  # 7e-7 was seen; exudyn seems to find velocity terms of constraints by differences (not verified)
 AXES = {
     tf.Hinge: [1, 1, 1, 1, 1, 0],
     tf.Spherical: [1, 1, 1, 0, 0, 0],

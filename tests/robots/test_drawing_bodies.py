@@ -9,10 +9,12 @@ import pytest
 
 import tauforge as tf
 from support.cart_pendulum import CartPendulum
+from support.robot_functions import MECHANISMS, tried
+from support.tolerances import FORMULATIONS, error_beside
 from tauforge.robots.drawing import inertia_ellipsoid
 
-NAMES = [name for name in tf.catalogue() if not isinstance(tf.load(name), tf.Mechanism)]  # mechanism/test_library.py
-WITH_MASSES = [name for name in NAMES if name not in ("dietmaier", "mathworks-hexapod")]
+NAMES = list(tried())
+WITH_MASSES = [name for name in NAMES if name not in ("dietmaier", "mathworks-hexapod", *MECHANISMS)]
 URDF_LIKE = tf.SerialArm(
     joints=[
         tf.Joint(name=f"j{k}", before=[[1, 0, 0, 0.1], [0, 0, -1, 0.2], [0, 1, 0, 0.3], [0, 0, 0, 1]], mass=1.0 + k,
@@ -94,6 +96,20 @@ def test_reactions_hold_the_robot(robot: Any) -> None:
     np.testing.assert_allclose(sum(on_platform), mass * (a - np.array(robot.gravity)), rtol=1e-8, atol=1e-8)
 
 
+@pytest.mark.parametrize("name", ["3-rps", "delta"])
+def test_reactions_hold_a_mechanism(name: str) -> None:
+    """Along its axis an actuated joint carries the force of its actuator; nothing else about a hinge's axis."""
+    robot: Any = tf.load(name)
+    motion = state(robot)
+    forces = robot.without_friction().inverse_dynamics(*motion)
+    reactions = {reaction.name: reaction for reaction in robot.reactions(*motion)}
+    for action, force in zip(robot.drawing(motion[0]).actions, forces, strict=True):
+        reaction = reactions[action.name]
+        about = reaction.moment + np.cross(reaction.place - action.place, reaction.force)
+        value = action.axis @ (about if action.turns else reaction.force)
+        assert error_beside(value, force, forces) <= FORMULATIONS
+
+
 def _rotation(drawing: Any) -> np.ndarray:
     return np.asarray(next(frame.transform for frame in drawing.frames if frame.name == "platform")[:3, :3])
 
@@ -120,7 +136,7 @@ def test_legs_have_two_parts_and_links_have_one() -> None:
 def test_dragging_brings_the_moved_body_to_a_pose(name: str) -> None:
     robot = tf.load(name)
     start = np.array(robot.pictured_position)
-    target = start + 0.02 * np.cos(np.arange(robot.n))
+    target = robot.position_at(robot.coordinates_at(start) + 0.02 * np.cos(np.arange(robot.n)), start)
     wanted = _moved(robot, target)
     found = robot.position_towards(wanted, start)
     np.testing.assert_allclose(_moved(robot, found), wanted, atol=1e-6)

@@ -3,10 +3,13 @@
 It reads the public description alone and knows no spanning tree, no cut, no elimination and no recursion. Unknowns are
 the accelerations of bodies and joints, the wrench in every joint and the forces of actuators. All is in world axes and
 about the world's origin: twists (omega, v), wrenches (moment, force).
+
+States may be complex with a tiny imaginary part, which is then that of the results: a derivative without differences.
 """
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -17,16 +20,55 @@ from tauforge.robots.mechanism.parts import MechanismJoint
 
 Array = NDArray[Any]
 SIX = np.eye(6)
+RANK = 1e-11  # singular values below this share of the largest are zero
 UNIQUE = 1e-9  # entries of an orthonormal null vector below this are zero
+
+
+def numbers(values: Any) -> Array:
+    """As floats, or as complex numbers where they are complex."""
+    found = np.asarray(values)
+    return found if np.iscomplexobj(found) else found.astype(float)
+
+
+def length_of(v: Array) -> Any:
+    """Analytic, as a norm is not."""
+    return np.sqrt(v @ v)
+
+
+@lru_cache(maxsize=4)
+def decomposed(numbers: bytes, width: int) -> tuple[Array, Array, Array]:
+    """U, s, Vt of a matrix given by its numbers: complex steps in all directions share their real parts."""
+    found = np.linalg.svd(np.frombuffer(numbers).reshape(-1, width))
+    return found.U, found.S, found.Vh
+
+
+def shortest(A: Array, b: Array) -> tuple[Array, Array]:
+    """The shortest solution of consistent equations, and orthonormal rows that span what solves A y = 0.
+
+    Complex equations are solved to first order in the imaginary part.
+    """
+    U, s, Vt = decomposed(np.ascontiguousarray(A.real).tobytes(), A.shape[1])
+    rank = int((s > RANK * s[0]).sum())
+
+    def solved(right: Array) -> Array:
+        y = np.zeros(A.shape[1])
+        for _ in range(2):  # once more for what rounding left
+            y = y + Vt[:rank].T @ ((U[:, :rank].T @ (right - A.real @ y)) / s[:rank])
+        return y
+
+    found = solved(b.real)
+    if np.iscomplexobj(A) or np.iscomplexobj(b):
+        found = found + 1j * solved(b.imag - A.imag @ found)
+    return found, Vt[rank:]
 
 
 def skew(v: Array) -> Array:
     return np.array([[0.0, -v[2], v[1]], [v[2], 0.0, -v[0]], [-v[1], v[0], 0.0]])
 
 
-def turn(axis: Array, angle: float) -> Array:
+def turn(axis: Array, angle: Any) -> Array:
     """Rodrigues' formula."""
-    K = skew(np.asarray(axis, float))
+    K = skew(numbers(axis))
     return np.eye(3) + np.sin(angle) * K + (1 - np.cos(angle)) * (K @ K)
 
 
@@ -37,7 +79,7 @@ def turned(angles: Array) -> Array:
 
 
 def moved(R: Array, p: Array) -> Array:
-    T = np.eye(4)
+    T = np.eye(4, dtype=np.result_type(R, p, float))
     T[:3, :3], T[:3, 3] = R, p
     return T
 
@@ -78,7 +120,7 @@ def joint_motion(joint: MechanismJoint, q: Array, parent: Array, origins: dict[s
     def world(point: Array, T: Array) -> Array:
         return T[:3, :3] @ point + T[:3, 3]
 
-    steps: list[tuple[str, Array, float]] = []
+    steps: list[tuple[str, Array, Any]] = []
     match joint:
         case tf.Hinge():
             steps = [("R", np.array(joint.axis), dq[0])]
@@ -139,7 +181,7 @@ class Witness:
         payload: tf.Payload | None = None,
         base_motion: tf.BaseMotion | None = None,
     ) -> None:
-        self.m, self.x = m, np.asarray(x, float)
+        self.m, self.x = m, numbers(x)
         self.external, self.payload = external_wrench, payload
         self.names = ["ground", *(body.name for body in m.bodies)]
         self.origins = {"ground": np.zeros(3)} | {body.name: np.array(body.origin) for body in m.bodies}
@@ -152,8 +194,9 @@ class Witness:
         base = tf.BaseMotion(zero, zero, zero) if base_motion is None else base_motion
         self.ground_twist = np.concatenate([np.asarray(base.angular_velocity), zero])
         self.ground_rate = np.concatenate([np.asarray(base.angular_acceleration), np.asarray(base.linear_acceleration)])
+        self.kind = np.result_type(self.x, numbers(qd))
         self._place()
-        self._move(np.asarray(qd, float))
+        self._move(numbers(qd))
 
     # ------------------------------------------------------------------------------------------------ where and how
 
@@ -189,7 +232,7 @@ class Witness:
         """Rows of velocities: [bodies 6 each, joints' rates, poses' rates] -> 0; and rows of the independent rates."""
         bodies, N = len(self.names) - 1, self.count
         width = 6 * bodies + N + 6 * len(self.floating)
-        rows = np.zeros((6 * len(self.m.joints), width))
+        rows = np.zeros((6 * len(self.m.joints), width), self.kind)
         for k, (joint, motion) in enumerate(zip(self.m.joints, self.motions, strict=True)):
             r = slice(6 * k, 6 * k + 6)
             for name, sign in ((joint.child, 1.0), (joint.parent, -1.0)):
@@ -198,7 +241,7 @@ class Witness:
                     rows[r, 6 * b : 6 * b + 6] = sign * SIX
             for i, screw in enumerate(motion.screws):
                 rows[r, 6 * bodies + self.span[k].start + i] = -screw
-        poses = np.zeros((6 * len(self.floating), width))
+        poses = np.zeros((6 * len(self.floating), width), self.kind)
         for k, name in enumerate(self.floating):
             b, centre = self.names.index(name) - 1, self.frame(name)[:3, 3]
             r = slice(6 * k, 6 * k + 6)
@@ -228,7 +271,7 @@ class Witness:
         on_ground = self._ground_terms(self.ground_twist)
         right = np.concatenate([on_ground, qd, np.zeros(ties)])
         matrix = np.vstack([self.rows, self.picked])
-        found = np.linalg.lstsq(matrix, right, rcond=None)[0]
+        found, _ = shortest(matrix, right)
         self.velocity_residual = float(np.abs(matrix @ found - right).max() / max(np.abs(found).max(), 1e-300))
         bodies = len(self.names) - 1
         self.twists = {"ground": self.ground_twist}
@@ -253,7 +296,7 @@ class Witness:
         """Rates of the screws times the rates of the coordinates."""
         found = []
         for joint, motion, span in zip(self.m.joints, self.motions, self.span, strict=True):
-            V, total = self.twists[joint.parent], np.zeros(6)
+            V, total = self.twists[joint.parent], np.zeros(6, self.kind)
             for i, (screw, rate) in enumerate(zip(motion.screws, self.rates[span], strict=True)):
                 if isinstance(joint, tf.Free) and i >= 3:
                     total += self._turning_about_centre(joint.child, V, screw) * rate
@@ -264,7 +307,7 @@ class Witness:
             found.append(total)
         for k, name in enumerate(self.floating):
             rates, V = self.pose_rates[6 * k : 6 * k + 6], self.ground_twist
-            total = np.zeros(6)
+            total = np.zeros(6, self.kind)
             for i in range(3):
                 e = np.eye(3)[i]
                 total += motion_cross(V) @ direction(e) * rates[i]
@@ -278,6 +321,25 @@ class Witness:
         velocity = self.twists[child][3:] + np.cross(self.twists[child][:3], centre)
         turning = np.cross(V[:3], axis)
         return np.concatenate([turning, np.cross(velocity, axis) + np.cross(centre, turning)])
+
+    def accelerations(self, qdd: Array) -> Array:
+        """Rates of twists (6 for each body), joints and poses, with accelerations qdd of the coordinates."""
+        ties = len(self.picked) - len(qdd)
+        right = np.concatenate([self._bias() + self._ground_terms(self.ground_rate), qdd, np.zeros(ties)])
+        return shortest(np.vstack([self.rows, self.picked]), right)[0]
+
+    def joint_accelerations(self, qdd: Array) -> Array:
+        first = 6 * len(self.m.bodies)
+        return self.accelerations(qdd)[first : first + self.count]
+
+    def centre_accelerations(self, qdd: Array) -> Array:
+        """(bodies, 3), accelerations of the centres of mass."""
+        rates, found = self.accelerations(qdd)[: 6 * len(self.m.bodies)].reshape(-1, 2, 3), []
+        for body, (alpha, a) in zip(self.m.bodies, rates, strict=True):
+            T, (omega, v) = self.displaced[body.name], np.split(self.twists[body.name], 2)
+            centre = T[:3, :3] @ body.com + T[:3, 3]
+            found.append(a + np.cross(alpha, centre) + np.cross(omega, v + np.cross(omega, centre)))
+        return np.array(found)
 
     # ------------------------------------------------------------------------------------------------------- bodies
 
@@ -314,9 +376,9 @@ class Witness:
                 p = T[:3, :3] @ point + T[:3, 3]
                 ends.append((name, p, V[3:] + np.cross(V[:3], p)))
             (a, pa, va), (b, pb, vb) = ends
-            length = float(np.linalg.norm(pb - pa))
+            length = length_of(pb - pa)
             e = (pb - pa) / length
-            pull = spring.stiffness * (length - spring.length) + spring.damping * float(e @ (vb - va))
+            pull = spring.stiffness * (length - spring.length) + spring.damping * (e @ (vb - va))
             for name, p, f in ((a, pa, pull * e), (b, pb, -pull * e)):
                 if name != "ground":
                     found[name] = found[name] + np.concatenate([np.cross(p, f), f])
@@ -350,15 +412,15 @@ class Witness:
             s = np.tanh(rates / self.m.coulomb_speed)
             coulomb = G * ((plus + minus) / 2 * s + (plus - minus) / 2 * s * s)
         else:
-            coulomb = G * (plus * (rates > 0) - minus * (rates < 0))
+            coulomb = G * (plus * (rates.real > 0) - minus * (rates.real < 0))
         return joint.viscous * G * G * rates + coulomb
 
     def inverse(self, qdd: Array, forces_on: str = "actuators") -> Solved:
         """Forces for accelerations; forces_on="independent": as if every independent coordinate had an actuator."""
-        return self._solved(qdd=np.asarray(qdd, float), tau=None, on=forces_on)
+        return self._solved(qdd=numbers(qdd), tau=None, on=forces_on)
 
     def forward(self, tau: Array) -> Solved:
-        return self._solved(qdd=None, tau=np.asarray(tau, float), on="actuators")
+        return self._solved(qdd=None, tau=numbers(tau), on="actuators")
 
     def _solved(self, qdd: Array | None, tau: Array | None, on: str) -> Solved:
         m = self.m
@@ -371,7 +433,7 @@ class Witness:
         at_wrench, at_tau, at_tie = B + N + E, B + N + E + J, B + N + E + J + len(driven)
         width = at_tie + ties
         blocks: list[tuple[Array, Array]] = []
-        kinematic = np.zeros((len(self.rows), width))
+        kinematic = np.zeros((len(self.rows), width), self.kind)
         kinematic[:, : B + N + E] = self.rows
         blocks.append((kinematic, self._bias() + self._ground_terms(self.ground_rate)))
         tied = np.zeros((ties, width))
@@ -379,7 +441,7 @@ class Witness:
         blocks.append((tied, np.zeros(ties)))
         inertias, loads = self._inertias(), self._loads()
         for b, name in enumerate(self.names[1:]):
-            rows = np.zeros((6, width))
+            rows = np.zeros((6, width), self.kind)
             rows[:, 6 * b : 6 * b + 6] = inertias[name]
             for k, joint in enumerate(m.joints):
                 sign = 1.0 if joint.child == name else -1.0 if joint.parent == name else 0.0
@@ -395,7 +457,7 @@ class Witness:
             blocks.append((rows, loads[name]))
         for k, (joint, motion) in enumerate(zip(m.joints, self.motions, strict=True)):
             span, rates = self.span[k], self.rates[self.span[k]]
-            rows = np.zeros((len(motion.screws), width))
+            rows = np.zeros((len(motion.screws), width), self.kind)
             for i, screw in enumerate(motion.screws):
                 rows[i, at_wrench + 6 * k : at_wrench + 6 * k + 6] = screw
                 rows[i, B + span.start + i] = joint.motor_inertia * joint.gear_ratio**2
@@ -414,14 +476,10 @@ class Witness:
             rows[:, at_tau : at_tau + len(driven)] = np.eye(len(driven))
             blocks.append((rows, tau))
         A, b = np.vstack([block[0] for block in blocks]), np.concatenate([block[1] for block in blocks])
-        U, s, Vt = np.linalg.svd(A)
-        rank = int((s > 1e-11 * s[0]).sum())
-        solution = Vt[:rank].T @ ((U[:, :rank].T @ b) / s[:rank])
-        solution += Vt[:rank].T @ ((U[:, :rank].T @ (b - A @ solution)) / s[:rank])
+        solution, null = shortest(A, b)
         residual = float(np.abs(A @ solution - b).max() / np.abs(b).max())
-        open_ = np.abs(Vt[rank:]).max(axis=0, initial=0.0) if rank < width else np.zeros(width)
-        wrenches = np.empty((len(m.joints), 6))
-        null = Vt[rank:]
+        open_ = np.abs(null).max(axis=0, initial=0.0)
+        wrenches = np.empty((len(m.joints), 6), solution.dtype)
         for k, joint in enumerate(m.joints):
             T = self.displaced[joint.child]
             p = T[:3, :3] @ joint.at + T[:3, 3]

@@ -29,7 +29,7 @@ def mechanism() -> Mechanism:
             bar("left crank", A, B, 1.0, 0.02),
             bar("left rod", B, C, 0.7, 0.02),
             bar("right crank", E, D, 1.0, 0.02),
-            bar("right rod", D, C, 0.7, 0.02),
+            bar("right rod", C, D, 0.7, 0.02),  # its frame is at the tip, which carries the tool
         ],
         joints=[
             _motor("left", "left crank", A, LEFT),

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 Scalars = Sequence[Scalar]
 TINY = 1e-300  # below every margin that counts; and carries NaN of any force into the largest
-UNKNOWN = 255  # the code of a position that is not finite
+UNKNOWN = 255  # the code of a position that is not finite: coordinates that have none, such as open loops
 HOLDS = "all limits hold"
 ILL_CONDITIONED = "the condition number is too large"
 
@@ -86,6 +86,11 @@ def codes(robot: Robot, *, forces: bool = False, condition: bool = False) -> tup
     return tuple(named)
 
 
+def unknown_words(robot: Robot) -> str:
+    """What UNKNOWN means. A robot whose positions follow from fewer coordinates may have none for some of these."""
+    return "the loops do not close" if robot.position_size > robot.n else "the position is not finite"
+
+
 def at_positions(
     robot: Robot,
     quantities: Sequence[str],
@@ -97,7 +102,7 @@ def at_positions(
     characteristic_length: float = METRE,
     fields: Mapping[str, Array] | None = None,
 ) -> dict[str, Array]:
-    """Quantities (...) by name, at positions (..., n).
+    """Quantities (...) by name, at positions (..., N).
 
     payload:           held by the robot; a batch of them goes along with the positions
     forces:            whether "limit" judges the forces that hold the robot, too
@@ -119,18 +124,26 @@ def at_positions(
     given = families.check_values(robot, fields or {})
     asked = (*wanted, "condition") if judged and "condition" not in wanted else wanted
     length = _check_length(characteristic_length)
-    question = Question(asked, payload is not None, tuple(given), forces and "limit" in wanted, length)
+    by_method = "condition" in asked and not _has_velocity_matrix(robot)
+    if by_method and (given or length != METRE):
+        raise UnsupportedFeatureError(
+            f"the condition number of {robot.name} takes no other fields and no length", field="condition"
+        )
+    traced = tuple(name for name in asked if not (by_method and name == "condition"))
+    question = Question(traced, payload is not None, tuple(given), forces and "limit" in wanted, length)
     arguments = {"position": as_argument("position", position, robot.position_size, "one for each coordinate")}
     if payload is not None:
         arguments["payload"] = payload.numbers()
     for field, value in given.items():
         core = len(robot.varying_fields[field])
         arguments[field] = value.reshape(*value.shape[: value.ndim - core], -1)
-    found = _evaluated(robot, question, arguments)
+    found = _evaluated(robot, question, arguments) if traced else {}
+    if by_method:
+        found["condition"] = _own_conditions(robot, arguments["position"])
     matrices = partial(_matrices, robot, arguments, length)
     exactly = {"condition": None, "stiffness": partial(smallest_stiffness, maps_forces=robot.matrix_maps_forces)}
     for name in DOUBTFUL:
-        if name in asked:
+        if name in traced:
             found[name] = settled(found[name], found.pop(f"{name}_doubt"), matrices, exactly[name])
     if judged:
         last = len(codes(robot, forces=forces, condition=True)) - 1
@@ -154,9 +167,24 @@ def check_quantities(
     limited = np.isfinite(robot.max_forces)
     if ("force_share" in names or forces) and not limited.any():
         raise ModelError(f"no actuator of {robot.name} has a force limit", field="force_limit")
-    if set(DOUBTFUL) & set(names) or condition:
-        _velocity_matrix(robot, robot.model, robot.pictured_position.tolist())
+    if "stiffness" in names and not _has_velocity_matrix(robot):
+        raise UnsupportedFeatureError(f"{robot.name} has no stiffness matrix", field="stiffness")
+    if ("condition" in names or condition) and robot.condition(robot.pictured_position[None]) is None:
+        raise UnsupportedFeatureError(f"{robot.name} has no condition number", field="condition")
     return names
+
+
+def _has_velocity_matrix(robot: Robot) -> bool:
+    return robot.velocity_matrix(robot.model, robot.pictured_position.tolist()) is not None
+
+
+def _own_conditions(robot: Robot, position: Array) -> Array:
+    """Condition numbers that a robot computes by its own method; NaN where a position is not finite."""
+    flat = position.reshape(-1, position.shape[-1])
+    found, rows = np.full(len(flat), np.nan), np.isfinite(flat).all(axis=-1)
+    if rows.any():
+        found[rows] = robot.condition(flat[rows])
+    return found.reshape(position.shape[:-1])
 
 
 def _check_length(length: Any) -> float:
@@ -167,8 +195,7 @@ def _check_length(length: Any) -> float:
 
 def _velocity_matrix(robot: Robot, model: Any, position: Scalars, length: float = METRE) -> Sequence[Scalars]:
     found = robot.velocity_matrix(model, position)
-    if found is None:
-        raise UnsupportedFeatureError(f"{robot.name} has no condition number", field="condition")
+    assert found is not None  # `check_quantities` has asked
     if length == METRE:
         return found
     scale = 1.0 / length if robot.matrix_maps_forces else length

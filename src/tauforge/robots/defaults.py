@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -12,10 +13,11 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.robots.evaluate import as_argument, finite_rows
-from tauforge.robots.functions import results_of
+from tauforge.robots.evaluate import as_argument, choices, finite_rows
+from tauforge.robots.functions import flat, results_of
 from tauforge.robots.parts import CountedFormula, Limit, LimitedQuantity
 from tauforge.robots.summary import Summary, SummaryTable
+from tauforge.tracing.graph import trace
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
@@ -29,12 +31,16 @@ def counted_formula(robot: Robot, formulation: str | None, options: dict[str, An
             raise UnsupportedFeatureError(f"{robot.name} has a single, unnamed formulation", field="formulation")
         options = {**options, argument: formulation}
     chosen = {**function.options, **robot.check_options("inverse_dynamics", options)}
-    names = [argument.name for argument in function.arguments]
+    sizes = {argument.name: argument.numbers for argument in function.arguments}
 
-    def formula(*state: Sequence[Scalar]) -> Any:
-        return results_of(function.formula(robot.model, **dict(zip(names, state, strict=True)), **chosen))
+    def formula_with(way: dict[str, Any], *state: Sequence[Scalar]) -> Any:
+        return results_of(function.formula(robot.model, **dict(zip(sizes, state, strict=True)), **way))
 
-    return CountedFormula(formula, {argument.name: argument.numbers for argument in function.arguments})
+    def operations(formula: Callable[..., Any]) -> int:
+        return sum(1 for node in trace(lambda *state: flat(formula(*state)), sizes).nodes if node.args)
+
+    ways = [partial(formula_with, way) for way in choices(chosen)]  # the kernels take the best of them, too
+    return CountedFormula(min(ways, key=operations) if len(ways) > 1 else ways[0], sizes)
 
 
 def pictured_position(robot: Robot) -> Array:

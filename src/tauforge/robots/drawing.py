@@ -88,8 +88,8 @@ class Reaction(NamedTuple):
 
     name:   the joint's
     place:  (..., 3) m, world: where the force acts, and the point that the moment is about
-    force:  (..., 3) N, world axes
-    moment: (..., 3) N m, world axes
+    force:  (..., 3) N, world axes; NaN where a component is not unique
+    moment: (..., 3) N m, world axes; likewise
     """
 
     name: str

@@ -63,6 +63,8 @@ def load(
     lock: Mapping[str, float] | None = None,
     loops: Sequence[Any] | None = None,
     home: Mapping[str, float] | None = None,
+    tool: str | None = None,
+    actuated: Sequence[str] | None = None,
 ) -> Robot: ...
 def load(
     name_or_path: str | os.PathLike[str],
@@ -71,6 +73,8 @@ def load(
     lock: Mapping[str, float] | None = None,
     loops: Sequence[Any] | None = None,
     home: Mapping[str, float] | None = None,
+    tool: str | None = None,
+    actuated: Sequence[str] | None = None,
 ) -> Robot:
     """A robot of the catalogue by its name, or one from a .toml, .urdf or .xml (MJCF) file.
 
@@ -85,9 +89,12 @@ def load(
            are in the world frame where every joint is at 0. (joint, point) if the point on the child is elsewhere then,
            (joint, point, axis) for a hinge whose axis is, too: the loops are then closed by Newton's method.
     home:  of a URDF, joint names and coordinates from which loops are closed; the home position is where that leads
+    tool:  of a URDF or MJCF, the link whose frame is the tool frame; unlike with `tip`, all branches stay
+    actuated: of a URDF with branches or loops, names of the joints that have actuators; by default all that are neither
+           fixed nor follow others
     `loads` reads the text of such a file.
     """
-    options = {"tip": tip, "lock": lock, "loops": loops, "home": home}
+    options = {"tip": tip, "lock": lock, "loops": loops, "home": home, "tool": tool, "actuated": actuated}
     if not isinstance(name_or_path, str | os.PathLike):
         raise ModelError(f"expected a catalogue name or a path, got {name_or_path!r}", field="load")
     if isinstance(name_or_path, str) and _is_text(name_or_path):
@@ -123,12 +130,14 @@ def loads(
     lock: Mapping[str, float] | None = None,
     loops: Sequence[Any] | None = None,
     home: Mapping[str, float] | None = None,
+    tool: str | None = None,
+    actuated: Sequence[str] | None = None,
 ) -> Robot:
     """A robot from the text of a model file: URDF or MJCF if it begins with `<`, TOML otherwise; see `load`.
 
     For descriptions that are not files, such as the `robot_description` of ROS.
     """
-    options = {"tip": tip, "lock": lock, "loops": loops, "home": home}
+    options = {"tip": tip, "lock": lock, "loops": loops, "home": home, "tool": tool, "actuated": actuated}
     if not isinstance(text, str):
         raise ModelError(
             f"expected the text of a model file, got {shown(text)}",
@@ -175,13 +184,20 @@ def _is_text(name: str) -> bool:
     return "\n" in name or name.lstrip("\ufeff \t\r").startswith("<")
 
 
+URDF_AND_MJCF = {"tool": "URDF and MJCF files only"}
+URDF_REMEDIES = {
+    "tool": "A mechanism's tool is chosen by replace(tool=...)",
+    "loops": 'A TOML file of a mechanism has its loops as [[joint]], also on top of a URDF: urdf = "robot.urdf"',
+}
+
+
 def _refuse_urdf_options(what: str, options: Mapping[str, Any]) -> None:
     for argument, value in options.items():
         if value is not None:
             raise ModelError(
-                f"{argument} applies to URDF files only, and {what} is not one",
+                f"{argument} applies to {URDF_AND_MJCF.get(argument, 'URDF files only')}, and {what} is not one",
                 field=argument,
-                remedy="Leave it out, or load a path that ends in .urdf",
+                remedy=URDF_REMEDIES.get(argument, "Leave it out, or load a path that ends in .urdf"),
             )
 
 
@@ -236,9 +252,15 @@ def good_values(form: Format) -> dict[str, Any]:
 def read_robot(path: Path) -> Robot:
     """The robot of a TOML file; a ModelError names the file."""
     try:
-        return robot_of(read_toml(path))
+        return robot_of(values_of(path))
     except ModelError as error:
         raise error.located(path) from None
+
+
+def values_of(path: Path) -> dict[str, Any]:
+    """The values of a TOML file, with the paths of the files that it names."""
+    values = read_toml(path)
+    return format_of(values).with_paths(values, path)
 
 
 def robot_of(values: dict[str, Any]) -> Robot:

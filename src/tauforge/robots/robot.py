@@ -38,6 +38,7 @@ from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.quick_call import quick
 from tauforge.robots.simplification import Simplification
+from tauforge.robots.state_formulas import PlainFormulas, StateFormulas
 from tauforge.robots.state_space import PlainState, StateSpace
 from tauforge.robots.summary import Summary
 from tauforge.robots.summary_text import html
@@ -61,8 +62,9 @@ class Robot(ABC):
     1. **Names**: `name`, `coordinates` and `actuators`, with units, limits and columns. `n` is the number of
        coordinates, which is that of the degrees of freedom, `gravity` (3,) the acceleration of free fall. A position
        may have more numbers than velocities and accelerations (..., n): all joints of a mechanism with loops.
-       `position_size` is their number N, `position_entries` name them, `coordinates_at` picks the coordinates, and
-       `position_at` completes them. By default a position is its coordinates.
+       `position_size` is their number N, `position_entries` name them, `coordinates_at` picks the coordinates,
+       `position_at` completes them, and `position_slopes` are the derivatives of that. By default a position is its
+       coordinates.
     2. **Functions**: `functions`, the table of formulas that are evaluated and compiled (`robots/functions.py`). It has
        "inverse_dynamics" and "forward_dynamics", each of position, velocity and acceleration or force, and "energy" of
        position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
@@ -80,19 +82,22 @@ class Robot(ABC):
        with one thing wrong. `counted_formula` is what operation counts are about.
     6. **Positions**: `position_error(target, position)`, the short way round, the target being coordinates, as motions
        give them. `coordinate_rates` gives the time derivatives of the coordinates from velocities and accelerations,
-       `from_coordinate_rates` undoes it. `rate_derivatives` are the derivatives of the first of them.
+       `from_coordinate_rates` undoes it; `velocities_are_rates` says that both do nothing. `rate_derivatives` are the
+       derivatives of the first of them.
        `positions_are_poses` says that coordinates are poses and velocities twists. `random_states` are states to try
        things on, `random_arguments` those of any function.
     7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their `sensors` measure;
        `poses_from_sensors`, where that puts the `moved_body`, with a guess if `pose_takes_guess`; `holding_forces` keep
-       the robot at rest. `position_towards(pose, near)` brings the moved body to a pose, as a hand drags it.
+       the robot at rest. `position_towards(pose, near)` brings the moved body to a pose, as a hand drags it, and
+       `moved_body_frames(position)` says where it is.
        A robot with other than n actuators gives the first two itself, or takes no law that needs
        them.
     8. **Limits**: `limited_quantities(position, velocity)`, with names for events and messages. `position_limits` are
        those of the position alone, `limit_margins(position)` how far each is, and `limit_formula` the same over any
        scalar.
     9. **State**: `state_space`, the robot's state as one vector for the integrators, `state_rates` its time derivative
-       under actuator forces. `coordinates_used` names the coordinates by which it is computed, where they may change on
+       under actuator forces; `state_formulas` are both over any scalars, for steps that are compiled, and None where
+       there are none. `coordinates_used` names the coordinates by which it is computed, where they may change on
        the way. `singularity(position)` changes its sign where the actuators lose control of the robot; it is None if
        that cannot happen. `condition(position)` says how near that is, `velocity_matrix` the matrix over any scalar,
        `matrix_maps_forces` which way it maps.
@@ -150,12 +155,17 @@ class Robot(ABC):
         """The coordinates (..., n) of positions (..., N)."""
         return position
 
-    def position_at(self, coordinates: Array, near: Array | None = None) -> Array:
+    def position_at(self, coordinates: Array, near: Array | None = None, *, on_failure: str = "raise") -> Array:
         """Positions (..., N) from coordinates (..., n), or from positions that are nearly right.
 
-        near: (..., N) decides where there are several
+        near:       (..., N) decides where there are several
+        on_failure: "raise", or "nan" for rows where there is none
         """
         return coordinates
+
+    def position_slopes(self, position: Array) -> Array:
+        """(..., N, n) derivatives of positions (..., N) by their coordinates."""
+        return np.broadcast_to(np.eye(self.n), (*position.shape, self.n))
 
     @property
     @abstractmethod
@@ -203,7 +213,10 @@ class Robot(ABC):
         """The points, segments and frames that pictures show, at positions (..., N)."""
 
     def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
-        """What the joints carry at states (..., n), with the loads of inverse dynamics; none where it is not known."""
+        """What the joints carry at states, with the loads of inverse dynamics; none where it is not known.
+
+        Components that are not unique are NaN.
+        """
         return ()
 
     # --------------------------------------------------------------------------------------------------- evaluation
@@ -386,6 +399,11 @@ class Robot(ABC):
         """The places of coordinates that a full turn leaves unchanged."""
         return [i for i, coordinate in enumerate(self.coordinates) if coordinate.wraps]
 
+    @property
+    def velocities_are_rates(self) -> bool:
+        """Whether velocities are the time derivatives of the coordinates."""
+        return not self.positions_are_poses
+
     def coordinate_rates(
         self, position: Array, velocity: Array, acceleration: Array | None = None
     ) -> tuple[Array, Array]:
@@ -441,10 +459,17 @@ class Robot(ABC):
         """
         raise UnsupportedFeatureError(f"{self.name} has no forward kinematics", field="forward_kinematics")
 
-    def position_towards(self, pose: Array, near: Array) -> Array:
-        """The position (n,) from which the moved body is nearest to a pose, within the limits and from a position near.
+    def moved_body_frames(self, position: Array) -> Array:
+        """(..., 4, 4) world <- moved body at positions (..., N), as drawings show it."""
+        for frame in self.drawing(position).frames:
+            if frame.name == self.moved_body:
+                return frame.transform
+        raise UnsupportedFeatureError(f"{self.name} does not tell where a tool is", field="moved_body")
 
-        pose: (4, 4) world <- moved body; near: (n,)
+    def position_towards(self, pose: Array, near: Array) -> Array:
+        """The position (N,) from which the moved body is nearest to a pose, within the limits and from a position near.
+
+        pose: (4, 4) world <- moved body; near: (N,)
         """
         raise UnsupportedFeatureError(f"{self.name} has no inverse kinematics", field="inverse_kinematics")
 
@@ -482,6 +507,11 @@ class Robot(ABC):
     @property
     def state_space(self) -> StateSpace:
         return PlainState(self.n)
+
+    @property
+    def state_formulas(self) -> StateFormulas | None:
+        """`state_space` and `state_rates` over any scalars, for compiled steps; None where steps are not compiled."""
+        return PlainFormulas(self) if type(self.state_space) is PlainState else None
 
     def state_rates(
         self, y: Array, force: Array, wrench: Array | None = None, fields: Mapping[str, Array] | None = None

@@ -11,7 +11,7 @@ from tauforge.errors import ModelError
 
 # modules with a function `write`, by suffix; by name, for they import the robots that they write
 MECHANISM_WRITERS = {
-    ".toml": "tauforge.robots.readers.mechanism_toml",
+    ".toml": "tauforge.robots.readers.mechanism_toml_text",
     ".urdf": "tauforge.robots.readers.urdf_text",
     ".xml": "tauforge.robots.readers.mjcf_text",
 }

@@ -2,7 +2,8 @@
 
 Source: Gonzalez, Dopico, Lugris & Cuadrado 2006, A benchmarking system for MBS simulation software, Multibody System
 Dynamics 16. The end of A03 is published with digits (Test Set for IVP Solvers). A01 and A02 have closed forms. A04
-and A05 are published as figures only; what is conserved is checked instead.
+and A05 are published as figures only: they are compared with equations in few coordinates, written down apart from the
+package and integrated apart, and what is conserved is checked.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ import pytest
 from scipy.special import ellipj, ellipk, ellipkinc
 
 import tauforge as tf
-from support import andrews_witness
+from support import andrews_witness, bricard_witness, governor_witness
 from support.mechanisms import ANDREWS_TORQUE, andrews, bricard, four_bars, governor, pendulum
 from support.tolerances import INTEGRATED
 
@@ -45,12 +46,9 @@ def test_a01_a_pendulum_from_the_horizontal_is_jacobis_sine() -> None:
 
 
 def test_a02_four_bars_go_through_positions_with_more_freedom() -> None:
-    """All cranks stay parallel: a pendulum over the top. In two positions the freedom is three for an instant.
-
-    Rounding grows there, and then at the top, where the pendulum is unstable: later digits are not the integrator's.
-    """
+    """All cranks stay parallel: a pendulum over the top. In two positions the freedom is three for an instant."""
     bars = four_bars(2)
-    run = tf.simulate(bars, initial=(bars.home, [-1.0]), duration=2.0, step=0.01, method=ADAPTIVE)
+    run = tf.simulate(bars, initial=(bars.home, [-1.0]), duration=10.0, step=0.01, method=ADAPTIVE)
     # (3 cranks / 3 + 2 couplers) th'' = (3 / 2 + 2) g sin th, th from the top: th'^2 = 1 + 2 w2 (1 - cos th)
     w2 = 3.5 * 9.81 / 3.0
     # with half the angle from the bottom, a: a' = sqrt(b) sqrt(1 - k sin(a)^2) / 2, b = 1 + 4 w2, k = 4 w2 / b
@@ -59,7 +57,7 @@ def test_a02_four_bars_go_through_positions_with_more_freedom() -> None:
     a = ellipj(np.sqrt(b) / 2 * run.time - ellipkinc(np.pi / 2, k), k)[3]
     turned = 2 * a + np.pi
     assert np.abs(-run.position[:, 0] - turned).max() < INTEGRATED * turned.max()
-    assert turned[-1] > 2 * np.pi
+    assert turned[-1] > 10 * np.pi  # through ten such positions
     assert worst_gap(bars, run) < GAP
     energy = total_energy(bars, run)
     assert np.ptp(energy) < INTEGRATED * energy[0]
@@ -100,13 +98,19 @@ def test_a03_andrews_mechanism_ends_where_it_is_published_to() -> None:
 
 @pytest.mark.parametrize(("method", "step"), [("rk4", 2e-3), (ADAPTIVE, 1e-2)])
 def test_a04_bricards_mechanism_keeps_its_energy_and_its_symmetry(method: str, step: float) -> None:
-    """It starts as a cube's edges, where every third hinge is parallel: these turn alike for ever."""
+    """It starts as a cube's edges, where every third hinge is parallel: these turn alike for ever.
+
+    To the end of the benchmark every row is that of one equation in one angle.
+    """
     mechanism = bricard()
     run = tf.simulate(mechanism, initial=(mechanism.home, [0.0]), duration=10.0, step=step, method=method)
     assert np.ptp(total_energy(mechanism, run)) < BRICARD_ENERGY
     assert worst_gap(mechanism, run) < GAP
     assert np.abs(run.position[:, [2, 4]] - run.position[:, [0]]).max() < INTEGRATED
-    assert np.abs(run.position).max() > 1.0  # it moves
+    angle = bricard_witness.angles(run.time)
+    assert np.abs(angle).max() > 3.0  # it moves
+    assert np.abs(run.position[:, 0] - angle).max() < INTEGRATED * np.abs(angle).max()
+    assert np.abs(run.position[:, 1] - bricard_witness.other_angle(angle)).max() < INTEGRATED * np.abs(angle).max()
 
 
 def test_a04_bricards_mechanism_goes_round_though_no_hinge_determines_it() -> None:
@@ -125,6 +129,12 @@ def test_a04_bricards_mechanism_goes_round_though_no_hinge_determines_it() -> No
     assert np.isfinite(fast.acceleration).all()
 
 
+def governor_error(run: tf.Recording, spin: float, stiffness: float, damping: float) -> float:
+    """The largest error of shaft, slider and right arm at the end, beside the largest of them."""
+    wanted = governor_witness.end(float(run.time[-1]), spin, stiffness, damping) - governor_witness.START
+    return float(np.abs(run.position[-1, :3] - wanted).max() / np.abs(wanted).max())
+
+
 def test_a05_the_governor_keeps_its_angular_momentum_and_loses_what_its_dampers_take() -> None:
     spin = 2 * np.pi
     stiff = governor()
@@ -136,9 +146,12 @@ def test_a05_the_governor_keeps_its_angular_momentum_and_loses_what_its_dampers_
     assert energy[0] - energy[-1] > 1e-4
     assert np.abs(run.position[:, 2] + run.position[:, 3]).max() < INTEGRATED  # both arms alike
 
+    assert governor_error(run, spin, 8e5, 4e4) < INTEGRATED
+
     conservative = governor(damping=0.0, stiffness=8e3)
     free = tf.simulate(
         conservative, initial=(conservative.home, [spin, 0.0, 0.0, 0.0]), duration=1.0, step=1e-2, method=ADAPTIVE
     )
+    assert governor_error(free, spin, 8e3, 0.0) < INTEGRATED
     energy = total_energy(conservative, free)
     assert np.ptp(energy) < INTEGRATED * conservative.energy(free.position, free.velocity)[0].max()

@@ -87,6 +87,7 @@ def test_what_cannot_be_built(bodies, joints, text):
         (lambda: tf.Hinge("a", "ground", "rod", gear_ratio=0), "a.gear_ratio: expected a gear ratio other than 0"),
         (lambda: tf.Hinge("a", "ground", "rod", limits=(1, 0)), "a.limits: the lower limit 1.0 is above the upper"),
         (lambda: tf.Hinge("a", "ground", "rod", mimic=("b",)), "a.mimic: expected (joint, factor, offset), got"),
+        (lambda: tf.Hinge("a", "ground", "rod", mimic=("a", 2, 0)), "a.mimic: a joint cannot follow itself"),
         (lambda: tf.Spherical("a", "ground", "rod", mimic=("b", 1, 0)), "a.mimic: only a Hinge or a Slider can follow"),
         (
             lambda: tf.Hinge("a", "ground", "rod", actuated=True, mimic=("b", 1, 0)),
@@ -157,14 +158,30 @@ def test_positions_out_of_reach():
     np.testing.assert_allclose(found[0], m.home, atol=1e-12)
 
 
+def test_all_coordinates_of_a_tree_in_another_order():
+    """A position and its coordinates would be as long, and mean different joints."""
+    words = (
+        "independent: all coordinates are named, in another order than positions have: nothing would tell a position "
+        "from its coordinates. Leave independent out, or name them as shoulder, elbow"
+    )
+    given = {"bodies": [ROD, OTHER], "joints": [SHOULDER, ELBOW]}
+    with says(words):
+        tf.Mechanism(**given, independent=("elbow", "shoulder"))
+    for independent in (None, ("shoulder", "elbow")):
+        m = tf.Mechanism(**given, independent=independent)
+        assert m.structure.independent == ("shoulder", "elbow")
+        x = np.array([0.3, -0.4])
+        for found in (m.configuration(x), m.position_at(x), m.coordinates_at(x)):
+            np.testing.assert_array_equal(found, x)
+
+
 def test_fewer_actuators_than_freedoms():
     m = tf.Mechanism(bodies=[ROD, OTHER], joints=[SHOULDER, ELBOW], name="pendulum")
     words = (
         "pendulum has 2 degrees of freedom and 1 actuators, which cannot give any acceleration. Use forward_dynamics"
     )
-    for method in (m.inverse_dynamics, m.joint_wrenches):
-        with pytest.raises(tf.UnsupportedFeatureError, match=re.escape(words)):
-            method(np.zeros(2), np.zeros(2), np.zeros(2))
+    with pytest.raises(tf.UnsupportedFeatureError, match=re.escape(words)):
+        m.inverse_dynamics(np.zeros(2), np.zeros(2), np.zeros(2))
     assert np.isfinite(m.forward_dynamics(np.zeros(2), np.zeros(2), np.zeros(1))).all()
 
 
@@ -184,3 +201,49 @@ def test_actuators_that_do_not_control_the_motion():
     with pytest.raises(tf.UnsupportedFeatureError, match="2 degrees of freedom and 2 actuators, which cannot give any"):
         m.inverse_dynamics(m.home, np.zeros(2), np.zeros(2))
     assert np.isfinite(m.forward_dynamics(m.home, np.zeros(2), np.zeros(2))).all()
+
+
+def test_batches_that_do_not_fit():
+    m = tf.load("four-bar")
+    with pytest.raises(
+        tf.ShapeError, match=r"near: expected leading shapes that broadcast together, got q \(2,\), near"
+    ):
+        m.configuration(np.zeros((2, 1)), near=np.zeros((3, len(m.home))))
+
+
+@pytest.mark.parametrize("far", [1e6, 1e300])
+def test_ways_that_are_too_long(far):
+    bricard = tf.load("bricard")
+    with pytest.raises(tf.ConvergenceError, match="give a nearer start by near="):
+        bricard.configuration([far])
+    assert np.isnan(bricard.configuration([far], on_failure="nan")).all()
+
+
+def test_trees_have_no_way_to_follow():
+    turning = tf.Mechanism(
+        bodies=[tf.Body("wheel", 1.0, inertia=(1.0, 1.0, 1.0))], joints=[tf.Hinge("axle", "ground", "wheel")]
+    )
+    assert turning.configuration([1e9]).tolist() == [1e9]
+
+
+def test_a_floating_body_is_named_by_itself_or_by_its_joint():
+    m = tf.Mechanism(
+        bodies=[tf.Body("base", 1.0, inertia=(1.0, 1.0, 1.0)), tf.Body("arm", 1.0, (1, 0, 0), (1.0, 1.0, 1.0))],
+        joints=[tf.Free("floating", "ground", "base"), tf.Hinge("hinge", "base", "arm")],
+    )
+    by_body, by_joint = (m.replace(independent=(name, "hinge")) for name in ("base", "floating"))
+    assert by_body.structure == by_joint.structure
+    assert by_body.structure.independent[0] == "floating.x"
+
+
+def test_friction_of_numpys_numbers():
+    assert tf.Hinge("h", "ground", "a", coulomb=np.float32(0.5)).coulomb == (0.5, 0.5)
+
+
+def test_jacobians_of_several_points():
+    m = tf.load("five-bar")
+    points, x = np.random.default_rng(0).uniform(-1, 1, (4, 3)), np.broadcast_to(m.home, (2, 1, len(m.home)))
+    found = m.jacobian(x, "left rod", point=points)
+    assert found.shape == (2, 4, 6, 2)
+    for k, point in enumerate(points):
+        np.testing.assert_array_equal(found[1, k], m.jacobian(m.home, "left rod", point=point))

@@ -19,6 +19,7 @@ from tauforge.formulations.mechanism.levers import levers
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 
 Scalars = Sequence[Scalar]
+PRESUMED = 1e8  # what entries that should be zero are multiplied by, as shares of the mechanism's size
 
 
 class Complement:
@@ -196,7 +197,9 @@ class Complement:
         return solved(factored(A), [product(column, v) for column in self.S])
 
     def spread(self) -> Scalar:
-        """The largest entry of S, lengths as shares of the mechanism's size: large where z hardly moves with others."""
+        """The largest entry of S, lengths as shares of the mechanism's size: large where z hardly moves with others,
+        and where entries of J are not zero that were presumed to be.
+        """
         scale = self.m.scales
         found: Scalar = 1.0
         for j, column in zip(self.z, self.S, strict=True):
@@ -204,7 +207,15 @@ class Complement:
                 if not is_zero(column[k]):
                     entry = absolute(column[k]) * (scale[j] / scale[k])
                     found = select(found, entry, entry, found)
-        return found
+        return found + self._assembled_otherwise()
+
+    def _assembled_otherwise(self) -> Scalar:
+        """Large where entries of J are not zero that were presumed to be."""
+        m = self.m
+        if not m.presumed:
+            return 0.0
+        rows = loop_rows(m._replace(zeros=m.zeros - m.presumed), self.posed)
+        return sizes([rows[i][j] for i, j in sorted(m.presumed) if j in rows[i]]) * (PRESUMED / m.size)
 
     def sums(self) -> list[Scalar]:
         """Sums of the reciprocals of the pivots, in size: of the loops and of K."""
@@ -221,7 +232,7 @@ class Complement:
         for scale, part in zip(scales, (*self.sums(), sizes(inertia), sizes(actuation)), strict=False):
             total = total + scale * part
         if scales.gap and self.rows:
-            gaps = loop_gaps(self.m, self.posed, [x[k] for k in self.m.reads])
+            gaps = loop_gaps(self.m, self.posed, [x[k] for k in self.m.reads], in_any_axes=True)
             total = total + scales.gap * sizes(gaps)
         return total
 

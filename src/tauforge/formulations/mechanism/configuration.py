@@ -1,4 +1,4 @@
-"""Closing the loops: all coordinates from the independent ones, by Newton's method from a position nearby.
+"""Closing the loops: all coordinates from the independent ones, by Newton's method from a position nearby, or by legs.
 
 Orientations are quaternions on the way: rates of angles are not finite where theta_y is a quarter turn.
 """
@@ -22,6 +22,7 @@ from tauforge.algebra.vectors import ZERO, Vector
 from tauforge.formulations.mechanism.complement import Complement
 from tauforge.formulations.mechanism.cuts import Posed, loop_gaps, relative_rotation
 from tauforge.formulations.mechanism.dynamics import posed_at
+from tauforge.formulations.mechanism.legs import closed_by_legs
 from tauforge.formulations.mechanism.parameters import HINGE, Cut, MechanismParameters
 from tauforge.formulations.trees.frames import FREEDOMS, JointFrame, Placement, placement
 from tauforge.formulations.trees.velocities import Twist, twists
@@ -74,18 +75,34 @@ def closed(m: MechanismParameters, q: Scalars, near: Scalars, steps: int) -> tup
 
     q: the independent coordinates, near: x to start from
     """
-    tree = [near[k] for k in m.reads]
-    for j, value in zip(m.independent, q, strict=True):
-        tree[j] = value
+    tree = _with_independent(m, [near[k] for k in m.reads], q)
     states = [joint_state(frame, tree[span_of(frame)]) for frame in m.frames]
     states, posed, gaps = newton(m, states, steps, q=q)
-    x = list(near)
     tree = [c for frame, state in zip(m.frames, states, strict=True) for c in joint_coordinates(frame, state)]
-    for j, value in zip(m.independent, q, strict=True):  # as they were given, without rounding
-        tree[j] = value
+    return _with_tree(m, posed, near, _with_independent(m, tree, q)), largest(gaps)
+
+
+def closed_in_one(m: MechanismParameters, q: Scalars, near: Scalars) -> tuple[list[Scalar], Scalar]:
+    """The same in closed form (`legs`), for a mechanism that has one; NaN where a leg does not reach."""
+    before = [near[k] for k in m.reads]
+    tree, posed = closed_by_legs(m, _with_independent(m, before, q), before)
+    return _with_tree(m, posed, near, tree), largest(loop_gaps(m, posed, tree))
+
+
+def _with_independent(m: MechanismParameters, tree: Scalars, q: Scalars) -> list[Scalar]:
+    """The tree's coordinates with the independent ones as they were given, without rounding."""
+    found = list(tree)
+    for j, value in zip(m.independent, q, strict=True):
+        found[j] = value
+    return found
+
+
+def _with_tree(m: MechanismParameters, posed: Posed, near: Scalars, tree: Scalars) -> list[Scalar]:
+    """x with these coordinates of the tree, and with those of cut joints, which follow."""
+    x = list(near)
     for k, value in zip(m.reads, tree, strict=True):
         x[k] = value
-    return with_cut_coordinates(m, posed, x), largest(gaps)
+    return with_cut_coordinates(m, posed, x)
 
 
 def newton(
@@ -222,11 +239,6 @@ def coordinate_changes(m: MechanismParameters, x: Scalars, changes: Scalars) -> 
     An independent angle of a ball or of a free joint changes by itself: its rates are no angular velocity here.
     """
     y = list(changes)
-    if lone_angles(m):
-        complement = Complement(m, posed_at(m, x), m.independent)
-        now = {j: x[k] for j, k in enumerate(m.reads)}
-        v = _with_changes(m, complement, now, [0.0] * m.n, changes)
-        y = [v[j] for j in m.independent]
     for frame in m.frames:
         span = range(frame.at + FREEDOMS[frame.kind] - 3, frame.at + FREEDOMS[frame.kind])
         if frame.turns_and_slides and all(k in m.independent for k in span):
@@ -239,6 +251,11 @@ def coordinate_changes(m: MechanismParameters, x: Scalars, changes: Scalars) -> 
             )
             for k, omega in zip(span, angular_velocity(theta, rates), strict=True):
                 y[m.independent.index(k)] = omega
+    if lone_angles(m):  # of other joints: they change while whole balls turn
+        complement = Complement(m, posed_at(m, x), m.independent)
+        now = {j: x[k] for j, k in enumerate(m.reads)}
+        v = _with_changes(m, complement, now, [0.0] * m.n, y)
+        y = [v[j] for j in m.independent]
     return coordinate_rates(m, x, y)
 
 

@@ -183,20 +183,23 @@ def _acceleration(posed: Posed, place: Place, motions: dict[int, Motion], v: Seq
     return posed.transported(motion.a + motion.U @ p, place.joint_frame, axes)
 
 
-def loop_gaps(m: MechanismParameters, posed: Posed, q: Sequence[Scalar]) -> list[Scalar]:
+def loop_gaps(m: MechanismParameters, posed: Posed, q: Sequence[Scalar], *, in_any_axes: bool = False) -> list[Scalar]:
     """By how much the loops do not close: what the rows' velocities are rates of, near a closed loop.
 
-    q: the tree's coordinates, for ties
+    q:           the tree's coordinates, for ties
+    in_any_axes: where only their size matters: vectors stay in the axes that cost least
     """
-    gaps = [x for cut in m.cuts for x in _cut_gaps(posed, cut)]
+    gaps = [x for cut in m.cuts for x in _cut_gaps(posed, cut, in_any_axes)]
     return gaps + [q[tie.follower] - (tie.factor * q[tie.leader] + tie.offset) for tie in m.ties]
 
 
-def _cut_gaps(posed: Posed, cut: Cut) -> list[Scalar]:
+def _cut_gaps(posed: Posed, cut: Cut, in_any_axes: bool) -> list[Scalar]:
     a, b = sides(posed.frames, cut)
     between = posed.point(a.place, a.path) - posed.point(b.place, b.path)
-    shared = [k for k in ancestors(posed.frames, cut.a.joint_frame) if k not in a.path]
-    gaps = [*posed.transported(between, shared[0] if shared else GROUND, cut.axes)]
+    if not in_any_axes:
+        shared = [k for k in ancestors(posed.frames, cut.a.joint_frame) if k not in a.path]
+        between = posed.transported(between, shared[0] if shared else GROUND, cut.axes)
+    gaps = [*between]
     if cut.kind == POINT:
         return gaps
     R = relative_rotation(posed, cut)

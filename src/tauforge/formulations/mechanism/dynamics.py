@@ -12,7 +12,7 @@ from typing import NamedTuple
 from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.linear import factored, solved
-from tauforge.algebra.scalars import Scalar, is_zero
+from tauforge.algebra.scalars import Scalar, absolute, is_zero
 from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import BodyParameters, Wrench
 from tauforge.formulations.drives import friction_forces, reflected_inertia, rotor_forces
@@ -25,6 +25,8 @@ from tauforge.formulations.trees.frames import GROUND, placements
 from tauforge.formulations.trees.recursion import BaseState, inward, outward
 
 Scalars = Sequence[Scalar]
+CANCELLED = 1e-8  # share of the forces at hand: what rounding leaves of them, and more
+TINY = 1e-300  # keeps a share of nothing from being NaN
 
 
 class Loads(NamedTuple):
@@ -107,20 +109,63 @@ def inverse_dynamics(
 
 
 def actuator_forces(complement: Complement, forces: Scalars) -> Outcome:
+    """Those that give S' forces; the nearest where there are fewer actuators than degrees of freedom."""
     m, wanted = complement.m, complement.projected(forces)
     if m.actuated == complement.z:
         return Outcome(wanted, complement)
     if m.actuated == complement.y and complement.K is not None:  # B' S = K
         return Outcome(complement.K.solved_transposed(wanted), complement)
+    if not m.actuated:
+        return Outcome([], complement)
     A = complement.actuation()
     if len(m.actuated) == len(wanted):
         elimination = Elimination(A, len(wanted))
         return Outcome(elimination.solved(wanted), complement, actuation=elimination.pivots)
+    if len(m.actuated) < len(wanted):  # exact where the motion is one that the actuators can give
+        columns = list(zip(*A, strict=True))
+        factors = factored([[_dot(a, b) for b in columns] for a in columns])
+        return Outcome(solved(factors, [_dot(a, wanted) for a in columns]), complement, actuation=factors.D_inverse)
     AA = [[_dot(a, b) for b in A] for a in A]
     factors = factored(AA)
     weights = solved(factors, wanted)
     found = [_dot(column, weights) for column in zip(*A, strict=True)]
     return Outcome(found, complement, actuation=factors.D_inverse)
+
+
+def forces_left(m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads) -> Scalar:
+    """The share of the forces for these accelerations that no actuator gives: about zero for a motion that can be.
+
+    Lengths are taken as shares of the mechanism's size, so that forces and moments are of one kind.
+    """
+    posed = posed_at(m, x)
+    complement = Complement(m, posed, m.independent)
+    v = complement.rates(yd)
+    complement.at_rates(v)
+    forces = tree_forces(m, posed, v, complement.accelerations(ydd), on)
+    still = complement.projected(tree_forces(m, posed, v, complement.without_acceleration, on))
+    whole = complement.projected(forces)
+    for a, force in zip(m.actuated, actuator_forces(complement, forces).values, strict=True):
+        forces[a] = forces[a] - force
+    scales = [m.scales[j] for j in complement.z]
+    left = [scale * force for scale, force in zip(scales, complement.projected(forces), strict=True)]
+    parts = [scale * part for scale, a, b in zip(scales, whole, still, strict=True) for part in (a - b, b)]
+    return sizes(left) / (sizes(parts) + CANCELLED * _loads_at_hand(m, v, on) + TINY)
+
+
+def _loads_at_hand(m: MechanismParameters, v: Scalars, on: Loads) -> Scalar:
+    """N m, how large forces are that may cancel: weights, springs, the wrench and what the rates bring."""
+    masses: Scalar = 0.0
+    for body in m.bodies:
+        masses = masses + absolute(body.parameters.mass)
+    squares: Scalar = 0.0
+    for rate, scale in zip(v, m.scales, strict=True):
+        squares = squares + rate * rate * (1.0 / (scale * scale))
+    total = masses * (sizes(list(on.base.a)) * m.size + squares * (m.size * m.size))
+    for spring in m.springs:
+        total = total + spring.stiffness * (m.size * m.size)
+    if on.wrench is not None:
+        total = total + sizes(list(on.wrench.force)) * m.size + sizes(list(on.wrench.moment))
+    return total
 
 
 def _dot(a: Scalars, b: Scalars) -> Scalar:

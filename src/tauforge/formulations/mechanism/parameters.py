@@ -71,18 +71,47 @@ class BodyInTree(NamedTuple):
 class ReactionParameters(NamedTuple):
     """A joint, for what it carries.
 
-    at:      its point, on its child
+    at:      its point, on its child, and its own axes, which the child carries
     beyond:  numbers of the bodies that are beyond it, seen from the base; none for a cut
     sign:    1 where the child is beyond it, -1 where the parent is
     cut:     number of the cut that the joint is, or None
-    unknown: components (of six) that redundant constraints leave open
+    unknown: components (of six) that redundant constraints leave open, base axes
+    unknown_in_own: the same, in its own axes
     """
 
     at: Place
     beyond: frozenset[int]
     sign: float
     cut: int | None
-    unknown: frozenset[int]
+    unknown: frozenset[int] = frozenset()
+    unknown_in_own: frozenset[int] = frozenset()
+
+
+RADIUS, HEIGHT, DISTANCE, ACROSS_X, ACROSS_Y = "radius", "height", "distance", "across x", "across y"
+
+
+class LegStep(NamedTuple):
+    """How the coordinate of a joint follows from known ones where a loop is closed (`legs`).
+
+    joint:   the joint frame
+    cut:     number of the loop
+    without: other unknown joint frames of the loop, the inner one first
+    kept:    what these cannot change of the point where the loop is closed; None where there are none
+    centres: where the axes of two such joints meet, m: along the first's axis, and along the last's
+    """
+
+    joint: int
+    cut: int
+    without: tuple[int, ...] = ()
+    kept: str | None = None
+    centres: tuple[float, float] = (0.0, 0.0)
+
+
+class TiedStep(NamedTuple):
+    """A joint frame that follows another by a tie, of this number."""
+
+    joint: int
+    tie: int
 
 
 class Reduction(NamedTuple):
@@ -91,11 +120,13 @@ class Reduction(NamedTuple):
     rates: places of the rates z that the equations are reduced to
     axes:  of each cut, the joint frame in whose axes its point's rows are written
     zeros: entries of the loop matrix that are zero wherever the loops are closed
+    zeros_at_home: further ones that are zero where the mechanism is assembled as at home
     """
 
     rates: tuple[int, ...]
     axes: tuple[int, ...]
     zeros: frozenset[tuple[int, int]]
+    zeros_at_home: frozenset[tuple[int, int]] = frozenset()
 
 
 class DoubtScales(NamedTuple):
@@ -135,6 +166,8 @@ class MechanismParameters(NamedTuple):
     joints: tuple[ReactionParameters, ...]
     size: float = 1.0  # m, of the mechanism: what lengths are compared with
     doubts: tuple[DoubtScales, ...] = (DoubtScales(),)  # one for each of `reductions`, or one for all
+    presumed: frozenset[tuple[int, int]] = frozenset()  # those of `zeros` that other assemblies do not have
+    legs: tuple[LegStep | TiedStep, ...] = ()  # all other joints from the independent ones; none where that has no form
 
     @property
     def n(self) -> int:
@@ -143,7 +176,7 @@ class MechanismParameters(NamedTuple):
 
     def reduced(self, number: int) -> tuple[MechanismParameters, tuple[int, ...]]:
         """The mechanism with its loop matrix as this reduction wants it, and the rates of the reduction."""
-        rates, axes, zeros = self.reductions[number]
+        rates, axes, zeros, _ = self.reductions[number]
         cuts = tuple(cut._replace(axes=own) for cut, own in zip(self.cuts, axes, strict=True))
         own = self.doubts[number] if len(self.doubts) > 1 else self.doubts[0]
         return self._replace(cuts=cuts, zeros=zeros, doubts=(own,)), rates

@@ -24,11 +24,12 @@ Scalars = Sequence[Scalar]
 
 
 def joint_wrenches(
-    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads
+    m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, own_axes: bool = False
 ) -> tuple[list[list[Scalar]], Outcome]:
-    """Force and moment on the child of each joint, at the joint, base axes.
+    """Force and moment on the child of each joint, at the joint, base axes or the joint's own.
 
-    Components that redundant constraints leave open are NaN.
+    Components that redundant constraints leave open are NaN. Where there are fewer actuators than degrees of freedom
+    the accelerations must be those of the mechanism: see `dynamics.forces_left`.
     Identity: they and the loads on a body balance its inertia forces.
     """
     posed = posed_at(m, x)
@@ -47,10 +48,12 @@ def joint_wrenches(
         if place.body != GROUND:
             needed[place.body] = _difference(needed[place.body], w)
     open_value = sqrt(-1.0 - yd[0] * yd[0])
-    return [_carried(m, posed, k, needed, at_cuts, open_value) for k in range(len(m.joints))], drives
+    return [_carried(m, posed, k, needed, at_cuts, open_value, own_axes) for k in range(len(m.joints))], drives
 
 
-def wrenches_of_multipliers(m: MechanismParameters, x: Scalars, multipliers: Scalars) -> list[list[Scalar]]:
+def wrenches_of_multipliers(
+    m: MechanismParameters, x: Scalars, multipliers: Scalars, own_axes: bool = False
+) -> list[list[Scalar]]:
     """What the joints carry for these multipliers of the loop matrix's rows alone, without masses and loads."""
     posed = posed_at(m, x)
     at_cuts = cut_wrenches(m, posed, multipliers)
@@ -59,7 +62,7 @@ def wrenches_of_multipliers(m: MechanismParameters, x: Scalars, multipliers: Sca
         for place, w in ((cut.a, on_a), (cut.b, on_b)):
             if place.body != GROUND:
                 needed[place.body] = _difference(needed[place.body], w)
-    return [_carried(m, posed, k, needed, at_cuts, None) for k in range(len(m.joints))]
+    return [_carried(m, posed, k, needed, at_cuts, None, own_axes) for k in range(len(m.joints))]
 
 
 def cut_wrenches(m: MechanismParameters, posed: Posed, multipliers: Scalars) -> list[tuple[Wrench, Wrench]]:
@@ -125,8 +128,9 @@ def _carried(
     needed: Sequence[Wrench],
     at_cuts: Sequence[tuple[Wrench, Wrench]],
     open_value: Scalar | None,
+    own_axes: bool,
 ) -> list[Scalar]:
-    at, beyond, sign, cut, unknown = m.joints[joint]
+    at, beyond, sign, cut, unknown, unknown_in_own = m.joints[joint]
     if cut is not None:
         total = at_cuts[cut][1]
     else:
@@ -135,5 +139,10 @@ def _carried(
             if body.place.body in beyond:
                 force, moment = force + w.force, moment + w.moment
         total = Wrench(force * sign, moment * sign)
-    six = [*total.force, *(total.moment - cross(_point(posed, at), total.force))]
-    return six if open_value is None else [open_value if k in unknown else x for k, x in enumerate(six)]
+    parts = [total.force, total.moment - cross(_point(posed, at), total.force)]
+    if own_axes:
+        to_own = at.displacement.rotation.T
+        parts = [to_own @ posed.transported(part, GROUND, at.joint_frame) for part in parts]
+    six = [x for part in parts for x in part]
+    open_ones = unknown_in_own if own_axes else unknown
+    return six if open_value is None else [open_value if k in open_ones else x for k, x in enumerate(six)]

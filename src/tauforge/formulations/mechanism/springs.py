@@ -23,11 +23,16 @@ class Stretch(NamedTuple):
     direction: Vector
 
 
-def stretched(posed: Posed, spring: SpringParameters) -> Stretch:
+def between(posed: Posed, spring: SpringParameters) -> Vector:
+    """From point a to point b, base axes."""
     a, b = (posed.point(place, ancestors(posed.frames, place.joint_frame)) for place in (spring.a, spring.b))
-    between = b - a
-    length = sqrt(dot(between, between))
-    return Stretch(length, between * (1.0 / length))
+    return b - a
+
+
+def stretched(posed: Posed, spring: SpringParameters) -> Stretch:
+    way = between(posed, spring)
+    length = sqrt(dot(way, way))
+    return Stretch(length, way * (1.0 / length))
 
 
 def spring_forces(m: MechanismParameters, posed: Posed, v: Scalars) -> list[tuple[Place, Vector]]:
@@ -36,6 +41,10 @@ def spring_forces(m: MechanismParameters, posed: Posed, v: Scalars) -> list[tupl
     moving = twists(posed.frames, posed.places, v) if damped else {}
     found = []
     for spring in m.springs:
+        if is_zero(spring.length) and is_zero(spring.damping):  # has no direction where its ends meet, and needs none
+            force = between(posed, spring) * spring.stiffness
+            found += [(spring.a, force), (spring.b, -force)]
+            continue
         length, direction = stretched(posed, spring)
         tension = spring.stiffness * (length - spring.length)
         if damped:
@@ -67,6 +76,10 @@ def _velocity(posed: Posed, moving: dict[int, Twist], place: Place) -> Vector:
 def spring_energy(m: MechanismParameters, posed: Posed) -> Scalar:
     total: Scalar = 0.0
     for spring in m.springs:
+        if is_zero(spring.length):
+            way = between(posed, spring)
+            total = total + spring.stiffness * dot(way, way) * 0.5
+            continue
         stretch = stretched(posed, spring).length - spring.length
         total = total + spring.stiffness * (stretch * stretch) * 0.5
     return total

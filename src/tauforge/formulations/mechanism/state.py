@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tauforge.algebra.rotations import Quaternion, normalised, quaternion_rates
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import ZERO, Vector
-from tauforge.formulations.mechanism.complement import Complement
+from tauforge.formulations.mechanism.complement import Complement, sizes
 from tauforge.formulations.mechanism.configuration import (
     JointState,
     joint_coordinates,
@@ -37,19 +37,23 @@ NUMBERS = {"R": 1, "P": 1, "B": 4, "F": 7}  # in s, of each kind of joint
 
 
 class StateRates(NamedTuple):
-    """s', v', and how large the other rates are beside the independent ones."""
+    """s', v', how near a position is where the loops leave another freedom (about 1 where it is far, large where it is
+    near), and how large the other rates are beside the independent ones.
+    """
 
     s: list[Scalar]
     v: list[Scalar]
+    nearness: Scalar
     spread: Scalar
 
 
 class ClosedState(NamedTuple):
-    """s and v that fit the loops, the largest gap that is left, m or rad, and the spread as above."""
+    """s and v that fit the loops, the largest gap that is left, m or rad, nearness and spread as above."""
 
     s: list[Scalar]
     v: list[Scalar]
     gap: Scalar
+    nearness: Scalar
     spread: Scalar
 
 
@@ -60,6 +64,15 @@ def cut_hinges(m: MechanismParameters) -> list[Cut]:
 
 def state_size(m: MechanismParameters) -> int:
     return sum(NUMBERS[frame.kind] for frame in m.frames) + len(cut_hinges(m))
+
+
+def length_scales(m: MechanismParameters) -> list[float]:
+    """One for each entry of s: the mechanism's size for lengths, 1 for all else."""
+    found: list[float] = []
+    for frame in m.frames:
+        lengths = {"P": 1, "F": 3}.get(frame.kind, 0)
+        found += [m.size] * lengths + [1.0] * (NUMBERS[frame.kind] - lengths)
+    return [*found, *[1.0] * len(cut_hinges(m))]
 
 
 def state_of(m: MechanismParameters, x: Scalars) -> list[Scalar]:
@@ -89,17 +102,30 @@ def state_rates(m: MechanismParameters, s: Scalars, v: Scalars, u: Scalars, on: 
     found = forward_dynamics_at(m, posed, y, u, on)
     complement = found.complement
     rates = complement.rates(y)
-    return StateRates(_rates_of_s(m, posed, states, rates), complement.accelerations(found.values), complement.spread())
+    accelerations = complement.accelerations(found.values)
+    return StateRates(
+        _rates_of_s(m, posed, states, rates), accelerations, _nearness(m, complement), complement.spread()
+    )
 
 
-def rates_of_motion(m: MechanismParameters, s: Scalars, v: Scalars, ydd: Scalars) -> StateRates:
-    """The same where the independent accelerations are known."""
+def rates_of_motion(m: MechanismParameters, s: Scalars, v: Scalars, ydd: Scalars) -> tuple[list[Scalar], list[Scalar]]:
+    """The first two where the independent accelerations are known."""
     states, _ = _unpacked(m, s)
     posed = _posed(m, states)
     complement = Complement(m, posed, m.independent)
     rates = complement.rates(complement.nearest(v))
     complement.at_rates(rates)
-    return StateRates(_rates_of_s(m, posed, states, rates), complement.accelerations(ydd), complement.spread())
+    return _rates_of_s(m, posed, states, rates), complement.accelerations(ydd)
+
+
+def rates_of_tree(m: MechanismParameters, s: Scalars, v: Scalars) -> list[Scalar]:
+    """s' for rates that are taken as they are."""
+    states, _ = _unpacked(m, s)
+    return _rates_of_s(m, _posed(m, states), states, v)
+
+
+def _nearness(m: MechanismParameters, complement: Complement) -> Scalar:
+    return 0.0 if complement.elimination is None else m.doubts[0].loops * sizes(complement.elimination.pivots)
 
 
 def closed_state(m: MechanismParameters, s: Scalars, v: Scalars, steps: int) -> ClosedState:
@@ -109,7 +135,7 @@ def closed_state(m: MechanismParameters, s: Scalars, v: Scalars, steps: int) -> 
     complement = Complement(m, posed, m.independent)
     rates = complement.rates(complement.nearest(v))
     found = _packed(m, states, _turns(m, posed, turns))
-    return ClosedState(found, rates, largest(gaps), complement.spread())
+    return ClosedState(found, rates, largest(gaps), _nearness(m, complement), complement.spread())
 
 
 def _posed(m: MechanismParameters, states: Sequence[JointState]) -> Posed:

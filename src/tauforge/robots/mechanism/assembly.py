@@ -85,6 +85,17 @@ def axis_frame(at: Sequence[float], z: Sequence[float], x: Sequence[float] | Non
     return tidied(Transform(Matrix.of(columns.tolist()), Vector(*map(float, at))), 0.0)
 
 
+def own_axes(joint: MechanismJoint) -> Transform:
+    """World <- a frame at the joint, at home: z along its axis, of a universal joint the child's; else world axes."""
+    if isinstance(joint, Universal):
+        return axis_frame(joint.at, joint.axes[1])
+    if isinstance(joint, Planar):
+        return axis_frame(joint.at, joint.axis, joint.along)
+    if isinstance(joint, Hinge | Slider | Cylinder):
+        return axis_frame(joint.at, joint.axis)
+    return Transform(IDENTITY, Vector(*joint.at))
+
+
 class Step(NamedTuple):
     """One joint frame of a joint: its kind, where it is at home, and which of the joint's coordinates it has."""
 

@@ -30,7 +30,7 @@ from tauforge.robots.mechanism.parts import (
     Universal,
     Weld,
 )
-from tauforge.robots.mechanism.reductions import gaps_at, loop_matrix
+from tauforge.robots.mechanism.reductions import gaps_at, loop_matrix, natural_scales
 from tauforge.robots.mechanism.structure import stepped
 from tauforge.robots.validation import Floats
 
@@ -87,7 +87,18 @@ def closed(description: Mapping[str, Any], loops: Sequence[Any], start: Mapping[
     if not start and all(loop.is_closed for loop in wanted):
         joints = (*description["joints"], *(loop.joint for loop in wanted))
         return Mechanism(**{**description, "joints": joints})
-    tree = Mechanism(**{**description, "independent": None, "cut": None})
+    plain = {**description, "independent": None, "cut": None}
+    tree = Mechanism(**plain)
+    cut = {tree.joints[k].name for k in tree._made.tree.cut}
+    if cut:  # loops that are closed as given, to be kept closed while the others are
+        wanted = (*loops_of([joint for joint in tree.joints if joint.name in cut]), *wanted)
+        tree = Mechanism(**{**plain, "joints": tuple(joint for joint in tree.joints if joint.name not in cut)})
+    if tree.structure.through:
+        raise ModelError(
+            f"the loop at {tree.structure.through[0][0]} would open while others are closed",
+            field="loops",
+            remedy="Describe the mechanism in a position where all loops close",
+        )
     for loop in wanted:
         if not isinstance(loop.joint, Hinge | Spherical | Weld):
             kind = type(loop.joint).__name__
@@ -97,19 +108,23 @@ def closed(description: Mapping[str, Any], loops: Sequence[Any], start: Mapping[
                 remedy="Use a Hinge, a Spherical or a Weld, or describe the mechanism in a position that closes",
             )
     x = _closed_position(tree, wanted, start)
-    return Mechanism(**{**description, **_described_at(tree, wanted, x)})
+    found = _described_at(tree, wanted, x)
+    given = [joint.name for joint in (*description["joints"], *(loop.joint for loop in wanted))]
+    found["joints"] = tuple(sorted(found["joints"], key=lambda joint: given.index(joint.name)))
+    return Mechanism(**{**description, **found})
 
 
 def _closed_position(tree: Mechanism, loops: Sequence[Loop], start: Mapping[str, float]) -> Array:
     made = tree._made
     parameters = made.parameters._replace(cuts=_cuts(tree, loops), zeros=frozenset())
     x = _with_followers(tree, start)
-    scale = np.array(parameters.scales)
+    scale, row_scale = natural_scales(parameters, made.size)
     gaps = gaps_at(parameters, x[None])
     for _ in range(STEPS):
-        if np.abs(gaps).max(initial=0.0) <= CLOSED * max(made.size, 1.0):
+        if np.abs(gaps / row_scale).max(initial=0.0) <= CLOSED:
             return np.asarray(x)
-        x = stepped(parameters, x[None], closing_step(loop_matrix(parameters, x[None]), gaps, scale))[0]
+        J = loop_matrix(parameters, x[None]) / row_scale[:, None]
+        x = stepped(parameters, x[None], closing_step(J, gaps / row_scale, scale))[0]
         gaps = gaps_at(parameters, x[None])
     row = 0
     open_by = {}
@@ -122,7 +137,7 @@ def _closed_position(tree: Mechanism, loops: Sequence[Loop], start: Mapping[str,
         f"the loops cannot be closed from here: the loop at {worst} stays open by {open_by.get(worst, 0.0):.3g} (m or "
         "rad)",
         field="loops",
-        remedy="Give coordinates nearer to a closed position by home=, or correct the points",
+        remedy="Give coordinates nearer to a closed position by home=, [start] in a file, or correct the points",
     )
 
 

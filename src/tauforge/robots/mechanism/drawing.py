@@ -131,16 +131,15 @@ def _corners(body: Body, joints: Sequence[MechanismJoint]) -> list[tuple[str, An
 def reactions(
     mechanism: Mechanism, position: Array, velocity: Array, acceleration: Array, **loads: Any
 ) -> tuple[Reaction, ...]:
-    """What the joints exert on their children; none of a joint where redundant constraints leave a part of it open."""
-    if len(mechanism.actuators) < mechanism.n:
+    """What the joints exert on their children; components that redundant constraints leave open are NaN."""
+    if not mechanism._made.controlled:
         return ()
     wrenches = np.asarray(mechanism.joint_wrenches(position, velocity, acceleration, **loads))
     places = {point.name: point.place for point in drawn(mechanism, position).points if point.part == "joint"}
-    unique = set(places) - set(mechanism.open_reactions)
     return tuple(
         Reaction(joint.name, places[joint.name], wrenches[..., k, :3], wrenches[..., k, 3:])
         for k, joint in enumerate(mechanism.joints)
-        if joint.name in unique
+        if joint.name in places
     )
 
 

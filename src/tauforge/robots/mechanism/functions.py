@@ -33,6 +33,7 @@ TINY = 1e-300  # keeps results among what the kernel looks at
 SUSPICIOUS = 1e4  # a doubt that is looked at closely: sums of reciprocals of pivots beside usual ones
 OPEN = 1e-3  # share of the mechanism's size, or rad: gap of a loop that has no dynamics
 SINGULAR = 1e12  # condition number
+IMPOSSIBLE = 1e-5  # share of the forces for accelerations that no actuator gives; single precision leaves less
 MOST_IN_ONE = 40  # degrees of freedom whose derivatives might be one kernel
 
 
@@ -109,10 +110,33 @@ def joint_wrenches(
     external_wrench: Scalars | None = None,
     payload: Scalars | None = None,
     base_motion: Scalars | None = None,
+    axes: str = "world",
 ) -> Doubtful:
     m = held(model, payload)
-    found, drives = reactions.joint_wrenches(m, x, qd, qdd, loads(m, external_wrench, base_motion))
-    return Doubtful(found, lambda: drives.complement.doubt(x, actuation=drives.actuation))
+    on = loads(m, external_wrench, base_motion)
+    found, drives = reactions.joint_wrenches(m, x, qd, qdd, on, axes == "joint")
+
+    def doubt() -> Scalar:
+        total = drives.complement.doubt(x, actuation=drives.actuation)
+        if len(m.actuated) >= len(m.independent):
+            return total
+        return total + SUSPICIOUS / IMPOSSIBLE * dynamics.forces_left(m, x, qd, qdd, on)
+
+    return Doubtful(found, doubt)
+
+
+def forces_left(
+    model: MechanismParameters,
+    x: Scalars,
+    qd: Scalars,
+    qdd: Scalars,
+    external_wrench: Scalars | None = None,
+    payload: Scalars | None = None,
+    base_motion: Scalars | None = None,
+) -> list[Scalar]:
+    """The share of the forces that no actuator gives."""
+    m = held(model, payload)
+    return [dynamics.forces_left(m, x, qd, qdd, loads(m, external_wrench, base_motion))]
 
 
 def energy(model: MechanismParameters, x: Scalars, qd: Scalars, payload: Scalars | None = None) -> Doubtful:
@@ -129,6 +153,11 @@ def closing_steps(model: MechanismParameters, q: Scalars, near: Scalars) -> list
     """x after a few steps of Newton's method, and the gap that is left."""
     x, gap = closing.closed(model, q, near, NEWTON_STEPS)
     return [x, gap]
+
+
+def closing_legs(model: MechanismParameters, q: Scalars, near: Scalars) -> list[Any]:
+    """x in closed form, and the gap that is left."""
+    return list(closing.closed_in_one(model, q, near))
 
 
 def coordinate_rates(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[Scalar]:
@@ -197,9 +226,28 @@ def judged(drives: bool, inertia: bool) -> Any:
     return judge
 
 
+def judged_motion(
+    robot: Robot, arguments: Mapping[str, Array], results: tuple[Array, ...], options: Mapping[str, Any]
+) -> Verdict:
+    """Are the loops open, is it singular there, or are these accelerations none of the mechanism's?"""
+    mechanism: Any = robot
+    verdict: Verdict = judged(drives=True, inertia=False)(robot, arguments, results, options)
+    if len(mechanism.actuators) >= mechanism.n:
+        return verdict
+    (left,) = mechanism._evaluator("forces_left", {name: value.astype(float) for name, value in arguments.items()})
+    impossible = ~(left <= IMPOSSIBLE) & ~verdict.refused
+    why = (
+        "no forces of the actuators give these accelerations: they leave {:.2g} of the forces open. Take the "
+        "accelerations of forward_dynamics"
+    )
+    reasons = [why.format(x) if bad else text for x, bad, text in zip(left, impossible, verdict.reasons, strict=True)]
+    return verdict._replace(refused=verdict.refused | impossible, reasons=reasons)
+
+
 MOVING = Guard(SUSPICIOUS, judged(drives=False, inertia=False))
 DRIVEN = Guard(SUSPICIOUS, judged(drives=True, inertia=False))
 FORCED = Guard(SUSPICIOUS, judged(drives=False, inertia=True))
+POSSIBLE = Guard(SUSPICIOUS, judged_motion)
 
 
 def closed_changes(model: MechanismParameters, x: Scalars, dq: Scalars) -> list[Scalar]:
@@ -234,10 +282,10 @@ def slope_function(function: Function) -> Function:
     )
 
 
-def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: int) -> FunctionTable:
+def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: int, legs: bool) -> FunctionTable:
     """The functions of a mechanism with so many coordinates, degrees of freedom, actuators, bodies and joints.
 
-    reduced: number of ways to reduce the equations
+    reduced: number of ways to reduce the equations; legs: whether positions have a closed form
     """
     x = (Argument("x", (size,), f"{{name}} has {size} coordinates, all joints together"),)
 
@@ -253,6 +301,12 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: 
     inverse = Function(inverse_dynamics, motion, ((actuators,),), on, choice, DRIVEN, names=("tau",), large=True)
     forward = Function(forward_dynamics, forced, ((f,),), on, choice, FORCED, names=("qdd",), large=True)
     whole = f <= MOST_IN_ONE
+    from_nearby = (*rates("q"), Argument("near", (size,), "a position to start from"))
+
+    def closing_function(formula: Any) -> Function:
+        return Function(formula, from_nearby, ((size,), ()), quick=False, names=("position", "gap"))
+
+    in_closed_form = {"closing_legs": closing_function(closing_legs)} if legs else {}
     return {
         "inverse_dynamics": inverse,
         "forward_dynamics": forward,
@@ -287,17 +341,13 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: 
             whole=whole,
         ),
         "mass_matrix": Function(mass_matrix, x, (square,), (PAYLOAD,), guard=MOVING),
-        "joint_wrenches": Function(joint_wrenches, motion, ((joints, 6),), on, guard=DRIVEN),
+        "joint_wrenches": Function(joint_wrenches, motion, ((joints, 6),), on, {"axes": "world"}, guard=POSSIBLE),
+        "forces_left": Function(forces_left, motion, ((),), on, quick=False, public=False),
         "energy": Function(energy, state, ((), ()), (PAYLOAD,), guard=MOVING, names=("kinetic", "potential")),
         "loop_gap": Function(loop_gap, x, ((),)),
         "body_frames": Function(frames, x, ((bodies, 4, 4),)),
         "body_jacobians": Function(jacobians, x, ((bodies, 6, f),), guard=MOVING),
         "coordinate_rates": Function(coordinate_rates, state, ((size,),), quick=False, names=("rates",)),
-        "closing_steps": Function(
-            closing_steps,
-            (*rates("q"), Argument("near", (size,), "a position to start from")),
-            ((size,), ()),
-            quick=False,
-            names=("position", "gap"),
-        ),
+        "closing_steps": closing_function(closing_steps),
+        **in_closed_form,
     }

@@ -11,37 +11,35 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.errors import ConvergenceError, ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.functions import FunctionTable
-from tauforge.robots.mechanism import coordinates, limits, state_functions, trials
+from tauforge.robots.mechanism import coordinates, limits, positions, state_functions, trials
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.drawing import drawn, reactions
 from tauforge.robots.mechanism.model import model_of, varying_fields
-from tauforge.robots.mechanism.reductions import gaps_at, natural_scales
 from tauforge.robots.mechanism.singular_positions import conditions, doubt_scales, of_inertia, reasons
+from tauforge.robots.mechanism.state_formulas import MechanismFormulas
 from tauforge.robots.mechanism.state_space import MechanismState, own_dynamics
 from tauforge.robots.mechanism.structure import POSE_LABELS
 from tauforge.robots.mechanism.summary import summary, worries
+from tauforge.robots.mechanism.towards import towards
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate, Dampers, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_of
 from tauforge.robots.quick_call import quick
+from tauforge.robots.state_formulas import StateFormulas
 from tauforge.robots.summary import Summary
 from tauforge.robots.validation import from_transform
 from tauforge.robots.varying import BODY_SHARES, with_payload
 
 Scalars = Sequence[Scalar]
-CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
-ROUNDS = 8  # calls of the kernel, each of a few steps of Newton's method
-STRIDE = 0.25  # rad or share of the mechanism's size: longest way between two points at which loops are closed
-FINER = (1, 8, 64)  # times as many points, tried one after another
 
 
 @recorded
@@ -138,6 +136,7 @@ class Mechanism(MechanismDescription):
             len(p.bodies),
             len(self.joints),
             len(p.reductions),
+            bool(p.legs),
         )
         return {**own, **state_functions.table(p, size)}
 
@@ -179,8 +178,9 @@ class Mechanism(MechanismDescription):
 
     def check_function(self, function: str) -> None:
         m, f = len(self.actuators), self.n
-        needs_all = ("inverse_dynamics", "inverse_dynamics_derivatives", "joint_wrenches")
-        if function in needs_all and not self._made.controlled:
+        needs_all = ("inverse_dynamics", "inverse_dynamics_slope", "inverse_dynamics_derivatives")
+        reactions = function == "joint_wrenches" and m >= f  # fewer: the accelerations must be the mechanism's own
+        if (function in needs_all or reactions) and not self._made.controlled:
             raise UnsupportedFeatureError(
                 f"{self.name} has {f} degrees of freedom and {m} actuators, which cannot give any acceleration",
                 field=function,
@@ -190,73 +190,18 @@ class Mechanism(MechanismDescription):
     # ------------------------------------------------------------------------------------------------------ positions
 
     def configuration(self, q: ArrayLike, near: ArrayLike | None = None, *, on_failure: str = "raise") -> Array:
-        """Positions x (..., N) from the independent coordinates: loops are closed by Newton's method from nearby.
+        """Positions x (..., N) from the independent coordinates: all loops are closed.
 
         q:          (..., f); near: (N,) or (..., N), default `home`. It decides which way the mechanism is assembled
         on_failure: "raise" ConvergenceError, or "nan" for rows whose loops do not close
-        A long way from `near` is followed in strides of a quarter radian (or of the size), so that the mechanism stays
-        assembled as it is; where loops do not close on the way, in shorter ones.
+        Where all other joints follow in closed form (`structure.in_closed_form`), as those of UPS, RUS and PUS legs and
+        of planar dyads do, no search is made: every leg stays assembled as it is at `near`. Other loops are closed by
+        Newton's method. It follows a long way from `near` in strides of a quarter radian (or of the size), so that the
+        mechanism stays assembled as it is; where loops do not close at its end, in shorter ones. A way that leads
+        through positions out of reach may end in another assembly; ways of thousands of radians are not followed.
         Identity: the independent entries of the result are q, and `loop_gap` is below 1e-12 of the mechanism's size.
         """
-        if on_failure not in ("raise", "nan"):
-            raise ShapeError("on_failure", expected="'raise' or 'nan'", got=repr(on_failure))
-        f, size = self.n, len(self.coordinate_names)
-        given = as_argument("q", q, f, f"{self.name} has {f} independent coordinates").astype(float)
-        start = as_argument("near", self.home if near is None else near, size, "a position").astype(float)
-        batch = np.broadcast_shapes(given.shape[:-1], start.shape[:-1])
-        flat_q = np.broadcast_to(given, (*batch, f)).reshape(-1, f)
-        flat_x = np.broadcast_to(start, (*batch, size)).reshape(-1, size)
-        found = np.full(flat_x.shape, np.nan)
-        left = np.isfinite(flat_q).all(axis=-1) & np.isfinite(flat_x).all(axis=-1)
-        gaps, points = np.full(len(flat_q), np.nan), self._waypoints(flat_q, flat_x)
-        for finer in FINER:
-            for count in np.unique(points[left]).tolist():
-                rows = np.flatnonzero(left & (points == count))
-                x, gap = self._followed(flat_q[rows], flat_x[rows], finer * count)
-                done = self._is_closed(x, gap)
-                found[rows[done]], gaps[rows] = x[done], gap
-                left[rows[done]] = False
-        if left.any() and on_failure == "raise":
-            row = int(np.flatnonzero(left)[0])
-            raise ConvergenceError(
-                f"{self.name}: the loops do not close at {flat_q[row].tolist()}",
-                residual=float(gaps[row]),
-                iterations=int(ROUNDS * FINER[-1] * points[row]),
-                remedy="The position may be out of reach; give a nearer start by near=",
-            )
-        return found.reshape(*batch, size)
-
-    def _waypoints(self, q: Array, near: Array) -> Array:
-        """(k,) how many strides it is from positions (k, N) to coordinates (k, f), as powers of two: few groups."""
-        p = self._made.parameters
-        scale = np.array(p.scales)[list(p.independent)]
-        ways = np.abs((q - self.coordinates_at(near)) / scale).max(axis=-1, initial=0.0)
-        strides = np.where(np.isfinite(ways), ways, 0.0) / STRIDE
-        return (2 ** np.ceil(np.log2(np.maximum(strides, 1.0)))).astype(int)
-
-    def _is_closed(self, x: Array, gap: Array) -> Array:
-        """(k,) gap: the largest of each row of x (k, N), m or rad."""
-        made = self._made
-        done = gap <= CLOSED * min(1.0, made.size)
-        unsure = ~done & (gap <= CLOSED * max(1.0, made.size))
-        if unsure.any():  # lengths count beside the mechanism's size
-            scaled = gaps_at(made.parameters, x[unsure]) / natural_scales(made.parameters, made.size)[1]
-            done[unsure] = np.abs(scaled).max(axis=-1) <= CLOSED
-        return done
-
-    def _followed(self, q: Array, near: Array, points: int) -> tuple[Array, Array]:
-        """x (k, N) and gaps (k,), on a way of some points from where `near` is."""
-        start, x, gap = self.coordinates_at(near), near, np.full(len(q), np.inf)
-        with np.errstate(all="ignore"):
-            for share in np.linspace(0.0, 1.0, points + 1)[1:]:
-                between = q if share == 1.0 else start + share * (q - start)
-                last = np.full(len(q), np.inf)
-                for _ in range(ROUNDS):
-                    x, gap = self._evaluator("closing_steps", {"q": between, "near": x})
-                    if not (gap < 0.5 * last).any() or (gap <= 1e-3 * CLOSED).all():
-                        break
-                    last = gap
-        return x, np.where(np.isfinite(gap) & np.isfinite(x).all(axis=-1), gap, np.inf)
+        return positions.configuration(self, q, near, on_failure)
 
     def coordinates_at(self, position: Array) -> Array:
         """The independent coordinates (..., f) of positions (..., N); coordinates stay as they are."""
@@ -264,13 +209,18 @@ class Mechanism(MechanismDescription):
             return position
         return position[..., self.independent_places]
 
-    def position_at(self, coordinates: Array, near: Array | None = None) -> Array:
+    def position_at(self, coordinates: Array, near: Array | None = None, *, on_failure: str = "raise") -> Array:
         """`configuration` of independent coordinates (..., f); positions (..., N) whose loops are closed stay."""
         if coordinates.shape[-1] != self.position_size or self.n == self.position_size:
-            return self.configuration(coordinates, near)
-        if (self.loop_gap(coordinates) <= CLOSED * self._made.size).all():
+            return self.configuration(coordinates, near, on_failure=on_failure)
+        if (self.loop_gap(coordinates) <= positions.CLOSED * self._made.size).all():
             return coordinates
-        return self.configuration(self.coordinates_at(coordinates), coordinates)
+        return self.configuration(self.coordinates_at(coordinates), coordinates, on_failure=on_failure)
+
+    def position_slopes(self, position: Array) -> Array:
+        """By the independent coordinates, with loops closed."""
+        changes = self._evaluator("closed_changes", {"x": position[..., None, :], "dq": np.eye(self.n)})[0]
+        return np.swapaxes(changes, -1, -2)
 
     def position_error(self, target: Array, position: Array) -> Array:
         """The error of the independent coordinates. target: these, or a whole position"""
@@ -280,6 +230,10 @@ class Mechanism(MechanismDescription):
     def turning(self) -> list[list[int]]:
         """Places among the independent coordinates of angles whose rates are angular velocities, joint by joint."""
         return coordinates.turning(self)
+
+    @property
+    def velocities_are_rates(self) -> bool:
+        return not self.turning
 
     def coordinate_rates(
         self, position: Array, velocity: Array, acceleration: Array | None = None
@@ -301,6 +255,8 @@ class Mechanism(MechanismDescription):
         return trials.random_states(self, count, seed)
 
     def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
+        if (function, argument) == ("joint_wrenches", "qdd") and not self._made.controlled:
+            return self.forward_dynamics(*states[:2], np.zeros((len(states[0]), len(self.actuators))))
         found = trials.random_argument(self, argument, states)
         if found is not None or (argument == "tau" and len(self.actuators) < self.n):
             return found
@@ -403,20 +359,28 @@ class Mechanism(MechanismDescription):
         external_wrench: ArrayLike | None = None,
         payload: Payload | None = None,
         base_motion: BaseMotion | None = None,
+        axes: str = "world",
         on_singular: str = "raise",
     ) -> Array:
-        """(..., joints, 6) force and moment that each joint exerts on its child, at the joint, world axes.
+        """(..., joints, 6) force and moment that each joint exerts on its child, at the joint.
 
+        axes: "world", or "joint": z along the joint's axis (of a universal joint the second), x and y fixed in the
+              child; of balls and welds the world's axes at home, fixed in the child. There a planar mechanism that is
+              tilted in the world keeps the reactions in its plane apart from those across it, which are open
         Components that redundant constraints leave open are NaN; `open_reactions` says why.
+        A mechanism with fewer actuators than degrees of freedom has reactions for its own accelerations only, those of
+        `forward_dynamics` or of a recording; others are refused as singular positions are.
         Identity: about its axis a hinge carries its actuator's torque less friction and rotor.
         """
+        if axes not in ("world", "joint"):
+            raise ShapeError("axes", expected="'world' or 'joint'", got=repr(axes))
         arguments = {"x": x, "qd": qd, "qdd": qdd}
         more = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
-        return self._evaluate("joint_wrenches", {**arguments, **more}, on_singular)[0]
+        return self._evaluate("joint_wrenches", {**arguments, **more}, on_singular, axes=axes)[0]
 
     @property
     def open_reactions(self) -> dict[str, tuple[str, ...]]:
-        """Components of the joints' wrenches that are not unique, because constraints are redundant."""
+        """Components of the joints' wrenches, world axes, that are not unique, because constraints are redundant."""
         names = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
         return {
             joint.name: tuple(names[k] for k in sorted(reaction.unknown))
@@ -450,6 +414,11 @@ class Mechanism(MechanismDescription):
     @computed_once
     def state_space(self) -> MechanismState:
         return MechanismState(self)
+
+    @property
+    def state_formulas(self) -> StateFormulas | None:
+        ours = type(self.state_space) is MechanismState and own_dynamics(self)
+        return MechanismFormulas(self) if ours else super().state_formulas
 
     def state_rates(
         self, y: Array, force: Array, wrench: Array | None = None, fields: Mapping[str, Array] | None = None
@@ -500,7 +469,7 @@ class Mechanism(MechanismDescription):
     ) -> Array:
         """(..., 6, f) velocity of a point of a body and its angular velocity, by the independent rates, world axes.
 
-        point: (3,) m, world frame, home position; default the origin of the body's frame
+        point: (..., 3) m, world frame, home position; default the origin of the body's frame
         """
         k = self._number_of(body)
         J = self._evaluate("body_jacobians", {"x": x}, on_singular)[0][..., k, :, :]
@@ -508,10 +477,10 @@ class Mechanism(MechanismDescription):
             return J
         at = as_argument("point", point, 3, "a point of the body")
         home = np.array(from_transform(self.bodies[k].home_frame))
-        arm = self.forward_kinematics(x, body)[..., :3, :3] @ (home[:3, :3].T @ (at - home[:3, 3]))
-        J = np.array(J)
-        J[..., :3, :] += np.cross(J[..., 3:, :], arm[..., None], axis=-2)
-        return J
+        own = (at - home[:3, 3]) @ home[:3, :3]
+        arm = np.einsum("...ij,...j->...i", self.forward_kinematics(x, body)[..., :3, :3], own)
+        linear = J[..., :3, :] + np.cross(J[..., 3:, :], arm[..., None], axis=-2)
+        return np.concatenate([linear, np.broadcast_to(J[..., 3:, :], linear.shape)], axis=-2)
 
     def _number_of(self, body: str | None) -> int:
         name = self.tool_body if body is None else body
@@ -562,6 +531,13 @@ class Mechanism(MechanismDescription):
         return pose_of(self.forward_kinematics(np.reshape(found, (-1, len(x)))))
 
     # ------------------------------------------------------------------------------------------- pictures and words
+
+    def moved_body_frames(self, position: Array) -> Array:
+        return self.forward_kinematics(position)
+
+    def position_towards(self, pose: Array, near: Array) -> Array:
+        """Loops closed; the place of the tool body counts more than its orientation. See `Robot.position_towards`."""
+        return towards(self, np.asarray(pose, float), np.asarray(near, float))
 
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)

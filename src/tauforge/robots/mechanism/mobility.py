@@ -14,10 +14,21 @@ import numpy as np
 
 from tauforge.arrays import Array
 
-SAMPLES = 12
-SPREAD = 0.15  # rad, or share of the mechanism's size: how far samples are from home
-STEPS = 30  # of Gauss and Newton, at most
-LONGEST_STEP = 0.3  # rad, or share of the mechanism's size
+
+class Search(NamedTuple):
+    """How samples are found: random positions around home, closed by steps of Gauss and Newton.
+
+    spread, longest: rad, or share of the mechanism's size: how far from home they start, and the longest step
+    """
+
+    tried: int
+    spread: float
+    steps: int
+    longest: float
+
+
+NEARBY = Search(12, 0.15, 30, 0.3)
+ELSEWHERE = Search(48, 3.0, 16, 1.0)  # ends in other assemblies, too; few of a complicated mechanism close
 CONVERGED = 1e-9  # a step so short, with quadratic convergence, is the last
 CLOSED = 1e-11  # of the mechanism's size
 RANK = 1e-9  # smallest singular value of J, beside the largest, that counts
@@ -33,18 +44,22 @@ class Mobility(NamedTuple):
     """What the samples tell.
 
     matrices:   (k, rows, n) J at home and at the samples, lengths as shares of the mechanism's size
-    null:       (k, n, f) orthonormal bases of the motions that the loops allow
+    coupled:    numbers of the rates that some constraint feels; every other rate is a motion of its own
+    null:       (k, n, f) orthonormal bases of the motions that the loops allow: those of the coupled rates first
     freedom:    f, degrees of freedom
     redundant:  number of rows that say what others say
     positions:  (k, N) x at home and at the samples
+    elsewhere:  (l, N) x in other assemblies of the mechanism, where entries of J may be others than near home
     """
 
     matrices: Array
+    coupled: Array
     null: tuple[Array, ...]
     freedom: int
     freedom_at_home: int
     redundant: int
     positions: Array
+    elsewhere: Array
 
 
 def samples(
@@ -52,65 +67,74 @@ def samples(
     advanced: Callable[[Array, Array], Array],
     home: Array,
     scale: Array,
-    size: float,
+    search: Search,
 ) -> Array:
-    """(k, N) home, and positions nearby whose loops are closed.
+    """(k, N) positions whose loops are closed, from random ones around home.
 
-    matrix_and_gaps: J (k, rows, n) and by how much loops are open, (k, rows), at x (k, N)
+    matrix_and_gaps: J (k, rows, n) and by how much loops are open, (k, rows), at x (k, N); rows of lengths as shares
+                     of the mechanism's size
     advanced:        x after steps (k, n) of the tree's rates
     scale:           (n,) 1 for angles, the mechanism's size for lengths
     """
     rng = np.random.default_rng(0)
-    start = np.broadcast_to(home, (SAMPLES, len(home)))
-    x = advanced(start, SPREAD * scale * rng.uniform(-1, 1, (SAMPLES, len(scale))))
-    for _ in range(STEPS):
+    start = np.broadcast_to(home, (search.tried, len(home)))
+    x = advanced(start, search.spread * scale * rng.uniform(-1, 1, (search.tried, len(scale))))
+    for _ in range(search.steps):
         J, left = matrix_and_gaps(x)
-        if not J.shape[1]:
+        if not J.shape[1] or not len(scale):  # nothing closes, or nothing moves
             break
-        step = closing_step(J, left, scale)
+        step = closing_step(J, left, scale, search.longest)
         x = advanced(x, step)
         if np.abs(step / scale).max() < CONVERGED:
             break
     good = np.asarray(np.isfinite(x).all(axis=-1))
-    good &= np.abs(np.where(good[:, None], matrix_and_gaps(x)[1], np.inf)).max(axis=-1, initial=0.0) <= CLOSED * max(
-        size, 1e-3
-    )
-    return np.concatenate([home[None], x[good]])
+    gaps = np.where(good[:, None], matrix_and_gaps(x)[1], np.inf)
+    good &= np.abs(gaps).max(axis=-1, initial=0.0) <= CLOSED
+    return np.asarray(x[good])
 
 
-def closing_step(J: Array, gaps: Array, scale: Array) -> Array:
+def closing_step(J: Array, gaps: Array, scale: Array, longest: float = NEARBY.longest) -> Array:
     """(k, n) of the tree's rates: a step of Gauss and Newton that closes loops, cut short where it is long.
 
-    J: (k, rows, n); gaps: (k, rows); scale: (n,)
+    J: (k, rows, n); gaps: (k, rows); scale: (n,); longest: rad, or share of the mechanism's size
     """
-    step = -np.einsum("kij,kj->ki", np.linalg.pinv(J * scale, rcond=1e-7), gaps) * scale
+    same = len(J) > 1 and (J[:1] == J).all()  # mimics alone: one inverse for all
+    inverse = np.linalg.pinv((J[:1] if same else J) * scale, rcond=1e-7)
+    step = -np.einsum("kij,kj->ki", np.broadcast_to(inverse, (len(J), *inverse.shape[1:])), gaps) * scale
     large = np.abs(step / scale).max(axis=-1, keepdims=True)
-    return np.asarray(step * np.minimum(1.0, LONGEST_STEP / np.maximum(large, 1e-300)))
+    return np.asarray(step * np.minimum(1.0, longest / np.maximum(large, 1e-300)))
 
 
-def mobility(matrices: Array, positions: Array, scale: Array, row_scale: Array) -> Mobility:
+def mobility(matrices: Array, positions: Array, elsewhere: Array, scale: Array, row_scale: Array) -> Mobility:
     """row_scale: (rows,) 1 for angles, the mechanism's size for lengths."""
     n = matrices.shape[2]
     scaled = matrices * scale / row_scale[:, None]
-    ranks, null = [], []
-    for J in scaled:
-        if not len(J):
-            ranks.append(0)
-            null.append(np.eye(n))
+    felt = scaled.any(axis=(0, 1))
+    coupled, alone = np.flatnonzero(felt), np.flatnonzero(~felt)
+    ranks, null = list[int](), list[Array]()
+    for k, J in enumerate(scaled):
+        if k and (scaled[k - 1] == J).all():  # mimics alone: the same everywhere
+            ranks.append(ranks[-1])
+            null.append(null[-1])
             continue
-        _, s, V = np.linalg.svd(J)
+        _, s, V = np.linalg.svd(J[:, coupled])
         rank = int((s > RANK * max(s.max(initial=0.0), 1e-300)).sum())
         ranks.append(rank)
-        null.append(V[rank:].T * scale[:, None])
+        S = np.zeros((n, n - rank))
+        S[coupled, : len(coupled) - rank] = V[rank:].T
+        S[alone, np.arange(len(coupled) - rank, n - rank)] = 1.0
+        null.append(S)
     usual = Counter(ranks[1:] or ranks).most_common(1)[0][0]
     kept = [k for k, rank in enumerate(ranks) if rank == usual]
     return Mobility(
         scaled,
-        tuple(null[k] / scale[:, None] for k in kept),
+        coupled,
+        tuple(null[k] for k in kept),
         n - usual,
         n - ranks[0],
         scaled.shape[1] - usual,
         positions,
+        elsewhere,
     )
 
 
@@ -125,20 +149,27 @@ def goodness(found: Mobility, rates: Sequence[int]) -> float:
     """
     if len(rates) != found.freedom:
         return 0.0
-    if found.freedom == found.matrices.shape[2]:  # nothing follows
+    return _usual_share(found, rates)
+
+
+def _usual_share(found: Mobility, rates: Sequence[int]) -> float:
+    """The smallest singular value of these rows of S, at the worst sample but for a few."""
+    coupled = set(found.coupled.tolist())
+    alone = found.matrices.shape[2] - len(coupled)
+    if len(set(rates) - coupled) < alone:  # a rate that is a motion of its own is missing
+        return 0.0
+    own = [k for k in rates if k in coupled]
+    freedom = found.freedom - alone
+    if not freedom:
         return 1.0
-    if not rates:
-        return 1.0
-    worst = sorted(float(np.linalg.svd(S[list(rates)], compute_uv=False)[-1]) for S in found.null)
-    return worst[len(worst) // 4]
+    different = {id(S): S for S in found.null}
+    least = {key: float(np.linalg.svd(S[own, :freedom], compute_uv=False)[-1]) for key, S in different.items()}
+    return sorted(least[id(S)] for S in found.null)[len(found.null) // 4]
 
 
 def controls(found: Mobility, rates: Sequence[int]) -> bool:
     """Whether forces on these rates can give any acceleration, at most of the samples."""
-    if len(rates) < found.freedom:
-        return False
-    worst = sorted(float(np.linalg.svd(S[list(rates)], compute_uv=False)[-1]) for S in found.null if S.shape[1])
-    return not worst or worst[len(worst) // 4] > BAD
+    return len(rates) >= found.freedom and _usual_share(found, rates) > BAD
 
 
 def preferred_rates(null: Array, preferred: Sequence[int]) -> tuple[int, ...]:
@@ -165,10 +196,10 @@ def chosen(found: Mobility, preferred: Sequence[int], allowed: Sequence[int] | N
     for group in order:
         while len(picked) < found.freedom:
             left = [k for k in group if k not in picked]
-            sizes = [float(np.linalg.norm(rest[k])) for k in left]
-            if not left or max(sizes) < GOOD:
+            sizes = np.linalg.norm(rest[left], axis=1)
+            if sizes.max(initial=0.0) < GOOD:
                 break
-            k = left[int(np.argmax(sizes))]
+            k = left[int(np.argmax(np.array(sizes) >= NEARLY * max(sizes)))]  # rounding must not choose among equals
             e = rest[k] / np.linalg.norm(rest[k])
             rest = rest - np.outer(rest @ e, e)
             picked.append(k)

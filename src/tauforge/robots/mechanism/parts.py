@@ -137,7 +137,7 @@ class MechanismJoint(_Part):
         if self.gear_ratio == 0:
             raise ModelError("expected a gear ratio other than 0", field=self._where("gear_ratio"))
         given: Any = self.coulomb
-        both = (given, given) if isinstance(given, int | float) else given
+        both = (given, given) if np.ndim(given) == 0 else given
         pair = validation.array(both, (2,), self._where("coulomb")).tolist()
         self._put("coulomb", tuple(validation.non_negative(x, self._where("coulomb")) for x in pair))
         for field in ("max_speed", "max_force"):
@@ -173,6 +173,8 @@ class MechanismJoint(_Part):
             raise ModelError("a joint that follows another has no actuator", field=self._where("actuated"))
         other, factor, offset = self.mimic
         where = self._where("mimic")
+        if other == self.name:
+            raise ModelError("a joint cannot follow itself", field=where, remedy="Name another joint")
         self._put("mimic", (_name(other, where), validation.real(factor, where), validation.real(offset, where)))
 
     @property

@@ -76,28 +76,38 @@ def reduced_sets(m: MechanismParameters, found: Mobility, independent: tuple[int
 
 def reductions(m: MechanismParameters, found: Mobility, sets: Sequence[tuple[int, ...]]) -> tuple[Reduction, ...]:
     """For each set of rates the axes that promise to cost least: the same kind of axes for every cut."""
-    choices = [axes_to_choose(m.frames, cut) for cut in m.cuts]
+    choices, scales = [axes_to_choose(m.frames, cut) for cut in m.cuts], natural_scales(m, m.size)
     kinds = range(max(map(len, choices), default=1))
     wanted = [tuple(axes[min(kind, len(axes) - 1)] for axes in choices) for kind in kinds]
-    rotations = rotations_at(m, found.positions) if m.cuts else np.zeros(0)
-    tried = [(axes, _present(m, found, rotations, axes)) for axes in dict.fromkeys(wanted)]
+    positions = np.concatenate([found.positions, found.elsewhere])
+    elsewhere = loop_matrix(m, found.elsewhere) * scales[0] / scales[1][:, None]
+    matrices = np.concatenate([found.matrices, elsewhere])
+    rotations = rotations_at(m, positions) if m.cuts else np.zeros(0)
+    enough, near = len(found.matrices) > FEWEST, len(found.matrices)
+    tried = {axes: _present(m, matrices, rotations, axes, enough) for axes in dict.fromkeys(wanted)}
+    at_home = {axes: _present(m, matrices[:near], rotations[:near], axes, enough) for axes in tried}
     kept = []
     for z in sets:
         others = [j for j in range(m.n) if j not in z]
 
-        def work(case: tuple[tuple[int, ...], Array], z: Sequence[int] = z, others: Sequence[int] = others) -> int:
-            present = case[1]
+        def work(present: Array, z: Sequence[int] = z, others: Sequence[int] = others) -> int:
             return elimination_work(present[:, others].tolist(), len(others)) + int(present[:, list(z)].sum())
 
-        for axes, present in sorted(tried, key=work)[:KEPT]:
-            kept.append(Reduction(z, axes, places_of(~present)))
+        best = sorted(tried, key=lambda axes: work(tried[axes]))[:KEPT]
+        best_at_home = sorted(tried, key=lambda axes: work(at_home[axes]))[:1]  # for states, see `by_rates`
+        for axes in dict.fromkeys(best + best_at_home):
+            present = tried[axes]
+            kept.append(Reduction(z, axes, places_of(~present), places_of(present & ~at_home[axes])))
     return tuple(kept)
 
 
-def _present(m: MechanismParameters, found: Mobility, rotations: Array, axes: Sequence[int]) -> Array:
-    """(rows, n) whether an entry of the loop matrix, with its rows in these axes, is other than zero anywhere."""
-    J = found.matrices.copy()
-    if len(J) <= FEWEST:
+def _present(m: MechanismParameters, matrices: Array, rotations: Array, axes: Sequence[int], enough: bool) -> Array:
+    """(rows, n) whether an entry of the loop matrix, with its rows in these axes, is other than zero anywhere.
+
+    matrices, rotations: at samples; enough: whether these are enough to tell
+    """
+    J = matrices.copy()
+    if not enough:
         return np.ones(J.shape[1:], bool)
     row = 0
     for cut, own in zip(m.cuts, axes, strict=True):

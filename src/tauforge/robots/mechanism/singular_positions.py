@@ -73,14 +73,17 @@ def _of_actuation(made: Made, null: Array) -> Array:
 
 
 def of_inertia(M: Array) -> Array:
-    """Condition numbers of mass matrices (k, f, f), each rate in a unit in which its own inertia is 1."""
+    """Condition numbers of mass matrices (k, f, f), each rate in a unit in which its own inertia is 1.
+
+    A matrix that is not finite says nothing of masses: there the motion does not follow from the rates.
+    """
     size = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
     with np.errstate(divide="ignore", invalid="ignore"):
         scaled = M / size[:, :, None] / size[:, None, :]
     good = np.asarray(np.isfinite(scaled).all(axis=(1, 2)))
     found = np.full(len(M), np.inf)
     found[good] = ratio(np.linalg.svd(scaled[good], compute_uv=False))
-    return found
+    return np.where(np.isfinite(M).all(axis=(1, 2)), found, 1.0)
 
 
 def reasons(made: Made, found: Conditions, inertia: Array | None) -> tuple[list[str], Array]:

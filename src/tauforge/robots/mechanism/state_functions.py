@@ -40,17 +40,17 @@ def rate_slopes(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[lis
 
 def usual_reduction(m: MechanismParameters) -> int:
     """The way by which states are computed where it is good: through the rates of a floating body, which cost least, or
-    through the independent ones.
+    through the independent ones. The axes are those in which most is zero only as assembled at home.
     """
     floating = [
         set(range(frame.at, frame.at + FREEDOMS[frame.kind]))
         for frame in m.frames
         if frame.kind == "F" and frame.parent == GROUND
     ]
-    for k, reduction in enumerate(m.reductions):
-        if any(set(reduction.rates) <= rates for rates in floating):
-            return k
-    return 0
+    through = [r.rates for r in m.reductions if any(set(r.rates) <= rates for rates in floating)]
+    wanted = through[0] if through else m.reductions[0].rates
+    own = [k for k, reduction in enumerate(m.reductions) if reduction.rates == wanted]
+    return max(own, key=lambda k: len(m.reductions[k].zeros_at_home))
 
 
 def usual_rates(m: MechanismParameters) -> tuple[int, ...]:
@@ -58,12 +58,18 @@ def usual_rates(m: MechanismParameters) -> tuple[int, ...]:
 
 
 def by_rates(m: MechanismParameters, by: str) -> MechanismParameters:
-    """With other independent rates: their numbers, as text; "" for the usual ones."""
-    kept, rates = m.reduced(usual_reduction(m))
+    """With other independent rates: their numbers, as text; "" for the usual ones.
+
+    With the usual ones the mechanism is presumed to be assembled as at home. So it stays where other assemblies begin,
+    at positions such as those of a parallelogram whose bars are in line.
+    """
+    usual = usual_reduction(m)
+    (kept, rates), presumed = m.reduced(usual), m.reductions[usual].zeros_at_home
     if by:
-        kept, rates = m, tuple(map(int, by.split()))
-    own = Reduction(rates, tuple(cut.axes for cut in kept.cuts), kept.zeros)
-    return kept._replace(independent=rates, reductions=(own,))
+        kept, rates, presumed = m, tuple(map(int, by.split())), frozenset()
+    zeros = kept.zeros | presumed
+    own = Reduction(rates, tuple(cut.axes for cut in kept.cuts), zeros)
+    return kept._replace(independent=rates, reductions=(own,), zeros=zeros, presumed=presumed)
 
 
 def state_of_position(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[list[Scalar]]:
@@ -84,18 +90,23 @@ def state_rates(
     payload: Scalars | None = None,
     by: str = "",
 ) -> list[Any]:
-    """s', v' and spread."""
+    """s', v', nearness and spread."""
     m = by_rates(held(model, payload), by)
     return list(states.state_rates(m, s, v, tau, loads(m, external_wrench, None)))
 
 
 def rates_of_motion(model: MechanismParameters, s: Scalars, v: Scalars, qdd: Scalars) -> list[Any]:
     """s' and v' with these independent accelerations."""
-    return list(states.rates_of_motion(model, s, v, qdd)[:2])
+    return list(states.rates_of_motion(model, s, v, qdd))
+
+
+def rates_of_tree(model: MechanismParameters, s: Scalars, v: Scalars) -> list[Scalar]:
+    """s' for rates that are taken as they are."""
+    return states.rates_of_tree(model, s, v)
 
 
 def closed_state(model: MechanismParameters, s: Scalars, v: Scalars, by: str = "") -> list[Any]:
-    """s, v, gap and spread, after one step of Newton's method: one is enough for what a good integrator leaves."""
+    """s, v, gap, nearness and spread, after one step of Newton's method: enough for what a good integrator leaves."""
     return list(states.closed_state(by_rates(model, by), s, v, 1))
 
 
@@ -107,7 +118,8 @@ def loop_matrix(model: MechanismParameters, x: Scalars) -> list[list[Scalar]]:
 
 def spread(model: MechanismParameters, x: Scalars) -> list[Scalar]:
     """How large the other rates are beside the usual ones."""
-    return [Complement(model, dynamics.posed_at(model, x), usual_rates(model)).spread()]
+    m = by_rates(model, "")
+    return [Complement(m, dynamics.posed_at(m, x), m.independent).spread()]
 
 
 def table(m: MechanismParameters, size: int) -> FunctionTable:
@@ -130,9 +142,10 @@ def table(m: MechanismParameters, size: int) -> FunctionTable:
         "rate_slopes": hidden(rate_slopes, (x, qd), (f, f)),
         "state_of_position": hidden(state_of_position, (x, qd), *both),
         "position_of_state": hidden(position_of_state, (s,), x.core, options={"size": size}),
-        "state_rates": hidden(state_rates, (s, v, *tau), *both, (), optional=(wrench, PAYLOAD), options=by),
+        "state_rates": hidden(state_rates, (s, v, *tau), *both, (), (), optional=(wrench, PAYLOAD), options=by),
         "rates_of_motion": hidden(rates_of_motion, (s, v, qdd), *both),
-        "closed_state": hidden(closed_state, (s, v), *both, (), (), options=by),
+        "rates_of_tree": hidden(rates_of_tree, (s, v), s.core),
+        "closed_state": hidden(closed_state, (s, v), *both, (), (), (), options=by),
         "loop_matrix": hidden(loop_matrix, (x,), (rows, n)),
         "spread": hidden(spread, (x,), ()),
     }

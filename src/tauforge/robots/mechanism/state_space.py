@@ -3,6 +3,9 @@
 y = s, v: the tree without angles and the rates of the whole tree (`formulations/mechanism/state.py`). Equations are
 reduced to the usual rates (`state_functions.usual_rates`). Where these hardly move beside the others, other rates take
 their place. The choice depends on the position alone.
+
+At some positions the mechanism has another freedom for an instant, and goes through. There the loops do not tell where
+it goes, and rounding decides. The motion is smooth, so its rates are found between those before and behind.
 """
 
 from __future__ import annotations
@@ -14,7 +17,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, SingularityError
-from tauforge.formulations.mechanism.state import state_size
+from tauforge.formulations.mechanism.state import length_scales, state_size
 from tauforge.robots.mechanism.mobility import preferred_rates
 from tauforge.robots.mechanism.state_functions import usual_rates
 from tauforge.robots.own_classes import method_is_as_written
@@ -26,6 +29,11 @@ SPREAD = 20.0  # other rates beside the usual ones, at most
 CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
 OPEN = 1e-12  # the same: a gap that may be recorded
 ROUNDS = 20  # steps of Newton's method
+LEAP = 0.1  # rad or share of the mechanism's size: as far as closing may move a state that a step has led to
+NEAR = 300.0  # nearness to a position with more freedom from which rates are found between others
+AWAY = 1e-2  # rad, or share of the mechanism's size, from one of these others to the next
+OTHERS = (-3, -2, -1, 1, 2, 3)  # where they are on the way
+WEIGHTS = (1 / 20, -3 / 10, 3 / 4, 3 / 4, -3 / 10, 1 / 20)  # of the polynomial through six at the middle
 USUAL = ""  # the rates by which states are computed where these are good
 
 
@@ -35,10 +43,18 @@ class MechanismState:
     def __init__(self, mechanism: Mechanism) -> None:
         self.mechanism, p = mechanism, mechanism._made.parameters
         self.cut, self.independent, self.usual = state_size(p), list(p.independent), usual_rates(p)
+        self.scales = np.array(p.scales)
+        self.lengths = length_scales(p)
 
     def pack(self, position: Array, velocity: Array) -> Array:
-        found = self._run("state_of_position", {"x": position, "qd": velocity})
-        return np.concatenate(found, axis=-1)
+        y = np.concatenate(self._run("state_of_position", {"x": position, "qd": velocity}), axis=-1)
+        given = np.isfinite(position).all() and np.isfinite(velocity).all()
+        if y.ndim == 1 and given and not np.isfinite(y).all():
+            (reason,), (condition,) = self.mechanism.singularities(position[None])
+            raise SingularityError(
+                f"{self.mechanism.name}: {reason}", pose=position.tolist(), condition_number=float(condition)
+            )
+        return y
 
     def position(self, y: Array) -> Array:
         return self._run("position_of_state", {"s": y[..., : self.cut]})[0]
@@ -59,13 +75,47 @@ class MechanismState:
         if wrench is not None:
             arguments["external_wrench"] = wrench
         found, spread = self._by_good_rates("state_rates", arguments, fields)
+        found, near = found[..., :-1], ~(found[..., -1] <= NEAR)
+        if near.any():
+            self._find_between(found, near, y, force, wrench, fields)
         if y.ndim == 1 and np.isfinite(y).all() and not np.isfinite(found).all():
+            why, condition = "the mechanism gains a freedom here: its constraints are not independent", float(spread)
+            if spread <= SPREAD:  # the rates are good, so it is the mass matrix that is singular
+                why, condition = "a motion moves no mass here: a body without mass is at a free end", np.inf
             raise SingularityError(
-                f"{self.mechanism.name}: the mechanism gains a freedom here: its constraints are not independent",
+                f"{self.mechanism.name}: {why}",
                 pose=self.position(y).tolist(),
-                condition_number=float(spread),
+                condition_number=condition,
             )
         return found
+
+    def _find_between(
+        self,
+        found: Array,
+        near: Array,
+        y: Array,
+        force: Array,
+        wrench: Array | None,
+        fields: Mapping[str, Array],
+    ) -> None:
+        """Better rates for the rows of `found` that are near positions with more freedom, where there are any."""
+        for row in map(tuple, np.argwhere(near)):
+            own = y[row]
+            pace = np.abs(own[self.cut :] / self.scales).max()
+            if not 0.0 < pace < np.inf:
+                continue
+            travel = self._run("rates_of_tree", self._parts(own))[0]
+            way = np.multiply.outer(np.array(OTHERS), AWAY / pace * travel)
+            others = self.renewed(np.concatenate([own[: self.cut] + way, np.tile(own[self.cut :], (6, 1))], axis=-1))
+            arguments = self._parts(others)
+            if force.shape[-1]:
+                arguments["tau"] = np.broadcast_to(force, (*near.shape, force.shape[-1]))[row]
+            if wrench is not None:
+                arguments["external_wrench"] = np.broadcast_to(wrench, (*near.shape, 6))[row]
+            varied = {k: self._rows_of(k, a, near.shape)[row] for k, a in fields.items()}
+            rates, _ = self._by_good_rates("state_rates", arguments, varied)
+            if (rates[:, -1] <= NEAR).all():
+                found[row] = np.array(WEIGHTS) @ rates[:, :-1]
 
     def renewed(self, y: Array) -> Array:
         """With the loops closed, rates that fit them, and quaternions of length one.
@@ -75,16 +125,18 @@ class MechanismState:
         size = max(1.0, self.mechanism._made.size)
         if not self.mechanism._made.parameters.cuts and not self.mechanism._made.parameters.ties:
             found, _ = self._by_good_rates("closed_state", self._parts(y), {})
-            return found[..., :-1]
-        gap = np.full(y.shape[:-1], np.inf)
+            return found[..., :-2]
+        given, gap = y, np.full(y.shape[:-1], np.inf)
         for _ in range(ROUNDS):
             found, _ = self._by_good_rates("closed_state", self._parts(y), {})
-            y, last, gap = found[..., :-1], gap, found[..., -1]
+            kept = self._kept(y, found[..., -1])
+            y, last, gap = np.where(kept[..., None], y, found[..., :-2]), gap, np.where(kept, 0.0, found[..., -2])
             if (gap <= CLOSED * size).all() or not (gap < 0.5 * last).any():
                 break
         lost = ~(gap <= OPEN * self.mechanism._made.size)
+        far = ~(np.abs((y - given)[..., : self.cut] / self.lengths).max(axis=-1, initial=0.0) <= LEAP)
         if y.ndim == 1:
-            if lost and np.isfinite(gap):
+            if np.isfinite(given).all() and np.isfinite(gap) and (lost or far):
                 raise ConvergenceError(
                     f"{self.mechanism.name}: the loops cannot be closed after this step",
                     residual=float(gap),
@@ -92,8 +144,16 @@ class MechanismState:
                     remedy="Take a shorter step",
                 )
             return y
-        y[lost] = np.nan
+        y[lost | far] = np.nan
         return y
+
+    def _kept(self, y: Array, nearness: Array) -> Array:
+        """Which states stay as they are: closed, and so near a position with more freedom that loops are no guide."""
+        near = np.array(~(nearness <= NEAR) & np.isfinite(y).all(axis=-1))
+        if near.any():
+            gaps = self.mechanism.loop_gap(self.position_of(y[near][..., : self.cut]))
+            near[near] = gaps <= CLOSED * self.mechanism._made.size
+        return near
 
     def sets_at(self, position: Array) -> list[str]:
         """Which rates are independent at positions (k, N): their numbers as text."""

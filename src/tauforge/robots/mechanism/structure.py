@@ -26,8 +26,20 @@ from tauforge.formulations.mechanism.parameters import (
 from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.robots.evaluate import evaluate
-from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of
-from tauforge.robots.mechanism.mobility import BAD, Mobility, chosen, controls, goodness, mobility, samples
+from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of, own_axes
+from tauforge.robots.mechanism.leg_choice import legs
+from tauforge.robots.mechanism.mobility import (
+    BAD,
+    ELSEWHERE,
+    NEARBY,
+    Mobility,
+    Search,
+    chosen,
+    controls,
+    goodness,
+    mobility,
+    samples,
+)
 from tauforge.robots.mechanism.model import NO_BODY, NO_DRIVE
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spring
 from tauforge.robots.mechanism.reductions import (
@@ -59,10 +71,12 @@ class Structure(NamedTuple):
     through:     (joint, body): loops that were cut through a body
     floating:    bodies whose pose stands in x after the joints' coordinates
     freedom:     degrees of freedom
-    redundant:   (joint, rows): constraints that others imply, at the home position
+    redundant:   (joint, rows): constraints that others imply; which of them are called so is a choice
     independent: names of the coordinates whose rates the caller gives
     actuated:    names of the coordinates that have actuators
     reduced:     names of the coordinates that the mass matrix is reduced to
+    in_closed_form: names of the coordinates that follow from the independent ones without a search, in their order; all
+                 coordinates of the tree do, or none
     """
 
     tree: tuple[tuple[str, str | None, str], ...]
@@ -74,6 +88,7 @@ class Structure(NamedTuple):
     independent: tuple[str, ...]
     actuated: tuple[str, ...]
     reduced: tuple[tuple[str, ...], ...]
+    in_closed_form: tuple[str, ...]
 
     def __str__(self) -> str:
         lines = [f"{self.freedom} degrees of freedom, {len(self.actuated)} actuators"]
@@ -83,6 +98,8 @@ class Structure(NamedTuple):
         lines += [f"cut through {body} at {joint}" for joint, body in self.through]
         lines += [f"redundant: {joint}, {', '.join(rows)}" for joint, rows in self.redundant]
         lines.append(f"independent: {', '.join(self.independent)}")
+        if self.in_closed_form:
+            lines.append(f"in closed form: {', '.join(self.in_closed_form)}")
         return "\n".join(lines)
 
 
@@ -124,6 +141,7 @@ def made(m: MechanismDescription) -> Made:
     sets = reduced_sets(bare, found, independent)
     cheap = reductions(bare, found, sets)
     parameters = bare._replace(independent=independent, reductions=cheap, actuated=actuated).reduced(0)[0]
+    parameters = parameters._replace(legs=legs(parameters, found.positions))
     controlled = controls(found, actuated)
     parameters = _with_unknown_reactions(parameters, found, size)
     structure = Structure(
@@ -136,6 +154,7 @@ def made(m: MechanismDescription) -> Made:
         tuple(names[k] for k in independent),
         tuple(names[k] for k in actuated),
         tuple(tuple(names[k] for k in z) for z in sets),
+        tuple(names[parameters.frames[step.joint].at] for step in parameters.legs),
     )
     return Made(structure, tree, assembly, parameters, found, names, cut_names, size, controlled)
 
@@ -144,11 +163,15 @@ def _named_body(m: MechanismDescription) -> tuple[str, ...]:
     """The body whose pose is to be independent, unless a Free joint gives it that."""
     wanted = (m.independent,) if isinstance(m.independent, str) else tuple(m.independent or ())
     names = {body.name for body in m.bodies}
-    free = {joint.child for joint in m.joints if isinstance(joint, Free) and joint.parent == GROUND_NAME}
+    free = {joint.child for joint in _free_of_ground(m)}
     poses = {f"{body}.{label}": body for body in names for label in POSE_LABELS} | {body: body for body in names}
     coordinates = {name for joint in m.joints for name in (joint.name, *joint.coordinate_names)}
     bodies = {poses[name] for name in wanted if name in poses and name not in coordinates}
     return tuple(sorted(bodies - free))
+
+
+def _free_of_ground(m: MechanismDescription) -> list[Free]:
+    return [joint for joint in m.joints if isinstance(joint, Free) and joint.parent == GROUND_NAME]
 
 
 def rate_names(m: MechanismDescription, tree: SpanningTree, assembly: Assembly) -> tuple[str, ...]:
@@ -236,16 +259,16 @@ def _reactions(
     branches = {branch.joint: branch for branch in tree.branches}
     found = []
     for k, joint in enumerate(m.joints):
-        world = Transform(IDENTITY, Vector(*joint.at))
+        world = own_axes(joint)
         if k in tree.cut:
             at = assembly.place(joint.child, numbers[joint.child], world)
-            found.append(ReactionParameters(at, frozenset(), 1.0, tree.cut.index(k), frozenset()))
+            found.append(ReactionParameters(at, frozenset(), 1.0, tree.cut.index(k)))
             continue
         branch = branches[k]
         child = branch.outer if (branch.copy_of or branch.outer) == joint.child else joint.child
         sign = 1.0 if (branch.copy_of or branch.outer) == joint.child else -1.0
         at = assembly.place(child, numbers[child], world)
-        found.append(ReactionParameters(at, beyond(branch.outer), sign, None, frozenset()))
+        found.append(ReactionParameters(at, beyond(branch.outer), sign, None))
     return tuple(found)
 
 
@@ -263,10 +286,17 @@ def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
 
 def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobility:
     scale, rows = natural_scales(m, size)
-    positions = samples(
-        lambda x: matrix_and_gaps(m, x), lambda x, step: stepped(m, x, step), assembly.home, scale, size
-    )
-    return mobility(loop_matrix(m, positions), positions, scale, rows)
+
+    def scaled(x: Array) -> tuple[Array, Array]:
+        J, gaps = matrix_and_gaps(m, x)
+        return J / rows[:, None], gaps / rows
+
+    def around(search: Search) -> Array:
+        return samples(scaled, lambda x, step: stepped(m, x, step), assembly.home, scale, search)
+
+    positions = np.concatenate([assembly.home[None], around(NEARBY)])
+    elsewhere = around(ELSEWHERE) if m.cuts else positions[:0]
+    return mobility(loop_matrix(m, positions), positions, elsewhere, scale, rows)
 
 
 def _cut_names(m: MechanismDescription, tree: SpanningTree) -> tuple[str, ...]:
@@ -324,8 +354,9 @@ def _independent(
         return chosen(found, actuated)
     wanted = (m.independent,) if isinstance(m.independent, str) else tuple(m.independent)
     known = {name: [k] for k, name in enumerate(names)}
-    groups = {joint.name: joint.coordinate_names for joint in m.joints if len(joint.letters) > 1}
-    groups |= {body.name: tuple(f"{body.name}.{label}" for label in POSE_LABELS) for body in m.bodies}
+    groups = {body.name: tuple(f"{body.name}.{label}" for label in POSE_LABELS) for body in m.bodies}
+    groups |= {joint.child: joint.coordinate_names for joint in _free_of_ground(m)}
+    groups |= {joint.name: joint.coordinate_names for joint in m.joints if len(joint.letters) > 1}
     for group, parts in groups.items():
         if group not in known and all(part in known for part in parts):
             known[group] = [known[part][0] for part in parts]
@@ -344,6 +375,14 @@ def _independent(
         texts = ", ".join(names[k] for k in picked)
         raise ModelError(
             f"{texts} do not determine the motion, which has {found.freedom} degrees of freedom", field="independent"
+        )
+    in_x = sorted(picked, key=lambda k: assembly.reads[k])
+    if found.freedom == len(names) and picked != in_x:
+        raise ModelError(
+            "all coordinates are named, in another order than positions have: nothing would tell a position from its "
+            "coordinates",
+            field="independent",
+            remedy=f"Leave independent out, or name them as {', '.join(names[k] for k in in_x)}",
         )
     return tuple(picked)
 
@@ -373,26 +412,33 @@ def _with_unknown_reactions(p: MechanismParameters, found: Mobility, size: float
     """Marks components of reactions that redundant constraints leave open."""
     if not found.redundant:
         return p
-    J = loop_matrix(p._replace(zeros=frozenset()), found.positions)
-    open_ = np.zeros((len(p.joints), 6), bool)
+    scale, row_scale = natural_scales(p, size)
+    J = loop_matrix(p._replace(zeros=frozenset()), found.positions) * scale / row_scale[:, None]
+    shape = (2, len(p.joints), 6)  # base axes, the joint's own
+    open_ = np.zeros(shape, bool)
     rows = row_count(p)
 
     def formula(x: Sequence[Scalar], multipliers: Sequence[Scalar]) -> list[Scalar]:
-        return [y for six in wrenches_of_multipliers(p, x, multipliers) for y in six]
+        both = [wrenches_of_multipliers(p, x, multipliers, own_axes) for own_axes in (False, True)]
+        return [y for wrenches in both for six in wrenches for y in six]
 
     for matrix, x in zip(J, found.positions, strict=True):
         U, s, _ = np.linalg.svd(matrix)
         rank = int((s > 1e-9 * s.max(initial=1e-300)).sum())
-        null = U[:, rank:].T
+        null = U[:, rank:].T / row_scale
         if len(null):
             repeated = np.broadcast_to(x, (len(null), len(x)))
-            (wrenches,) = evaluate(formula, {"x": repeated, "multipliers": null}, ((len(p.joints) * 6,),))
-            scaled = np.abs(wrenches.reshape(-1, len(p.joints), 6)) / np.array([1.0] * 3 + [size] * 3)
+            (wrenches,) = evaluate(formula, {"x": repeated, "multipliers": null}, (shape,))
+            scaled = np.abs(wrenches) * np.array([size] * 3 + [1.0] * 3)
             open_ |= scaled.max(axis=0) > FELT
     assert rows
     return p._replace(
         joints=tuple(
-            joint._replace(unknown=frozenset(np.flatnonzero(mask).tolist()))
-            for joint, mask in zip(p.joints, open_, strict=True)
+            joint._replace(unknown=_places(base), unknown_in_own=_places(own))
+            for joint, base, own in zip(p.joints, *open_, strict=True)
         )
     )
+
+
+def _places(mask: Array) -> frozenset[int]:
+    return frozenset(np.flatnonzero(mask).tolist())

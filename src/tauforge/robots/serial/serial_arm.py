@@ -203,6 +203,9 @@ class SerialArm(ArmDescription):
     def velocity_matrix(self, model: ArmModel, position: Scalars) -> Sequence[Scalars]:
         return jacobian(model, position)
 
+    def moved_body_frames(self, position: Array) -> Array:
+        return self.forward_kinematics(position)
+
     def position_towards(self, pose: Array, near: Array) -> Array:
         return ik.towards(self, pose, near)
 

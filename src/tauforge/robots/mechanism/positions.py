@@ -1,0 +1,142 @@
+"""Positions from independent coordinates: which way a mechanism is assembled, and how a long way is followed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from tauforge.arrays import Array
+from tauforge.errors import ConvergenceError, ShapeError
+from tauforge.robots.evaluate import as_argument
+from tauforge.robots.mechanism.reductions import gaps_at, natural_scales
+from tauforge.robots.validation import broadcast_shape
+
+if TYPE_CHECKING:
+    from tauforge.robots.mechanism.mechanism import Mechanism
+
+CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
+ROUNDS = 8  # calls of the kernel, each of a few steps of Newton's method
+STRIDE = 0.25  # rad or share of the mechanism's size: longest way between two points at which loops are closed
+LEG_STRIDE = 1.0  # the same in closed form, where only full turns must not be missed
+ASTRAY = 1e-3  # of the mechanism's size: gap of a point on the way from which no search comes back
+FINER = (1, 8, 64)  # times as many points, tried one after another
+MOST_POINTS = 2**14  # on one way: longer ones take minutes
+
+
+def configuration(m: Mechanism, q: ArrayLike, near: ArrayLike | None, on_failure: str) -> Array:
+    """x (..., N) from independent coordinates (..., f), as `Mechanism.configuration` says."""
+    if on_failure not in ("raise", "nan"):
+        raise ShapeError("on_failure", expected="'raise' or 'nan'", got=repr(on_failure))
+    f, size = m.n, len(m.coordinate_names)
+    given = as_argument("q", q, f, f"{m.name} has {f} independent coordinates").astype(float)
+    start = as_argument("near", m.home if near is None else near, size, "a position").astype(float)
+    batch = broadcast_shape("near", {"q": given[..., 0], "near": start[..., 0]})
+    flat_q = np.broadcast_to(given, (*batch, f)).reshape(-1, f)
+    flat_x = np.broadcast_to(start, (*batch, size)).reshape(-1, size)
+    found = np.full(flat_x.shape, np.nan)
+    left = np.isfinite(flat_q).all(axis=-1) & np.isfinite(flat_x).all(axis=-1)
+    gaps = np.full(len(flat_q), np.nan)
+    ways = [("closing_steps", finer / STRIDE) for finer in FINER]
+    if m.structure.in_closed_form:
+        ways.insert(0, ("closing_legs", 1.0 / LEG_STRIDE))
+    short = np.full(len(flat_q), -1)  # the place of a joint whose leg does not reach, which no search can mend
+    for number, (function, points_per_unit) in enumerate(ways):
+        points = _points(m, flat_q, flat_x, points_per_unit)
+        for count in np.unique(points[left & (points <= MOST_POINTS)]).tolist():
+            rows = np.flatnonzero(left & (points == count))
+            x, gap = followed(m, function, flat_q[rows], flat_x[rows], count, to_the_end=number == 0)
+            done = is_closed(m, x, gap)
+            found[rows[done]], gaps[rows] = x[done], gap
+            left[rows[done]] = False
+            if function == "closing_legs":
+                short[rows] = _short_legs(m, x)
+                left[short >= 0] = False
+    failed = ~np.isfinite(found).all(axis=-1) & np.isfinite(flat_q).all(axis=-1) & np.isfinite(flat_x).all(axis=-1)
+    if failed.any() and on_failure == "raise":
+        row = int(np.flatnonzero(failed)[0])
+        where = f"{m.name}: the loops do not close at [{', '.join(f'{value:.6g}' for value in flat_q[row])}]"
+        if short[row] >= 0:
+            raise ConvergenceError(
+                f"{where}: the leg with {m.structure.in_closed_form[short[row]]} does not reach",
+                residual=np.nan,
+                iterations=0,
+                remedy="In another assembly it may reach: give a position of that by near=",
+            )
+        raise ConvergenceError(
+            where,
+            residual=float(gaps[row]),
+            iterations=int(ROUNDS * points[row]),
+            remedy="The position may be out of reach; give a nearer start by near=",
+        )
+    return found.reshape(*batch, size)
+
+
+def _short_legs(m: Mechanism, x: Array) -> Array:
+    """(k,) place among the joints in closed form of the first that was not found, since its leg is too short or too
+    long; -1 where all were found.
+    """
+    places = [m.coordinate_names.index(name) for name in m.structure.in_closed_form]
+    missing = ~np.isfinite(x[:, places])
+    return np.where(missing.any(axis=-1), missing.argmax(axis=-1), -1)
+
+
+def _points(m: Mechanism, q: Array, near: Array, points_per_unit: float) -> Array:
+    """(k,) at how many points loops are closed on the way from positions (k, N) to coordinates (k, f): powers of two,
+    so that there are few groups.
+    """
+    p = m._made.parameters
+    if not p.cuts:  # nothing to lose on the way
+        return np.ones(len(q), int)
+    scale = np.array(p.scales)[list(p.independent)]
+    ways = np.abs((q - m.coordinates_at(near)) / scale).max(axis=-1, initial=0.0)
+    wanted = np.where(np.isfinite(ways), ways, 0.0) * points_per_unit
+    return (2 ** np.ceil(np.log2(np.clip(wanted, 1.0, 2 * MOST_POINTS)))).astype(int)
+
+
+def is_closed(m: Mechanism, x: Array, gap: Array) -> Array:
+    """(k,) gap: the largest of each row of x (k, N), m or rad."""
+    made = m._made
+    done = gap <= CLOSED * min(1.0, made.size)
+    unsure = ~done & (gap <= CLOSED * max(1.0, made.size))
+    if unsure.any():  # lengths count beside the mechanism's size
+        scaled = gaps_at(made.parameters, x[unsure]) / natural_scales(made.parameters, made.size)[1]
+        done[unsure] = np.abs(scaled).max(axis=-1) <= CLOSED
+    return np.asarray(done)
+
+
+def followed(
+    m: Mechanism, function: str, q: Array, near: Array, points: int, *, to_the_end: bool = True
+) -> tuple[Array, Array]:
+    """x (k, N) and gaps (k,), on a way of some points from where `near` is.
+
+    to_the_end: go on where no loop of any row closes on the way
+    """
+    if function == "closing_legs":
+        return _followed_by_legs(m, q, near, points)
+    start, x, gap = m.coordinates_at(near), near, np.full(len(q), np.inf)
+    hopeless = ASTRAY * m._made.size
+    with np.errstate(all="ignore"):
+        for share in np.linspace(0.0, 1.0, points + 1)[1:]:
+            between = q if share == 1.0 else start + share * (q - start)
+            last = np.full(len(q), np.inf)
+            for _ in range(ROUNDS):
+                x, gap = m._evaluator(function, {"q": between, "near": x})
+                if not (gap < 0.5 * last).any() or (gap <= 1e-3 * CLOSED).all():
+                    break
+                last = gap
+            if not to_the_end and not (gap <= hopeless).any():
+                break
+    return x, np.where(np.isfinite(gap) & np.isfinite(x).all(axis=-1), gap, np.inf)
+
+
+def _followed_by_legs(m: Mechanism, q: Array, near: Array, points: int) -> tuple[Array, Array]:
+    """Points on the way count turns alone: one that is out of reach is passed."""
+    start, x = m.coordinates_at(near), near
+    with np.errstate(all="ignore"):
+        for share in np.linspace(0.0, 1.0, points + 1)[1:-1]:
+            found, _ = m._evaluator("closing_legs", {"q": start + share * (q - start), "near": x})
+            x = np.where(np.isfinite(found).all(axis=-1, keepdims=True), found, x)
+        x, gap = m._evaluator("closing_legs", {"q": q, "near": x})
+    return x, np.where(np.isfinite(gap) & np.isfinite(x).all(axis=-1), gap, np.inf)

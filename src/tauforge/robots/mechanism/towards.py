@@ -1,0 +1,82 @@
+"""The position of a mechanism whose tool body is nearest to a pose: damped least squares on the independent rates.
+
+Loops are closed after every step, so the mechanism stays assembled as it is. A mechanism rarely has all six freedoms:
+the place of the tool body counts most, its orientation only where it costs the place little.
+Source: Levenberg 1944; Marquardt 1963, with the step that a limit allows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.robots.poses import pose_error
+
+if TYPE_CHECKING:
+    from tauforge.robots.mechanism.mechanism import Mechanism
+
+STEPS = 40
+LEVER = 0.01  # of the mechanism's size: a radian counts as an error of place so large
+LONGEST = 0.3  # rad, or share of the size: of one step
+LEAST, MOST = 1e-9, 1e9  # damping, as a share of the largest diagonal term
+ARRIVED = 1e-11  # of the size
+STILL = 1e-12  # rad or share of the size: a step that no longer counts
+OVER = 1e-12  # of a limit: rounding
+
+
+def towards(m: Mechanism, pose: Array, near: Array) -> Array:
+    """(N,) loops closed, within the limits that hold at `near`."""
+    if not np.isfinite(pose).all():
+        return near
+    size, x = m._made.size, m.position_at(near)
+    scale = np.array([1.0 if c.turns else size for c in m.coordinates])
+    weights = np.array([1.0 / size] * 3 + [LEVER] * 3)
+    room = np.minimum(m.limit_margins(x), 0.0) - OVER
+    error, damping = weights * pose_error(pose, m.forward_kinematics(x)), 1e-3
+    for _ in range(STEPS):
+        J = weights[:, None] * m.jacobian(x, on_singular="nan") * scale
+        if not np.isfinite(J).all() or np.abs(error).max() <= ARRIVED:
+            break
+        while damping < MOST:
+            moved = _stepped(m, x, J, error, damping, scale)
+            if moved is None:
+                return x
+            if np.isfinite(moved).all() and (m.limit_margins(moved) >= room).all():
+                now = weights * pose_error(pose, m.forward_kinematics(moved))
+                if now @ now < error @ error:
+                    x, error, damping = moved, now, max(0.1 * damping, LEAST)
+                    break
+            damping *= 10.0
+        else:
+            break
+    return x
+
+
+def _stepped(m: Mechanism, x: Array, J: Array, error: Array, damping: float, scale: Array) -> Array | None:
+    """A step from x, NaN where its loops do not close; None where it goes nowhere.
+
+    J: (6, f) by rates in units of `scale`. A coordinate at its limit stays there if the step would take it beyond.
+    """
+    q = m.coordinates_at(x)
+    low, high = (np.array([getattr(c, side) for c in m.coordinates]) for side in ("lower", "upper"))
+    free = np.ones(m.n, bool)
+    for _ in range(m.n + 1):
+        own = J[:, free]
+        A = own.T @ own
+        step = np.zeros(m.n)
+        if not A.any():
+            return None
+        step[free] = np.linalg.solve(A + damping * A.diagonal().max() * np.eye(len(A)), own.T @ error)
+        blocked = free & (((q <= low) & (step < 0)) | ((q >= high) & (step > 0)))
+        if not blocked.any():
+            break
+        free &= ~blocked
+    longest = np.abs(step).max(initial=0.0)
+    if longest <= STILL:
+        return None
+    step *= scale * min(1.0, LONGEST / longest)
+    to = q + m.coordinate_rates(x, step)[0]
+    inside = np.where((q >= low) & (q <= high), np.clip(to, low, high), to)
+    return m.configuration(inside, x, on_failure="nan")

@@ -1,0 +1,69 @@
+"""Mechanisms in assemblies other than the one they are described in: the same loops, other geometry."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from support.mechanism_witness import Witness
+from support.mechanisms import Z, bar
+from support.tolerances import OUTSIDE, PLACED, error_beside
+
+
+def parallelogram(**more):
+    """A crank of 0.3 m, a coupler of 0.5 m: crossed, the second crank turns the other way."""
+    A, B, C, D = (0.0, 0.0, 0.0), (0.0, 0.3, 0.0), (0.5, 0.3, 0.0), (0.5, 0.0, 0.0)
+    return tf.Mechanism(
+        name="parallelogram",
+        bodies=[bar("crank", A, B, 1.0), bar("coupler", B, C, 2.0), bar("follower", D, C, 1.5)],
+        joints=[
+            tf.Hinge("motor", "ground", "crank", at=A, axis=Z, actuated=True),
+            tf.Hinge("pin 1", "crank", "coupler", at=B, axis=Z),
+            tf.Hinge("pin 2", "coupler", "follower", at=C, axis=Z),
+            tf.Hinge("foot", "ground", "follower", at=D, axis=Z),
+        ],
+        gravity=(0.0, -9.81, 0.0),
+        **more,
+    )
+
+
+def crossed():
+    """x of the parallelogram where C is mirrored about the diagonal B D."""
+    B, C, D = np.array([0.0, 0.3]), np.array([0.5, 0.3]), np.array([0.5, 0.0])
+    along = (D - B) / np.linalg.norm(D - B)
+    mirrored = B + 2 * ((C - B) @ along) * along - (C - B)
+
+    def turned(point):
+        (a, b), (c, d) = C - point, mirrored - point
+        return np.arctan2(a * d - b * c, a * c + b * d)
+
+    return np.array([0.0, turned(B), turned(D) - turned(B), turned(D)])
+
+
+@pytest.mark.parametrize("cut", [None, ("pin 1",), ("foot",)])
+def test_a_crossed_parallelogram(cut):
+    """Its follower is parallel to the crank at home, so entries of the loop matrix vanish there, and not crossed."""
+    m, rng = parallelogram(cut=cut), np.random.default_rng(0)
+    near = crossed()
+    assert m.loop_gap(near) <= PLACED
+    x = m.configuration([0.2], near=near)
+    assert np.abs(x - near).max() < 0.5  # still crossed, and no turn further
+    qd, qdd = rng.normal(size=(2, 1))
+    witness = Witness(m, x, qd)
+    assert witness.open <= PLACED
+    wanted = witness.inverse(qdd)
+    assert error_beside(m.inverse_dynamics(x, qd, qdd), wanted.tau, wanted.tau) <= OUTSIDE
+    assert error_beside(m.forward_dynamics(x, qd, wanted.tau), qdd, qdd) <= OUTSIDE
+    assert error_beside(m.energy(x, qd)[0], witness.energy()[0], witness.energy()[0]) <= OUTSIDE
+
+
+@pytest.mark.usefixtures("kernels_on")  # they are reduced in the cheapest way, the reference in the first
+def test_a_palletiser_with_crossed_levelling_rods():
+    m = tf.load("palletiser")
+    x = m.configuration(m.coordinates_at(m.home) + [0.2, -1.435, 0.188, 1.07])  # beyond where the rods are in line
+    plate = x[m.coordinate_names.index("levelling plate")]
+    assert abs(plate + x[m.coordinate_names.index("shoulder")]) > 0.5
+    qd, qdd = np.array([0.3, 0.5, -0.2, 0.1]), np.array([1.0, -2.0, 1.0, 0.5])
+    wanted = Witness(m, x, qd).inverse(qdd)
+    assert error_beside(m.inverse_dynamics(x, qd, qdd), wanted.tau, wanted.tau) <= OUTSIDE

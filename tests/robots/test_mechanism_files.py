@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from support.tolerances import FORMULATIONS, PLACED, error
+from support.tolerances import CLOSED, FORMULATIONS, PLACED, error
 from tauforge.errors import ModelError, TauforgeWarning, UnsupportedFeatureError
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.validation import rotation_from_rpy
@@ -190,12 +190,12 @@ def test_a_loop_in_toml_is_closed_from_its_start() -> None:
     mechanism = tf.loads(start + loop)
     assert isinstance(mechanism, tf.Mechanism)
     assert mechanism.structure.freedom == 1
-    assert mechanism.loop_gap(mechanism.home) < 1e-12  # of a mechanism of half a metre
+    assert mechanism.loop_gap(mechanism.home) < CLOSED
     tree = tf.loads(TEXT)
     assert isinstance(tree, tf.Mechanism)
     places = dict(zip(mechanism.coordinate_names, mechanism.home, strict=True))
     pin = tree.forward_kinematics([places[name] for name in tree.coordinate_names], "shoe")[:3, 3]
-    assert np.abs(pin - [0.5, 0.2, 0.0]).max() < 1e-12
+    assert np.abs(pin - [0.5, 0.2, 0.0]).max() < CLOSED
     with pytest.raises(ModelError, match=r"the loop at pin stays open by .* \(m or rad\)"):
         tf.loads(start + loop.replace("0.5, 0.2, 0.0", "0.5, 0.2, 5.0"))
 

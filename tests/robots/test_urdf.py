@@ -264,7 +264,7 @@ def test_the_tool_is_the_only_leaf_or_the_last_moving_link(written: Any) -> None
     for text, tip, link, reason in (
         (one, None, "camera", "the only last link"),
         (two, None, "lower", "several links end the chain"),
-        (two, "gripper", "gripper", "chosen by tip"),
+        (two, "gripper", "gripper", "chosen by name"),
     ):
         (source,) = read_urdf(written(text), tip=tip).sources
         assert (source.fields, source.source) == (("tool",), f"the frame of link '{link}' of the URDF")

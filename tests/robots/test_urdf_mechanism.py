@@ -12,7 +12,7 @@ import pytest
 
 import tauforge as tf
 from support.engines import configuration
-from support.tolerances import OUTSIDE, PLACED, ROUNDING, error
+from support.tolerances import CLOSED, OUTSIDE, PLACED, ROUNDING, SHORT_DIFFERENCES, error
 from support.urdf_texts import TREE, VALID, changed
 from tauforge.errors import ModelError, UnphysicalInertiaWarning
 
@@ -181,7 +181,7 @@ def test_links_that_are_held_keep_their_names_and_frames() -> None:
             @ [0.1, 0.2, 0.3, 1.0]
             for sign in (1, -1)
         ]
-        assert np.abs((ends[0] - ends[1])[:3] / (2 * h) - J[:3, k]).max() < 1e-9  # differences of 1e-6: h^2 and eps / h
+        assert np.abs((ends[0] - ends[1])[:3] / (2 * h) - J[:3, k]).max() < SHORT_DIFFERENCES
     assert np.isfinite(point).all()
 
 
@@ -248,7 +248,7 @@ def test_two_points_are_brought_together(home: dict[str, float] | None) -> None:
     """The tips of the two arms are 0.2 m apart at zero."""
     loop = tf.Hinge("mid", "a2", "b2", at=(0.0, 0.6, 0.0)), (0.2, 0.6, 0.0)
     mechanism = mechanism_of(FIVE_BAR, loops=[loop], home=home)
-    assert mechanism.loop_gap(mechanism.home) < 1e-12
+    assert mechanism.loop_gap(mechanism.home) < CLOSED
     x = dict(zip(mechanism.coordinate_names, mechanism.home, strict=True))
     bare = mechanism_of(FIVE_BAR)
     y = [x[name] for name in bare.coordinate_names]
@@ -256,7 +256,7 @@ def test_two_points_are_brought_together(home: dict[str, float] | None) -> None:
         ours = mechanism.forward_kinematics(mechanism.home, link)
         assert np.abs(ours - bare.forward_kinematics(y, link)).max() < PLACED
     tips = [bare.forward_kinematics(y, link) @ [0, 0.3, 0, 1] for link in ("a2", "b2")]
-    assert np.abs(tips[0] - tips[1]).max() < 1e-12
+    assert np.abs(tips[0] - tips[1]).max() < CLOSED
 
 
 @pytest.mark.parametrize(

@@ -19,7 +19,7 @@ TREE = """<mujoco model="tree">
       <joint name="pan" axis="1 2 3" pos="0.01 0.02 0" range="-90 120" ref="15"/>
       <joint name="lift" type="slide" axis="0 1 1" limited="true" range="-0.1 0.3" ref="0.05"/>
       <inertial pos="0.02 0.01 0.1" quat="1 0.2 0.3 -0.1" mass="2.5" diaginertia="0.03 0.04 0.05"/>
-      <geom type="mesh" mesh="nowhere"/>
+      <geom type="mesh" mesh="nowhere" group="3"/>
       <body name="elbow" pos="0 0.1 0.4" axisangle="1 1 0 35" childclass="light">
         <joint name="bend" axis="0 -1 0.2"/>
         <geom type="capsule" fromto="0 0 0 0.1 0.2 0.3" size="0.04"/>

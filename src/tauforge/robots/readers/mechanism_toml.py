@@ -1,19 +1,15 @@
-"""Mechanisms as TOML files, read strictly and written so that they read back equal; docs/model-file.md."""
+"""Mechanisms as TOML files, read strictly; docs/model-file.md."""
 
 from __future__ import annotations
 
-import dataclasses
-from collections.abc import Iterable
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from tauforge.errors import ModelError
 from tauforge.robots.mechanism.closing import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import (
-    NO_INERTIA,
     Body,
     Cylinder,
     Free,
@@ -26,18 +22,10 @@ from tauforge.robots.mechanism.parts import (
     Universal,
     Weld,
 )
+from tauforge.robots.provenance import Source
 from tauforge.robots.readers.toml_format import Format
 from tauforge.robots.readers.toml_table import Table
-from tauforge.robots.readers.toml_text import (
-    exceptions_of,
-    list_text,
-    provenance_lines,
-    rows_text,
-    sources_of,
-    tensor_text,
-    text,
-    write_lines,
-)
+from tauforge.robots.readers.toml_text import exceptions_of, sources_of
 from tauforge.robots.validation import Floats, Rows, shown
 
 FORMAT = "tauforge-mechanism-1"
@@ -63,6 +51,9 @@ MECHANISM = {
     "tool": 'tool = "platform", the name of a body',
     "cut": 'cut = ["elbow"], names of joints',
     "start": "[start] and below it coordinates by name of the joint",
+    "urdf": 'urdf = "robot.urdf", a file in the folder of this one or below it',
+    "lock": "[lock] and below it coordinates by name of the joint",
+    "actuated": 'actuated = ["left", "right"], names of joints',
     "body": "[[body]] and below it the keys of one body",
     "joint": "[[joint]] and below it the keys of one joint",
     "spring": "[[spring]] and below it the keys of one spring",
@@ -117,9 +108,7 @@ ONLY = {  # keys that only some kinds of joints have
     "child_axis": ("hinge",),
     "child_at": ("hinge", "spherical", "weld"),
 }
-
-
-# ------------------------------------------------------------------------------------------------------- reading
+OF_URDF = ("lock", "actuated")  # keys that only files on top of a URDF have
 
 
 def mechanism_of(values: dict[str, Any]) -> Mechanism:
@@ -127,17 +116,39 @@ def mechanism_of(values: dict[str, Any]) -> Mechanism:
     top = Table(values, "", MECHANISM)
     top.text("format")
     tables = {key: _limited(top, key, examples) for key, examples in PARTS.items()}
+    if "urdf" in top:
+        return _on_urdf(top, tables)
+    for key in OF_URDF:
+        if key in top:
+            raise ModelError("it is only for files on top of a URDF", field=key, remedy=f"Leave out {key}")
     for key in ("body", "joint"):
         if not tables[key]:
             raise top.fault(key, f"a mechanism needs at least one {key}")
+    bodies = tuple(_body(table) for table in tables["body"])
+    joints = [(_joint(table), table) for table in tables["joint"]]
+    loops = [(joint, table) for joint, table in joints if "child_at" in table or "child_axis" in table]
     given: dict[str, Any] = {
         "name": top.text("name"),
-        "bodies": tuple(_body(table) for table in tables["body"]),
+        "bodies": bodies,
+        "joints": tuple(joint for joint, table in joints if (joint, table) not in loops),
+        "sources": sources_of(top),
+        **_choices(top, tables),
+    }
+    places = {joint.name: table.path for joint, table in joints}
+    start = _coordinates(top, "start", {name: f"{name} = 0.5" for name in places})
+    places |= {body.name: table.path for body, table in zip(bodies, tables["body"], strict=True)}
+    try:
+        return closed(given, [_loop(joint, table) for joint, table in loops], start)
+    except ModelError as error:
+        raise _placed(error, places) from None
+
+
+def _choices(top: Table, tables: Mapping[str, list[Table]]) -> dict[str, Any]:
+    """Arguments of Mechanism other than bodies and joints."""
+    given: dict[str, Any] = {
         "springs": tuple(_spring(table) for table in tables["spring"]),
         "known_exceptions": exceptions_of(top),
-        "sources": sources_of(top),
     }
-    joints = [(_joint(table), table) for table in tables["joint"]]
     if "gravity" in top:
         given["gravity"] = top.numbers("gravity", 3)
     if "coulomb_speed" in top:
@@ -149,12 +160,38 @@ def mechanism_of(values: dict[str, Any]) -> Mechanism:
     if "independent" in top:
         is_text = isinstance(top.value("independent"), str)
         given["independent"] = top.text("independent") if is_text else top.texts("independent")
-    loops = [(joint, table) for joint, table in joints if "child_at" in table or "child_axis" in table]
-    given["joints"] = tuple(joint for joint, table in joints if (joint, table) not in loops)
+    return given
+
+
+def _on_urdf(top: Table, tables: Mapping[str, list[Table]]) -> Mechanism:
+    """The mechanism of a URDF, with the joints of the file closing loops on top of it."""
+    from tauforge.robots.readers.urdf_held import with_locked_joints  # most files of mechanisms do not need it
+    from tauforge.robots.readers.urdf_mechanism import described, start_of
+    from tauforge.robots.readers.urdf_tree import LETTERS, read_tree
+    from tauforge.robots.readers.xml_lines import read_xml
+
+    path = top.value("urdf")
+    if not isinstance(path, Path):
+        raise top.fault("urdf", f"a text has no folder in which {top.text('urdf')!r} could be")
+    if tables["body"]:
+        raise ModelError("bodies are those of the URDF", field="body[1]", remedy="Add a link to the URDF")
+    joints = [(_joint(table), table) for table in tables["joint"]]
     places = {joint.name: table.path for joint, table in joints}
-    places |= {body.name: table.path for body, table in zip(given["bodies"], tables["body"], strict=True)}
+    tree = read_tree(read_xml(path))
+    movable = {name: f"{name} = 0.5" for name, joint in tree.joints.items() if joint.type in LETTERS}
+    lock, start = (_coordinates(top, key, movable) for key in ("lock", "start"))
+    actuated = top.texts("actuated") if "actuated" in top else None
+    tree = with_locked_joints(tree, lock)
+    tool = top.text("tool") if "tool" in top else None
+    if tool is not None and tool not in tree.bodies:
+        raise top.fault("tool", f"the URDF has no link {shown(tool)}")
+    given = described(tree, tool, actuated) | _choices(top, tables)
+    if "name" in top:
+        given["name"] = top.text("name")
+    own = Source(("bodies", "joints"), path.name, "loops, springs and choices are those of the TOML file")
+    given["sources"] = (own, *given["sources"], *sources_of(top))
     try:
-        return closed(given, [_loop(joint, table) for joint, table in loops], _start(top, places))
+        return closed(given, [_loop(joint, table) for joint, table in joints], start_of(tree, start, "start"))
     except ModelError as error:
         raise _placed(error, places) from None
 
@@ -178,13 +215,11 @@ def _placed(error: ModelError, places: dict[str, str]) -> ModelError:
     return error
 
 
-def _start(top: Table, places: dict[str, str]) -> dict[str, float]:
-    """Coordinates from which loops are closed."""
-    if "start" not in top:
+def _coordinates(top: Table, key: str, joints: Mapping[str, str]) -> dict[str, float]:
+    """Names of joints with their coordinates, none if the table is absent. joints: those there are, with examples"""
+    if key not in top:
         return {}
-    values = top.value("start")
-    names = {name: f"{name} = 0.5" for name, path in places.items() if path.startswith("joint")}
-    table = Table(values, "start", names)
+    table = Table(top.value(key), key, joints)
     return {name: table.number(name, angle=True) for name in table.values}
 
 
@@ -281,90 +316,6 @@ def _spring(table: Table) -> Spring:
     return spring
 
 
-READER = Format(mechanism_of)
-
-
-# ------------------------------------------------------------------------------------------------------- writing
-
-
-def write(mechanism: Mechanism, path: Path) -> None:
-    """Write the mechanism so that `tauforge.load` gives it back equal."""
-    write_lines(path, _lines(mechanism))
-
-
-def _lines(m: Mechanism) -> Iterable[str]:
-    for key, parts in (("body", m.bodies), ("joint", m.joints), ("spring", m.springs)):
-        if len(parts) > MAX_PARTS:
-            raise ModelError(f"it has {len(parts)} parts [[{key}]]; a file holds at most {MAX_PARTS}", field=key)
-    yield f'format = "{FORMAT}"'
-    yield f"name = {text(m.name, 'name')}"
-    yield f"gravity = {list_text(m.gravity)}"
-    yield f"coulomb_speed = {m.coulomb_speed!r}"
-    if isinstance(m.independent, str):
-        yield f"independent = {text(m.independent, 'independent')}"
-    elif m.independent is not None:
-        yield f"independent = {_texts(m.independent, 'independent')}"
-    if m.tool is not None:
-        yield f"tool = {text(m.tool, 'tool')}"
-    if m.cut is not None:
-        yield f"cut = {_texts(m.cut, 'cut')}"
-    for body in m.bodies:
-        yield from ("", "[[body]]", *_body_lines(body))
-    for joint in m.joints:
-        yield from ("", "[[joint]]", *_joint_lines(joint))
-    for spring in m.springs:
-        yield from ("", "[[spring]]", *_spring_lines(spring))
-    yield from provenance_lines(m.known_exceptions, m.sources)
-
-
-def _texts(values: Iterable[str], field: str) -> str:
-    return f"[{', '.join(text(value, field) for value in values)}]"
-
-
-def _body_lines(body: Body) -> Iterable[str]:
-    yield f"name = {text(body.name, 'bodies')}"
-    yield f"mass = {body.mass!r}"
-    yield f"com = {list_text(body.com)}"
-    if body.inertia != NO_INERTIA:
-        yield f"inertia = {tensor_text(body.inertia)}"
-    if body.frame is not None:
-        yield f"frame = {rows_text(body.frame)}"
-    elif body.origin is not None and body.origin != body.com:
-        yield f"origin = {list_text(body.origin)}"
-
-
-def _joint_lines(joint: MechanismJoint) -> Iterable[str]:
-    kind = next(name for name, known in KINDS.items() if type(joint) is known)
-    yield f"name = {text(joint.name, 'joints')}"
-    yield f'kind = "{kind}"'
-    yield f"parent = {text(joint.parent, 'joints')}"
-    yield f"child = {text(joint.child, 'joints')}"
-    yield f"at = {list_text(joint.at)}"
-    for key in ("axis", "along"):
-        if kind in ONLY[key]:
-            yield f"{key} = {list_text(getattr(joint, key))}"
-    if kind in ONLY["axes"]:
-        yield f"axes = {rows_text(getattr(joint, 'axes'))}"  # noqa: B009 - only a Universal has them
-    if joint.actuated:
-        yield "actuated = true"
-    home = np.ravel(joint.home).tolist()
-    if any(home):
-        yield f"home = {list_text(home)}"
-    if any(joint.coulomb):
-        yield f"coulomb = {list_text(joint.coulomb)}"
-    if joint.limits is not None:
-        yield f"limits = {rows_text(joint.limits)}"
-    defaults = {field.name: field.default for field in dataclasses.fields(joint)}
-    yield from (f"{key} = {getattr(joint, key)!r}" for key in SCALARS if getattr(joint, key) != defaults[key])
-    if joint.mimic is not None:
-        leader, factor, offset = joint.mimic
-        yield f"mimic = {{ joint = {text(leader, 'mimic')}, factor = {factor!r}, offset = {offset!r} }}"
-
-
-def _spring_lines(spring: Spring) -> Iterable[str]:
-    for end in "ab":
-        yield f"body_{end} = {text(getattr(spring, f'body_{end}'), 'springs')}"
-        yield f"point_{end} = {list_text(getattr(spring, f'point_{end}'))}"
-    yield f"stiffness = {spring.stiffness!r}"
-    yield f"length = {spring.length!r}"
-    yield f"damping = {spring.damping!r}"
+READER = Format(
+    mechanism_of, "five-bar", files={"urdf": 'urdf = "robot.urdf", in the folder of the TOML file or below it'}
+)

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tauforge.errors import ModelError
-from tauforge.robots.readers.xml_lines import Element, shown
+from tauforge.robots.readers.relative_names import relative_parts
+from tauforge.robots.readers.xml_lines import Element
 
 PACKAGE = "package://"
 REMEDY = "Keep meshes in the folder of the URDF, or name them package://FOLDER/... by a folder that the URDF is in"
@@ -37,29 +38,8 @@ def mesh_place(mesh: Element) -> MeshPlace:
         around = None if folder is None else next((f for f in (folder, *folder.parents) if f.name == package), None)
         if package and slash and around is not None:
             folder, path = around, rest
-    parts = _parts(mesh, given, path)
+    try:
+        parts = relative_parts(given, path)
+    except ModelError as error:
+        raise mesh.fault(error.problem, field="mesh filename", remedy=REMEDY) from None
     return MeshPlace(None if folder is None else str(folder), "/".join(parts))
-
-
-def _parts(mesh: Element, given: str, path: str) -> list[str]:
-    """The names of folders and the file, with . and .. resolved."""
-    if "://" in path or path.startswith("file:"):
-        raise _refused(mesh, f"{shown(given)} is an address, and only files are read")
-    # a colon begins a drive or a stream on Windows, a backslash is a separator there
-    if path.startswith("/") or any(c in "\\:" or not c.isprintable() for c in path):
-        raise _refused(mesh, f"{shown(given)} is not a relative path with slashes")
-    parts: list[str] = []
-    for part in path.split("/"):
-        if part == "..":
-            if not parts:
-                raise _refused(mesh, f"{shown(given)} leads out of the model's folder")
-            parts.pop()
-        elif part not in ("", "."):
-            parts.append(part)
-    if not parts or path.endswith("/"):
-        raise _refused(mesh, f"{shown(given)} names no file")
-    return parts
-
-
-def _refused(mesh: Element, problem: str) -> ModelError:
-    return mesh.fault(problem, field="mesh filename", remedy=REMEDY)

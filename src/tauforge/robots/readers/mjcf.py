@@ -1,6 +1,6 @@
 """MJCF: the mechanism of a MuJoCo file, with its equalities as loops and couplings.
 
-Contacts, sensors, keyframes and pictures are passed over; what would change the motion and is not known is refused.
+Contacts, sensors and keyframes are passed over; what would change the motion and is not known is refused.
 """
 
 from __future__ import annotations
@@ -19,7 +19,9 @@ from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, MechanismJoint, Spherical, Spring, Weld
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.readers.mjcf_bodies import Found, read_bodies
+from tauforge.robots.readers.mjcf_includes import with_includes
 from tauforge.robots.readers.mjcf_values import ACTUATORS, Values, check_spelling, children, classes_of, is_true, up_to
+from tauforge.robots.readers.mjcf_visuals import visuals_of
 from tauforge.robots.readers.xml_lines import Element, shown
 
 PASSED_OVER = ("asset", "visual", "statistic", "size", "keyframe", "sensor", "custom", "contact")
@@ -29,18 +31,22 @@ SAME_POSE = 1e-9
 MOST_TOLD = 5
 
 
-def robot_of(root: Element, **options: Any) -> Mechanism:
-    """The mechanism of a <mujoco> in the position where every joint is at its `ref`."""
+def robot_of(root: Element, *, tool: str | None = None, **options: Any) -> Mechanism:
+    """The mechanism of a <mujoco> in the position where every joint is at its `ref`.
+
+    tool: name of the body whose frame is the tool frame; by default the last
+    """
     for name, value in options.items():
         if value is not None:
             raise ModelError(f"{name} applies to URDF files only, and {root.file} is MJCF", field=name)
+    root = with_includes(root)
     for section in root.children:
         if section.tag not in (*PASSED_OVER, *READ):
             raise section.unsupported(f"<{section.tag[:40]}> is not supported", field=section.tag[:40])
     values, inertia_from_geoms, groups = _compiler(root)
     found = Found(values, inertia_from_geoms, groups)
     try:
-        robot = _mechanism_of(root, values, found)
+        robot = _mechanism_of(root, values, found, tool)
     except ModelError as error:
         raise error.located(root.file) from None
     if found.left_out:
@@ -50,18 +56,23 @@ def robot_of(root: Element, **options: Any) -> Mechanism:
     return robot
 
 
-def _mechanism_of(root: Element, values: Values, found: Found) -> Mechanism:
+def _mechanism_of(root: Element, values: Values, found: Found, tool: str | None) -> Mechanism:
     read_bodies(found, [section for section in root.children if section.tag == "worldbody"])
     if not found.bodies:
         raise root.fault("there is no body")
     joints = _actuated(root, values, found)
     joints, loops = _with_equalities(root, values, found, joints)
+    numbers = {body.name: k for k, body in enumerate(found.bodies, 1)} | {GROUND_NAME: 0}
+    visuals, left_out = visuals_of(root, values, found.shown, numbers)
+    found.left_out += left_out
     description = {
         "bodies": tuple(found.bodies),
         "joints": tuple(joints.values()),
         "springs": tuple(_springs(root, values, found)),
         "gravity": _gravity(root),
         "name": root.attributes.get("model") or "mechanism",
+        "tool": tool,
+        "visuals": visuals,
     }
     return closed(description, loops, {})
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
-from tauforge.errors import ModelError
+from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.robots import validation
 from tauforge.robots.mechanism.parts import (
     GROUND_NAME,
@@ -22,6 +22,7 @@ from tauforge.robots.mechanism.parts import (
 )
 from tauforge.robots.readers.mjcf_geoms import body_of_geoms
 from tauforge.robots.readers.mjcf_values import Values, check_spelling, is_true, unit, up_to
+from tauforge.robots.readers.mjcf_visuals import BodyGeom
 from tauforge.robots.readers.urdf_tree import NO_BODY
 from tauforge.robots.readers.urdf_tree import Body as Mass
 from tauforge.robots.readers.xml_lines import Element, shown
@@ -36,6 +37,7 @@ class Found:
     """What the bodies of a file are.
 
     frames: world <- body; sites: body and place in the world, by name; joints: by name, with their elements
+    shown: geoms with the bodies that they are on; still: bodies that no joint moves
     """
 
     values: Values
@@ -46,6 +48,8 @@ class Found:
     frames: dict[str, Transform] = field(default_factory=lambda: {GROUND_NAME: NO_DISPLACEMENT})
     sites: dict[str, tuple[str, Transform]] = field(default_factory=dict)
     left_out: list[str] = field(default_factory=list)
+    shown: list[BodyGeom] = field(default_factory=list)
+    still: set[str] = field(default_factory=lambda: {GROUND_NAME})
 
     def new_name(self, element: Element, otherwise: str, taken: Any) -> str:
         name = element.attributes.get("name") or otherwise
@@ -105,6 +109,7 @@ def _read_inside(
         raise element.fault(f"<{element.tag}> cannot stand in the worldbody", field=element.tag)
     if parent is not None:
         _add_body(found, parent, name, frame, inside)
+    found.shown += [BodyGeom(name, geom, outer) for geom, outer in inside.geoms]
     for site, outer in inside.sites:
         if site.attributes.get("name"):
             found.sites[site.text("name")] = (name, frame.then(outer).then(found.values.pose(site)))
@@ -131,6 +136,8 @@ def _read_body(found: Found, element: Element, parent: str, outer: Transform, ch
 def _add_body(found: Found, parent: str, name: str, frame: Transform, inside: Inside) -> None:
     """The body, its joints, and bodies without mass between several joints."""
     steps = list(_joints(found, name, frame, inside))
+    if not steps and parent in found.still:
+        found.still.add(name)
     for k, (make, joint_name, given) in enumerate(steps):
         last = k == len(steps) - 1
         child = name if last else f"{name} after {joint_name}"
@@ -143,7 +150,7 @@ def _add_body(found: Found, parent: str, name: str, frame: Transform, inside: In
         parent = child
     if not steps:
         found.joints.append(Weld(_unused(found, f"{name} on {parent}"), parent, name, tuple(frame.translation)))
-    own = _mass(found, inside).seen_from(frame)
+    own = _mass(found, inside, name).seen_from(frame)
     turned = frame.rotation != NO_DISPLACEMENT.rotation
     found.bodies.append(
         Body(
@@ -222,7 +229,7 @@ def _is_limited(values: Values, element: Element) -> bool:
     return given == "true" or (given == "auto" and values.autolimits and "range" in element.attributes)
 
 
-def _mass(found: Found, inside: Inside) -> Mass:
+def _mass(found: Found, inside: Inside, name: str) -> Mass:
     """In the body's frame."""
     if len(inside.inertials) > 1:
         raise inside.inertials[1][0].fault("there is a second <inertial> in the same <body>", remedy="Keep one of them")
@@ -234,7 +241,13 @@ def _mass(found: Found, inside: Inside) -> Mass:
         return NO_BODY
     low, high = found.geom_groups
     counted = [(geom, outer) for geom, outer in inside.geoms if low <= geom.number("group", 0.0) <= high]
-    return body_of_geoms(found.values, counted)
+    try:
+        return body_of_geoms(found.values, counted)
+    except UnsupportedFeatureError:
+        if name not in found.still:
+            raise
+        found.left_out.append(f"the mass of {shown(name)}, which does not move")
+        return NO_BODY
 
 
 def _inertial(values: Values, element: Element) -> Mass:

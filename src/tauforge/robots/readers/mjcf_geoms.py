@@ -46,7 +46,7 @@ def _body_of(values: Values, geom: Element) -> Body:
         )
     if geom.attributes.get("shellinertia") == "true":
         raise geom.unsupported("shellinertia is not supported", field="geom", remedy="Give the body an <inertial>")
-    place, size = _placed(values, geom, kind)
+    place, size = placed(values, geom, kind)
     if not all(x > 0 for x in size):
         raise geom.fault(f"expected {SIZES[kind]} sizes > 0", field="geom size")
     volume, moments = _solid(kind, size)
@@ -57,7 +57,7 @@ def _body_of(values: Values, geom: Element) -> Body:
     return Body(mass, ZERO, Matrix.diagonal(*(mass * x for x in moments))).seen_from(place)
 
 
-def _placed(values: Values, geom: Element, kind: str) -> tuple[Transform, tuple[float, ...]]:
+def placed(values: Values, geom: Element, kind: str) -> tuple[Transform, tuple[float, ...]]:
     """Where it is, and its sizes: radii and half lengths."""
     count = SIZES[kind]
     if "fromto" not in geom.attributes or kind == "sphere":

@@ -28,35 +28,44 @@ def robot_of(
     lock: Mapping[str, float] | None = None,
     loops: Sequence[Any] | None = None,
     home: Mapping[str, float] | None = None,
+    tool: str | None = None,
+    actuated: Sequence[str] | None = None,
 ) -> Robot:
     """The arm of a <robot>, or its mechanism where moving joints branch, float, follow each other or close loops.
 
     tip:   name of the link whose frame is the tool frame. Without loops the chain leads from the root to it, and moving
            joints that hang on the fixed base beside the chain are left out
     lock:  joint names and the coordinates (rad or m) they are held at; joints that mimic them are held too
-    loops: joints that close loops, see `tauforge.robots.readers.loops`
+    loops: joints that close loops, see `tauforge.robots.mechanism.closing`
     home:  joint names and coordinates from which loops are closed
+    tool:  name of the link whose frame is the tool frame; all branches stay
+    actuated: names of the joints of a mechanism that have actuators
     Links that fixed or locked joints hold are merged into an arm's links; in a mechanism they are bodies, welded on.
     """
-    if tip is not None and not isinstance(tip, str):
-        raise ModelError(f"expected the name of a link, got {validation.shown(tip)}", field="tip")
+    for option, name in (("tip", tip), ("tool", tool)):
+        if name is not None and not isinstance(name, str):
+            raise ModelError(f"expected the name of a link, got {validation.shown(name)}", field=option)
+    if tip is not None and tool is not None:
+        raise ModelError("tip and tool are both given", field="tool", remedy="tip leads a chain to it, tool does not")
     check_lock(lock)
     tree = with_locked_joints(read_tree(robot), lock or {})
     seats = seats_of(tree)
-    if tip is not None and tip not in seats:
-        raise tree.robot.fault(
-            f"there is no link named {shown(tip)}", field="tip", remedy=f"Links: {near(tip, list(seats))}"
-        )
+    for option, name in (("tip", tip), ("tool", tool)):
+        if name is not None and name not in seats:
+            raise tree.robot.fault(
+                f"there is no link named {shown(name)}", field=option, remedy=f"Links: {near(name, list(seats))}"
+            )
     if loops is not None or home is not None:
         from tauforge.robots.readers.urdf_mechanism import closed_mechanism_of
 
-        return closed_mechanism_of(tree, loops or (), home or {}, tool=tip)
+        return closed_mechanism_of(tree, loops or (), home or {}, tool=tip or tool, actuated=actuated)
     chain = _chain(tree, seats, tip)
-    if chain is not None and not any(joint.unsupported for joint in chain):
-        return arm_of_chain(tree, seats, chain, tip)
+    if chain is not None and actuated is None and _is_arm(seats, chain, tool):
+        return arm_of_chain(tree, seats, chain, tip or tool)
     from tauforge.robots.readers.urdf_mechanism import mechanism_of  # slow to import, and arms do not need it
 
-    return mechanism_of(tree if chain is None else _trimmed(tree, seats, chain), tool=tip)
+    whole = tree if chain is None else _trimmed(tree, seats, chain)
+    return mechanism_of(whole, tool=tip or tool, actuated=actuated)
 
 
 def _chain(tree: Tree, seats: dict[str, Seat], tip: str | None) -> list[UrdfJoint] | None:
@@ -76,6 +85,12 @@ def _chain(tree: Tree, seats: dict[str, Seat], tip: str | None) -> list[UrdfJoin
         between = "" if tip is None else f" between {shown(tree.root)} and {shown(tip)}"
         raise tree.robot.fault(f"there is no moving joint{between}", field=None if tip is None else "tip")
     return [tree.joints[name] for name in chain]
+
+
+def _is_arm(seats: dict[str, Seat], chain: Sequence[UrdfJoint], tool: str | None) -> bool:
+    """Whether arms have all its joints, and the tool, where it is given, is on the last link."""
+    at_end = tool is None or seats[tool].carrier == chain[-1].name
+    return at_end and not any(joint.unsupported for joint in chain)
 
 
 def _trunk(carriers: dict[str, str | None]) -> list[str]:

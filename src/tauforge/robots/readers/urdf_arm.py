@@ -55,7 +55,7 @@ class ToolLink(NamedTuple):
 
 def _tool_link(tree: Tree, seats: dict[str, Seat], last: UrdfJoint, tip: str | None) -> ToolLink:
     if tip is not None:
-        return ToolLink(tip, "chosen by tip")
+        return ToolLink(tip, "chosen by name")
     parents = {joint.parent for joint in tree.joints.values()}
     leaves = [link for link, seat in seats.items() if seat.carrier == last.name and link not in parents]
     if len(leaves) == 1:

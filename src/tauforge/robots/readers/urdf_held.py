@@ -13,6 +13,7 @@ from tauforge.robots.readers.turns import rotation_about
 from tauforge.robots.readers.urdf_tree import LETTERS, Mimic, Tree, UrdfJoint, near
 from tauforge.robots.readers.xml_lines import shown
 
+HELD = {"lock": "can be locked"}  # what joints can be that an option names
 SAME = 1e-9  # of two coordinates of one joint, rad or m, and relative to them
 
 
@@ -42,9 +43,9 @@ def held_coordinate(tree: Tree, name: str, value: float, option: str) -> float:
     if name not in tree.joints:
         known = [joint.name for joint in tree.joints.values() if joint.type in LETTERS]
         raise tree.robot.fault(
-            f"there is no joint named {shown(str(name))} to {option}",
+            f"there is no joint named {shown(str(name))}" + " to lock" * (option == "lock"),
             field=option,
-            remedy=f"Joints that can be locked: {near(name, known) or 'none'}",
+            remedy=f"Joints that {HELD.get(option, 'have one coordinate')}: {near(name, known) or 'none'}",
         )
     joint = tree.joints[name]
     if joint.type == "fixed":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from tauforge.algebra.vectors import NO_DISPLACEMENT, Transform, Vector
@@ -23,22 +24,27 @@ from tauforge.robots.mechanism.parts import (
 from tauforge.robots.provenance import Source
 from tauforge.robots.readers.turns import rotation_to
 from tauforge.robots.readers.urdf_held import coordinates_at_zero, displaced, held_coordinate
-from tauforge.robots.readers.urdf_tree import LETTERS, Tree, UrdfJoint
+from tauforge.robots.readers.urdf_tree import LETTERS, Tree, UrdfJoint, near
 from tauforge.robots.readers.urdf_visuals import read_visuals
 from tauforge.robots.readers.xml_lines import Element, shown
 from tauforge.robots.visuals import Visual
 
 
-def mechanism_of(tree: Tree, *, tool: str | None = None) -> Mechanism:
+def mechanism_of(tree: Tree, *, tool: str | None = None, actuated: Sequence[str] | None = None) -> Mechanism:
     """Home is where every joint is at 0, and joints that mimic others at what follows from that."""
     try:
-        return Mechanism(**_described(tree, tool))
+        return Mechanism(**described(tree, tool, actuated))
     except ModelError as error:
         raise error.located(tree.robot.file) from None
 
 
 def closed_mechanism_of(
-    tree: Tree, loops: Sequence[Any], home: Mapping[str, float], *, tool: str | None = None
+    tree: Tree,
+    loops: Sequence[Any],
+    home: Mapping[str, float],
+    *,
+    tool: str | None = None,
+    actuated: Sequence[str] | None = None,
 ) -> Mechanism:
     """loops: joints between links, or (joint, point), given where every joint is at 0; see `mechanism.closing`.
 
@@ -46,14 +52,19 @@ def closed_mechanism_of(
     """
     if not isinstance(home, Mapping):
         raise ModelError(f"expected names of joints with their coordinates, got {validation.shown(home)}", field="home")
-    start = {name: held_coordinate(tree, name, value, "home") for name, value in home.items()}
+    start = start_of(tree, home, "home")
     try:
-        return closed(_described(tree, tool), loops, start)
+        return closed(described(tree, tool, actuated), loops, start)
     except ModelError as error:
         raise error.located(tree.robot.file) from None
 
 
-def _described(tree: Tree, tool: str | None) -> dict[str, Any]:
+def start_of(tree: Tree, given: Mapping[str, float], option: str) -> dict[str, float]:
+    """Checked coordinates from which loops are closed; a ModelError names the option that gave them."""
+    return {name: held_coordinate(tree, name, value, option) for name, value in given.items()}
+
+
+def described(tree: Tree, tool: str | None, actuated: Sequence[str] | None) -> dict[str, Any]:
     """The arguments of Mechanism."""
     at_zero = coordinates_at_zero(tree)
     frames = {tree.root: NO_DISPLACEMENT}
@@ -69,17 +80,33 @@ def _described(tree: Tree, tool: str | None) -> dict[str, Any]:
             raise joint.element.fault(error.problem, field=f"joint {shown(joint.name)}", remedy=error.remedy) from None
     names = [body.name for body in bodies]
     if tool == GROUND_NAME or (tool is not None and tool not in names):
-        raise ModelError(f"{tool!r} is the ground", field="tip")
+        raise ModelError(f"{tool!r} is the ground", field="tool")
     last = tool or names[-1]
-    reason = "chosen by tip" if tool else "the last link; replace(tool=...) chooses another"
+    reason = "chosen by name" if tool else "the last link; tool= or replace(tool=...) chooses another"
     return {
         "bodies": tuple(bodies),
-        "joints": tuple(joints),
+        "joints": tuple(joints if actuated is None else _actuated(tree, joints, actuated)),
         "tool": last,
         "name": tree.robot.text("name"),
         "sources": (Source(("tool",), f"link {shown(last)} of the URDF", reason),),
         "visuals": _visuals(tree.robot, names),
     }
+
+
+def _actuated(tree: Tree, joints: Sequence[MechanismJoint], names: Sequence[str]) -> Iterator[MechanismJoint]:
+    """The joints with actuators on those that are named."""
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise ModelError(f"expected a sequence of names of joints, got {validation.shown(names)}", field="actuated")
+    movable = [joint.name for joint in joints if joint.letters and joint.mimic is None]
+    for name in names:
+        if name not in movable:
+            held = "follows another or does not move" if name in tree.joints else "is not in the file"
+            raise ModelError(
+                f"joint {validation.shown(name)} {held}",
+                field="actuated",
+                remedy=f"Joints that can have actuators: {near(name, movable) or 'none'}",
+            )
+    yield from (replace(joint, actuated=joint.name in names) for joint in joints)
 
 
 def _root(tree: Tree) -> Iterator[Body]:

@@ -10,9 +10,9 @@ import numpy as np
 
 from tauforge.algebra.rotations import angles_of
 from tauforge.algebra.vectors import E_Z, IDENTITY, NO_DISPLACEMENT, Matrix, Transform, Vector, cross
-from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.errors import ModelError
 from tauforge.robots.mechanism.mechanism import Mechanism
-from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Planar
+from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Planar, Spherical
 from tauforge.robots.readers.turns import rotation_about
 from tauforge.robots.readers.xml_text import (
     STILL,
@@ -67,9 +67,12 @@ def _lost(m: Mechanism) -> Iterator[str]:
         yield "gravity"
     if m.tool is not None and m.tool != m.bodies[-1].name:
         yield "which body is the tool"
-    several = [joint.name for joint in m.joints if len(joint.letters) == 3 and not isinstance(joint, Planar)]
+    several = [joint.name for joint in m.joints if isinstance(joint, Spherical)]
     if several:
         yield f"ball joints ({', '.join(several[:5])}; each is written as three revolute joints)"
+    in_row = [joint.name for joint in m.joints if isinstance(joint, Planar) and np.any(joint.home)]
+    if in_row:
+        yield f"planar joints that are not at 0 at home ({', '.join(in_row[:5])}; written as joints in a row)"
     yield from lost_of_joints(m)
 
 
@@ -132,9 +135,7 @@ def _moved(held: Held, frame: Transform) -> Iterator[Moved]:
     if not held.steps:
         yield Moved(joint.name, "fixed", frame, frame)
         return
-    if isinstance(joint, Planar) and held.parent == joint.parent:
-        if any(home):
-            raise UnsupportedFeatureError("URDF's planar joints are at 0 at home", field=joint.name)
+    if isinstance(joint, Planar) and held.parent == joint.parent and not any(home):
         plane = Transform(_planar_axes(joint), Vector(*joint.at))
         yield Moved(joint.name, "planar", plane, plane, E_Z)
         yield Moved(f"{joint.name} frame", "fixed", frame, frame)

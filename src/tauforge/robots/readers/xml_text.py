@@ -15,7 +15,7 @@ from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.files import written_whole
 from tauforge.robots.mechanism.assembly import Step, steps_of
 from tauforge.robots.mechanism.mechanism import Mechanism
-from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint
+from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spherical
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.readers.xml_lines import MAX_BYTES
 
@@ -99,6 +99,13 @@ def lost_of_joints(m: Mechanism) -> Iterator[str]:
     uneven = [joint.name for joint in m.joints if joint.coulomb[0] != joint.coulomb[1]]
     if uneven:
         yield f"Coulomb friction that differs by direction ({', '.join(uneven[:5])}; the larger is written)"
+    inward = [
+        held.joint.name
+        for held in held_bodies(m)
+        if isinstance(held.joint, Spherical) and held.joint.child != held.body.name
+    ]
+    if inward:
+        yield f"balls whose child is nearer to the ground ({', '.join(inward[:5])}; angles of the parent are written)"
     if m.coulomb_speed:
         yield "coulomb_speed"
     for field in ("independent", "cut"):

@@ -1,0 +1,57 @@
+"""The <include> elements of MJCF, replaced by what the named files hold."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tauforge.errors import ModelError
+from tauforge.robots.readers.relative_names import file_beside
+from tauforge.robots.readers.xml_lines import MAX_DEPTH, MAX_ELEMENTS, Element, read_xml, shown
+
+MAX_FILES = 64
+REMEDY = "Keep included files in the folder of the model or below it"
+
+
+def with_includes(root: Element) -> Element:
+    """The root with the children of included files in place of each <include>.
+
+    Names are relative to the first file, as in MuJoCo; no file is included twice, and none outside its folder.
+    """
+    return _Including(root).spliced(root, 1)
+
+
+class _Including:
+    def __init__(self, root: Element) -> None:
+        self.model = root.file
+        self.met = {root.file.resolve()} if isinstance(root.file, Path) else set[Path]()
+        self.elements = 0
+
+    def spliced(self, element: Element, depth: int) -> Element:
+        self.elements += 1
+        if self.elements > MAX_ELEMENTS:
+            raise element.fault(f"the files have more than {MAX_ELEMENTS} elements together")
+        if depth > MAX_DEPTH:
+            raise element.fault(f"elements are nested more than {MAX_DEPTH} deep")
+        found: list[Element] = []
+        for child in element.children:
+            if child.tag == "include":
+                found += self.spliced(self._included(child), depth).children
+            else:
+                found.append(self.spliced(child, depth + 1))
+        return replace(element, children=found)
+
+    def _included(self, include: Element) -> Element:
+        name = include.text("file")
+        if not isinstance(self.model, Path):
+            raise include.fault(f"a text has no folder in which {shown(name)} could be", field="include file")
+        try:
+            path = file_beside(self.model, name)
+        except ModelError as error:
+            raise include.fault(error.problem, field="include file", remedy=REMEDY) from None
+        if path.resolve() in self.met:
+            raise include.fault(f"{shown(name)} is included a second time", field="include file")
+        self.met.add(path.resolve())
+        if len(self.met) > MAX_FILES:
+            raise include.fault(f"more than {MAX_FILES} files are included", field="include file")
+        return read_xml(path)

@@ -10,6 +10,7 @@ import pytest
 import tauforge as tf
 from support import pretended_gpu
 from support.cuda_on_cpu import needs_compiler
+from support.mechanisms import five_bar
 from support.pretended_gpu import asarray
 from support.strategies import random_arm
 from support.tolerances import SINGLE, error
@@ -177,3 +178,38 @@ def test_what_is_elsewhere_or_of_another_type(more, match):
 def test_arrays_on_a_gpu_beside_states_that_are_not(more):
     with pytest.raises(tf.ShapeError, match="expected an array of NumPy, as the initial state, got one on a GPU"):
         tf.rollout(ARM, LAW, MOVE, initial=tuple(np.zeros((2, 2, 3))), control_period=0.01, **more)
+
+
+def test_a_mechanism_on_a_gpu(monkeypatch):
+    """The kernel's steps are the processor's. A row that it refuses is NaN from there on: nothing else can step it."""
+    robot, rng = five_bar(), np.random.default_rng(3)
+    start = np.array([0.1, -0.2])
+    law, move = ComputedTorque(robot, 900.0, 60.0), tf.motion.JointMove(start, start + 0.1, 0.05)
+    given = {"initial": (start + 0.02 * rng.normal(size=(5, 2)), np.zeros((5, 2)))}
+    more = {"gains": {"kp": law.kp * rng.uniform(0.9, 1.1, (5, 1, 1))}, "payload": tf.Payload(np.linspace(0.1, 0.3, 5))}
+    options = {"control_period": 5e-3, "step": 1e-3, "record_every": 4}
+    expected = tf.rollout(robot, law, move, **given, **more, **options)
+    more["gains"] = on_gpu(more["gains"])
+    got = tf.rollout(robot, law, move, initial=on_gpu(given["initial"]), **more, **options)
+    for name in NAMES:
+        assert getattr(got, name).shape == getattr(expected, name).shape
+        assert error(getattr(got, name), getattr(expected, name)) < SAME, name
+        assert isinstance(getattr(got, name), pretended_gpu.GpuArray)
+    assert got.reasons is None
+    fall = {"initial": (start, np.zeros(2)), "forces": np.zeros((1, 250, 2))}
+    there = tf.rollout(robot, **{name: on_gpu(x) for name, x in fall.items()}, control_period=1e-3)
+    here = tf.rollout(robot, **fall, control_period=1e-3)
+    lost = np.isnan(there.position[0]).any(axis=-1)
+    assert 100 < lost.argmax() < 250
+    assert lost[lost.argmax() :].all()
+    assert error(there.position[0, ~lost], here.position[0, ~lost]) < SAME
+    with pytest.raises(tf.UnsupportedFeatureError, match=f"gradients through rollouts of {robot.name} run on the proc"):
+        tf.differentiable_rollout(
+            robot, initial=on_gpu(fall["initial"]), forces=on_gpu(fall["forces"]), control_period=1e-3
+        )
+    single = tuple(asarray(x, "float32") for x in fall["initial"])
+    with pytest.raises(tf.UnsupportedFeatureError, match=f"{robot.name} needs float64: its loops stay closed"):
+        tf.rollout(robot, initial=single, duration=0.01, control_period=1e-3)
+    monkeypatch.setattr(gpu_rollouts, "WHOLE", 100)
+    with pytest.raises(tf.UnsupportedFeatureError, match=r"operations; at most 100 are one kernel of a GPU\. Give the"):
+        tf.rollout(robot, initial=on_gpu(fall["initial"]), duration=0.01, control_period=1e-3)

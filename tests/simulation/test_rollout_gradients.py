@@ -274,7 +274,7 @@ def test_gradients_of_another_shape_are_refused():
 
 def test_what_has_no_gradient():
     platform = tf.load("dasgupta1998")
-    with pytest.raises(tf.UnsupportedFeatureError, match="robot whose state is position and velocity"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="robot whose steps are compiled"):
         tf.differentiable_rollout(
             platform, initial=([0, 0, 1, 0, 0, 0], np.zeros(6)), duration=0.01, control_period=1e-3
         )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,6 +12,9 @@ from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.poses import twists
+
+if TYPE_CHECKING:
+    from tauforge.robots.robot import Robot
 
 ROUNDING = 1e-12  # relative, of times
 
@@ -35,6 +38,7 @@ class Motion(ABC):
 
     duration: float
     of_poses = False  # whether velocities are twists, as a platform needs them
+    in_rates = True  # whether velocities are the time derivatives of the coordinates, where these are no poses
 
     @abstractmethod
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
@@ -73,6 +77,29 @@ class PoseMotion(Motion):
 
     def __repr__(self) -> str:
         return f"PoseMotion({self.numbers!r})"
+
+
+class MotionOfRobot(Motion):
+    """A motion of coordinates with the velocities of a robot: where an angle is a ball's, its angular velocity."""
+
+    in_rates = False
+
+    def __init__(self, robot: Robot, motion: Motion) -> None:
+        self.robot, self.motion, self.duration = robot, motion, motion.duration
+
+    def _within(self, t: Array) -> tuple[Array, Array, Array]:
+        position, rates, seconds = self.motion._within(t)
+        return (position, *self.robot.from_coordinate_rates(position, rates, seconds))
+
+    def __repr__(self) -> str:
+        return repr(self.motion)
+
+
+def in_velocities_of(robot: Robot, motion: Motion) -> Motion:
+    """The motion as the robot's laws and methods take it."""
+    if motion.of_poses or not motion.in_rates or robot.velocities_are_rates:
+        return motion
+    return MotionOfRobot(robot, motion)
 
 
 def _times(t: ArrayLike) -> Array:

@@ -9,13 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar, arctangent, cos, sin
+from tauforge.algebra.scalars import arctangent, cos, sin
 from tauforge.arrays import Array
 from tauforge.kernels.backends import NoKernelError
-from tauforge.robots.evaluate import choices
-from tauforge.robots.functions import flat, results_of
 from tauforge.robots.own_classes import method_is_as_written
 from tauforge.robots.robot import Robot
+from tauforge.robots.state_formulas import formula_results
 
 
 class AnyScalarRobot:
@@ -36,28 +35,44 @@ class AnyScalarRobot:
             if not isinstance(found, FunctionType):
                 return getattr(robot, name)
             found = MethodType(found, self)
-        if not method_is_as_written(type(robot), name):
-            raise NoKernelError(f"{robot.name} has a method {name} of its own")
+        self._check_written(name)
+        return found
+
+    def coordinate_rates(
+        self, position: Array, velocity: Array, acceleration: Array | None = None
+    ) -> tuple[Array, Array]:
+        """By the method of the contract; a table may have an entry of this name."""
+        self._check_written("coordinate_rates")
+        found: tuple[Array, Array] = MethodType(type(self._robot).coordinate_rates, self)(
+            position, velocity, acceleration
+        )
         return found
 
     def position_error(self, target: Array, position: Array) -> Array:
         """`Robot.position_error` without a remainder: the short way round is the angle of sine and cosine."""
-        robot, error = self._robot, target - position
-        if not method_is_as_written(type(robot), "position_error"):
-            raise NoKernelError(f"{robot.name} has a method position_error of its own")
+        robot = self._robot
+        error = robot.coordinates_at(target) - robot.coordinates_at(position)
+        self._check_written("position_error")
         for k, coordinate in enumerate(robot.coordinates):
             if coordinate.wraps:
                 error[k] = arctangent(sin(error[k]), cos(error[k]))
         return error
 
+    def position_at(self, coordinates: Array, near: Array | None = None) -> Array:
+        """Whole positions stay as they are. Loops are not closed from coordinates: that takes any number of steps."""
+        robot = self._robot
+        if coordinates.shape[-1] != robot.position_size:
+            raise NoKernelError(f"a law closes loops of {robot.name}")
+        self._check_written("position_at")
+        return coordinates
+
+    def _evaluator(self, name: str, arguments: Mapping[str, Array]) -> list[Array]:
+        """One result (k,), for the methods of robots that ask for parts of their formulas."""
+        return [self._evaluated(name, *arguments.values())]
+
     def _evaluated(self, name: str, *arguments: Array) -> Array:
-        return np.array(results(self._robot, name, self._robot.model, *arguments), dtype=object)
+        return np.array(formula_results(self._robot, name, self._robot.model, *arguments), dtype=object)
 
-
-def results(
-    robot: Robot, name: str, model: Any, *arguments: Any, loads: Mapping[str, Any] | None = None
-) -> list[Scalar]:
-    """The formula's results for a plain call, one after another. loads: its optional arguments, by name"""
-    function = robot.functions[name]
-    given = {argument.name: list(x) for argument, x in zip(function.arguments, arguments, strict=True)}
-    return flat(results_of(function.formula(model, **given, **(loads or {}), **choices(function.options)[0])))
+    def _check_written(self, name: str) -> None:
+        if not method_is_as_written(type(self._robot), name):
+            raise NoKernelError(f"{self._robot.name} has a method {name} of its own")

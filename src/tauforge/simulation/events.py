@@ -13,12 +13,13 @@ from tauforge.robots.robot import Robot
 
 SINGULAR = "singular pose"
 CHANGE = "coordinates changed"
+STOPPED = "stopped"
 
 
 @with_field_docs
 class Event(NamedTuple):
     """Something that happened: a limit that was left, an actuator that gave all it has, a singular pose, other
-    coordinates by which a mechanism is computed from there on.
+    coordinates by which a mechanism is computed from there on, a step that could not be made.
 
     time:  s
     what:  what happened, in a few words

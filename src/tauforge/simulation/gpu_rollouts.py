@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import copy
+import math
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
 
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.kernels.backends import backend_of
 from tauforge.kernels.cuda import arrays, compiling
 from tauforge.kernels.cuda.loop_source import BLOCK, Loop, loop_source
 from tauforge.kernels.lock import LOCK
+from tauforge.kernels.specification import Shape
+from tauforge.simulation.compiled_steps import WHOLE
 from tauforge.simulation.integrators import FAR
 from tauforge.simulation.rollout_task import RolloutTask, as_rows
 from tauforge.simulation.step_formulas import StepFormulas, field_shape
@@ -24,9 +29,20 @@ _recent: OrderedDict[tuple[Any, ...], Any] = OrderedDict()
 def gpu_formulas(task: RolloutTask) -> StepFormulas:
     if not task.compiles:
         raise UnsupportedFeatureError(
-            "on a GPU the law must be one of ours, and the robot's state position and velocity", field="rollout"
+            "on a GPU the law must be one of ours, and the robot one whose steps are compiled", field="rollout"
         )
-    return task.formulas()
+    formulas = task.formulas()
+    if task.may_refuse:
+        if task.position.dtype != np.float64:
+            raise UnsupportedFeatureError(f"{task.plant.name} needs float64: its loops stay closed", field="rollout")
+        if formulas.operations > WHOLE:
+            raise UnsupportedFeatureError(
+                f"a step of {task.plant.name} has {formulas.operations} operations; at most {WHOLE} are one kernel of "
+                "a GPU",
+                field="rollout",
+                remedy="Give the initial states as arrays of NumPy",
+            )
+    return formulas
 
 
 def loop_of(formulas: StepFormulas) -> Loop:
@@ -80,36 +96,58 @@ def gpu_records(task: RolloutTask, every: int) -> tuple[Any, Any, Any]:
     """Positions, velocities and forces (N, k, ...), every so many periods and at the end."""
     formulas = gpu_formulas(task)
     with task.device:
-        records = filled_records(task, loop_of(formulas), Operands(task), every)
-    return parts_of(task, records)
+        state = (task.position, task.velocity)
+        if task.may_refuse:
+            state = backend_of("cuda").compile(formulas.packed(), "float64")(*state)
+        records = filled_records(task, loop_of(formulas), Operands(task), every, state)
+        if not task.may_refuse:
+            return parts_of(task, records)
+        *parts, force = columns_of(records, [*formulas.state.values(), formulas.forces_shape])
+        position, velocity = backend_of("cuda").compile(formulas.unpacked(), "float64")(*parts)
+        return position, velocity, force
 
 
-def filled_records(task: RolloutTask, loop: Loop, operands: Operands, every: int, *, every_step: bool = False) -> Any:
-    """Positions, velocities and forces, (k, 2 n + m, N).
+def filled_records(
+    task: RolloutTask,
+    loop: Loop,
+    operands: Operands,
+    every: int,
+    state: Sequence[Any] | None = None,
+    *,
+    every_step: bool = False,
+) -> Any:
+    """States and forces, (k, numbers, N).
 
+    state:      the parts of the first, (N, ...) each; default position and velocity
     every_step: before all steps of the integrator; `every` must be 1 then
     """
-    cupy, schedule, plant, rows = arrays.cupy(), task.schedule, task.plant, task.rows
-    state: list[Any] = []
-    for array in (task.position, task.velocity):
-        way = arrays.walk(array, (rows,), (plant.n,))
-        state += [way.array, np.int64(way.row), np.int64(way.step)]
+    cupy, schedule, rows = arrays.cupy(), task.schedule, task.rows
+    first: list[Any] = []
+    for array in (task.position, task.velocity) if state is None else state:
+        way = arrays.walk(array, (rows,), array.shape[1:])
+        first += [way.array, np.int64(way.row), np.int64(way.step)]
     kept = schedule.periods * schedule.substeps + 1 if every_step else len(schedule._replace(every=every).kept)
-    records = cupy.empty((kept, 2 * plant.n + len(plant.actuators), rows), task.position.dtype)
+    records = cupy.empty((kept, len(loop.states) + loop.recorded, rows), task.position.dtype)
     bits = 8 * task.position.itemsize
     function = kept_function(
         (loop.identity, bits, every_step), lambda: loop_source(loop, bits, FAR, every_step=every_step), "loop"
     )
     integers = (np.int32(schedule.periods), np.int32(every), np.int32(schedule.substeps))
-    numbers = (np.int64(rows), *integers, operands.prescribed, operands.constants, records, *operands.added, *state)
+    numbers = (np.int64(rows), *integers, operands.prescribed, operands.constants, records, *operands.added, *first)
     function((-(-rows // BLOCK),), (BLOCK,), numbers)
     return records
 
 
 def parts_of(task: RolloutTask, records: Any) -> tuple[Any, Any, Any]:
     """Positions, velocities and forces, (N, k, ...) each, from (k, 2 n + m, N)."""
-    n, rows = task.plant.n, records.transpose(2, 0, 1)
-    return rows[..., :n], rows[..., n : 2 * n], rows[..., 2 * n :]
+    position, velocity, force = columns_of(records, [(task.plant.n,)] * 2 + [(len(task.plant.actuators),)])
+    return position, velocity, force
+
+
+def columns_of(records: Any, cores: Sequence[Shape]) -> list[Any]:
+    """(N, k, ...) each, from (k, numbers, N)."""
+    rows, places = records.transpose(2, 0, 1), [0, *accumulate(map(math.prod, cores))]
+    return [rows[..., begin:end] for begin, end in pairwise(places)]
 
 
 def kept_function(identity: tuple[Any, ...], source: Callable[[], str], name: str) -> Any:

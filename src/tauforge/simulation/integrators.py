@@ -5,7 +5,7 @@ Each takes the times of the rows that are wanted, the first being where it start
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from itertools import count, pairwise
 from typing import Any, NamedTuple, Protocol
 
@@ -26,6 +26,7 @@ SETTLED = 1e-14
 FAR = 1e9  # rad, m and their rates: beyond, angles have lost their digits, kernels know no sines, a motion has run away
 NEEDED = ("mass_matrix", "coriolis_matrix", "gravity_forces", "friction_forces")  # functions, by the symplectic method
 AHEAD, WEIGHTS = (1 / 2, 1 / 2, 1.0), (1 / 6, 1 / 3, 1 / 3, 1 / 6)  # of rk4: from a stage to the next, and in the sum
+RAN_AWAY = "the motion ran away"
 LOST = (ConvergenceError, SingularityError)  # what ends a simulation, not a program
 
 
@@ -89,24 +90,27 @@ class RungeKutta:
 
 
 class DormandPrince:
-    """SciPy's DOP853: steps by its own error estimate, rows by its dense output."""
+    """SciPy's DOP853: steps by its own error estimate, each from a renewed state; rows by its dense output."""
 
     def __init__(self, space: StateSpace) -> None:
         self.space = space
 
     def advance(self, rates: Rates, times: Array, y: Array) -> tuple[Array, Stop | None]:
+        found, stop = [y[None]], None
         try:
-            found = self._solved(rates, times, y)
-        except LOST:  # once more, keeping what there was before
+            found.extend(self._steps(rates, times, y))
+        except LOST as error:
+            stop = Stop(error.reason, error)
+        rows = np.concatenate(found)
+        rows[1:] = self.space.renewed(rows[1:])
+        lost = np.flatnonzero(ran_away(rows))
+        if len(lost):
+            return rows[: lost[0]], Stop(RAN_AWAY)
+        return rows, stop
 
-            def step(t: float, y: Array, h: float) -> Array:
-                return np.asarray(self._solved(rates, np.array([t, t + h]), y)[-1])
-
-            return step_by_step(step, times, y)
-        return self.space.renewed(found), None
-
-    def _solved(self, rates: Rates, times: Array, y: Array) -> Array:
-        from scipy.integrate import solve_ivp  # slow to import
+    def _steps(self, rates: Rates, times: Array, y: Array) -> Iterator[Array]:
+        """Rows (k, m) at the times that each step passes, as long as it goes well."""
+        from scipy.integrate import DOP853  # slow to import
 
         most = EVALUATIONS * (10 + len(times))
         calls = count(1)
@@ -118,15 +122,25 @@ class DormandPrince:
                 )
             slope = rates(t, y)
             if not np.isfinite(slope).all():  # else SciPy looks for a first step for ever
-                raise ConvergenceError("the motion ran away", residual=np.nan, iterations=0)
+                raise ConvergenceError(RAN_AWAY, residual=np.nan, iterations=0)
             return slope
 
-        span = (times[0], times[-1])
-        found = solve_ivp(counted, span, y, method="DOP853", t_eval=times, rtol=RELATIVE, atol=ABSOLUTE)
-        if not found.success or ran_away(found.y.T).any():
-            why = found.message if not found.success else "the motion ran away"
-            raise ConvergenceError(f"the integrator stopped: {why}", residual=np.nan, iterations=found.nfev)
-        return np.asarray(found.y.T)
+        solver = DOP853(counted, times[0], y, times[-1], rtol=RELATIVE, atol=ABSOLUTE)
+        done = 1
+        while solver.status == "running":
+            solver.step()
+            if solver.status == "failed":
+                why = "no step is short enough: the rates grow without bound here, or jump"
+                raise ConvergenceError(f"the integrator stopped: {why}", residual=np.nan, iterations=solver.nfev)
+            if ran_away(solver.y):
+                raise ConvergenceError(RAN_AWAY, residual=np.nan, iterations=solver.nfev)
+            passed = int(np.searchsorted(times, solver.t, side="right"))
+            if passed > done:
+                yield solver.dense_output()(times[done:passed]).T
+                done = passed
+            renewed = self.space.renewed(solver.y)
+            if not np.array_equal(renewed, solver.y):
+                solver.y, solver.f = renewed, counted(solver.t, renewed)
 
 
 class Symplectic:
@@ -178,7 +192,7 @@ def step_by_step(step: Callable[[float, Array, float], Array], times: Array, y: 
         except LOST as error:
             return np.array(rows), Stop(error.reason, error)
         if ran_away(reached):
-            return np.array(rows), Stop("the motion ran away")
+            return np.array(rows), Stop(RAN_AWAY)
         rows.append(reached)
     return np.array(rows), None
 

@@ -14,7 +14,7 @@ from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.arrays import is_on_gpu
 from tauforge.kernels.cuda.backend import DTYPES
 from tauforge.kernels.specification import Shape
-from tauforge.motion.motion import Motion, positive
+from tauforge.motion.motion import Motion, in_velocities_of, positive
 from tauforge.robots.functions import PAYLOAD
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
@@ -57,6 +57,7 @@ def rollout_task(
         raise UnsupportedFeatureError(f"rollouts need a Controller or None, got {controller!r}", field="controller")
     check_plant(robot, real)
     check_law(controller, motion, initial, control_period, real)
+    motion = None if motion is None else in_velocities_of(real, motion)
     h, period = positive("step", step), positive("control_period", control_period)
     substeps = whole_steps("control_period", period, h)
     added = None if forces is None else _forces(forces, len(real.actuators))
@@ -82,7 +83,7 @@ def rollout_task(
         real.varied_by_payload(payload, fields)  # says so where the plant cannot carry one
     if own_gains and not task.compiles:
         raise UnsupportedFeatureError(
-            "gains can be given for our own laws only, of robots whose state is position and velocity", field="gains"
+            "gains can be given for our own laws only, of robots whose steps are compiled", field="gains"
         )
     _check_places(task)
     return task
@@ -183,7 +184,10 @@ def _on_gpu(initial: Any, shapes: Mapping[str, Shape], robot: Robot) -> list[Any
     if found[0].device != found[1].device:
         raise ShapeError("initial", expected="arrays on one GPU", got="arrays on two")
     with found[0].device:
-        return [arrays.cupy().broadcast_to(x, (*batch, robot.n)) for x in found]
+        if robot.position_entries != robot.coordinates:  # loops are closed here
+            whole = robot.position_at(found[0].get().astype(np.float64))
+            found[0] = arrays.cupy().asarray(whole, found[0].dtype)
+        return [arrays.cupy().broadcast_to(x, (*batch, x.shape[-1])) for x in found]
 
 
 def _check_places(task: RolloutTask) -> None:

@@ -25,7 +25,7 @@ from tauforge.simulation.gpu_gradients import GpuWayBack
 from tauforge.simulation.processor_gradients import ProcessorWayBack
 from tauforge.simulation.rollout_checks import rollout_task
 from tauforge.simulation.rollout_task import RolloutTask
-from tauforge.simulation.rollouts import Rollout, at_the_ends, rollout_of
+from tauforge.simulation.rollouts import Rollout, at_the_ends, rollout_of, with_reasons
 from tauforge.simulation.stiffness import warn_of_stiffness
 from tauforge.simulation.way_back import Bars, WayBack
 
@@ -51,6 +51,7 @@ class RolloutGradient(NamedTuple):
 
 
 PullBack = Callable[..., RolloutGradient]
+LEFT = "the motion ran away, or came near a singular position, beyond which it has no gradients"
 
 
 def differentiable_rollout(
@@ -71,8 +72,8 @@ def differentiable_rollout(
 ) -> tuple[Rollout, PullBack]:
     """A rollout, and the function that pulls gradients back through it.
 
-    The arguments are those of `rollout`. The law must be one of ours, or None, and the robot's state position and
-    velocity. The second result is called with the gradients of some number, such as a cost, by the rollout's arrays:
+    The arguments are those of `rollout`. The law must be one of ours, or None, and the robot one whose steps are
+    compiled. The second result is called with the gradients of some number, such as a cost, by the rollout's arrays:
     pull_back(position=..., velocity=..., force=...), each of the shape of that array, 0 if left out. It returns a
     RolloutGradient by the initial states and by every array among varying, payload, gains and forces that was given.
 
@@ -98,8 +99,21 @@ def differentiable_rollout(
     )
     if not task.compiles or not (task.on_gpu or kernels_allowed()):
         raise UnsupportedFeatureError(
-            "gradients need compiled kernels, one of our own laws, and a robot whose state is position and velocity",
+            "gradients need compiled kernels, one of our own laws, and a robot whose steps are compiled",
             field="rollout",
+        )
+    if task.may_refuse and task.on_gpu:
+        raise UnsupportedFeatureError(
+            f"gradients through rollouts of {task.plant.name} run on the processor only",
+            field="rollout",
+            remedy="Give the initial states as arrays of NumPy",
+        )
+    if initial is not None and np.shape(initial[0])[-1] != task.plant.n:
+        raise UnsupportedFeatureError(
+            f"gradients are by the {task.plant.n} coordinates of {task.plant.name}, and the initial positions have "
+            f"{np.shape(initial[0])[-1]} entries",
+            field="initial",
+            remedy="Give the coordinates alone",
         )
     if controller is not None:
         controller.reset()
@@ -107,6 +121,7 @@ def differentiable_rollout(
     runs = rollout_of(task, *way_back.records)
     finite, shape = runs.finite, runs.position.shape[:2]  # asked now: the user may change the arrays
     if not task.on_gpu:
+        runs = with_reasons(runs, dict.fromkeys(range(task.rows), LEFT) if task.may_refuse else {})
         positions, fields = at_the_ends(task, runs.position)
         warn_of_stiffness(task.plant, positions, task.schedule.step, fields=fields)
     shapes: list[Shape] = [(task.plant.n,)] * 2 if initial is None else [tuple(np.shape(x)) for x in initial]
@@ -114,7 +129,7 @@ def differentiable_rollout(
     def pull_back(
         position: ArrayLike | None = None, velocity: ArrayLike | None = None, force: ArrayLike | None = None
     ) -> RolloutGradient:
-        widths = (task.plant.n, task.plant.n, len(task.plant.actuators))
+        widths = (task.plant.position_size, task.plant.n, len(task.plant.actuators))
         given = zip(("position", "velocity", "force"), (position, velocity, force), widths, strict=True)
         with task.device:
             bars = way_back.swept([_bar(task, name, x, (*shape, width)) for name, x, width in given])

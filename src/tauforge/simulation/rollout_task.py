@@ -18,6 +18,7 @@ from tauforge.robots.functions import PAYLOAD
 from tauforge.robots.own_classes import method_is_as_written
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
+from tauforge.robots.state_space import PlainState
 from tauforge.simulation.compiled_steps import Fields, can_compile
 from tauforge.simulation.step_formulas import Given, StepFormulas
 
@@ -83,6 +84,11 @@ class RolloutTask(NamedTuple):
     def compiles(self) -> bool:
         """Whether law, dynamics and integrator can be one kernel."""
         return can_compile(self.controller, self.plant) and (self.payload is None or self._payload_is_argument)
+
+    @property
+    def may_refuse(self) -> bool:
+        """Whether a kernel's steps may leave rows to the plant's own methods."""
+        return type(self.plant.state_space) is not PlainState
 
     @property
     def _payload_is_argument(self) -> bool:

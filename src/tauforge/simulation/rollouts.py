@@ -1,15 +1,16 @@
 """`tf.rollout`: thousands of simulations at once, so that a Monte Carlo study is one call.
 
 A law that is arithmetic on the robot's dynamics (computed torque and the proportional ones), the dynamics and the
-integrator's step are traced together into one kernel (`compiled_steps`) where the state is position and velocity.
-Otherwise the law, and then the kernel of the dynamics, are called for all rows at once between steps of the same
-Runge-Kutta. A robot with a method accelerations or forward_dynamics of its own is called row by row.
+integrator's step are traced together into one kernel (`compiled_steps`) where the robot has formulas of its state.
+Rows that such a kernel refuses are stepped by the robot's own methods (`watched_steps`). Otherwise the law, and then
+the kernel of the dynamics, are called for all rows at once between steps of the same Runge-Kutta (`batch_steps`). A
+robot with a method accelerations or forward_dynamics of its own is called row by row.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext, suppress
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -23,22 +24,20 @@ from tauforge.kernels.backends import NoKernelError
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.array_libraries import arithmetic_of
 from tauforge.robots.evaluate import kernels_allowed
-from tauforge.robots.own_classes import has_own_methods
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
-from tauforge.robots.state_space import StateSpace
 from tauforge.robots.varying import in_rows
-from tauforge.simulation.compiled_steps import ACCELERATING, CompiledSteps, kernel_stands_for
+from tauforge.simulation.batch_steps import BatchSteps
+from tauforge.simulation.compiled_steps import WHOLE, CompiledSteps, StagedSteps, State
 from tauforge.simulation.gpu_rollouts import gpu_records
-from tauforge.simulation.integrators import FAR, LOST, ran_away, rk4
+from tauforge.simulation.integrators import FAR, RAN_AWAY, ran_away
 from tauforge.simulation.rollout_checks import rollout_task
 from tauforge.simulation.rollout_task import RolloutTask
 from tauforge.simulation.stiffness import warn_of_stiffness
+from tauforge.simulation.watched_steps import WatchedSteps
 
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]
-Acceleration = Callable[[Array, Array, Array], Array]  # of positions, velocities and forces
-RatesUnder = Callable[[Array, Array], Array]  # of states and forces
 
 
 @with_field_docs
@@ -51,6 +50,7 @@ class Rollout(NamedTuple):
     force:           (N, k, m) N m or N, of the actuators on the robot
     target_position: (k, n) of the motion to follow
     places:          (n,) of the coordinates among the entries of a position; None where it has no others
+    reasons:         why rows are NaN from some instant on, by their numbers; None on a GPU
     """
 
     time: Array
@@ -59,6 +59,7 @@ class Rollout(NamedTuple):
     force: Array
     target_position: Array
     places: Array | None = None
+    reasons: dict[int, str] | None = None
 
     @property
     def error(self) -> Array:
@@ -77,13 +78,23 @@ class Rollout(NamedTuple):
 
 
 class Steps(Protocol):
-    """Position and velocity (N, n) after one step, and the forces: new ones from the law, or those held."""
+    """All rows' states from step to step, from `start` on; `read` gives their positions and velocities.
+
+    The forces of a step are new ones from the law, or those held.
+    reasons: why rows have no state any more, by their numbers, where it is known
+    """
+
+    reasons: dict[int, str]
+
+    def start(self, position: Array, velocity: Array) -> State: ...
+
+    def read(self, state: State) -> tuple[Array, Array]: ...
 
     def controlled(
-        self, t: float, q: Array, qd: Array, target: MotionSample | None, added: Array | None
-    ) -> tuple[Array, Array, Array]: ...
+        self, t: float, state: State, target: MotionSample | None, added: Array | None
+    ) -> tuple[State, Array]: ...
 
-    def held(self, t: float, q: Array, qd: Array, force: Array) -> tuple[Array, Array]: ...
+    def held(self, t: float, state: State, force: Array) -> State: ...
 
 
 def rollout(
@@ -122,8 +133,9 @@ def rollout(
     record_every:   keeps one control instant in so many; the last is always kept
     progress:       True for a bar on the terminal, or a callable given the share done, from 0 to 1
 
-    Our own laws run compiled with robots whose state is position and velocity. Controllers of other classes, and robots
-    with a method accelerations or forward_dynamics of their own, are asked by their own methods.
+    Our own laws run compiled with arms and mechanisms. Controllers of other classes, platforms, and robots with a
+    method accelerations or forward_dynamics of their own, are asked by their own methods. Rows of a mechanism that
+    come near a singular position take their steps by its own methods, too, as long as these find a way.
     Where `initial` are CuPy's arrays, all rows run on their GPU in their precision, and the rows of the result are
     CuPy's arrays: for our own laws only. The forces must be there, too.
     StiffFrictionWarning as in `simulate`.
@@ -149,10 +161,17 @@ def rollout(
     if task.on_gpu:
         return rollout_of(task, *gpu_records(task, task.schedule.every))
     with _reporting(progress) as report:
-        found = recorded(task, steps_of(task), task.schedule.kept, report)
+        steps = steps_of(task)
+        found = recorded(task, steps, task.schedule.kept, report)
     positions, fields = at_the_ends(task, found[0])
     warn_of_stiffness(task.plant, positions, task.schedule.step, fields=fields)
-    return rollout_of(task, *found)
+    return with_reasons(rollout_of(task, *found), steps.reasons)
+
+
+def with_reasons(runs: Rollout, known: Mapping[int, str]) -> Rollout:
+    """known: those of rows that have no state any more"""
+    lost = np.flatnonzero(~runs.finite).tolist()
+    return runs._replace(reasons={row: known.get(row, RAN_AWAY) for row in lost})
 
 
 def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any) -> Rollout:
@@ -166,22 +185,23 @@ def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any) -> R
 
 def recorded(task: RolloutTask, steps: Steps, kept: Sequence[int], report: Report) -> tuple[Array, Array, Array]:
     """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
-    schedule, q, qd = task.schedule, task.position, task.velocity
+    schedule, state = task.schedule, steps.start(task.position, task.velocity)
     widths = (task.plant.position_size, task.plant.n, len(task.plant.actuators))
     position, velocity, force = (np.empty((task.rows, len(kept), width)) for width in widths)
     place = 0
     with np.errstate(all="ignore"):
         for k in range(schedule.periods + 1):
             t = schedule.period * k
-            new, rate, forces = steps.controlled(t, q, qd, task.target(k), task.added(k))
+            reached, forces = steps.controlled(t, state, task.target(k), task.added(k))
             if kept[place] == k:
-                position[:, place], velocity[:, place], force[:, place] = q, qd, forces
+                position[:, place], velocity[:, place] = steps.read(state)
+                force[:, place] = forces
                 place += 1
             if k == schedule.periods:
                 break
-            q, qd = new, rate
+            state = reached
             for i in range(1, schedule.substeps):
-                q, qd = steps.held(t + i * schedule.step, q, qd, forces)
+                state = steps.held(t + i * schedule.step, state, forces)
             report((k + 1) / schedule.periods)
         _without_lost(position, velocity, force)
     return position, velocity, force
@@ -205,95 +225,27 @@ def _without_lost(position: Array, velocity: Array, force: Array) -> None:
 
 def steps_of(task: RolloutTask) -> Steps:
     """The quickest that give the right answer."""
+    why = ""
     if kernels_allowed() and task.compiles:
-        with suppress(NoKernelError):
-            return CompiledSteps(task.formulas(), tuple(task.gains.values()), tuple(task.plant_numbers.values()))
-    if task.gains:
-        raise UnsupportedFeatureError("gains need compiled kernels, which are not to be had here", field="gains")
-    return BatchSteps(
-        task.controller, task.plant, rates_of(task.plant, task.plant_fields, task.rows), task.schedule.step
-    )
-
-
-class BatchSteps:
-    """The law and the dynamics one after the other, each for all rows at once."""
-
-    def __init__(self, controller: Controller | None, plant: Robot, rates: RatesUnder, h: float) -> None:
-        self.controller, self.rates, self.h = controller, rates, h
-        self.space: StateSpace = plant.state_space
-        self.actuators = len(plant.actuators)
-
-    def controlled(
-        self, t: float, q: Array, qd: Array, target: MotionSample | None, added: Array | None
-    ) -> tuple[Array, Array, Array]:
-        force = np.zeros((len(q), self.actuators))
-        if self.controller is not None and target is not None:
-            force = force + self.controller.force(t, q, qd, target)
-        if added is not None:
-            force = force + added
-        return *self.held(t, q, qd, force), force
-
-    def held(self, t: float, q: Array, qd: Array, force: Array) -> tuple[Array, Array]:
-        space = self.space
-        y = space.renewed(rk4(lambda _, y: self.rates(y, force), t, space.pack(q, qd), self.h))
-        return space.position(y), space.velocity(y)
-
-
-def rates_of(plant: Robot, fields: Fields, rows: int) -> RatesUnder:
-    """Time derivatives of all rows' states under forces."""
-    if type(plant).state_rates is not Robot.state_rates:  # its own way, which takes batches
-        return lambda y, force: plant.state_rates(y, force, fields=fields)
-    space, acceleration = plant.state_space, accelerations(plant, fields, rows)
-    return lambda y, force: space.rates(y, acceleration(space.position(y), space.velocity(y), force))
-
-
-def accelerations(plant: Robot, fields: Fields, rows: int) -> Acceleration:
-    """Forward dynamics of all rows. A row without an answer is NaN and does not stop the others."""
-    if not kernel_stands_for(plant, *ACCELERATING):
-        return _row_by_row(plant, fields, rows)
-    try:
-        kernel = plant.kernel("forward_dynamics", varying=tuple(fields))
-    except UnsupportedFeatureError:  # switched off, too large, no memory for code
-        return _row_by_row(plant, fields, rows) if fields else _all_at_once(plant, rows)
-    values = tuple(fields.values())
-    return lambda q, qd, force: np.asarray(kernel(q, qd, force, *values))
-
-
-def _all_at_once(plant: Robot, rows: int) -> Acceleration:
-    """By the plant's method for batches; row by row where a row without an answer stops the others."""
-    one_by_one = _row_by_row(plant, {}, rows)
-
-    def acceleration(q: Array, qd: Array, force: Array) -> Array:
         try:
-            return plant.accelerations(q, qd, force)
-        except LOST:
-            return one_by_one(q, qd, force)
+            compiled = compiled_steps(task)
+            return WatchedSteps(compiled, own_steps(task)) if task.may_refuse else compiled
+        except NoKernelError as error:
+            why = f": {error}"
+    if task.gains:
+        raise UnsupportedFeatureError(f"gains need compiled kernels, which are not to be had here{why}", field="gains")
+    return own_steps(task)
 
-    return acceleration
+
+def own_steps(task: RolloutTask) -> BatchSteps:
+    return BatchSteps(task.controller, task.plant, task.plant_fields, task.rows, task.schedule.step)
 
 
-def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
-    """By the plant's own method, which need not know of batches; of a changed copy for each row where fields vary."""
-    plants = [plant] * rows
-    if fields:
-        if has_own_methods(plant):
-            raise UnsupportedFeatureError(
-                f"{plant.name} has methods set on the instance, which its varied copies would lose",
-                field="varying",
-                remedy="Define the methods in a subclass, or simulate each row",
-            )
-        whole = in_rows(plant, fields, rows)
-        plants = [plant.replace(**{name: value[k] for name, value in whole.items()}) for k in range(rows)]
-
-    def acceleration(q: Array, qd: Array, force: Array) -> Array:
-        result = np.full(q.shape, np.nan)
-        for k, robot in enumerate(plants):
-            if all(np.isfinite(x[k]).all() for x in (q, qd, force)):
-                with suppress(*LOST):
-                    result[k] = robot.accelerations(q[k], qd[k], force[k])
-        return result
-
-    return acceleration
+def compiled_steps(task: RolloutTask) -> CompiledSteps | StagedSteps:
+    """In one kernel for a step, or in several where one would take long to compile."""
+    formulas = task.formulas()
+    kind = StagedSteps if task.may_refuse and formulas.operations > WHOLE else CompiledSteps
+    return kind(formulas, task.plant, tuple(task.gains.values()), tuple(task.plant_numbers.values()))
 
 
 def _reporting(progress: bool | Report) -> AbstractContextManager[Report]:

@@ -18,7 +18,7 @@ from tauforge.errors import (
     SingularityWarning,
     UnsupportedFeatureError,
 )
-from tauforge.motion.motion import Motion, positive
+from tauforge.motion.motion import Motion, in_velocities_of, positive
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import (
     Law,
@@ -32,7 +32,7 @@ from tauforge.simulation.checks import (
 )
 from tauforge.simulation.checks import force_limits as force_limits_of
 from tauforge.simulation.closed_loop import ClosedLoop, Disturbance
-from tauforge.simulation.events import SINGULAR, Event, energy_drift, singular_crossing
+from tauforge.simulation.events import SINGULAR, STOPPED, Event, energy_drift, singular_crossing
 from tauforge.simulation.integrators import METHODS, Stop, integrator
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.recording_builder import RecordingBuilder
@@ -62,7 +62,8 @@ def simulate(
     """The motion of a robot under a controller, from `initial` or from where the motion starts.
 
     controller:     a Controller, a callable (t, position, velocity) -> forces, or None for no forces
-    motion:         what the controller is to follow; the duration is the motion's unless given
+    motion:         what the controller is to follow; the duration is the motion's unless given. Where velocities of the
+                    robot are angular velocities, rates of angles are turned into them
     initial:        (position, velocity), joint coordinates or pose and twist; of a mechanism with loops the independent
                     coordinates, or all entries of a position
     step:           s, between two rows of the recording, and of the fixed-step methods
@@ -82,15 +83,17 @@ def simulate(
 
     Limits of the coordinates never alter the motion; leaving one is an event of the recording. A platform under control
     that crosses a singular pose ends there, with an event and a SingularityWarning. A mechanism passes positions where
-    its independent coordinates do not determine the motion: others take their place on the way, which is an event. Its
-    loops are closed again after every step. A motion that runs away, beyond 1e9
-    rad or m or their rates, raises DivergenceError, which holds the recording so far. Energy that drifts by more than
-    1e-6 in a motion without forces and friction gives an EnergyDriftWarning.
+    its independent coordinates do not determine the motion: others take their place on the way, which is an event. It
+    passes positions where it has another freedom for an instant, too. Its loops are closed again after every step. A
+    step that cannot be made, and a motion that runs away, beyond 1e9 rad or m or their rates, raise DivergenceError,
+    which holds the recording so far; its last event says why. Energy that drifts by more than 1e-6 in a motion without
+    forces and friction gives an EnergyDriftWarning.
     """
     real = robot if plant is None else plant
     check_plant(robot, real)
     space = real.state_space
     check_law(controller, motion, initial, control_period, real)
+    motion = None if motion is None else in_velocities_of(real, motion)
     position, velocity = initial_state(initial, motion, real)
     h = positive("step", step)
     steps = whole_steps("duration", run_time(duration, motion), h)
@@ -174,6 +177,7 @@ def _ended(stop: Stop, recording: Recording) -> Recording:
         return recording
     if isinstance(stop.error, SingularityError):  # the very start
         raise stop.error
+    recording = recording.with_event(Event(time, STOPPED, stop.reason))
     raise DivergenceError(
         stop.reason,
         time=time,

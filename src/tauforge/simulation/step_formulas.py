@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.scalars import Scalar, select
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.kernels.specification import Shape, Specification, inputs_of
@@ -22,18 +22,20 @@ from tauforge.robots.functions import PAYLOAD
 from tauforge.robots.own_classes import is_as_written
 from tauforge.robots.own_sources import anything_replaced, model_is_ours
 from tauforge.robots.robot import Robot
-from tauforge.simulation.any_scalar_robot import AnyScalarRobot, results
-from tauforge.simulation.integrators import rk4
+from tauforge.robots.state_formulas import Judged, StateFormulas, formula_results
+from tauforge.simulation.any_scalar_robot import AnyScalarRobot
+from tauforge.simulation.integrators import WEIGHTS, rk4
 from tauforge.tracing.differentiation import pulled_back
 from tauforge.tracing.graph import Graph, trace
 
 Scalars = Sequence[Scalar]
 Formula = Callable[..., list[Scalar]]
 Shapes = dict[str, Shape]
-STATE, TARGET = ("q", "qd"), ("target", "target_rate", "target_acceleration")
-FORCE, ADDED, ACCELERATION = "force", "added_force", "acceleration"
+TARGET = ("target", "target_rate", "target_acceleration")
+FORCE, ADDED, ACCELERATION, AHEAD = "force", "added_force", "acceleration", "ahead"
 BAR = "_bar"  # ends the name of the gradient by a quantity
 NO_TIME = math.nan  # laws that are compiled do not look at the time
+_operations: dict[str | None, int] = {}  # of a step, by what it is traced from
 
 
 class Given(NamedTuple):
@@ -52,11 +54,18 @@ class Given(NamedTuple):
 class StepFormulas:
     """Specifications of one law (None: no forces but those given), plant and step. Their graphs are traced when needed.
 
-    h: s, of the integrator
+    h:     s, of the integrator
+    state: the parts of the state
     """
 
     def __init__(self, controller: Controller | None, plant: Robot, given: Given, h: float) -> None:
         self._plant, self.given, self.h = copy.copy(plant), given, h  # kernels must not keep a robot alive
+        space = plant.state_formulas
+        assert space is not None  # `can_compile`
+        # asked now, for a copy has forgotten all that was computed
+        self.state: Shapes = {name: (numbers,) for name, numbers in space.parts.items()}
+        self.forces_shape: Shape = (len(plant.actuators),)
+        self._n, self._position_size = plant.n, plant.position_size
         self._law: Any = None
         self._gains: dict[str, Array] = {}
         told = not anything_replaced()
@@ -77,17 +86,13 @@ class StepFormulas:
     # ------------------------------------------------------------------------------------------------- the arguments
 
     @property
-    def state(self) -> Shapes:
-        return dict.fromkeys(STATE, (self._plant.n,))
-
-    @property
     def targets(self) -> Shapes:
         """Empty without a law."""
-        return {} if self._law is None else dict.fromkeys(TARGET, (self._plant.n,))
+        return {} if self._law is None else dict.fromkeys(TARGET, (self._n,))
 
     @property
     def added(self) -> Shapes:
-        return {ADDED: self.forces_shape} if self.given.forces else {}
+        return {ADDED: self.forces_shape} if self.given.forces and self.forces else {}
 
     @property
     def gains(self) -> Shapes:
@@ -98,8 +103,9 @@ class StepFormulas:
         return {name: field_shape(self._plant, name) for name in self.given.fields}
 
     @property
-    def forces_shape(self) -> Shape:
-        return (len(self._plant.actuators),)
+    def forces(self) -> Shapes:
+        """Empty without actuators."""
+        return {FORCE: self.forces_shape} if self.forces_shape[0] else {}
 
     # ---------------------------------------------------------------------------------------------- the specifications
 
@@ -107,22 +113,80 @@ class StepFormulas:
         """State, targets, added forces, gains, fields -> state, forces."""
         arguments = self.state | self.targets | self.added | self.gains | self.fields
 
-        def formula(q: Scalars, qd: Scalars, **more: Scalars) -> list[Scalar]:
-            force = self._forces(q, qd, more)
-            return [*self._stepped(q, qd, force, more), *force]
+        def formula(**given: Scalars) -> list[Scalar]:
+            force = self._forces(given)
+            return [*self._stepped(force, given), *force]
 
         return self._specified(
-            "controlled_step", formula, arguments, (*self.state.values(), self.forces_shape), law=True
+            "controlled_step", formula, arguments, (*self.state.values(), *self.forces.values()), law=True
         )
 
     def held_step(self) -> Specification:
         """State, forces, fields -> state."""
-        arguments = self.state | {FORCE: self.forces_shape} | self.fields
+        arguments = self.state | self.forces | self.fields
 
-        def formula(q: Scalars, qd: Scalars, force: Scalars, **more: Scalars) -> list[Scalar]:
-            return self._stepped(q, qd, force, more)
+        def formula(**given: Scalars) -> list[Scalar]:
+            return self._stepped(given.get(FORCE, []), given)
 
         return self._specified("held_step", formula, arguments, tuple(self.state.values()))
+
+    def law(self) -> Specification:
+        """State, targets, added forces, gains -> forces."""
+        arguments = self.state | self.targets | self.added | self.gains
+        return self._specified("law", lambda **more: self._forces(more), arguments, (self.forces_shape,), law=True)
+
+    def stage(self) -> Specification:
+        """State, the rates of the stage before, how far these lead (s), forces, fields -> rates of the state.
+
+        NaN where they are not good, as after a step.
+        """
+        arguments = self.state | self.slopes() | {AHEAD: ()} | self.forces | self.fields
+
+        def formula(**given: Scalars) -> list[Scalar]:
+            model, loads = self._model(given)
+            (ahead,) = given[AHEAD]
+            slope = [x for name in self.slopes() for x in given[name]]
+            y = [x + ahead * rate for x, rate in zip(self._y(given), slope, strict=True)]
+            return tainted(self._space.rates(model, y, given.get(FORCE, []), loads))
+
+        return self._specified("stage", formula, arguments, tuple(self.state.values()))
+
+    def end(self) -> Specification:
+        """State and the rates of the four stages -> state after the step."""
+        arguments = dict(self.state)
+        for s in range(len(WEIGHTS)):
+            arguments |= self.slopes(s)
+
+        def formula(**given: Scalars) -> list[Scalar]:
+            found = iter([[x for name in self.slopes(s) for x in given[name]] for s in range(len(WEIGHTS))])
+            y = np.array(self._y(given), dtype=object)
+            reached = rk4(lambda _, __: np.array(next(found), dtype=object), 0.0, y, self.h)
+            return tainted(self._space.renewed(self._plant.model, list(reached)))
+
+        return self._specified("end", formula, arguments, tuple(self.state.values()))
+
+    def packed(self) -> Specification:
+        """Position and velocity -> state."""
+        return self._specified("packed", self._packed, self._position_and_velocity, tuple(self.state.values()))
+
+    def unpacked(self) -> Specification:
+        """State -> position and velocity."""
+        return self._specified("unpacked", self._unpacked, self.state, tuple(self._position_and_velocity.values()))
+
+    def slopes(self, stage: int | None = None) -> Shapes:
+        """The rates of the state's parts, in a stage."""
+        mark = "" if stage is None else str(stage + 1)
+        return {f"{name}_rate{mark}_": core for name, core in self.state.items()}
+
+    @property
+    def operations(self) -> int:
+        """About how many a step with forces held has: a kernel of very many takes seconds to compile."""
+        known = _operations.get(self._origin)
+        if known is None:
+            known = len(WEIGHTS) * len(self.stage().graph.nodes) + len(self.end().graph.nodes)
+            if self._origin is not None:
+                _operations[self._origin] = known
+        return known
 
     def law_pulled_back(self, wanted: Shapes) -> Specification:
         """State, targets, gains and the gradient by the forces -> gradients by what is wanted of state and gains."""
@@ -130,7 +194,7 @@ class StepFormulas:
 
         def formula(**given: Scalars) -> list[Scalar]:
             bars = given.pop(FORCE + BAR)
-            graph = traced(lambda q, qd, **more: self._forces(q, qd, more), law)
+            graph = traced(lambda **more: self._forces(more), law)
             return pulled_back(graph, named(given), inputs_of(wanted.items()), bars)[1]
 
         arguments = law | {FORCE + BAR: self.forces_shape}
@@ -171,6 +235,42 @@ class StepFormulas:
         more = dict.fromkeys((ACCELERATION, ACCELERATION + BAR), self.state["qd"])
         return self._specified("acceleration_pulled_back", formula, arguments | more, tuple(wanted.values()))
 
+    def rates_pulled_back(self) -> Specification:
+        """State, forces, fields and the gradient by the state's rates -> gradients by state, forces and fields."""
+        arguments = self.state | self.forces | self.fields
+
+        def formula(**given: Scalars) -> list[Scalar]:
+            model, loads = self._model(given)
+            return self._space.rates(model, self._y(given), given.get(FORCE, []), loads).values
+
+        return self._pulled_back("rates", formula, arguments, tuple(self.state))
+
+    def renewal_pulled_back(self) -> Specification:
+        """State before it is renewed and the gradient by the one after it -> gradient by the state before."""
+
+        def formula(**given: Scalars) -> list[Scalar]:
+            return self._space.renewed(self._plant.model, self._y(given)).values
+
+        return self._pulled_back("renewal", formula, self.state, tuple(self.state))
+
+    def packed_pulled_back(self) -> Specification:
+        """Position, velocity and the gradient by the state -> gradients by position and velocity."""
+        return self._pulled_back("packed", self._packed, self._position_and_velocity, tuple(self.state))
+
+    def unpacked_pulled_back(self) -> Specification:
+        """State and the gradients by position and velocity -> gradient by the state."""
+        return self._pulled_back("unpacked", self._unpacked, self.state, tuple(self._position_and_velocity))
+
+    def _pulled_back(self, name: str, formula: Formula, arguments: Shapes, results_: tuple[str, ...]) -> Specification:
+        """Arguments and gradients by the results -> gradients by the arguments."""
+        bars = {f"{result}{BAR}": (self.state | self._position_and_velocity)[result] for result in results_}
+
+        def back(**given: Scalars) -> list[Scalar]:
+            by = [x for bar in bars for x in given.pop(bar)]
+            return pulled_back(traced(formula, arguments), named(given), inputs_of(arguments.items()), by)[1]
+
+        return self._specified(f"{name}_pulled_back", back, arguments | bars, tuple(arguments.values()))
+
     # ---------------------------------------------------------------------------------------------------- the formulas
 
     @property
@@ -183,7 +283,28 @@ class StepFormulas:
         plant = self._plant
         return is_as_written(plant) and "inverse_dynamics" in plant.functions and self.forces_shape == (plant.n,)
 
-    def _forces(self, q: Scalars, qd: Scalars, more: Mapping[str, Scalars]) -> list[Scalar]:
+    @property
+    def _position_and_velocity(self) -> Shapes:
+        return {"position": (self._position_size,), "velocity": (self._n,)}
+
+    @property
+    def _space(self) -> StateFormulas:
+        found = self._plant.state_formulas
+        assert found is not None  # `can_compile`
+        return found
+
+    def _y(self, more: Mapping[str, Scalars]) -> list[Scalar]:
+        """The parts of the state, one after another."""
+        return [x for name in self.state for x in more[name]]
+
+    def _packed(self, position: Scalars, velocity: Scalars) -> list[Scalar]:
+        return self._space.packed(self._plant.model, position, velocity)
+
+    def _unpacked(self, **given: Scalars) -> list[Scalar]:
+        y = self._y(given)
+        return [*self._space.position(self._plant.model, y), *self._space.velocity(y)]
+
+    def _forces(self, more: Mapping[str, Scalars]) -> list[Scalar]:
         added = more.get(ADDED, [0.0] * self.forces_shape[0])
         if self._law is None:
             return list(added)
@@ -191,7 +312,9 @@ class StepFormulas:
         for name, gain in self._gains.items():
             given = more.get(gain_argument(name))
             setattr(law, name, gain if given is None else np.array(given, dtype=object).reshape(gain.shape))
-        position, velocity, *wanted = (np.array(x, dtype=object) for x in (q, qd, *(more[name] for name in TARGET)))
+        space, y = self._space, self._y(more)
+        state = space.position(self._plant.model, y), space.velocity(y)
+        position, velocity, *wanted = (np.array(x, dtype=object) for x in (*state, *(more[name] for name in TARGET)))
         force = law.force(NO_TIME, position, velocity, MotionSample(*wanted))
         return [f + more_f for f, more_f in zip(force, added, strict=True)] if ADDED in more else list(force)
 
@@ -203,29 +326,44 @@ class StepFormulas:
 
     def _acceleration(self, q: Scalars, qd: Scalars, force: Scalars, **more: Scalars) -> list[Scalar]:
         model, loads = self._model(more)
-        return results(self._plant, "forward_dynamics", model, q, qd, force, loads=loads)
+        return formula_results(self._plant, "forward_dynamics", model, q, qd, force, loads=loads)
 
     def _inverse(self, q: Scalars, qd: Scalars, acceleration: Scalars, **more: Scalars) -> list[Scalar]:
         model, loads = self._model(more)
-        return results(self._plant, "inverse_dynamics", model, q, qd, acceleration, loads=loads)
+        return formula_results(self._plant, "inverse_dynamics", model, q, qd, acceleration, loads=loads)
 
-    def _stepped(self, q: Scalars, qd: Scalars, force: Scalars, more: Mapping[str, Scalars]) -> list[Scalar]:
-        """`integrators.rk4` over arrays of whatever scalars these are."""
-        n = len(q)
+    def _stepped(self, force: Scalars, more: Mapping[str, Scalars]) -> list[Scalar]:
+        """`integrators.rk4` over arrays of whatever scalars these are, and the state renewed; NaN where it is not good.
+
+        The plant's own methods must take that step.
+        """
         model, loads = self._model(more)
+        space, doubts = self._space, list[Scalar]()
 
         def rates(_: float, y: Array) -> Array:
-            found = results(self._plant, "forward_dynamics", model, y[:n], y[n:], force, loads=loads)
-            return np.array([*y[n:], *found], dtype=object)
+            found = space.rates(model, list(y), force, loads)
+            doubts.extend(found.doubts)
+            return np.array(found.values, dtype=object)
 
-        return list(rk4(rates, 0.0, np.array([*q, *qd], dtype=object), self.h))
+        reached = space.renewed(model, list(rk4(rates, 0.0, np.array(self._y(more), dtype=object), self.h)))
+        return tainted(reached._replace(doubts=(*doubts, *reached.doubts)))
 
     def _specified(
         self, name: str, formula: Formula, arguments: Shapes, results_: tuple[Shape, ...], *, law: bool = False
     ) -> Specification:
         origin = self._law_origin if law else self._origin
         cores = tuple(arguments.items())
-        return Specification(name, f"{name} of a rollout", lambda: traced(formula, arguments), cores, results_, origin)
+        return Specification(
+            name, f"{name} of a rollout", lambda: traced(formula, arguments), cores, results_, origin, large=True
+        )
+
+
+def tainted(found: Judged) -> list[Scalar]:
+    """The values, NaN where they are not good."""
+    taint: Scalar = 0.0
+    for doubt in found.doubts:
+        taint = select(doubt, 1.0, taint, math.nan)
+    return [value + taint for value in found.values]
 
 
 def gain_argument(name: str) -> str:

@@ -77,7 +77,7 @@ def test_a_singular_pose_has_a_reason_instead_of_forces() -> None:
     lost = evaluation.start()._replace(position=np.array([0, 0, 1.0, 0, 0, np.pi / 2]))
     reading = evaluation.read(lost)
     assert np.isnan(reading.forces).all()
-    assert reading.problem == "singular: no forces of the actuators hold the robot here"
+    assert reading.problem == "singular: the legs cannot hold the platform"
     assert evaluation.reactions(lost) == ()
 
 

@@ -204,11 +204,12 @@ class TestRanges:
     @pytest.mark.parametrize("name", tf.catalogue())
     def test_home_and_motions_are_within(self, name: str) -> None:
         robot = tf.load(name)
-        visited = robot.random_states(5)[0] + 0.5
-        for k, found in enumerate(ranges.position_ranges(robot, [visited])):
+        states = robot.random_states(5)[0] + 0.5
+        visited, at_home = robot.coordinates_at(states), robot.coordinates_at(robot.pictured_position)
+        for k, found in enumerate(ranges.position_ranges(robot, [states])):
             assert found.lower - found.step <= visited[:, k].min()
             assert visited[:, k].max() <= found.upper + found.step
-            home = robot.pictured_position[k]
+            home = at_home[k]
             assert found.stepped(home) == pytest.approx(home, abs=found.step)
         assert all(r.lower < 0 < r.upper for r in ranges.velocity_ranges(robot) + ranges.acceleration_ranges(robot))
 

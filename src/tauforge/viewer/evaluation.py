@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.errors import ModelError, SingularityError
+from tauforge.errors import ModelError, SingularityError, TauforgeError
 from tauforge.number_text import number
 from tauforge.pictures.animation_frames import Forces
 from tauforge.robots.drawing import Reaction
@@ -18,6 +18,8 @@ from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
 from tauforge.viewer.singular import is_singular
 
+TRIED = 16  # random states that tell how large forces usually are
+JOINTS_NAMED = 3  # of those whose reactions are not unique
 Loads = tuple[float, float, str | None]
 DOWN = np.array([0.0, 0.0, -1.0])
 
@@ -25,7 +27,7 @@ DOWN = np.array([0.0, 0.0, -1.0])
 class State(NamedTuple):
     """What the controls of the panel say.
 
-    position:     (n,) and velocity, acceleration likewise
+    position:     (N,); velocity and acceleration (n,)
     payload:      kg, a point at the origin of the moved body
     gravity:      m/s^2, along the robot's own direction of gravity
     formulation:  by which forces are computed; None for the robot's own choice
@@ -55,6 +57,7 @@ class Reading(NamedTuple):
     energy:      kinetic and potential, J; None for a robot without masses
     problem:     why there are no forces; "" where there are
     note:        what else a reader must know about the numbers
+    unreached:   why the robot is not where the sliders are; "" where it is
     """
 
     forces: Array
@@ -65,6 +68,7 @@ class Reading(NamedTuple):
     energy: tuple[float, float] | None
     problem: str = ""
     note: str = ""
+    unreached: str = ""
 
 
 class Evaluation:
@@ -87,7 +91,8 @@ class Evaluation:
         self._guarded = robot.functions["inverse_dynamics"].guard is not None
         optional = [argument.name for argument in robot.functions["inverse_dynamics"].optional]
         self.takes_payload = "payload" in optional
-        self.problem = self._why_never_forces()
+        self.problem = self._why_never("inverse_dynamics")
+        self._has_energy = not self._why_never("energy")
 
     @property
     def takes_gravity(self) -> bool:
@@ -103,6 +108,18 @@ class Evaluation:
         """The robot at rest, as pictures show it."""
         zero = np.zeros(self.robot.n)
         return State(np.array(self.robot.pictured_position, float), zero, zero, 0.0, self.gravity)
+
+    def usual_forces(self) -> Array:
+        """(m,) N m or N, the largest of a few random states; 0 where there are none."""
+        try:
+            motion = self.robot.random_states(TRIED)
+        except TauforgeError:  # a robot that hardly stands anywhere
+            return np.zeros(len(self.robot.actuators))
+        forces = self._forces(
+            self.start()._replace(position=motion[0], velocity=motion[1], acceleration=motion[2]), None
+        )
+        largest: Array = np.nan_to_num(np.abs(forces), posinf=0.0).max(axis=0)
+        return largest
 
     def unloaded(self, state: State) -> State:
         """The same motion of the robot as it was given: without a payload, with its own gravity, by its own choice."""
@@ -129,14 +146,14 @@ class Evaluation:
         if self._is_other(state.formulation):
             other = self._forces(state, state.formulation)
             forces, difference = other, other - forces
-        problem = "" if np.isfinite(forces).all() else self._why_no_forces(state, condition)
+        problem = self.problem or ("" if np.isfinite(forces).all() else self._why_no_forces(state, condition))
         return Reading(
             np.full_like(forces, np.nan) if problem else forces,
             None if problem else difference,
             np.asarray(robot.actuator_motion(rows, rates)[0])[0],
             robot.limited_quantities(rows, rates),
             condition,
-            None if self.problem else self._energy(state),
+            self._energy(state) if self._has_energy else None,
             problem,
         )
 
@@ -184,20 +201,21 @@ class Evaluation:
             for one, other in zip(heavy, free, strict=True)
         )
 
-    def _why_never_forces(self) -> str:
+    def _why_never(self, function: str) -> str:
         try:
-            self.robot.check_function("inverse_dynamics")
+            self.robot.check_function(function)
         except ModelError as error:
             return str(error)
         return ""
 
     def _why_no_forces(self, state: State, condition: float | None) -> str:
-        if self.problem:
-            return self.problem
-        if self._guarded and condition is not None and is_singular(condition):
-            return "singular: no forces of the actuators hold the robot here"
         if not np.isfinite(np.concatenate([state.position, state.velocity, state.acceleration])).all():
             return "no forces: the position, velocity or acceleration is not finite"
+        if self._guarded and condition is not None and is_singular(condition):
+            try:
+                self.robot.inverse_dynamics(state.position, state.velocity, state.acceleration)
+            except SingularityError as error:
+                return f"singular: {error.reason.removeprefix(f'{self.robot.name}: ')}"
         return "no forces: what was computed is not finite, though the pose is not singular"
 
     def _is_other(self, formulation: str | None) -> bool:
@@ -231,6 +249,22 @@ class Evaluation:
         return np.asarray(free + scale * (heavy - free))
 
     def _energy(self, state: State) -> tuple[float, float]:
-        """Kinetic and potential; the second is proportional to gravity."""
-        kinetic, potential = self._heavy.energy(state.position, state.velocity, **self._loads(state))
-        return float(kinetic), float(potential) * (self._scale(state) if self.takes_gravity else 1.0)
+        """Kinetic and potential; NaN at a singular position. Energy of springs does not grow with gravity."""
+        options, scale = self._loads(state), self._scale(state)
+        if self.robot.functions["energy"].guard is not None:
+            options[ON_SINGULAR] = "nan"
+        kinetic, potential = self._heavy.energy(state.position, state.velocity, **options)
+        if scale == 1.0 or self._weightless is None:
+            return float(kinetic), float(potential)
+        free = float(self._weightless.energy(state.position, state.velocity, **options)[1])
+        return float(kinetic), free + scale * (float(potential) - free)
+
+
+def not_unique(reactions: Sequence[Reaction]) -> str:
+    """Says whose reactions have components that are not unique; "" where all are."""
+    names = [one.name for one in reactions if not np.isfinite([one.force, one.moment]).all()]
+    if not names:
+        return ""
+    more = f" and {len(names) - JOINTS_NAMED} more joints" if len(names) > JOINTS_NAMED else ""
+    named = ", ".join(names[:JOINTS_NAMED])
+    return f"Redundant constraints leave components of the reactions of {named}{more} open: these are not drawn."

@@ -141,10 +141,13 @@ def force_arrows(drawing: Drawing, shares: Array, rgb: Array, size: float) -> Ar
 
 
 def reaction_arrows(reactions: Sequence[Reaction], size: float) -> Arrows:
-    """Forces and moments of joints as straight arrows; the largest of each has the longest."""
+    """Forces and moments of joints as straight arrows; the largest of each has the longest.
+
+    Components that are not unique are left out.
+    """
     lines, kinds = [], []
     for quantity, colour in (("force", colours.REACTION), ("moment", colours.MOMENT)):
-        vectors = [getattr(reaction, quantity) for reaction in reactions]
+        vectors = [np.nan_to_num(getattr(reaction, quantity)) for reaction in reactions]
         largest = max((float(np.linalg.norm(v)) for v in vectors), default=0.0) or 1.0
         for reaction, vector in zip(reactions, vectors, strict=True):
             lines.append(np.stack([reaction.place, reaction.place + REACTION_LENGTH * size / largest * vector]))

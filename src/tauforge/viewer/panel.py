@@ -62,12 +62,11 @@ class Panel:
     def show_reading(self, reading: Reading, scales: Array) -> None:
         self.readings.content = readings_html(self.robot, reading, scales)
 
-    def show_state(self, state: State) -> None:
-        """Moves the sliders to a state that did not come from them."""
+    def show_state(self, state: State, coordinates: Array) -> None:
+        """Moves the sliders to a state that did not come from them, those of the position to coordinates (n,)."""
         for group in GROUPS:
-            for slider, limits, value in zip(
-                self.sliders[group], self.ranges[group], getattr(state, group), strict=True
-            ):
+            values = coordinates if group == "position" else getattr(state, group)
+            for slider, limits, value in zip(self.sliders[group], self.ranges[group], values, strict=True):
                 slider.value = limits.stepped(float(value))
         if self.payload is not None:
             self.payload.value = self._masses.stepped(state.payload)
@@ -91,10 +90,15 @@ class Panel:
             "velocity": [(c.velocity_column, f"{c.unit}/s") for c in robot.coordinates],
             "acceleration": [(c.acceleration_column, f"{c.unit}/s²") for c in robot.coordinates],
         }
+        values = {
+            "position": robot.coordinates_at(start.position),
+            "velocity": start.velocity,
+            "acceleration": start.acceleration,
+        }
         for group in GROUPS:
             with gui.add_folder(group.capitalize(), expand_by_default=group == "position"):
                 self.sliders[group] = [
-                    self._slider(gui, f"{name} ({unit})", self.ranges[group][k], float(getattr(start, group)[k]))
+                    self._slider(gui, f"{name} ({unit})", self.ranges[group][k], float(values[group][k]))
                     for k, (name, unit) in enumerate(columns[group])
                 ]
             for k, slider in enumerate(self.sliders[group]):

@@ -35,7 +35,8 @@ def readings_html(robot: Robot, reading: Reading, scales: Array) -> str:
     """
     parts = [*_forces(robot, reading, scales), *_sensors(robot, reading), *_limits(reading.limited)]
     parts += [*_condition(reading), *_energy(reading)]
-    texts = [("problem", colours.OVER, reading.problem), ("note", colours.BASE, reading.note)]
+    texts = [("unreached", colours.OVER, reading.unreached), ("problem", colours.OVER, reading.problem)]
+    texts += [("note", colours.BASE, reading.note)]
     lines = [
         f'<div data-{key} style="color:{colour};font-size:12px">{escape(text)}</div>'
         for key, colour, text in texts
@@ -46,7 +47,8 @@ def readings_html(robot: Robot, reading: Reading, scales: Array) -> str:
 
 
 def heading_html(robot: Robot) -> str:
-    return f'<div style="padding:0 .9em;font-size:12px">{escape(robot.kind)}, {robot.n} coordinates</div>'
+    coordinates = f"{robot.n} coordinate{'s' if robot.n != 1 else ''}"
+    return f'<div style="padding:0 .9em;font-size:12px">{escape(robot.kind)}, {coordinates}</div>'
 
 
 def force_shares(robot: Robot, forces: Array) -> Array:
@@ -57,6 +59,8 @@ def force_shares(robot: Robot, forces: Array) -> Array:
 
 
 def _forces(robot: Robot, reading: Reading, scales: Array) -> Iterator[str]:
+    if not robot.actuators:
+        return
     yield _head("Forces")
     shares, forces = force_shares(robot, reading.forces), _flat(reading.forces, scales)
     for k, actuator in enumerate(robot.actuators):
@@ -127,7 +131,7 @@ def _condition(reading: Reading) -> Iterator[str]:
     bar = f'<div style="{TRACK}">{band}{_piece(0.0, filled, condition_colour(reading.condition))}</div>'
     words = condition_words(reading.condition)
     text, hint = number(reading.condition, DIGITS), "red: near a singularity"
-    yield _row(words or "actuators to body", bar, text, "condition", hint, colours.OVER if words else "inherit")
+    yield _row(words or "of this position", bar, text, "condition", hint, colours.OVER if words else "inherit")
 
 
 def _energy(reading: Reading) -> Iterator[str]:

@@ -44,22 +44,25 @@ def range_of(lower: float, upper: float) -> Range:
 
 
 def position_ranges(robot: Robot, visited: Sequence[Array]) -> list[Range]:
-    """The limits of the coordinates; without them, where random states and motions bring the robot.
+    """The limits of the coordinates; without them a turn, or where random states and motions bring the robot.
 
-    visited: (k, n) positions each, that must be within
+    visited: (k, N) positions each, that must be within
     """
-    home = np.asarray(robot.pictured_position, float)
+    home = robot.coordinates_at(np.asarray(robot.pictured_position, float))
     try:
-        tried = home + WIDER * (robot.random_states(TRIED)[0] - home)
+        tried = home + WIDER * (robot.coordinates_at(robot.random_states(TRIED)[0]) - home)
     except TauforgeError:  # a robot that hardly stands anywhere
         tried = home + np.array([[-0.5], [0.5]])
-    rows = np.concatenate([tried, home[None]])
+    rows, seen = np.concatenate([tried, home[None]]), [robot.coordinates_at(np.asarray(v)) for v in visited]
     found = []
     for k, coordinate in enumerate(robot.coordinates):
-        inside = np.concatenate([home[None, k], *(np.asarray(v)[:, k] for v in visited)])
-        most = math.pi if coordinate.turns else math.inf
-        lower = coordinate.lower if math.isfinite(coordinate.lower) else max(rows[:, k].min(), -most)
-        upper = coordinate.upper if math.isfinite(coordinate.upper) else min(rows[:, k].max(), most)
+        inside = np.concatenate([home[None, k], *(v[:, k] for v in seen)])
+        low, high = rows[:, k].min(), rows[:, k].max()
+        if coordinate.turns:  # a pose is hardly anywhere with a half turn, a crank is
+            whole = not robot.positions_are_poses
+            low, high = (-math.pi, math.pi) if whole else (max(low, -math.pi), min(high, math.pi))
+        lower = coordinate.lower if math.isfinite(coordinate.lower) else low
+        upper = coordinate.upper if math.isfinite(coordinate.upper) else high
         found.append(range_of(float(min(lower, inside.min())), float(max(upper, inside.max()))))
     return found
 

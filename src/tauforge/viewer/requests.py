@@ -30,7 +30,7 @@ class Requests(Protocol):
     def has_shapes(self) -> bool: ...
 
     def change(self, group: str, k: int, value: float) -> None:
-        """One number of position, velocity or acceleration."""
+        """One coordinate, or one number of velocity or acceleration."""
 
     def load(self, **changes: Any) -> None:
         """Payload, gravity or formulation."""

@@ -17,7 +17,7 @@ from tauforge.arrays import Array
 from tauforge.errors import TauforgeError
 from tauforge.robots.drawing import Drawing
 from tauforge.viewer import colours
-from tauforge.viewer.evaluation import Evaluation, Loads, Reading, State
+from tauforge.viewer.evaluation import Evaluation, Loads, Reading, State, not_unique
 from tauforge.viewer.force_scale import ForceScale
 from tauforge.viewer.gizmo import Gizmo
 from tauforge.viewer.named_parts import named_parts, parts_html
@@ -51,9 +51,11 @@ class Session:
         self._charted_at = 0.0
         self._clip: Clip | None = None
         self._pulled_to: Array | None = None  # the newest pose of the handle
+        self._wanted: Array | None = None  # coordinates (n,) of the sliders where the robot is not, or not yet
+        self._refused: tuple[Array, str] | None = None  # coordinates that have no position, and why
         self._clock = Clock(0.0, 0.0)
         self._following = False  # the clip decides the state, not the sliders
-        self._scale = ForceScale([actuator.unit for actuator in self.robot.actuators])
+        self._scale = ForceScale([actuator.unit for actuator in self.robot.actuators], evaluation.usual_forces())
         around = surroundings(self.robot)
         self.scene = Scene(server.scene, self.robot, around)
         furnish(server, surroundings(self.robot, _together([self.scene.shapes.extent, *(c.extent for c in clips[:1])])))
@@ -77,6 +79,8 @@ class Session:
 
     @property
     def state(self) -> State:
+        """The newest, with what the sliders last said."""
+        self._follow_sliders()
         with self._lock:
             return self._state
 
@@ -97,12 +101,15 @@ class Session:
         return bool(len(self.scene.shapes))
 
     def change(self, group: str, k: int, value: float) -> None:
-        """One number of position, velocity or acceleration."""
+        """One coordinate, or one number of velocity or acceleration."""
         with self._lock:
-            numbers = np.array(getattr(self._state, group))
+            numbers = np.array(self._coordinates() if group == "position" else getattr(self._state, group))
             numbers[k] = value
-            changed: dict[str, Any] = {group: numbers}
-            self._state = self._state._replace(**changed)
+            if group == "position":
+                self._wanted = numbers
+            else:
+                changed: dict[str, Any] = {group: numbers}
+                self._state = self._state._replace(**changed)
             self._live()
         self._wake()
 
@@ -130,6 +137,7 @@ class Session:
         with self._lock:
             start = self.evaluation.start()
             position = start.position if home else self._state.position
+            self._wanted = None
             self._scale.forget()
             self._state = self._state._replace(
                 position=position, velocity=start.velocity, acceleration=start.acceleration
@@ -155,6 +163,7 @@ class Session:
             self._clip, self._clock = clip, Clock(clip.start, clip.end)
             self._clock.speed, self._clock.begins_again = before.speed, before.begins_again
             self._following = self._clip_changed = self._sliders_late = True
+            self._wanted = None
             self._scale.forget()
         self._wake()
 
@@ -163,7 +172,7 @@ class Session:
         with self._lock:
             if playing and self._clip is not None:
                 self._clock.play()
-                self._following = True
+                self._following, self._wanted = True, None
             else:
                 self._clock.playing = False
             self._sliders_late = True
@@ -174,6 +183,7 @@ class Session:
         with self._lock:
             self._clock.go(when)
             self._following = self._clip is not None
+            self._wanted = None if self._following else self._wanted
             self._sliders_late = True
         self._wake()
 
@@ -181,6 +191,10 @@ class Session:
         """How fast the clock goes, beside real time."""
         with self._lock:
             self._clock.speed = speed
+
+    def _coordinates(self) -> Array:
+        """(n,) where the sliders are."""
+        return self.robot.coordinates_at(self._state.position) if self._wanted is None else self._wanted
 
     def _live(self) -> None:
         """The sliders decide again."""
@@ -237,6 +251,7 @@ class Session:
     def _update(self) -> None:
         """Shows the newest state."""
         self._follow_handle()
+        unreached = self._follow_sliders()
         with self._lock:
             clip, following, asked, late = self._clip, self._following, self._asked, self._sliders_late
             changed, shown, when = self._clip_changed, self._shown, self._clock.time
@@ -248,11 +263,11 @@ class Session:
                     velocity=clip.frames.velocity[frame],
                     acceleration=clip.frames.acceleration[frame],
                 )
-            state = self._state
+            state, coordinates = self._state, self._coordinates()
         played = clip if frame is not None else None
         recorded = played is not None and played.is_recorded
         valid = self.evaluation.unloaded(state) if recorded else state
-        reading = self.evaluation.read(valid)
+        reading = self.evaluation.read(valid)._replace(unreached=unreached)
         target = None
         if played is not None and frame is not None:
             if recorded:
@@ -261,6 +276,7 @@ class Session:
                 target = self.robot.drawing(played.frames.target[frame])
         drawing = self.robot.drawing(state.position)
         reactions = self.evaluation.reactions(valid) if shown.reactions else ()
+        reading = reading._replace(note=f"{reading.note} {not_unique(reactions)}".strip())
         with self.server.atomic():
             self.scene.show(shown)
             self._show_forces(drawing, reading, target, reactions)
@@ -270,7 +286,7 @@ class Session:
             if clip is not None:
                 self._show_charts(clip, state, when, changed)
             if late:
-                self.panel.show_state(state)
+                self.panel.show_state(state, coordinates)
                 self.playback.show_time(when, self._clock.playing)
         self.server.flush()
         done = time.perf_counter()
@@ -291,8 +307,27 @@ class Session:
         if np.isfinite(position).all():
             with self._lock:
                 self._state = self._state._replace(position=position)
+                self._wanted = None
                 self._live()
                 self._sliders_late = True
+
+    def _follow_sliders(self) -> str:
+        """The position that has the sliders' coordinates; where there is none, the robot stays and we say why."""
+        with self._lock:
+            wanted, near = self._wanted, self._state.position
+        if wanted is None:
+            return ""
+        if self._refused is None or self._refused[0] is not wanted:
+            try:
+                position = self.robot.position_at(wanted, near)
+            except TauforgeError as error:
+                self._refused = wanted, f"The robot stays where it was. {error.reason}"
+            else:
+                with self._lock:
+                    self._state = self._state._replace(position=position)
+                    self._wanted = None if self._wanted is wanted else self._wanted
+                return ""
+        return self._refused[1]
 
     def _with_loads(self, clip: Clip, state: State) -> Clip:
         """A motion with the forces of the loads; a recording has its own."""

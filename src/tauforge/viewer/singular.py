@@ -76,7 +76,8 @@ def _red_peaks(robot: Robot, frames: AnimationFrames) -> Array:
         first, last = frames.times[max(peak - 1, 0)], frames.times[min(peak + 1, len(frames.times) - 1)]
         times = np.linspace(first, last, LOOKED_AT)
         rows = np.column_stack([np.interp(times, frames.times, column) for column in frames.position.T])
-        close = np.asarray(robot.condition(rows))
+        closed = robot.position_at(rows, on_failure="nan")
+        close = np.asarray(robot.condition(closed[np.isfinite(closed).all(axis=-1)]))
         if close.max() >= RED_CONDITION:
             found.append(times[close.argmax()])
     return np.array(found)

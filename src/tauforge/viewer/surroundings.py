@@ -8,6 +8,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.pictures.in_space import FLAT, STEEP
 from tauforge.robots.robot import Robot
 from tauforge.viewer.camera import look
 from tauforge.viewer.meshes import turns_from_z
@@ -22,12 +23,16 @@ SKY, EARTH, SKY_LIGHT = (255, 255, 255), (150, 160, 175), 2.2  # colours and int
 
 
 class Surroundings(NamedTuple):
-    """size: m, the robot's extent; middle: (3,) of it; up: (3,) against gravity; ground: (3,) on the ground."""
+    """size: m, the robot's extent; middle: (3,) of it; up: (3,) against gravity; ground: (3,) on the ground.
+
+    eye: (3,) unit vector, the direction from the robot to the eye
+    """
 
     size: float
     middle: Array
     up: Array
     ground: Array
+    eye: Array
 
 
 def surroundings(robot: Robot, extent: tuple[Array, Array] | None = None) -> Surroundings:
@@ -45,7 +50,12 @@ def surroundings(robot: Robot, extent: tuple[Array, Array] | None = None) -> Sur
     middle = (low + high) / 2
     bases = [frame.transform[:3, 3] for frame in drawing.frames if frame.name == "base"]
     foot = bases[0] if bases else low
-    return Surroundings(float(np.linalg.norm(high - low)) or 1.0, middle, up, middle + up * (up @ (foot - middle)))
+    size = float(np.linalg.norm(high - low)) or 1.0
+    side = EYE / np.linalg.norm(EYE)
+    if np.abs(up) @ (high - low) < FLAT * size:  # what lies flat is seen from above
+        level = np.array([*side[:2], 0.0]) / np.linalg.norm(side[:2])
+        side = np.cos(np.radians(STEEP)) * level + np.sin(np.radians(STEEP)) * np.array([0.0, 0.0, 1.0])
+    return Surroundings(size, middle, up, middle + up * (up @ (foot - middle)), _upright(up) @ side)
 
 
 def furnish(server: Any, around: Surroundings) -> None:
@@ -67,8 +77,7 @@ def furnish(server: Any, around: Surroundings) -> None:
         wxyz=turns_from_z(around.up[None])[0],
         position=around.ground,
     )
-    turn = _upright(around.up)
-    eye = around.middle + EYE_DISTANCE * around.size * (turn @ (EYE / np.linalg.norm(EYE)))
+    eye = around.middle + EYE_DISTANCE * around.size * around.eye
     camera = server.initial_camera
     camera.up, camera.look_at, camera.position = tuple(around.up), tuple(around.middle), tuple(eye)
     camera.fov = FIELD_OF_VIEW

@@ -20,8 +20,8 @@ class HeldTargets(Motion):
     samples: (periods + 1, n) each
     """
 
-    def __init__(self, period: float, of_poses: bool, samples: MotionSample) -> None:
-        self.period, self.of_poses = period, of_poses
+    def __init__(self, period: float, of_poses: bool, samples: MotionSample, in_rates: bool = True) -> None:
+        self.period, self.of_poses, self.in_rates = period, of_poses, in_rates
         self.position, self.velocity, self.acceleration = samples
         self.duration = period * (len(self.position) - 1)
 
@@ -34,4 +34,4 @@ def held_targets(motion: Motion, period: float) -> HeldTargets:
     """The motion at control instants, and rest at its end up to the end of the last period."""
     periods = max(1, math.ceil(motion.duration / period - WHOLE))
     samples = motion.sample(period * np.arange(periods + 1))
-    return HeldTargets(period, motion.of_poses, samples)
+    return HeldTargets(period, motion.of_poses, samples, motion.in_rates)

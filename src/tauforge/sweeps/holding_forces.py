@@ -23,7 +23,7 @@ class HoldingForces:
     positions: Positions
 
     def __call__(self, block: Mapping[str, Array]) -> dict[str, Array]:
-        return {"largest_force": np.abs(self.robot.holding_forces(self.positions.of(block))).max(axis=-1)}
+        return {"largest_force": np.abs(self.robot.holding_forces(self.positions.of(self.robot, block))).max(axis=-1)}
 
 
 def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:

@@ -18,18 +18,18 @@ class Positions:
     """Positions of a robot of which some coordinates are axes.
 
     home:    (n,) rad and m, of the coordinates that are no axes
-    columns: for each axis that is a coordinate, its place in a position
+    columns: for each axis that is a coordinate, its place among them
     """
 
     home: Array
     columns: Mapping[str, int]
 
-    def of(self, block: Mapping[str, Array]) -> Array:
-        """(N, n) from the coordinates (N,) of a block."""
+    def of(self, robot: Robot, block: Mapping[str, Array]) -> Array:
+        """(k, N) from the coordinates (k,) of a block; NaN where there is no position."""
         found = np.tile(self.home, (len(next(iter(block.values()))), 1))
         for name, column in self.columns.items():
             found[:, column] = block[name]
-        return found
+        return robot.position_at(found, on_failure="nan")
 
 
 def positions_and_axes(
@@ -56,7 +56,7 @@ def positions_and_axes(
 
 def position_at(robot: Robot, at: Mapping[str, float]) -> Array:
     """(n,) where pictures show the robot, but for these coordinates, rad or m."""
-    places, home = _places(robot), np.array(robot.pictured_position, dtype=float)
+    places, home = _places(robot), np.array(robot.coordinates_at(robot.pictured_position), dtype=float)
     for name, value in at.items():
         if name not in places:
             names = ", ".join(coordinate.name for coordinate in robot.coordinates)
@@ -66,7 +66,7 @@ def position_at(robot: Robot, at: Mapping[str, float]) -> Array:
 
 
 def _places(robot: Robot) -> dict[str, int]:
-    """The place of a coordinate in a position, by its name and by its column."""
+    """The place of a coordinate, by its name and by its column."""
     found: dict[str, int] = {}
     for k, coordinate in enumerate(robot.coordinates):
         found |= {coordinate.name: k, coordinate.column: k}

@@ -9,7 +9,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
-from tauforge.robots.at_positions import QUANTITIES, UNKNOWN, at_positions, check_quantities, codes
+from tauforge.robots.at_positions import QUANTITIES, UNKNOWN, at_positions, check_quantities, codes, unknown_words
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
 from tauforge.sweeps.axes import Axis
@@ -30,6 +30,7 @@ class AtPositions:
     payload:           kg, a point mass at the origin of the tool or of the platform, unless it is an axis
     forces:            whether the code of the limits judges holding forces, too
     largest_condition: that the code of the limits allows; None for any
+    unknown:           code of coordinates that have no position
     """
 
     robot: Robot
@@ -38,6 +39,7 @@ class AtPositions:
     payload: float = 0.0
     forces: bool = False
     largest_condition: float | None = None
+    unknown: int = UNKNOWN
 
     def __call__(self, block: Mapping[str, Array]) -> dict[str, Array]:
         points = len(next(iter(block.values())))
@@ -46,7 +48,7 @@ class AtPositions:
             part = slice(start, start + AT_ONCE)
             for name, values in self._at({axis: x[part] for axis, x in block.items()}).items():
                 if name == "limit":
-                    values = np.where(np.isnan(values), UNKNOWN, values)
+                    values = np.where(np.isnan(values), self.unknown, values)
                 with np.errstate(over="ignore"):  # a condition number beyond float32 is infinite
                     found[name][part] = values
         return found
@@ -57,7 +59,7 @@ class AtPositions:
         return at_positions(
             self.robot,
             self.quantities,
-            self.positions.of(block),
+            self.positions.of(self.robot, block),
             payload=held,
             forces=self.forces,
             largest_condition=self.largest_condition,
@@ -84,6 +86,9 @@ def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: 
     if (masses > 0).any() and not weighed:
         raise ModelError("nothing that is asked depends on it", field="payload", remedy="Add force to the quantities")
     named = codes(robot, forces=forces, condition=largest_condition is not None)
+    if robot.position_size > robot.n:  # coordinates may have no position
+        named = (*named, unknown_words(robot))
+    unknown = len(named) - 1 if robot.position_size > robot.n else UNKNOWN
     judged = {"forces": forces, "condition": largest_condition, "payload": payload}
     units = common_unit(actuator.unit for actuator in robot.actuators)
     results = tuple(
@@ -102,7 +107,7 @@ def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: 
         name="workspace",
         axes=checked,
         results=results,
-        compute=AtPositions(robot, positions, quantities, payload, forces, largest_condition),
+        compute=AtPositions(robot, positions, quantities, payload, forces, largest_condition, unknown),
         title=f"Workspace of {robot.name}",
         attributes={"robot": robot.name, "at": others, "judged": judged},
     )

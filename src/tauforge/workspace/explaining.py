@@ -115,7 +115,7 @@ def explain(
 ) -> Explanation:
     """Whether a position holds, which leg or joint exceeds its limits, and by how much.
 
-    position:          (n,) m and rad, joint coordinates or a pose
+    position:          (n,) m and rad, joint coordinates or a pose; or a whole position (N,)
     payload:           held by the robot; then force limits count
     forces:            whether holding forces are judged; None: where the robot has masses and force limits
     largest_condition: a limit for the condition number, at least 1; None for any

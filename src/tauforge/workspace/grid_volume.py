@@ -14,13 +14,15 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
+from tauforge.robots.robot import Robot
 from tauforge.workspace.grids import Grid
-from tauforge.workspace.rays import SINGULAR, size_of
+from tauforge.workspace.rays import SINGULAR, STEPS, Rays, ends_of, size_of
 from tauforge.workspace.rules import Rules, blocks
 
 COARSE = 49  # cells along each side while the box is looked for
 FINER_LOOK = 97  # where these find nothing
 FIRST = 2.5  # sizes of the robot to each side, where the search begins
+BEYOND = 1.3  # of the longest way along an axis, where loops must close
 GROWTHS = 6  # doublings of the box until a workspace counts as unbounded
 TIGHTENINGS = 2
 WIDER = 0.15  # of the box, on each side, where the part that is connected with home touches it
@@ -56,13 +58,14 @@ def volumes(rules: Rules, home: Array, points: int) -> tuple[Part, Part]:
 
 def _box(rules: Rules, home: Array) -> Array | None:
     """(2, 3) m, corners of a box around all places that hold; None where there are none near."""
-    half = FIRST * size_of(rules.robot, home)  # a platform may be assembled below its base, too
+    half = _first_half(rules, home)
+    centre = rules.robot.coordinates_at(home)[:3]
     for _ in range(GROWTHS):
-        corners = np.stack([home[:3] - half, home[:3] + half])
-        grid = _grid(home, corners, COARSE)
+        corners = np.stack([centre - half, centre + half])
+        grid = _grid(rules.robot, home, corners, COARSE)
         hold = grid.evaluated(rules.codes, "uint8") == 0
         if not hold.any():
-            grid = _grid(home, corners, FINER_LOOK)
+            grid = _grid(rules.robot, home, corners, FINER_LOOK)
             hold = grid.evaluated(rules.codes, "uint8") == 0
         if not _touches(hold):
             break
@@ -77,17 +80,32 @@ def _box(rules: Rules, home: Array) -> Array | None:
         return None
     for _ in range(TIGHTENINGS):
         corners = _around(grid, hold)
-        grid = _grid(home, corners, COARSE)
+        grid = _grid(rules.robot, home, corners, COARSE)
         hold = grid.evaluated(rules.codes, "uint8") == 0
     return _around(grid, hold) if hold.any() else corners
 
 
-def _grid(home: Array, corners: Array, points: int) -> Grid:
+def _first_half(rules: Rules, home: Array) -> float:
+    """m to each side of home, where the search begins."""
+    size = size_of(rules.robot, home)
+    if not rules.closes or rules.codes(home):
+        return FIRST * size  # a platform may be assembled below its base, too
+    # Loops that are tried in vain cost most. They stay assembled as at home, so all places are near.
+    along = np.zeros((2 * len(SPACE), rules.robot.n))
+    along[:, : len(SPACE)] = np.concatenate([np.eye(len(SPACE)), -np.eye(len(SPACE))])
+    every = np.ones(len(along))
+    rays = Rays(
+        rules.robot, home, along, np.zeros((len(along), 3)), size / STEPS * every, FIRST * size * every, size * every
+    )
+    return min(BEYOND * float(ends_of(rules, rays).distance.max()), FIRST * size)
+
+
+def _grid(robot: Robot, home: Array, corners: Array, points: int) -> Grid:
     """Cells whose centres include home, if it is inside, and which cover the box."""
-    width = (corners[1] - corners[0]) / points
-    first = np.floor((corners[0] - home[:3]) / width)
-    values = tuple(home[axis] + (first[axis] + np.arange(points + 1)) * width[axis] for axis in SPACE)
-    return Grid(home, SPACE, values)
+    centre, width = robot.coordinates_at(home)[:3], (corners[1] - corners[0]) / points
+    first = np.floor((corners[0] - centre) / width)
+    values = tuple(centre[axis] + (first[axis] + np.arange(points + 1)) * width[axis] for axis in SPACE)
+    return Grid(robot, home, SPACE, values)
 
 
 def _cell(grid: Grid) -> float:
@@ -111,7 +129,7 @@ def _around(grid: Grid, inside: Array, cells: float = 1.5) -> Array:
 
 def _from_home(rules: Rules, home: Array, box: Array, points: int) -> Part:
     """Counted on a grid that fits the connected part, not everything."""
-    grid = _grid(home, box, max(COARSE, points // 2))
+    grid = _grid(rules.robot, home, box, max(COARSE, points // 2))
     corners = _around(grid, _connected(rules, grid, grid.evaluated(rules.codes, "uint8")))
     for _ in range(GROWTHS):
         part = _counted(rules, home, corners, points, free=True)
@@ -124,7 +142,7 @@ def _from_home(rules: Rules, home: Array, box: Array, points: int) -> Part:
 def _counted(rules: Rules, home: Array, box: Array, points: int, free: bool) -> Part:
     counts = []
     for cells in (max(points // 2, 1), points):
-        grid = _grid(home, box, cells)
+        grid = _grid(rules.robot, home, box, cells)
         codes = grid.evaluated(rules.codes, "uint8")
         inside = _connected(rules, grid, codes) if free else codes == 0
         counts.append(_cell(grid) * int(inside.sum()))
@@ -142,7 +160,7 @@ def _connected(rules: Rules, grid: Grid, codes: Array) -> Array:
     """Cells that are connected with that of home through faces, on its side of all singular positions."""
     from scipy.ndimage import label
 
-    home = tuple(int(np.abs(values - grid.home[axis]).argmin()) for axis, values in enumerate(grid.values))
+    home = tuple(int(np.abs(values - grid.start[axis]).argmin()) for axis, values in enumerate(grid.values))
     hold = codes == 0
     if not hold[home]:
         return np.zeros_like(hold)

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
-from tauforge.robots.at_positions import QUANTITIES, UNKNOWN, Quantity, at_positions, check_quantities
+from tauforge.robots.at_positions import QUANTITIES, UNKNOWN, Quantity, at_positions, check_quantities, unknown_words
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.summary import Rows, Summary, SummaryTable
@@ -37,6 +37,7 @@ class Map(Report):
     units:     of the axes
     values:    (k, l, ...) in the order of the axes; codes (uint8) for "limit", NaN where there is no value
     codes:     names of the codes of "limit"; empty for other quantities
+    unknown:   what code 255 of "limit" means
     home:      (n,) the coordinates that do not vary
     """
 
@@ -50,6 +51,7 @@ class Map(Report):
     codes: tuple[str, ...]
     home: Array
     judged: str
+    unknown: str = "the position is not finite"
 
     def summary(self) -> Summary:
         """The axes; for "limit" the share of each limit, else the range of the values."""
@@ -85,7 +87,7 @@ class Map(Report):
 
     def name(self, code: int) -> str:
         """What a code of "limit" means."""
-        return "the position is not finite" if code == UNKNOWN else self.codes[code]
+        return self.unknown if code == UNKNOWN else self.codes[code]
 
     def to_xarray(self) -> Any:
         """An xarray.DataArray with the axes as coordinates; units, names of codes and the robot are attributes."""
@@ -141,7 +143,7 @@ def map(
         )
     places, values = _axes(robot, axes)
     start = checked_position(robot, "home", home)
-    grid = Grid(start, places, values)
+    grid = Grid(robot, start, places, values)
     check_payload(payload)
     names: tuple[str, ...] = ()
     judged = ""
@@ -167,8 +169,9 @@ def map(
         units={name: robot.coordinates[place].unit for name, place in zip(axes, places, strict=True)},
         values=found,
         codes=names,
-        home=start,
+        home=robot.coordinates_at(start),
         judged=judged,
+        unknown=unknown_words(robot),
     )
 
 

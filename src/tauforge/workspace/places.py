@@ -10,7 +10,7 @@ from tauforge.arrays import Array
 from tauforge.errors import TauforgeError
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
-from tauforge.workspace.rules import rules_of
+from tauforge.workspace.rules import positions_of, rules_of
 from tauforge.workspace.sampled_volume import SEED
 from tauforge.workspace.surfaces import surface
 from tauforge.workspace.tool_ways import can_move_body, pose_of_tool
@@ -37,7 +37,7 @@ def has_places(robot: Robot) -> bool:
 def places(robot: Robot, home: Array, *, payload: Payload | None = None) -> Places:
     """The surface where straight ways from home end, for poses; else places of the tool at sampled positions.
 
-    home:    (n,) must hold for poses; the tool's places do not depend on it
+    home:    (N,) must hold for poses; else it says how the robot is assembled
     payload: held by the robot
     """
     if robot.positions_are_poses:
@@ -46,6 +46,8 @@ def places(robot: Robot, home: Array, *, payload: Payload | None = None) -> Plac
         return Places(found.places[ended], found.limits[ended])
     rules = rules_of(robot, payload=payload)
     low, high = np.transpose([coordinate.usual_range for coordinate in robot.coordinates])
-    positions = np.random.default_rng(SEED).uniform(low, high, (SAMPLES, robot.n))
+    drawn = np.random.default_rng(SEED).uniform(low, high, (SAMPLES, robot.n))
+    positions = positions_of(robot, drawn, home)
+    positions = positions[np.isfinite(positions).all(axis=-1)]  # one that does not close is nowhere
     names = np.array([rules.name(int(code)) for code in rules.codes(positions)])
     return Places(pose_of_tool(robot, positions)[:, :3], names)

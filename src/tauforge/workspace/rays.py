@@ -14,9 +14,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.robots.at_positions import UNKNOWN
 from tauforge.robots.poses import turned
 from tauforge.robots.robot import Robot
-from tauforge.workspace.rules import BLOCK, Rules
+from tauforge.workspace.rules import BLOCK, Rules, positions_of
 
 STEPS = 400  # steps in the size of the robot
 TURN_STEPS = 720  # steps in a turn
@@ -25,13 +26,14 @@ FINER = 64  # how many times finer a minimum is sampled
 AT_ONCE = 32  # steps between looks at who has arrived
 EXACT = 1e-9  # of the size of the robot or of a radian: where bisection ends
 SIGNS = 65  # places of a way at which the sign of the singularity is looked at
+ASSEMBLY = "assembly"  # the kind of an end beyond which the robot cannot be put together
 SINGULAR = "a singular position: the actuators lose the robot"
 
 
 class Rays(NamedTuple):
     """Ways from a position.
 
-    home:     (n,)
+    home:     (N,) a position; those on the ways are assembled as it is
     along:    (k, n) change of the coordinates with the distance
     about:    (k, 3) axes in the base frame about which the moved body turns, for positions that are poses; else zeros
     step:     (k,) of the search, m or rad
@@ -39,6 +41,7 @@ class Rays(NamedTuple):
     scale:    (k,) of the distances, m or rad, for their accuracy
     """
 
+    robot: Robot
     home: Array
     along: Array
     about: Array
@@ -47,15 +50,16 @@ class Rays(NamedTuple):
     scale: Array
 
     def at(self, distance: Array, rows: Array | slice = slice(None)) -> Array:
-        """Positions (k, ..., n) at distances (k, ...) along some of the ways."""
+        """Positions (k, ..., N) at distances (k, ...) along some of the ways; NaN where there is none."""
+        start = self.robot.coordinates_at(self.home)
         along, about = self.along[rows], self.about[rows]
         wide = (slice(None), *(None,) * (distance.ndim - 1))
-        found = self.home + distance[..., None] * along[wide]
+        found = start + distance[..., None] * along[wide]
         turns = about.any(axis=-1)
         if turns.any():
             vectors = distance[turns][..., None] * about[turns][wide]
-            found[turns, ..., 3:] = turned(self.home, vectors)[..., 3:]
-        return np.asarray(found)
+            found[turns, ..., 3:] = turned(start, vectors)[..., 3:]
+        return positions_of(self.robot, np.asarray(found), self.home)
 
 
 class Ends(NamedTuple):
@@ -87,6 +91,9 @@ def ends_of(rules: Rules, rays: Rays) -> Ends:
     rows = np.flatnonzero(ended)
     beyond = rays.at(high[rows], rows)
     for k, code, found in zip(rows.tolist(), rules.codes(beyond).tolist(), rules.reached(beyond), strict=True):
+        if code == UNKNOWN:
+            limits[k], kinds[k] = (rules.name(code),), ASSEMBLY
+            continue
         reached = found or [rules.judged[code - 1]]  # a margin that changes by leaps is not near 0 just beyond
         # Limits that are reached together, such as those of symmetric legs, are all named: rounding alone tells which
         # of them is first.
@@ -192,6 +199,6 @@ def _sign_change(robot: Robot, rays: Rays, way: int, low: float, high: float) ->
 
 def _singularity(robot: Robot, positions: Array) -> Array:
     """(...) as `robot.singularity` tells it, which takes rows."""
-    found = robot.singularity(positions.reshape(-1, robot.n))
+    found = robot.singularity(positions.reshape(-1, robot.position_size))
     assert found is not None
     return found.reshape(positions.shape[:-1])

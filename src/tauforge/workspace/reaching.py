@@ -56,7 +56,7 @@ class End(NamedTuple):
 class Reach(Report):
     """How far a robot gets from home, direction by direction.
 
-    home:   (n,) where all ways start
+    home:   (n,) coordinates where all ways start
     ends:   one for each direction and sense
     steps:  of the search by unit, m and rad: zones thinner than a 64th of a step may be passed over
     judged: what was judged
@@ -119,9 +119,10 @@ def reach(
     home:       (n,) default `robot.pictured_position`; all limits must hold there
     directions: names such as ["z", "about x"], or of coordinates; "tool"; None for all of them
     payload, forces, largest_condition, limits: as in `explain`
-    A singular position ends a way, too, where `robot.singularity` changes its sign.
+    A singular position ends a way, too, where `robot.singularity` changes its sign, and so do loops that do not close.
     Distances are accurate to 1e-9 of the robot's size, or of a radian; those of a tool to the accuracy of inverse
-    kinematics. Identity: within the distance every margin is at least 0, and at its end one is 0.
+    kinematics. Identity: within the distance every margin is at least 0, and at its end one is 0, unless a singular
+    position or open loops end it.
     """
     rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
     start = checked_position(robot, "home", home)
@@ -129,7 +130,7 @@ def reach(
     if directions == TOOL and not robot.positions_are_poses:
         found, step = tool_ends(rules, start)
         ends = tuple(End(*entry) for entry in found)
-        return Reach(robot.name, start, ends, step, rules.words)
+        return Reach(robot.name, robot.coordinates_at(start), ends, step, rules.words)
     rays, named = _rays(robot, start, directions)
     found_ends = ends_of(rules, rays)
     ends = tuple(
@@ -137,7 +138,7 @@ def reach(
         for (name, sense, unit), distance, names, kind in zip(named, *found_ends, strict=True)
     )
     steps = {unit: float(step) for (_, _, unit), step in zip(named, rays.step, strict=True)}
-    return Reach(robot.name, start, ends, steps, rules.words)
+    return Reach(robot.name, robot.coordinates_at(start), ends, steps, rules.words)
 
 
 def _rays(robot: Robot, home: Array, wanted: str | Sequence[str] | None) -> tuple[Rays, list[tuple[str, int, str]]]:
@@ -158,11 +159,11 @@ def _rays(robot: Robot, home: Array, wanted: str | Sequence[str] | None) -> tupl
             step = 2 * np.pi / TURN_STEPS if turns else size / STEPS
             farthest = 2 * np.pi if turns else FARTHEST * size
             if along.any():
-                farthest = max(farthest, _to_bound(robot, home, int(along.argmax()), sense))
+                farthest = max(farthest, _to_bound(robot, robot.coordinates_at(home), int(along.argmax()), sense))
             rows.append((sense * along, sense * about, step, farthest, scale))
             named.append((name, sense, "rad" if turns else "m"))
     columns = [np.array(column) for column in zip(*rows, strict=True)]
-    return Rays(home, *columns), named
+    return Rays(robot, home, *columns), named
 
 
 def _to_bound(robot: Robot, home: Array, place: int, sense: int) -> float:

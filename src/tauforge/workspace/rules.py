@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, TauforgeError
-from tauforge.robots.at_positions import UNKNOWN, at_positions, check_quantities, codes
+from tauforge.robots.at_positions import UNKNOWN, at_positions, check_quantities, codes, unknown_words
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.named_arguments import ON_SINGULAR
 from tauforge.robots.parts import Limit
@@ -60,11 +60,16 @@ class Rules:
         """Those that are judged, in the order of `margins`."""
         return self.limits if self.chosen is None else tuple(self.limits[k] for k in self.chosen)
 
+    @property
+    def closes(self) -> bool:
+        """Whether coordinates may have no position, because loops do not close."""
+        return self.robot.position_size > self.robot.n
+
     def codes(self, positions: Array) -> Array:
-        """uint8 (...) at positions (..., n): 0 where all hold, else 1 + the place in `judged` of the first that does
+        """uint8 (...) at positions (..., N): 0 where all hold, else 1 + the place in `judged` of the first that does
         not; 255 where a position is not finite.
         """
-        flat = positions.reshape(-1, self.robot.n)
+        flat = positions.reshape(-1, self.robot.position_size)
         found = np.empty(len(flat), np.uint8)
         for rows in blocks(len(flat)):
             found[rows] = self._codes(flat[rows])
@@ -87,7 +92,7 @@ class Rules:
         return np.where(known, code, UNKNOWN).astype(np.uint8)
 
     def margins(self, positions: Array) -> Array:
-        """(..., k) how far positions (..., n) are from each of `judged`, in its unit: negative beyond it.
+        """(..., k) how far positions (..., N) are from each of `judged`, in its unit: negative beyond it.
 
         Identity: `codes` is 0 where none is negative, else tells the first that is.
         """
@@ -101,7 +106,7 @@ class Rules:
         return every if self.chosen is None else every[..., list(self.chosen)]
 
     def reached(self, positions: Array, within: float = TOGETHER) -> list[list[Limit]]:
-        """For each of positions (k, n) the limits whose margin is used up: below `within`, of the larger of 1 and the
+        """For each of positions (k, N) the limits whose margin is used up: below `within`, of the larger of 1 and the
         bound.
         """
         bounds = np.array([limit.bound for limit in self.judged])
@@ -112,7 +117,7 @@ class Rules:
     def name(self, code: int) -> str:
         """What a code of `codes` means."""
         if code == UNKNOWN:
-            return "the position is not finite"
+            return unknown_words(self.robot)
         return self.judged[code - 1].name if code else "all limits hold"
 
     @property
@@ -124,6 +129,8 @@ class Rules:
             kinds = [*(["ranges of the coordinates"] if own & set(kinds) else []), *(k for k in kinds if k not in own)]
         if self.largest_condition is not None:
             kinds[-1] += f" up to {self.largest_condition:g}"
+        if self.closes:
+            kinds.append("loops that close")
         held = "" if self.payload is None else f", holding {float(self.payload.mass):g} kg"
         return ", ".join(kinds) + held
 
@@ -154,7 +161,7 @@ def rules_of(
     rules = Rules(robot, payload, judged, None if largest_condition is None else float(largest_condition), None)
     if limits is not None:
         rules = Rules(robot, payload, judged, rules.largest_condition, _chosen(rules, limits))
-    if needed and not any(np.isfinite(limit.bound) for limit in rules.judged):
+    if needed and not rules.closes and not any(np.isfinite(limit.bound) for limit in rules.judged):
         raise ModelError(
             f"{robot.name} has no limits, so nothing ends its workspace",
             field="limits",
@@ -194,7 +201,7 @@ def knows_forces(robot: Robot) -> bool:
 
 
 def holding_forces(robot: Robot, positions: Array, payload: Payload | None = None) -> Array:
-    """(..., m) N m or N that hold the robot at rest at positions (..., n); NaN where no forces do."""
+    """(..., m) N m or N that hold the robot at rest at positions (..., N); NaN where no forces do."""
     loads: dict[str, Any] = {} if payload is None else {"payload": payload}
     if robot.functions["inverse_dynamics"].guard is not None:
         loads[ON_SINGULAR] = "nan"
@@ -203,15 +210,21 @@ def holding_forces(robot: Robot, positions: Array, payload: Payload | None = Non
 
 
 def checked_position(robot: Robot, name: str, given: ArrayLike | None) -> Array:
-    """(n,) finite; None for where pictures show the robot."""
+    """(N,) finite, from coordinates (n,) or a position (N,); None for where pictures show the robot."""
     if given is None:
         return np.array(robot.pictured_position, float)
-    position = as_argument(name, given, robot.n, "one for each coordinate").astype(float)
-    if position.shape != (robot.n,):
-        raise ShapeError(name, expected=f"({robot.n},), one position", got=str(position.shape))
+    numbers = robot.position_size if np.shape(given)[-1:] == (robot.position_size,) else robot.n
+    position = as_argument(name, given, numbers, "one for each coordinate").astype(float)
+    if position.shape != (numbers,):
+        raise ShapeError(name, expected=f"({numbers},), one position", got=str(position.shape))
     if not np.isfinite(position).all():
         raise ShapeError(name, expected="finite numbers", got=str(position[~np.isfinite(position)][0]))
-    return position
+    return robot.position_at(position)
+
+
+def positions_of(robot: Robot, coordinates: Array, near: Array) -> Array:
+    """Positions (..., N) from coordinates (..., n), assembled as at a position near (N,); NaN where there is none."""
+    return robot.position_at(coordinates, near, on_failure="nan")
 
 
 def check_home(rules: Rules, home: Array) -> None:

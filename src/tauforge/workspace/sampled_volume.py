@@ -16,7 +16,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.workspace.rays import size_of
-from tauforge.workspace.rules import BLOCK, Rules
+from tauforge.workspace.rules import BLOCK, Rules, positions_of
 from tauforge.workspace.tool_ways import can_move_body, pose_of_tool
 
 FLAT = 1e-9  # of the size of the robot: an axis along which the tool does not move
@@ -47,14 +47,16 @@ def sampled_volume(rules: Rules, home: Array, points: int, samples: int) -> Samp
         raise UnsupportedFeatureError(f"{robot.name} does not tell where a tool is", field="volume")
     random = np.random.default_rng(SEED)
     low, high = np.transpose([coordinate.usual_range for coordinate in robot.coordinates])
-    pilot = pose_of_tool(robot, random.uniform(low, high, (PILOT, robot.n)))[:, :3]
+    tried = positions_of(robot, random.uniform(low, high, (PILOT, robot.n)), home)
+    closed = np.isfinite(tried).all(axis=-1)
+    pilot = pose_of_tool(robot, tried[closed] if closed.any() else home[None])[:, :3]
     spans, size = np.ptp(pilot, axis=0), size_of(robot, home)
     axes = np.flatnonzero(spans > FLAT * size)
     edge = float(spans.max()) / points
     cubes, refused = np.zeros(0, np.int64), Counter[int]()
     corners = np.array([np.full(3, np.inf), np.full(3, -np.inf)])
     for start in range(0, samples, BLOCK):
-        positions = random.uniform(low, high, (min(BLOCK, samples - start), robot.n))
+        positions = positions_of(robot, random.uniform(low, high, (min(BLOCK, samples - start), robot.n)), home)
         codes = rules.codes(positions)
         refused.update(codes[codes != 0].tolist())
         held = positions[codes == 0]

@@ -136,7 +136,9 @@ def surface(
     along[:, :3] = directions.reshape(-1, 3)
     distance, names = _ends(rules, start, along, np.zeros((len(along), 3)), turns=False)
     shape = directions.shape[:2]
-    return Surface(robot.name, start, directions, distance.reshape(shape), names.reshape(shape), rules.words)
+    return Surface(
+        robot.name, robot.coordinates_at(start), directions, distance.reshape(shape), names.reshape(shape), rules.words
+    )
 
 
 def polar(
@@ -163,6 +165,10 @@ def polar(
     start = checked_position(robot, "home", home)
     check_home(rules, start)
     known = direction_names(robot)
+    if len(known) < 2:
+        raise UnsupportedFeatureError(
+            f"{robot.name} has the only direction {known[0]}", field="polar", remedy="Use reach or map"
+        )
     chosen = tuple(known[:2] if axes is None else axes)
     if len(chosen) != 2 or not set(chosen) <= set(known) or chosen[0] == chosen[1]:
         raise ShapeError("axes", expected=f"two of {', '.join(known)}", got=repr(axes))
@@ -176,7 +182,9 @@ def polar(
         rules, start, c * along_one + s * along_two, c * about_one + s * about_two, turns=turning[0]
     )
     unit = "rad" if turning[0] else "m"
-    return Polar(robot.name, start, (chosen[0], chosen[1]), unit, angle, distance, names, rules.words)
+    return Polar(
+        robot.name, robot.coordinates_at(start), (chosen[0], chosen[1]), unit, angle, distance, names, rules.words
+    )
 
 
 def _turns(robot: Robot, along: Array, about: Array) -> bool:
@@ -188,7 +196,7 @@ def _ends(rules: Rules, home: Array, along: Array, about: Array, turns: bool) ->
     size = size_of(rules.robot, home)
     step, farthest, scale = (2 * np.pi / TURN_STEPS, 2 * np.pi, 1.0) if turns else (size / STEPS, FARTHEST * size, size)
     every = np.ones(len(along))
-    found = ends_of(rules, Rays(home, along, about, step * every, farthest * every, scale * every))
+    found = ends_of(rules, Rays(rules.robot, home, along, about, step * every, farthest * every, scale * every))
     return found.distance, np.array([names[0] if names else "no limit" for names in found.limits])
 
 

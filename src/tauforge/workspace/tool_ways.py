@@ -6,7 +6,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.robots.poses import pose_error, transforms, turned
+from tauforge.robots.poses import pose_error, pose_of, transforms, turned
 from tauforge.robots.robot import Robot
 from tauforge.workspace.rays import FARTHEST, size_of
 from tauforge.workspace.rules import Rules
@@ -76,13 +76,12 @@ def _ending(rules: Rules, position: Array) -> tuple[tuple[str, ...], str]:
 
 
 def pose_of_tool(robot: Robot, positions: Array) -> Array:
-    """(k, 6) poses of the moved body at positions (k, n)."""
+    """(k, 6) poses of the moved body at positions (k, N)."""
     if robot.positions_are_poses:
-        return positions
-    return robot.poses_from_sensors(robot.actuator_motion(positions, np.zeros_like(positions))[0])
+        return robot.coordinates_at(positions)
+    return pose_of(robot.moved_body_frames(positions))
 
 
 def can_move_body(robot: Robot) -> bool:
     """Whether the robot tells where its moved body is."""
-    kind = type(robot)
-    return robot.positions_are_poses or kind.poses_from_sensors is not Robot.poses_from_sensors
+    return robot.positions_are_poses or robot.moved_body is not None

@@ -118,13 +118,15 @@ def volume(
                 f"the workspace of {robot.name} is that of its tool with any orientation", field="orientation"
             )
         return _sampled(rules, start, _count("points", points, CUBES, MOST), _count("samples", samples, SAMPLES))
-    start[3:] = start[3:] if orientation is None else _angles(orientation)
+    pose = np.array(robot.coordinates_at(start))
+    pose[3:] = pose[3:] if orientation is None else _angles(orientation)
+    start = robot.position_at(pose, start)
     cells = _count("points", points, POINTS, MOST)
     part, everything = volumes(rules, start, cells)
     return Volume(
         robot=robot.name,
         method=GRID,
-        orientation=start[3:],
+        orientation=pose[3:],
         volume=part.volume,
         error=part.error,
         everywhere=everything.volume,

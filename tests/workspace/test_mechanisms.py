@@ -1,0 +1,202 @@
+"""Workspaces of mechanisms: their coordinates are swept and their loops closed. The oracle is circles that meet."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import tauforge as tf
+from support.tolerances import PLACED
+from tauforge.sweeps import Axis, ready_study
+from tauforge.workspace import explain, polar, reach, volume
+from tauforge.workspace import map as mapped
+from tauforge.workspace.places import has_places, places
+
+CRANK, ROD, APART = 0.3, 0.4, 0.25  # m, of the catalogue's five-bar
+OPEN = "the loops do not close"
+ALMOST = 1e-6  # m: nearer to the border than this no case is judged
+EXACT = 1e-8  # rad: bisection ends at 1e-9
+pytestmark = pytest.mark.usefixtures("as_installed")  # many positions: kernels are quicker
+
+
+@pytest.fixture(scope="module")
+def free() -> tf.Mechanism:
+    """The five-bar without limits: its loops alone end its workspace."""
+    m = tf.load("five-bar")
+    return m.replace(joints=[dataclasses.replace(joint, limits=None) for joint in m.joints])
+
+
+def crank_ends(left: np.ndarray, right: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(..., 2) each, x and z."""
+    ends = [np.stack([np.cos(angle), np.sin(angle)], axis=-1) * CRANK for angle in (left, right)]
+    return ends[0], ends[1] + [APART, 0.0]
+
+
+def room(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """m by which two rods are longer than the distance between the cranks: negative where they do not meet."""
+    B, D = crank_ends(left, right)
+    return 2 * ROD - np.linalg.norm(D - B, axis=-1)
+
+
+def upper_meeting(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """(..., 2) where the circles of the rods meet, to the left of the way from the left crank to the right one."""
+    B, D = crank_ends(left, right)
+    way = D - B
+    d = np.linalg.norm(way, axis=-1, keepdims=True)
+    across = np.stack([-way[..., 1], way[..., 0]], axis=-1) / d
+    return (B + D) / 2 + np.sqrt(ROD**2 - d**2 / 4) * across
+
+
+def test_a_map_ends_where_the_circles_no_longer_meet(free: tf.Mechanism) -> None:
+    found = mapped(free, "limit", {"left": (-3.1, 3.1, 63), "right": (-3.1, 3.1, 63)})
+    left, right = np.meshgrid(*found.axes.values(), indexing="ij")
+    margin = room(left, right)
+    sure = np.abs(margin) > ALMOST
+    assert ((found.values == 0) == (margin > 0))[sure].all()
+    assert 0.02 < found.shares()[OPEN] < 0.1
+    assert "the loops do not close" in str(found)
+
+
+def test_the_tool_is_where_the_circles_meet() -> None:
+    m = tf.load("five-bar")
+    seen = places(m, m.home)
+    low, high = seen.points.min(axis=0), seen.points.max(axis=0)
+    coordinates = np.random.default_rng(2).uniform([1.8, 0.5], [2.6, 1.3], (400, 2))
+    tip = upper_meeting(*coordinates.T)
+    frames = m.moved_body_frames(m.position_at(coordinates))
+    np.testing.assert_allclose(frames[:, [0, 2], 3], tip, atol=PLACED)
+    assert (tip > low[[0, 2]] - 0.01).all()
+    assert (tip < high[[0, 2]] + 0.01).all()
+
+
+def test_the_area_of_the_tips_places() -> None:
+    """The determinant of the tip's derivatives, integrated over the ranges of the cranks."""
+    m = tf.load("five-bar")
+    left, right = np.meshgrid(np.linspace(1.8, 2.6, 401), np.linspace(0.5, 1.3, 401), indexing="ij")
+    tip = upper_meeting(left, right)
+    by_left, by_right = np.gradient(tip, 0.002, 0.002, axis=(0, 1))
+    density = np.abs(by_left[..., 0] * by_right[..., 1] - by_left[..., 1] * by_right[..., 0])
+    area = np.trapezoid(np.trapezoid(density, dx=0.002), dx=0.002)
+    found = volume(m, samples=100_000)
+    assert found.unit == "m^2"
+    assert found.volume == pytest.approx(area, abs=found.error)
+    assert found.error < 0.2 * area
+
+
+def test_a_way_ends_where_the_rods_are_in_line(free: tf.Mechanism) -> None:
+    """Both cranks outward at once: halving finds where the circles touch."""
+    start = np.array([2.2, 0.9])
+    wide = polar(free, ("left", "right"), rays=8)
+    k = int(np.argmin(np.abs(wide.angle - 7 * np.pi / 4)))  # left on, right back: the cranks part
+    way = np.array([np.cos(wide.angle[k]), np.sin(wide.angle[k])])
+    low, high = 0.0, 1.5
+    assert room(*start) > 0 > room(*(start + high * way))
+    for _ in range(60):
+        middle = (low + high) / 2
+        low, high = (middle, high) if room(*(start + middle * way)) > 0 else (low, middle)
+    assert wide.limits[k] == OPEN
+    assert wide.distance[k] == pytest.approx(low, abs=EXACT)
+
+
+def test_ranges_and_loops_end_ways_together() -> None:
+    m = tf.load("five-bar")
+    found = reach(m)
+    for end in found.ends:
+        assert end.distance == pytest.approx(0.4, abs=EXACT)
+        assert end.limit == f"{end.direction} is {'above' if end.sense > 0 else 'below'} its range"
+    assert found.home == pytest.approx([2.2, 0.9])
+    assert found.judged == "ranges of the coordinates, loops that close"
+
+
+def test_the_tool_of_a_delta_goes_as_far_as_its_motors(free: tf.Mechanism) -> None:
+    """Straight up and down all motors turn alike: their angle says how high the platform is."""
+    m = tf.load("delta")
+    found = reach(m, directions="tool")
+    for sense, angle in ((1, -0.3), (-1, 0.9)):
+        end = found.end("platform along z", sense)
+        height = m.moved_body_frames(m.position_at(np.full(3, angle)))[2, 3] - m.moved_body_frames(m.home)[2, 3]
+        assert sense * end.distance == pytest.approx(height, abs=1e-5)  # inverse kinematics is within 1e-6 of the size
+        assert len(end.also) == 2
+    assert found.end("platform about z").distance < 2e-6  # inverse kinematics is within 1e-6 rad
+
+
+def test_poses_of_a_body_are_swept_where_they_are_the_coordinates() -> None:
+    """The same ways by its motors, with the tool driven along them."""
+    by_motors = tf.load("hexapod-6rus")
+    by_pose = by_motors.replace(independent="platform")
+    whole = reach(by_pose, directions=["z", "x"])
+    steps = reach(by_motors, directions="tool")
+    for end in whole.ends:
+        other = steps.end(f"platform along {end.direction}", end.sense)
+        assert end.distance == pytest.approx(other.distance, abs=1e-4)  # its inverse kinematics stops short of limits
+        assert end.limit.startswith("motor")
+
+
+def test_an_explanation_takes_coordinates_or_a_whole_position() -> None:
+    m = tf.load("five-bar")
+    coordinates = [2.0, 0.4]
+    one, two = explain(m, coordinates), explain(m, m.configuration(coordinates))
+    assert not one.holds
+    assert [f.name for f in one.exceeded] == ["right is below its range"]
+    assert one.exceeded[0].margin == pytest.approx(-0.1)
+    np.testing.assert_array_equal(one.position, two.position)
+    assert one.condition == pytest.approx(float(m.condition_number(m.configuration(coordinates))))
+    assert [f.force for f in one.forces] == pytest.approx(m.holding_forces(m.configuration(coordinates)).tolist())
+    with pytest.raises(tf.ConvergenceError, match=r"the loops do not close at \[3.1, 0\]"):
+        explain(m, [3.1, 0.0])
+    with pytest.raises(tf.ShapeError, match=r"expected \(..., 2\)"):
+        explain(m, [0.0, 0.0, 0.0])
+
+
+def test_maps_of_numbers_are_those_of_the_methods(free: tf.Mechanism) -> None:
+    axes = {"left": (1.8, 3.1, 9), "right": (0.0, 1.0, 7)}
+    x = free.configuration(
+        np.stack(np.meshgrid(np.linspace(1.8, 3.1, 9), np.linspace(0.0, 1.0, 7), indexing="ij"), -1), on_failure="nan"
+    )
+    closed = np.isfinite(x).all(axis=-1)
+    assert 0 < closed.mean() < 1
+    condition, force = mapped(free, "condition", axes).values, mapped(free, "force", axes).values
+    assert np.isnan(condition[~closed]).all()
+    assert np.isnan(force[~closed]).all()
+    np.testing.assert_array_equal(condition[closed], free.condition_number(x[closed]))
+    np.testing.assert_allclose(force[closed], np.abs(free.holding_forces(x[closed])).max(axis=-1), rtol=1e-10)
+
+
+def test_a_largest_condition_is_judged(free: tf.Mechanism) -> None:
+    found = mapped(free, "limit", {"left": (2.2, 3.1, 40)}, largest_condition=3.0)
+    x = free.configuration(np.stack([found.axes["left"], np.full(40, 0.9)], -1), on_failure="nan")
+    expected = np.where(free.condition_number(x) > 3.0, "the condition number is too large", "all limits hold")
+    assert [found.name(int(code)) for code in found.values] == expected.tolist()
+    assert len(set(expected)) == 2
+
+
+def test_what_makes_no_sense_says_so() -> None:
+    gripper = tf.load("gripper")
+    with pytest.raises(tf.UnsupportedFeatureError, match="gripper has the only direction left knuckle joint"):
+        polar(gripper)
+    with pytest.raises(tf.UnsupportedFeatureError, match="positions of gripper are not poses"):
+        tf.workspace.surface(gripper)
+    with pytest.raises(tf.UnsupportedFeatureError, match="gripper has no stiffness matrix"):
+        mapped(gripper, "stiffness", {"left knuckle joint": (-0.5, 0.0, 3)})
+    with pytest.raises(tf.UnsupportedFeatureError, match="0 actuators"):
+        mapped(tf.load("bricard"), "force", {"hinge 1": (-0.1, 0.1, 3)})
+    governor = tf.load("flyball-governor")
+    assert not has_places(governor)
+    with pytest.raises(tf.ModelError, match="flyball-governor has no limits"):
+        reach(governor)
+
+
+def test_a_sweep_tells_what_does_not_close(free: tf.Mechanism) -> None:
+    axes = [Axis("left", np.linspace(-3.0, 3.0, 31)), Axis("right", np.linspace(-3.0, 3.0, 31))]
+    study = ready_study("workspace", free, axes)
+    left, right = (x.ravel() for x in np.meshgrid(*(axis.values for axis in axes), indexing="ij"))
+    found = study.compute({"left": left, "right": right})
+    codes = next(result.codes for result in study.results if result.name == "limit")
+    margin = room(left, right)
+    expected = np.where(margin > 0, "all limits hold", OPEN)
+    sure = np.abs(margin) > ALMOST
+    assert np.array_equal(np.array([codes[int(code)] for code in found["limit"]])[sure], expected[sure])
+    holding = ready_study("holding-forces", free, axes).compute({"left": left, "right": right})["largest_force"]
+    assert np.array_equal(np.isnan(holding)[sure], (margin < 0)[sure])

@@ -11,17 +11,17 @@ import tauforge as tf
 from conftest import SOAK
 from support.c_compiler import STRICT, Library, compiled, needs_gcc, run, self_test
 from support.exported_functions import agrees, exported
-from support.robot_functions import chains_and_platforms
+from support.robot_functions import tried
 from tauforge.robots.evaluate import reference
 
-LARGE = ("box", "motion-rig", "pedrammehr2012")  # like dasgupta1998: less is tried, a soak tries all
+LARGE = ("3-rps", "box", "motion-rig", "pedrammehr2012")  # like dasgupta1998: less is tried, a soak tries all
 COMPILED = ("inverse_dynamics", "forward_dynamics", "inverse_kinematics", "tracked_pose")  # also beside the kernels
 QUICK = LARGE if SOAK == 1 else ()
 
 
 @needs_gcc
 @pytest.mark.fault(19)
-@pytest.mark.parametrize("name", chains_and_platforms())
+@pytest.mark.parametrize("name", tried())
 def test_every_function_of_every_robot_in_double(name, tmp_path):
     robot = tf.load(name)
     made = exported(robot, tmp_path / "c")
@@ -40,7 +40,7 @@ def test_every_function_of_every_robot_in_double(name, tmp_path):
 
 @needs_gcc
 @pytest.mark.fault(19)
-@pytest.mark.parametrize("name", chains_and_platforms())
+@pytest.mark.parametrize("name", tried())
 def test_every_function_of_every_robot_in_float(name, tmp_path):
     """Without a library, so that roots are our own. The self-test allows a multiple of the error that was measured."""
     robot = tf.load(name)

@@ -10,13 +10,14 @@ import pytest
 
 import tauforge as tf
 from support.in_doubles import in_doubles
-from support.robot_functions import chains_and_platforms
-from support.tolerances import ROUNDING, error, solve_tolerance
+from support.robot_functions import arguments_of, robots, same_nan, tried, usable
+from support.tolerances import ROUNDING, error, error_beside, solve_tolerance
 from tauforge.kernels import backends
 
 jax = pytest.importorskip("jax")
 MOST_LINES = 40
 ROWS = 3
+RESIDUALS = ("forces_left",)  # a share of forces: rounding where actuators give any acceleration
 
 
 class JaxKernel:
@@ -38,7 +39,8 @@ class JaxKernel:
         results = []
         for core in self.results:
             own = [jax.numpy.broadcast_to(next(values), batch) for _ in range(math.prod(core))]
-            results.append(jax.numpy.stack(own, axis=-1).reshape(*batch, *core))
+            whole = jax.numpy.stack(own, axis=-1) if own else jax.numpy.zeros((*batch, 0))
+            results.append(whole.reshape(*batch, *core))
         return tuple(results) if len(results) > 1 else results[0]
 
 
@@ -60,31 +62,14 @@ def eager(monkeypatch):
         yield
 
 
-def states(robot, function, rng):
-    """Arguments of a function that mean something: poses near a level one, quaternions of length 1."""
-    given = []
-    for argument in function.arguments:
-        values = 0.1 * rng.normal(size=(ROWS, *argument.core))
-        if argument.name in ("pose", "guess"):
-            values[:, 2] += 1.0
-        elif argument.name == "state":
-            values[:, 2:4] += 1.0
-        elif argument.name == "lengths":
-            values += 1.2
-        elif argument.name == "matrix":
-            n = math.isqrt(argument.core[0])
-            values = (0.01 * values.reshape(ROWS, n, n) + np.eye(n)).reshape(ROWS, -1)
-        given.append(values)
-    return given
-
-
 def allowed(robot, given):
     """Rounding of both, amplified by the systems that a function solves: of the mass matrix and of H."""
     found = ROUNDING
     for name in ("mass_matrix", "force_matrix"):
-        place = given.get("q", given.get("pose"))
-        if name in robot.functions and place is not None:
-            found += solve_tolerance(robot._evaluator(name, {robot.functions[name].arguments[0].name: place})[0])
+        if name in robot.functions and usable(robot, name):
+            place = robot.functions[name].arguments[0].name
+            if place in given:
+                found += solve_tolerance(robot._evaluator(name, {place: given[place]})[0])
     return found
 
 
@@ -93,20 +78,20 @@ def test_a_target_that_nobody_registered_is_refused():
         tf.load("puma560").kernel("inverse_dynamics", target="tpu")
 
 
-@pytest.mark.parametrize("name", chains_and_platforms())
+@pytest.mark.parametrize("name", tried())
 def test_every_function_of_every_robot_runs_on_it(eager, name):
-    robot, rng = tf.load(name), np.random.default_rng(0)
-    for key, function in robot.functions.items():
-        try:
-            robot.check_function(key)
-        except tf.ModelError:
-            continue  # dynamics of a robot without masses
-        arguments = states(robot, function, rng)
+    robot = robots()[name]
+    for key in robot.functions:
+        if not usable(robot, key):
+            continue  # dynamics of a robot without masses, or without actuators
+        given = arguments_of(robot, key, ROWS)
         kernel = robot.kernel(key, target="jax-eager")
-        got = kernel(*arguments)
-        given = {argument.name: x for argument, x in zip(function.arguments, arguments, strict=True)}
+        got = kernel(*given.values())
         want = robot._evaluator(key, given)
         for a, b in zip(got if isinstance(got, tuple) else (got,), want, strict=True):
             assert type(a).__module__.startswith("jax")
-            whole = np.asarray(b)[..., None] if np.ndim(b) == 1 else b
-            assert error(np.asarray(a).reshape(whole.shape), whole, core=whole.ndim - 1) < allowed(robot, given), key
+            one, other = same_nan(a, b)
+            if other.ndim == 1 and (np.ndim(want[0]) > 1 or key in RESIDUALS):  # a gap, left of what was closed
+                assert error_beside(one, other, want[0] if len(want) > 1 else 1.0) < allowed(robot, given), key
+            elif other.size:
+                assert error(one.reshape(ROWS, -1), other.reshape(ROWS, -1)) < allowed(robot, given), key

@@ -9,7 +9,7 @@ import pytest
 
 import tauforge as tf
 from support.cuda_on_cpu import argument, compiled, needs_compiler
-from support.robot_functions import chains_and_platforms
+from support.robot_functions import tried
 from support.tolerances import FORMULATIONS, ROUNDING, SINGLE, error
 from tauforge.kernels.cuda.loop_source import BLOCK, loop_source
 from tauforge.kernels.cuda.source import SHARED_BYTES, block_size, fitting, operands
@@ -185,7 +185,7 @@ def test_rollouts_thread_by_thread(name, fields, tmp_path):
         assert np.nanmax(np.abs(part - right)) < ROUNDING * np.nanmax(np.abs(right))
 
 
-@pytest.mark.parametrize("name", chains_and_platforms())
+@pytest.mark.parametrize("name", tried())
 def test_every_function_has_a_source(name):
     """Their graphs are those of the CPU's kernels; what is too large for a GPU says so."""
     robot = tf.load(name)

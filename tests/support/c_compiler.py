@@ -54,5 +54,5 @@ class Library:
         given = [np.ascontiguousarray(x, self._dtype).reshape(states, -1) for x in arguments]
         outs = [np.full((states, math.prod(core)), 777.0, self._dtype) for core in results]
         for k in range(states):
-            function(*(ctypes.c_void_p(x[k].ctypes.data) for x in (*given, *outs)))
+            function(*(ctypes.c_void_p(x[k].ctypes.data) for x in (*given, *outs) if x.size))
         return [x.astype(float) for x in outs]

@@ -26,7 +26,7 @@ from tauforge.cli.shell import Command, Commands
 app = typer.Typer(
     name="tauforge",
     cls=Commands,
-    help="The dynamics of serial arms and Stewart platforms. SI units and radians, unless a column says otherwise.",
+    help="The dynamics of serial arms, Stewart platforms and mechanisms. SI units and radians if nothing else is said.",
     epilog="Exit codes: 0 well, 1 a check failed or there is no answer, 2 bad use or bad input, 130 interrupted.",
     rich_markup_mode="rich",
     pretty_exceptions_enable=False,
@@ -49,7 +49,7 @@ def main(
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Tracebacks instead of error messages.")] = False,
 ) -> None:
-    """The dynamics of serial arms and Stewart platforms. SI units and radians, unless a column says otherwise."""
+    """The dynamics of serial arms, Stewart platforms and mechanisms. SI units and radians if nothing else is said."""
     settings.check()
 
 

@@ -41,7 +41,9 @@ def complete_formulation(incomplete: str) -> list[str]:
 Robot = Annotated[
     str,
     typer.Argument(
-        metavar="ROBOT", help="A robot of the catalogue, or a .toml, .urdf or .xml file.", autocompletion=complete_robot
+        metavar="ROBOT",
+        help="A robot of the catalogue, or a .toml, .urdf or .xml (MJCF) file. A .toml file closes loops of a URDF.",
+        autocompletion=complete_robot,
     ),
 ]
 Platform = Annotated[

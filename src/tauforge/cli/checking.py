@@ -52,11 +52,10 @@ def _text(error: ModelError) -> str:
 
 def _others(path: Path, first: ModelError) -> list[str]:
     """Faults behind the first."""
-    from tauforge.robots.loading import format_of, good_values
-    from tauforge.robots.readers.toml_guard import read_toml
+    from tauforge.robots.loading import format_of, good_values, values_of
 
     try:
-        values = read_toml(path)
+        values = values_of(path)
     except ModelError:
         return []  # not even TOML
     if first.field == "format":
@@ -92,7 +91,7 @@ class Place(NamedTuple):
 def _repaired(values: dict[str, Any], error: ModelError, good: dict[str, Any]) -> bool:
     """Puts a good value where the fault is, or takes away what is unknown; whether there is such a place."""
     place = _place(values, error, good)
-    if place is None:
+    if place is None or place.key in LISTS:  # other bodies or joints would have faults of their own
         return False
     if place.key in place.donor and place.key != error.key:
         place.owner[place.key] = place.donor[place.key]

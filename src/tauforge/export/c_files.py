@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ from tauforge.kernels.c99 import files
 from tauforge.kernels.c99.function import CFunction
 from tauforge.kernels.c99.names import check_prefix, prefix_of
 from tauforge.kernels.c99.self_test import Vectors, self_test
+from tauforge.kernels.specification import Specification
 from tauforge.robots.robot import Robot, check_robot
 
 BITS = {"float64": 64, "float32": 32}
@@ -86,13 +88,14 @@ def export_c(
     made, tests, notes = [], [], {}
     for name, one in wanted.items():
         try:
+            _check_sizes(one.specification)
             function = CFunction(one.specification, one.described, prefix, bits)
+            vectors, notes[name] = _measured(function, one, dtype)
         except UnsupportedFeatureError as error:
             if functions is not None:
                 raise
             left_out.append(f"{name}: {error.reason}.")
             continue
-        vectors, notes[name] = _measured(function, one, dtype)
         made.append(function)
         tests.append((function, vectors))
     if not made:
@@ -112,6 +115,16 @@ def export_c(
             file.write(text.encode("ascii"))
     header, source, test, cmake = (folder / name for name in texts)
     return ExportedC(header, source, test, cmake, tuple(f.c_name for f in made), tuple(left_out))
+
+
+def _check_sizes(specification: Specification) -> None:
+    """C has no arrays of length zero, such as the forces of a mechanism without actuators."""
+    cores = [*(core for _, core in specification.arguments), *specification.results]
+    if not all(math.prod(core) for core in cores):
+        raise UnsupportedFeatureError(
+            f"{specification.name} has an argument or a result without numbers, which C does not have",
+            field="functions",
+        )
 
 
 def _bits(dtype: object) -> int:
@@ -164,14 +177,15 @@ def _measured(function: CFunction, wanted: Wanted, dtype: str) -> tuple[Vectors,
     if not len(tested):
         raise UnsupportedFeatureError(f"{function.name} is not finite at any random state", field="functions")
     unit = np.finfo(dtype).eps / np.finfo("float32").eps
+    pairs = [(a, b) for a, b in zip(got, want, strict=True) if b.size]
     allowed = [
         FLOOR[dtype] * np.abs(b[tested]).max() + SLACK * unit * np.nan_to_num(np.abs(a - b)[tested], posinf=0.0).max()
-        for a, b in zip(got, want, strict=True)
+        for a, b in pairs
     ]
-    vectors = Vectors([x[tested].tolist() for x in given], [x[tested].tolist() for x in want], allowed)
+    vectors = Vectors([x[tested].tolist() for x in given if x.size], [b[tested].tolist() for _, b in pairs], allowed)
     if dtype == "float64":
         return vectors, []
-    errors = rounding(got, want)
+    errors = rounding(*zip(*pairs, strict=True))
     return vectors, [
         f"Error of float: {max(error.largest for error in errors):.1e} of the largest number of a result at worst,"
         f" {max(error.median for error in errors):.1e} in the median. Measured at export on {STATES} random states"

@@ -36,7 +36,7 @@ def evaluated(graph: Graph, arguments: Mapping[str, Array], results: Sequence[Sh
     with np.errstate(all="ignore"):
         values = iter(graph.evaluate(inputs))
     columns = [[np.broadcast_to(next(values), states) for _ in range(int(np.prod(core)))] for core in results]
-    return [np.stack(column, axis=-1).astype(float) for column in columns]
+    return [np.array(column, float).reshape(-1, states).T for column in columns]
 
 
 def rounding(got: Sequence[Array], want: Sequence[Array]) -> list[Rounding]:

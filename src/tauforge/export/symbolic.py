@@ -52,8 +52,8 @@ class Expressions(NamedTuple):
 
     arguments:     symbols of each argument by its name: q0, q1 and so on
     results:       one of each result: an expression, a Matrix (vectors are columns), or an array of more dimensions
-    substitutions: symbols that stand for shared parts, each with its expression, in the order of computation; none
-                   unless they were asked for
+    substitutions: symbols that stand for shared parts, each with its expression, in the order of computation: x0, x1
+                   and so on, or y0, y1 where x is an argument; none unless they were asked for
     """
 
     arguments: dict[str, tuple[Any, ...]]
@@ -101,12 +101,13 @@ def _with_shared_parts(sympy: Any, graph: Graph, inputs: dict[str, Any]) -> tupl
     uses = [0] * len(graph.nodes)
     for k in [*(a for node in graph.nodes for a in node.args), *(output.node for output in graph.outputs)]:
         uses[k] += 1
+    letter = "y" if "x0" in inputs else "x"
     values: list[Scalar] = []
     substitutions: list[tuple[Any, Any]] = []
     for node, count in zip(graph.nodes, uses, strict=True):
         value = graph.operation(node, [values[k] for k in node.args], inputs)
         if node.args and count > 1:
-            symbol = sympy.Symbol(f"x{len(substitutions)}", real=True)
+            symbol = sympy.Symbol(f"{letter}{len(substitutions)}", real=True)
             substitutions.append((symbol, value))
             value = symbol
         values.append(value)

@@ -65,17 +65,21 @@ class CFunction:
         self.graph = without_doubt(specification)
         check_graph(self.name, self.graph, bits)
         taken: set[str] = set()
-        self.arguments = [
-            Array(_unique(name, taken), core, meaning)
+        # C has no arrays without numbers: forces of a mechanism without actuators
+        given = [
+            (name, core, meaning)
             for (name, core), meaning in zip(specification.arguments, described.arguments, strict=True)
+            if math.prod(core)
         ]
+        self.arguments = [Array(_unique(name, taken), core, meaning) for name, core, meaning in given]
         self.results = [
             Array(_unique(name, taken), core, meaning)
             for (name, meaning), core in zip(described.results, specification.results, strict=True)
+            if math.prod(core)
         ]
         inputs = {
             f"{name}{k}": Place(array.name, k)
-            for (name, _), array in zip(specification.arguments, self.arguments, strict=True)
+            for (name, _, _), array in zip(given, self.arguments, strict=True)
             for k in range(array.numbers)
         }
         outputs = [Place(array.name, k) for array in self.results for k in range(array.numbers)]

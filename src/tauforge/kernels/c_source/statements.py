@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from tauforge.kernels import elementary_functions as elementary
-from tauforge.kernels.c_source.numbers import CNumbers, Dialect, literal, number_type
+from tauforge.kernels.c_source.numbers import CNumbers, Dialect, number_type
 from tauforge.kernels.node_code import NodeCode
 from tauforge.tracing.graph import Graph
 
@@ -51,7 +51,7 @@ class Statements(NodeCode):
 
     def value(self, k: int) -> str:
         node = self.graph.nodes[k]
-        return literal(node.value, self.code.bits) if node.op == "constant" else self.names[k]
+        return self.code.constant(node.value) if node.op == "constant" else self.names[k]
 
     def outputs(self) -> list[str]:
         """An expression for each output."""

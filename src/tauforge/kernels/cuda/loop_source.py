@@ -105,7 +105,7 @@ def loop_source(loop: Loop, bits: int, far: float, *, every_step: bool = False) 
     forces = [f"f{k}" for k in range(loop.recorded)]
     inputs = {name: name for name in states} | loop.places("count", "own")
     step = Statements(loop.step.graph, inputs, DIALECT, bits, PREFIX)
-    held_names = inputs_of(loop.held.arguments[loop.state : loop.state + 1])
+    held_names = inputs_of(loop.held.arguments[loop.state : loop.state + 1]) if forces else []
     held = Statements(loop.held.graph, inputs | dict(zip(held_names, forces, strict=True)), DIALECT, bits, PREFIX)
     results = step.outputs()
     record = [
@@ -131,7 +131,7 @@ def loop_source(loop: Loop, bits: int, far: float, *, every_step: bool = False) 
         f"    const {number} *__restrict__ target = prescribed + (long long)k * {len(loop.targets)};",
         f"    const {number} *__restrict__ given = fixed + own;",
         *indented(step.lines, 1),
-        f"    const {number} {', '.join(f'{f} = {x}' for f, x in zip(forces, results[len(states) :], strict=True))};",
+        *(f"    const {number} {f} = {x};" for f, x in zip(forces, results[len(states) :], strict=True)),
         "    if (k % every == 0 || k == steps) {",
         *indented(record, 2),
         "    }",

@@ -52,6 +52,7 @@ test-lowest: $(LOWEST)/tested
 bench: $(VENV)/tested
 	cd benchmarks && ../$(BIN)/python run.py $(BENCH)
 	cd benchmarks && ../$(BIN)/python mechanisms.py $(BENCH)
+	cd benchmarks && ../$(BIN)/python mechanism_rollouts.py $(BENCH)
 
 # The faults that the package must survive, at full counts (an hour or so); TAUFORGE_SOAK=1 for the usual ones.
 soak: $(VENV)/tested

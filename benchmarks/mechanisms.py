@@ -26,13 +26,14 @@ from widths import NARROW, has_wider, narrow
 import tauforge as tf
 from tauforge.analysis.comparison import relative_error
 from tauforge.kernels.cpu.kernel import CpuKernel
+from tauforge.robots.mechanism.positions import followed
 from tauforge.tracing.counting import count
 
 HERE = Path(__file__).parent
 STATES, THEIR_STATES = 16_384, 1024
 AGREE = 1e-9  # of results relative to the largest
 LOOSELY = 1e-4  # of the loop solver, which stops early
-INVERSE, FORWARD = "inverse_dynamics", "forward_dynamics"
+INVERSE, FORWARD, CONFIGURATION = "inverse_dynamics", "forward_dynamics", "configuration"
 
 
 def main() -> None:
@@ -66,6 +67,10 @@ def text(row: dict[str, Any]) -> str:
             f"{own['ns']['tauforge']['fastest']:.1f} ns, "
             f"first use {own['first_use_s']:.2f} s; {others}"
         )
+    if CONFIGURATION in row:
+        own = row[CONFIGURATION]
+        search = own["ratio"]["Newton"]["fastest"]
+        parts.append(f"  {CONFIGURATION}: {own['ns']['tauforge']['fastest']:.0f} ns; Newton's method x {search:.1f}")
     return "\n".join(parts)
 
 
@@ -138,7 +143,7 @@ def timed(row: dict[str, Any], tasks: dict[str, list[Task]], seconds: float) -> 
     turns = take_turns(named, seconds, time.thread_time)
     for name, own in tasks.items():
         mine = {task.name: turns[f"{name} {task.name}"] for task in own}
-        row[name] |= {"ns": nanoseconds(mine), "ratio": ratios(mine, "tauforge")}
+        row[name] = row.get(name, {}) | {"ns": nanoseconds(mine), "ratio": ratios(mine, "tauforge")}
     return row
 
 
@@ -149,6 +154,18 @@ def positions(case: Case) -> np.ndarray:
     x = m.configuration(q)
     assert m.loop_gap(x).max() < 1e-12
     return x
+
+
+def configuration_tasks(case: Case, x: np.ndarray) -> dict[str, list[Task]]:
+    """From the independent coordinates to all: in closed form beside Newton's method, where there is a closed form."""
+    m = case.mechanism
+    if not m.structure.in_closed_form:
+        return {}
+    q, home = m.coordinates_at(x), np.broadcast_to(m.home, x.shape)
+    ways = {"tauforge": "closing_legs", "Newton": "closing_steps"}
+    return {
+        CONFIGURATION: [Task(name, partial(followed, m, way, q, home, 1), STATES) for name, way in ways.items()],
+    }
 
 
 def agree(found: np.ndarray, expected: np.ndarray, tolerance: float = AGREE) -> float:
@@ -196,7 +213,7 @@ def loops(case: Case, construction: float, seconds: float) -> dict[str, Any]:
         projection = theirs.call("project", states, m.n)
         row["agrees_with_projection"] = agree(projection(), tau[some])
         tasks[INVERSE].append(Task("rnea and projection", projection, THEIR_STATES))
-    return timed(row, tasks, seconds)
+    return timed(row, tasks | configuration_tasks(case, x), seconds)
 
 
 def beside_the_platform(seconds: float) -> dict[str, Any]:
@@ -215,7 +232,7 @@ def beside_the_platform(seconds: float) -> dict[str, Any]:
     for name, last in ((INVERSE, qdd), (FORWARD, force)):
         hand_made = Task("StewartPlatform", partial(platform.kernel(name), pose, qd, last), STATES)
         tasks[name] = [*own_tasks(m, name, x, qd, last), hand_made]
-    return timed(row, tasks, seconds)
+    return timed(row, tasks | configuration_tasks(case, x), seconds)
 
 
 def branches(name: str, seconds: float) -> dict[str, Any]:

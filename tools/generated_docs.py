@@ -30,6 +30,7 @@ ROOT = Path(__file__).parent.parent
 README, PAGE, STEWART = ROOT / "README.md", ROOT / "docs" / "complexity.md", ROOT / "docs" / "stewart.md"
 CONTROL, GPU = ROOT / "docs" / "control.md", ROOT / "docs" / "gpu.md"
 DIFFERENTIABLE, C_CODE = ROOT / "docs" / "differentiable.md", ROOT / "docs" / "c-code.md"
+MECHANISMS = ROOT / "docs" / "mechanisms.md"
 STARTS, APART = 128, 1e-9  # runs of one row of the table of legs; their starts, m and rad
 SURE = 6.0  # standard errors in the last digit: means of two machines differ by more in one of fifty thousand
 
@@ -106,6 +107,43 @@ def mechanisms_table() -> str:
         "the others take: Pinocchio's C++ with `-O3 -march=native`, and for the 6-UPS our own `StewartPlatform`.\n"
     )
     head = ("mechanism", "joints", "dynamics", "operations", "per state", "first use", "others")
+    return markdown(head, rows) + note
+
+
+def compile_table() -> str:
+    """From the newest result of `benchmarks/compile_times.py`."""
+    report = newest("compile-times")
+    where = report["environment"]
+    rows = []
+    for case in report["mechanisms"]:
+        own = case["seconds"]
+        times = ("" if key not in own else duration(own[key]) for key in ("construction", *SHORT))
+        rows.append((case["name"], case["joints"], case["freedom"], *times))
+    note = (
+        f"\nProcess time without a cache on one core of {where['cpu']}, every mechanism in a process of its own "
+        f"({where['date'][:10]}, commit {where['commit']}); {loaded(report)} A mechanism without actuators has no "
+        "inverse dynamics, and the NumPy reference computes its forward dynamics.\n"
+    )
+    return markdown(("mechanism", "joints of the tree", "freedom", "made", "inverse", "forward"), rows) + note
+
+
+def mechanism_rollouts_table() -> str:
+    """From the newest result of `benchmarks/mechanism_rollouts.py`."""
+    report = newest("mechanism_rollouts")
+    where = report["environment"]
+    rows = []
+    for case in report["mechanisms"]:
+        mine, methods = (case["ns"][name]["fastest"] for name in ("tauforge", "step by step"))
+        kernels = "one" if case["one_kernel"] else "three"
+        times = (f"{mine:.0f} ns", f"{1e3 / mine:.2g} million", f"{methods:.0f} ns", f"{methods / mine:.1f} x")
+        rows.append((case["name"], f"{case['operations']:,}", kernels, *times, duration(case["first_use_s"])))
+    note = (
+        f"\nOne core of {where['cpu']}, {where['vector_bits']}-bit vectors, {report['worlds']:,} rows under computed "
+        f"torque that is asked in every step ({where['date'][:10]}, commit {where['commit']}); {loaded(report)} "
+        "Measured by `python mechanism_rollouts.py` in `benchmarks`. Operations are those of a step; without compiled "
+        "steps law and dynamics are called one after the other for all rows; the first use traces and compiles.\n"
+    )
+    head = ("mechanism", "operations", "kernels", "a step", "steps a second", "not compiled", "", "first use")
     return markdown(head, rows) + note
 
 
@@ -298,6 +336,10 @@ def main() -> int:
             DIFFERENTIABLE.read_text(encoding="utf-8"), {"differentiable": differentiable_table()}
         ),
         C_CODE: with_tables(C_CODE.read_text(encoding="utf-8"), {"instructions": instructions_table()}),
+        MECHANISMS: with_tables(
+            MECHANISMS.read_text(encoding="utf-8"),
+            {"mechanism_rollouts": mechanism_rollouts_table(), "compile": compile_table()},
+        ),
         PAGE: page(),
     }
     return settle(written)

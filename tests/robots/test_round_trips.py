@@ -52,21 +52,23 @@ def written_and_read(m: tf.Mechanism, suffix: str) -> tf.Mechanism:
 def assert_same_motion(rng: np.random.Generator, m: tf.Mechanism, again: tf.Mechanism) -> None:
     """Frames of bodies and generalised forces at random states; coordinates are found by their names."""
     names = m.structure.independent
-    again = again.replace(independent=names, gravity=m.gravity)
-    assert set(again.structure.independent) == set(names)
+    everything = again.n == again.position_size  # then they stand in the file's order, and no other is taken
+    again = again.replace(independent=again.structure.independent if everything else names, gravity=m.gravity)
+    order = [names.index(name) for name in again.structure.independent]
+    assert sorted(order) == list(range(m.n))
     x = closed_positions(m, rng, STATES)
     near = np.tile(again.home, (len(x), 1))
     for k, name in enumerate(again.coordinate_names):  # a hinge that closes a loop has others, and they follow
         if name in m.coordinate_names:
             near[:, k] = x[:, m.coordinate_names.index(name)]
-    y = again.configuration(m.coordinates_at(x), near=near)
+    y = again.configuration(m.coordinates_at(x)[:, order], near=near)
     qd, qdd = rng.uniform(-2, 2, (2, len(x), m.n))
     bodies = [body.name for body in m.bodies]
     for name in bodies:
         there = again.forward_kinematics(y, name)
         assert np.abs(m.forward_kinematics(x, name) - there).max() < PLACED, name
-    ours = m.generalised_forces(x, qd, qdd)
-    theirs = again.generalised_forces(y, qd, qdd)
+    ours = m.generalised_forces(x, qd, qdd)[:, order]
+    theirs = again.generalised_forces(y, qd[:, order], qdd[:, order])
     M = np.abs(m.mass_matrix(x)).max(axis=(1, 2))[:, None] * 2.0  # a force that each state's inertia is worth
     # loops are solved for the other rates, once for velocities and once more for accelerations
     kappa = float(np.max(m.condition_number(x)))

@@ -191,7 +191,9 @@ def test_names_with_dots_are_taken() -> None:
     text = text.replace("</robot>", f'<link name="more"/>{turn}</robot>')
     mechanism = mechanism_of(text)
     assert [coordinate.name for coordinate in mechanism.coordinates] == ["shoulder", "joint_0.0", "joint_0"]
-    assert mechanism.replace(independent=("joint_0", "joint_0.0", "shoulder")).n == 3
+    assert mechanism.replace(independent=("shoulder", "joint_0.0", "joint_0")) == mechanism.replace(
+        independent=mechanism.structure.independent
+    )
 
 
 # ------------------------------------------------------------------------------------------------------ bad mimics

@@ -21,12 +21,13 @@ import numpy as np
 from measure import Task, nanoseconds, ratios, take_turns
 from mechanism_cases import LOOPS, URDF, Case, hexapod_rus, hexapod_ups, tree
 from pinocchio_loops import PinocchioMechanism
-from widths import NARROW, has_wider, narrow
+from widths import has_wider, narrow, narrow_name
 
 import tauforge as tf
 from tauforge.analysis.comparison import relative_error
 from tauforge.kernels.cpu.kernel import CpuKernel
 from tauforge.robots.mechanism.positions import followed
+from tauforge.robots.robot import Robot
 from tauforge.tracing.counting import count
 
 HERE = Path(__file__).parent
@@ -126,14 +127,14 @@ def function(case: Case, name: str) -> dict[str, Any]:
     }
 
 
-def own_tasks(m: tf.Mechanism, name: str, *state: np.ndarray) -> list[Task]:
+def own_tasks(m: Robot, name: str, *state: np.ndarray, label: str = "tauforge") -> list[Task]:
     """With the widest vectors, and with narrower ones where there are wider."""
-    kernels = {"tauforge": m.kernel(name)}
+    kernels, narrower = {label: m.kernel(name)}, narrow_name(label)
     if has_wider():
-        kernels[NARROW] = CpuKernel(m.specification(name))
+        kernels[narrower] = CpuKernel(m.specification(name))
         with narrow():
-            kernels[NARROW].loaded(64)
-        assert relative_error(kernels[NARROW](*state), kernels["tauforge"](*state)) < AGREE
+            kernels[narrower].loaded(64)
+        assert relative_error(kernels[narrower](*state), kernels[label](*state)) < AGREE
     return [Task(label, partial(kernel, *state), STATES) for label, kernel in kernels.items()]
 
 
@@ -230,8 +231,8 @@ def beside_the_platform(seconds: float) -> dict[str, Any]:
     agree(m.kernel(FORWARD)(x, qd, force), platform.kernel(FORWARD)(pose, qd, force))
     tasks = {}
     for name, last in ((INVERSE, qdd), (FORWARD, force)):
-        hand_made = Task("StewartPlatform", partial(platform.kernel(name), pose, qd, last), STATES)
-        tasks[name] = [*own_tasks(m, name, x, qd, last), hand_made]
+        hand_made = own_tasks(platform, name, pose, qd, last, label="StewartPlatform")
+        tasks[name] = [*own_tasks(m, name, x, qd, last), *hand_made]
     return timed(row, tasks | configuration_tasks(case, x), seconds)
 
 

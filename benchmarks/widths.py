@@ -14,7 +14,14 @@ from typing import Any
 from tauforge.kernels.cpu.host import VECTOR_BITS, host
 
 BITS = 256  # of AVX2, which nearly every processor has
-NARROW = f"tauforge, {BITS}-bit vectors"
+
+
+def narrow_name(name: str) -> str:
+    """What times of narrower vectors are called."""
+    return f"{name}, {BITS}-bit vectors"
+
+
+NARROW = narrow_name("tauforge")
 
 
 def has_wider() -> bool:

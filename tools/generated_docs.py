@@ -87,21 +87,25 @@ def mechanisms_table() -> str:
     report = newest("mechanisms")
     where = report["environment"]
     wide, narrow = where["vector_bits"], where.get("narrow_vector_bits")
-    own = ["tauforge", *([f"tauforge, {narrow}-bit vectors"] if narrow else [])]
+    widths = ["", *([f", {narrow}-bit vectors"] if narrow else [])]
     rows = []
     for case in report["mechanisms"]:
         for name, label in SHORT.items():
             found = case[name]
             ns = {key: times["fastest"] for key, times in found["ns"].items()}
-            mine = [ns.pop(key) for key in own if key in ns]
-            others = (f"{key} {' / '.join(f'{x / y:.3g} x' for y in mine)}" for key, x in ns.items())
+            mine = [ns[f"tauforge{width}"] for width in widths]
+            others = []
+            for key in (key for key in ns if key != "tauforge" and not key.endswith("-bit vectors")):
+                theirs = [ns.get(f"{key}{width}", ns[key]) for width in widths]
+                ratios = " / ".join(f"{x / y:.3g} x" for x, y in zip(theirs, mine, strict=True))
+                others.append(f"{key} {ratios}")
             operations = f"{found['multiplications']} / {found['additions']} + {found['sincos']}"
             seconds = duration(found["first_use_s"])
             times = " / ".join(f"{x:.0f}" for x in mine)
             rows.append((case["name"], case["joints"], label, operations, f"{times} ns", seconds, ", ".join(others)))
-    widths = f"{wide}-bit / {narrow}-bit" if narrow else f"{wide}-bit"
+    bits = f"{wide}-bit / {narrow}-bit" if narrow else f"{wide}-bit"
     note = (
-        f"\nOne core of {where['cpu']}, {widths} vectors, {report['states']:,} states, ordinary row-major arrays "
+        f"\nOne core of {where['cpu']}, {bits} vectors, {report['states']:,} states, ordinary row-major arrays "
         f"({where['date'][:10]}, commit {where['commit']}); {loaded(report)} Multiplications / additions + sines and "
         "cosines are those of one state; the first use traces and compiles. The last column says how many times longer "
         "the others take: Pinocchio's C++ with `-O3 -march=native`, and for the 6-UPS our own `StewartPlatform`.\n"

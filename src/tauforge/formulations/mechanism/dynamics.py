@@ -109,24 +109,41 @@ def inverse_dynamics(
 
 
 def actuator_forces(complement: Complement, forces: Scalars) -> Outcome:
-    """Those that give S' forces; the nearest where there are fewer actuators than degrees of freedom."""
-    m, wanted = complement.m, complement.projected(forces)
+    """Those that give S' forces; the nearest where there are fewer actuators than degrees of freedom.
+
+    What the tree needs at an actuated rate its actuator gives at once, so only the rest is projected and solved for.
+    """
+    m = complement.m
     if m.actuated == complement.z:
-        return Outcome(wanted, complement)
-    if m.actuated == complement.y and complement.K is not None:  # B' S = K
-        return Outcome(complement.K.solved_transposed(wanted), complement)
+        return Outcome(complement.projected(forces), complement)
     if not m.actuated:
         return Outcome([], complement)
+    if len(m.actuated) > len(complement.z):
+        return _smallest_forces(complement, complement.projected(forces))
+    own = [forces[a] for a in m.actuated]
+    rest = complement.projected([0.0 if j in m.actuated else force for j, force in enumerate(forces)])
+    found, actuation = _given_by_actuators(complement, rest)
+    return Outcome([a + b for a, b in zip(own, found, strict=True)], complement, actuation=actuation)
+
+
+def _given_by_actuators(complement: Complement, wanted: Scalars) -> tuple[list[Scalar], Sequence[Scalar]]:
+    """u with S' B u = wanted, and the reciprocals of pivots."""
+    m = complement.m
+    if m.actuated == complement.y and complement.K is not None:  # B' S = K
+        return complement.K.solved_transposed(wanted), ()
     A = complement.actuation()
     if len(m.actuated) == len(wanted):
         elimination = Elimination(A, len(wanted))
-        return Outcome(elimination.solved(wanted), complement, actuation=elimination.pivots)
-    if len(m.actuated) < len(wanted):  # exact where the motion is one that the actuators can give
-        columns = list(zip(*A, strict=True))
-        factors = factored([[_dot(a, b) for b in columns] for a in columns])
-        return Outcome(solved(factors, [_dot(a, wanted) for a in columns]), complement, actuation=factors.D_inverse)
-    AA = [[_dot(a, b) for b in A] for a in A]
-    factors = factored(AA)
+        return elimination.solved(wanted), elimination.pivots
+    columns = list(zip(*A, strict=True))  # exact where the motion is one that the actuators can give
+    factors = factored([[_dot(a, b) for b in columns] for a in columns])
+    return solved(factors, [_dot(a, wanted) for a in columns]), factors.D_inverse
+
+
+def _smallest_forces(complement: Complement, wanted: Scalars) -> Outcome:
+    """Of more actuators than degrees of freedom."""
+    A = complement.actuation()
+    factors = factored([[_dot(a, b) for b in A] for a in A])
     weights = solved(factors, wanted)
     found = [_dot(column, weights) for column in zip(*A, strict=True)]
     return Outcome(found, complement, actuation=factors.D_inverse)

@@ -133,7 +133,7 @@ class DoubtScales(NamedTuple):
     """Makes a doubt scale-free: what sums of reciprocals of pivots are multiplied by, 1 over a usual sum.
 
     loops, rates, inertia, actuation: of the loop matrix, of y = K z, of the mass matrix and of the actuators' matrix
-    gap:                              of the gaps of the loops, m or rad
+    gap:                              of the squares of the gaps of the loops, m or rad
     """
 
     loops: float = 1.0

@@ -37,7 +37,8 @@ def split_z_x_z(R: Matrix, p: Vector) -> tuple[float, float, float]:
 def aligned(frames: Sequence[JointFrame], ends: dict[int, Vector], size: float) -> list[JointFrame]:
     """Constant rotations become Rot(x, alpha) for the first child of a hinge, Rot(z, beta) Rot(x, alpha) for others.
 
-    A hinge's frame turns about its own z by an angle that goes into the joint's offset.
+    A hinge's frame turns about its own z by an angle that goes into the joint's offset, that of a slider by one that
+    goes into its children.
     ends: of frames without children a point, such as a cut or a centre of mass, that the x axis shall point to
     size: of the coordinates that displacements are differences of
     """
@@ -64,7 +65,7 @@ def aligned(frames: Sequence[JointFrame], ends: dict[int, Vector], size: float) 
                 turned[k] = math.atan2(ends[k].y, ends[k].x)
             offset = offset + gamma + turned[k]
         else:
-            R = R.times(rotation_about_z(gamma))
+            turned[k] = -gamma
         result[k] = frame._replace(before=Transform(R, p), offset=offset)
     return result
 
@@ -74,15 +75,21 @@ def tidy(v: Vector, size: float) -> Vector:
     return Vector(*(0.0 if abs(x) <= ROUNDING * size else x for x in v))
 
 
-def slid(frames: Sequence[JointFrame], ends: dict[int, Vector], size: float) -> list[JointFrame]:
+def slid(
+    frames: Sequence[JointFrame], ends: dict[int, Vector], centres: dict[int, Vector], size: float
+) -> list[JointFrame]:
     """Origins of hinges slide along their axes until the displacement of the first child has no z component.
 
-    ends: of frames without children a point of interest, such as a cut, in the frame; size: as for `aligned`
+    Those of sliders without children slide to their bodies' centres of mass, which only changes the joint's offset.
+    ends, centres: of frames without children a point of interest, such as a cut, and the centre of mass, in the frame
+    size:          as for `aligned`
     """
     result = list(frames)
     for k in reversed(range(len(result))):
         frame = result[k]
         children = [j for j, other in enumerate(result) if other.parent == k]
+        if frame.kind == "P" and not children and k in centres:
+            result[k] = frame._replace(offset=frame.offset + centres[k].z)
         if not frame.revolute or not (children or k in ends):
             continue
         t = result[children[0]].before.translation.z if children else ends[k].z

@@ -181,12 +181,24 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
         of_body[branch.outer] = parent
         if branch.joint is not None:
             rates[branch.joint] = tuple(own[c] for c in range(len(joint.letters)))
-    masses = {of_body[body.name]: Vector(*body.com) for body in bodies}
+    masses = _centres(bodies, of_body)
     cut_at = {of_body[name]: Vector(*joints[k].at) for k in tree.cut for name in _bodies_of(joints[k])}
     placed = aligned(frames, _seen(frames, home, reads, masses | cut_at), size)
-    placed = slid(placed, _seen(placed, home, reads, cut_at), size)
+    ends, centres = (_seen(placed, home, reads, points) for points in (cut_at, masses))
+    placed = slid(placed, ends, centres, size)
     at_home = world_frames(Posed(placed, placements(placed, [home[k] for k in reads])))
     return Assembly(tuple(placed), tuple(reads), np.array(home, float), of_body, tuple(at_home), tuple(rates), size)
+
+
+def _centres(bodies: Sequence[Body], of_body: dict[str, int]) -> dict[int, Vector]:
+    """Centres of mass of what moves with each joint frame, in the world and in the home position."""
+    mass: dict[int, float] = {}
+    moment: dict[int, Vector] = {}
+    for body in bodies:
+        k = of_body[body.name]
+        mass[k] = mass.get(k, 0.0) + body.mass
+        moment[k] = moment.get(k, ZERO) + Vector(*body.com) * body.mass
+    return {k: moment[k] * (1.0 / total) for k, total in mass.items() if total}
 
 
 def _pose(T: Transform) -> list[float]:

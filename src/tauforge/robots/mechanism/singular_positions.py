@@ -126,5 +126,5 @@ def doubt_scales(made: Made, model: MechanismParameters) -> tuple[DoubtScales, .
         good = np.where(np.isfinite(sums) & (sums > 0), sums, np.inf).min(axis=0)
         weights = np.where(np.isfinite(good), 1.0 / good, 1.0)
         loops, rates, inertia, actuation = weights.tolist()
-        found.append(DoubtScales(loops, rates, inertia, actuation, SUSPICIOUS / (OPEN * min(made.size, 1.0))))
+        found.append(DoubtScales(loops, rates, inertia, actuation, SUSPICIOUS / (OPEN * min(made.size, 1.0)) ** 2))
     return tuple(found)

@@ -146,31 +146,6 @@ class Complement:
         z = y if self.K is None else self.K.solved(y)
         return self.completed(z, [0.0] * len(self.rows))
 
-    @cached_property
-    def bias(self) -> list[Scalar]:
-        """-J' v of the rates that were set last, without the part of the levers."""
-        raise AttributeError("set the rates first")
-
-    def at_rates(self, v: Scalars) -> None:
-        """The rates that accelerations are about."""
-        self.v = v
-        known = {(lever.cut, lever.sign) for lever in self.levers}
-        bias = loop_bias(self.m, self.posed, v, known) if self.others else [0.0] * len(self.rows)
-        self.bias = [-x for x in bias]
-
-    def accelerations(self, y: Scalars) -> list[Scalar]:
-        """All v' of the caller's."""
-        if self.K is None:
-            return self.completed(y, self.bias, self.v)
-        still = self.without_acceleration
-        z = self.K.solved([x - still[j] for x, j in zip(y, self.y, strict=True)])
-        return self.completed(z, self.bias, self.v)
-
-    @cached_property
-    def without_acceleration(self) -> list[Scalar]:
-        """v' where z' = 0."""
-        return self.completed([0.0] * len(self.z), self.bias, self.v)
-
     def actuation(self) -> list[list[Scalar]]:
         """S' B: rows by z, columns by actuator."""
         columns = []
@@ -235,6 +210,32 @@ class Complement:
             gaps = loop_gaps(self.m, self.posed, [x[k] for k in self.m.reads], in_any_axes=True)
             total = total + scales.gap * squares(gaps)
         return total
+
+
+class Moving:
+    """A complement while the tree moves at rates v: accelerations that keep the loops closed."""
+
+    def __init__(self, complement: Complement, v: Scalars) -> None:
+        self.complement, self.v = complement, v
+        known = {(lever.cut, lever.sign) for lever in complement.levers}  # their part of J' v is in `completed`
+        bias = loop_bias(complement.m, complement.posed, v, known) if complement.others else []
+        self.right = [-x for x in bias] or [0.0] * len(complement.rows)
+
+    def accelerations(self, y: Scalars) -> list[Scalar]:
+        """All v' of the caller's."""
+        complement = self.complement
+        if complement.K is None:
+            return self._completed(y)
+        still = self.without_acceleration
+        return self._completed(complement.K.solved([x - still[j] for x, j in zip(y, complement.y, strict=True)]))
+
+    @cached_property
+    def without_acceleration(self) -> list[Scalar]:
+        """v' where z' = 0."""
+        return self._completed([0.0] * len(self.complement.z))
+
+    def _completed(self, z: Scalars) -> list[Scalar]:
+        return self.complement.completed(z, self.right, self.v)
 
 
 def sizes(values: Scalars) -> Scalar:

@@ -16,7 +16,7 @@ from tauforge.algebra.scalars import Scalar, absolute, is_zero
 from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import BodyParameters, Wrench
 from tauforge.formulations.drives import friction_forces, reflected_inertia, rotor_forces
-from tauforge.formulations.mechanism.complement import Complement, sizes
+from tauforge.formulations.mechanism.complement import Complement, Moving, sizes
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
 from tauforge.formulations.mechanism.springs import spring_wrenches
@@ -157,9 +157,9 @@ def forces_left(m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, o
     posed = posed_at(m, x)
     complement = Complement(m, posed, m.independent)
     v = complement.rates(yd)
-    complement.at_rates(v)
-    forces = tree_forces(m, posed, v, complement.accelerations(ydd), on)
-    still = complement.projected(tree_forces(m, posed, v, complement.without_acceleration, on))
+    moving = Moving(complement, v)
+    forces = tree_forces(m, posed, v, moving.accelerations(ydd), on)
+    still = complement.projected(tree_forces(m, posed, v, moving.without_acceleration, on))
     whole = complement.projected(forces)
     for a, force in zip(m.actuated, actuator_forces(complement, forces).values, strict=True):
         forces[a] = forces[a] - force
@@ -200,8 +200,7 @@ def _moved(
     posed = posed_at(m, x)
     complement = Complement(m, posed, rates)
     v = complement.rates(yd)
-    complement.at_rates(v)
-    return complement, tree_forces(m, posed, v, complement.accelerations(ydd), on)
+    return complement, tree_forces(m, posed, v, Moving(complement, v).accelerations(ydd), on)
 
 
 def forward_dynamics(
@@ -217,8 +216,7 @@ def forward_dynamics_at(
     m, rates = m.reduced(reduced)
     complement = Complement(m, posed, rates)
     v = complement.rates(yd)
-    complement.at_rates(v)
-    c = complement.without_acceleration
+    c = Moving(complement, v).without_acceleration
     forces = tree_forces(m, posed, v, c, on)
     for a, force in zip(m.actuated, u, strict=True):
         forces[a] = forces[a] - force

@@ -76,8 +76,11 @@ class Elimination:
         """x with A x = right, of which rows that a state did not pick are not looked at."""
         return self.solved_and_left_over(right)[0]
 
-    def solved_and_left_over(self, right: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
-        """x, and by how much the redundant rows disagree."""
+    def left_over(self, right: Sequence[Scalar]) -> list[Scalar]:
+        """By how much the rows that a state did not pick disagree with the others."""
+        return self._forward(right)[self.columns :]
+
+    def _forward(self, right: Sequence[Scalar]) -> list[Scalar]:
         b = list(right)
         for k, step in enumerate(self.steps):
             b[k], b[step.first] = b[step.first], b[k]
@@ -85,6 +88,11 @@ class Elimination:
                 b[k], b[choice.other] = _ordered(choice, b[k], b[choice.other])
             for i, factor in step.multiples:
                 b[i] = b[i] - factor * b[k]
+        return b
+
+    def solved_and_left_over(self, right: Sequence[Scalar]) -> tuple[list[Scalar], list[Scalar]]:
+        """x, and by how much the redundant rows disagree."""
+        b = self._forward(right)
         left_over = b[self.columns :]
         for k in reversed(range(self.columns)):
             for j in range(k + 1, self.columns):

@@ -321,11 +321,13 @@ class Session:
             try:
                 position = self.robot.position_at(wanted, near)
             except TauforgeError as error:
-                self._refused = wanted, f"The robot stays where it was. {error.reason}"
+                with self._lock:
+                    self._refused = wanted, f"The robot stays where it was. {error.reason}"
             else:
                 with self._lock:
-                    self._state = self._state._replace(position=position)
-                    self._wanted = None if self._wanted is wanted else self._wanted
+                    if self._wanted is not None:  # else Home, a hand or a clip has put the robot elsewhere meanwhile
+                        self._state = self._state._replace(position=position)
+                        self._wanted = None if self._wanted is wanted else self._wanted
                 return ""
         return self._refused[1]
 

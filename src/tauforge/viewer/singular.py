@@ -77,7 +77,9 @@ def _red_peaks(robot: Robot, frames: AnimationFrames) -> Array:
         times = np.linspace(first, last, LOOKED_AT)
         rows = np.column_stack([np.interp(times, frames.times, column) for column in frames.position.T])
         closed = robot.position_at(rows, on_failure="nan")
-        close = np.asarray(robot.condition(closed[np.isfinite(closed).all(axis=-1)]))
-        if close.max() >= RED_CONDITION:
-            found.append(times[close.argmax()])
+        known = np.isfinite(closed).all(axis=-1)
+        if known.any():
+            close = np.asarray(robot.condition(closed[known]))
+            if close.max() >= RED_CONDITION:
+                found.append(times[known][close.argmax()])
     return np.array(found)

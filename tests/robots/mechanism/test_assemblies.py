@@ -9,6 +9,12 @@ import tauforge as tf
 from support.mechanism_witness import Witness
 from support.mechanisms import Z, bar
 from support.tolerances import OUTSIDE, PLACED, error_beside
+from tauforge.errors import SingularityError
+from tauforge.robots.mechanism.mobility import ELSEWHERE, samples
+from tauforge.robots.mechanism.reductions import loop_matrix, matrix_and_gaps, natural_scales
+from tauforge.robots.mechanism.structure import stepped
+
+NO_ENTRY = 1e-9  # of J: samples are closed to 1e-11 of the size, and angles near a singular position to less
 
 
 def parallelogram(**more):
@@ -67,3 +73,56 @@ def test_a_palletiser_with_crossed_levelling_rods():
     qd, qdd = np.array([0.3, 0.5, -0.2, 0.1]), np.array([1.0, -2.0, 1.0, 0.5])
     wanted = Witness(m, x, qd).inverse(qdd)
     assert error_beside(m.inverse_dynamics(x, qd, qdd), wanted.tau, wanted.tau) <= OUTSIDE
+
+
+def elsewhere(m):
+    """Closed positions in any assembly, from other random starts than those that the library looked at."""
+    made = m._made
+    p = made.parameters._replace(zeros=frozenset())
+    scale, rows = natural_scales(p, made.size)
+
+    def scaled(x):
+        J, gaps = matrix_and_gaps(p, x)
+        return J / rows[:, None], gaps / rows
+
+    search = ELSEWHERE._replace(tried=150, enough=60, seed=7)
+    return samples(scaled, lambda x, step: stepped(p, x, step), m.home, scale, search)
+
+
+LOOPED = [name for name in tf.catalogue() if getattr(tf.load(name), "structure", None) and tf.load(name).structure.cut]
+
+
+@pytest.mark.parametrize("name", LOOPED)
+def test_entries_that_are_taken_for_zero_are_zero_in_every_assembly(name):
+    m = tf.load(name)
+    x, made = elsewhere(m), m._made
+    assert len(x) > 30
+    scale, rows = natural_scales(made.parameters, made.size)
+    for reduction in made.parameters.reductions:
+        cuts = tuple(cut._replace(axes=own) for cut, own in zip(made.parameters.cuts, reduction.axes, strict=True))
+        J = loop_matrix(made.parameters._replace(cuts=cuts, zeros=frozenset()), x) * scale / rows[:, None]
+        assert max(np.abs(J[:, i, j]).max() for i, j in reduction.zeros) <= NO_ENTRY
+
+
+def test_an_assembly_with_less_freedom_is_refused():
+    """The parallelograms of this Delta may be crossed: then they hold the platform's orientation in two ways."""
+    m = tf.load("delta-parallelograms")
+    x, made = elsewhere(m), m._made
+    scale, rows = natural_scales(made.parameters, made.size)
+    J = loop_matrix(made.parameters._replace(zeros=frozenset()), x) * scale / rows[:, None]
+    s = np.linalg.svd(J, compute_uv=False)
+    usual = made.parameters.n - m.n
+    blocked = s[:, usual] > 1e-2
+    assert blocked.sum() > 5
+    assert (~blocked).sum() > 5
+    qd, qdd = np.random.default_rng(0).normal(size=(2, len(x), m.n))
+    found = m.inverse_dynamics(x, qd, qdd, on_singular="nan")
+    assert np.isnan(found[blocked]).all()
+    assert np.isnan(m.mass_matrix(x, on_singular="nan")[blocked]).all()
+    whole = ~blocked & (m.condition_number(x) < 1e3)
+    assert whole.sum() > 5
+    for row in np.flatnonzero(whole):
+        wanted = Witness(m, x[row], qd[row]).inverse(qdd[row])
+        assert error_beside(found[row], wanted.tau, wanted.tau) <= OUTSIDE
+    with pytest.raises(SingularityError, match="less freedom here than at home"):
+        m.forward_dynamics(x[blocked][0], qd[0], np.zeros(m.n))

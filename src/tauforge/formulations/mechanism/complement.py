@@ -198,7 +198,7 @@ class Complement:
         return [0.0 if found is None else sizes(found.pivots) for found in eliminations]
 
     def doubt(self, x: Scalars, inertia: Scalars = (), actuation: Scalars = ()) -> Scalar:
-        """About 1 at usual positions, large near singular ones and where the loops are open.
+        """About 1 at usual positions, large near singular ones, where the loops are open and where freedom is lost.
 
         x: the position; inertia, actuation: reciprocals of further pivots
         """
@@ -208,7 +208,19 @@ class Complement:
             total = total + scale * part
         if scales.gap and self.rows:
             gaps = loop_gaps(self.m, self.posed, [x[k] for k in self.m.reads], in_any_axes=True)
-            total = total + scales.gap * squares(gaps)
+            total = total + scales.gap * (squares(gaps) + self._blocked())
+        return total
+
+    def _blocked(self) -> Scalar:
+        """What redundant rows see of the motions that the other rows allow, squared, m or rad by unit rates of z: zero,
+        but in assemblies in which they are not redundant and take away a freedom.
+        """
+        total: Scalar = 0.0
+        if self.elimination is None or len(self.rows) == len(self.others):
+            return total
+        for j in self.z:
+            left = self.elimination.left_over([row.get(j, 0.0) for row in self.rows])
+            total = total + squares(left) * (self.m.scales[j] * self.m.scales[j])
         return total
 
 

@@ -19,16 +19,19 @@ class Search(NamedTuple):
     """How samples are found: random positions around home, closed by steps of Gauss and Newton.
 
     spread, longest: rad, or share of the mechanism's size: how far from home they start, and the longest step
+    enough:          it ends when so many are closed
     """
 
     tried: int
     spread: float
     steps: int
     longest: float
+    enough: int
+    seed: int = 0
 
 
-NEARBY = Search(12, 0.15, 30, 0.3)
-ELSEWHERE = Search(48, 3.0, 16, 1.0)  # ends in other assemblies, too; few of a complicated mechanism close
+NEARBY = Search(12, 0.15, 30, 0.3, 12)
+ELSEWHERE = Search(48, 3.0, 40, 1.0, 16)  # ends in other assemblies, too; few of a complicated mechanism close
 CONVERGED = 1e-9  # a step so short, with quadratic convergence, is the last
 CLOSED = 1e-11  # of the mechanism's size
 RANK = 1e-9  # smallest singular value of J, beside the largest, that counts
@@ -76,16 +79,18 @@ def samples(
     advanced:        x after steps (k, n) of the tree's rates
     scale:           (n,) 1 for angles, the mechanism's size for lengths
     """
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(search.seed)
     start = np.broadcast_to(home, (search.tried, len(home)))
     x = advanced(start, search.spread * scale * rng.uniform(-1, 1, (search.tried, len(scale))))
+    moving = np.arange(search.tried)
     for _ in range(search.steps):
-        J, left = matrix_and_gaps(x)
+        J, left = matrix_and_gaps(x[moving])
         if not J.shape[1] or not len(scale):  # nothing closes, or nothing moves
             break
         step = closing_step(J, left, scale, search.longest)
-        x = advanced(x, step)
-        if np.abs(step / scale).max() < CONVERGED:
+        x[moving] = advanced(x[moving], step)
+        moving = moving[np.abs(step / scale).max(axis=-1) >= CONVERGED]
+        if search.tried - len(moving) >= search.enough:
             break
     good = np.asarray(np.isfinite(x).all(axis=-1))
     gaps = np.where(good[:, None], matrix_and_gaps(x)[1], np.inf)
@@ -199,7 +204,7 @@ def chosen(found: Mobility, preferred: Sequence[int], allowed: Sequence[int] | N
             sizes = np.linalg.norm(rest[left], axis=1)
             if sizes.max(initial=0.0) < GOOD:
                 break
-            k = left[int(np.argmax(np.array(sizes) >= NEARLY * max(sizes)))]  # rounding must not choose among equals
+            k = left[int(np.argmax(sizes >= NEARLY * sizes.max()))]  # rounding must not choose among equals
             e = rest[k] / np.linalg.norm(rest[k])
             rest = rest - np.outer(rest @ e, e)
             picked.append(k)

@@ -27,12 +27,14 @@ class Conditions(NamedTuple):
     rates:     of its columns that the independent rates leave: infinite where these do not determine the motion
     actuation: infinite where the actuators lose control; 1 where they have none anyway
     gaps:      the worst gap of a loop, as a share of the mechanism's size, or rad
+    blocked:   what redundant constraints see of the usual motions, as such a share: zero where they are redundant
     """
 
     freedom: Array
     rates: Array
     actuation: Array
     gaps: Array
+    blocked: Array
 
 
 def ratio(values: Array) -> Array:
@@ -53,13 +55,15 @@ def conditions(made: Made, x: Array) -> Conditions:
     gaps = np.abs(gaps_at(whole, x) / rows).max(axis=-1, initial=0.0)
     ones = np.ones(len(x))
     if not J.shape[1]:
-        return Conditions(ones, ones, _of_actuation(made, np.broadcast_to(np.eye(p.n), (len(x), p.n, p.n))), gaps)
+        everything = np.broadcast_to(np.eye(p.n), (len(x), p.n, p.n))
+        return Conditions(ones, ones, _of_actuation(made, everything), gaps, np.zeros(len(x)))
     rank = p.n - len(p.independent)
     others = [k for k in range(p.n) if k not in p.independent]
     _, values, V = np.linalg.svd(J)
     own = np.linalg.svd(J[:, :, others], compute_uv=False)[:, :rank]
     null = np.swapaxes(V[:, rank:], 1, 2)
-    return Conditions(ratio(values[:, :rank]), ratio(own), _of_actuation(made, null), gaps)
+    blocked = values[:, rank:].max(axis=-1, initial=0.0)
+    return Conditions(ratio(values[:, :rank]), ratio(own), _of_actuation(made, null), gaps, blocked)
 
 
 def _of_actuation(made: Made, null: Array) -> Array:
@@ -106,6 +110,9 @@ def reasons(made: Made, found: Conditions, inertia: Array | None) -> tuple[list[
     for i, gap in enumerate(found.gaps):
         if gap > OPEN:
             words.append(f"the loops are open by {gap:.3g} of its size or rad; `configuration` closes them")
+            worst[i] = np.inf
+        elif found.blocked[i] > OPEN:
+            words.append("the mechanism has less freedom here than at home: constraints that are redundant there block it")
             worst[i] = np.inf
         else:
             largest = max(values[i] for values in table.values())

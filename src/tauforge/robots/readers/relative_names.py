@@ -38,6 +38,6 @@ def file_beside(model: Path, name: str) -> Path:
     found = folder.joinpath(*relative_parts(name, name))
     if Path(os.path.realpath(folder)) not in Path(os.path.realpath(found)).parents:
         raise ModelError(f"{shown(name)} is a link out of the model's folder, and is not opened")
-    if not found.exists():
+    if not os.path.lexists(found):  # False, too, for names that no file can have
         raise ModelError(f"there is no file {shown(name)} beside it")
     return model.parent.joinpath(*relative_parts(name, name))

@@ -38,10 +38,10 @@ def whole(tmp_path):
     return data_bytes(tmp_path / "whole.zarr")
 
 
-def process(store, log):
+def process(store, log, seconds=SECONDS):
     """One that sweeps, and is ready to begin."""
     code = "import sys; from support.sweep_studies import main; main(*sys.argv[1:])"
-    command = [sys.executable, "-c", code, *map(str, (store, log, SECONDS, THREADS))]
+    command = [sys.executable, "-c", code, *map(str, (store, log, seconds, THREADS))]
     found = subprocess.Popen(
         command, env={**os.environ, "PYTHONPATH": str(TESTS)}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -400,7 +400,7 @@ def test_errors_of_a_study_stop_it_and_leave_the_rest(tmp_path, whole):
 
 def test_an_interrupt_finishes_the_blocks_in_hand(tmp_path, whole):
     store, log = tmp_path / "s.zarr", tmp_path / "log"
-    running = process(store, log)
+    running = process(store, log, seconds=0.3)  # so that a busy machine is not late with the signal
     while not log.exists():
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)

@@ -57,9 +57,7 @@ def _others(path: Path, first: ModelError) -> list[str]:
     try:
         values = values_of(path)
     except ModelError:
-        return []  # not even TOML
-    if first.field == "format":
-        return []  # nobody knows what the rest should be
+        return []  # no TOML, of an unknown format, or a file that it names is missing
     own = format_of(values)
     good = good_values(own)
     found: list[str] = []

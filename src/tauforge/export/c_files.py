@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Sequence
 from pathlib import Path
@@ -22,7 +21,6 @@ from tauforge.kernels.c99 import files
 from tauforge.kernels.c99.function import CFunction
 from tauforge.kernels.c99.names import check_prefix, prefix_of
 from tauforge.kernels.c99.self_test import Vectors, self_test
-from tauforge.kernels.specification import Specification
 from tauforge.robots.robot import Robot, check_robot
 
 BITS = {"float64": 64, "float32": 32}
@@ -88,7 +86,6 @@ def export_c(
     made, tests, notes = [], [], {}
     for name, one in wanted.items():
         try:
-            _check_sizes(one.specification)
             function = CFunction(one.specification, one.described, prefix, bits)
             vectors, notes[name] = _measured(function, one, dtype)
         except UnsupportedFeatureError as error:
@@ -115,16 +112,6 @@ def export_c(
             file.write(text.encode("ascii"))
     header, source, test, cmake = (folder / name for name in texts)
     return ExportedC(header, source, test, cmake, tuple(f.c_name for f in made), tuple(left_out))
-
-
-def _check_sizes(specification: Specification) -> None:
-    """C has no arrays of length zero, such as the forces of a mechanism without actuators."""
-    cores = [*(core for _, core in specification.arguments), *specification.results]
-    if not all(math.prod(core) for core in cores):
-        raise UnsupportedFeatureError(
-            f"{specification.name} has an argument or a result without numbers, which C does not have",
-            field="functions",
-        )
 
 
 def _bits(dtype: object) -> int:

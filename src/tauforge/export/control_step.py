@@ -50,7 +50,7 @@ def computed_torque(robot: Robot, extra: Extra = NOTHING) -> Specification:
     function = robot.functions["inverse_dynamics"]
     n, state = robot.n, [argument.name for argument in function.arguments]
     names = [*state[:2], *(f"{name}_target" for name in state), "kp", "kv"]
-    arguments: list[tuple[str, Shape]] = [(state[0], (robot.position_size,)), *((name, (n,)) for name in names[1:])]
+    arguments: list[tuple[str, Shape]] = [(name, (n,)) for name in names]
     arguments += [(load, (function.argument(load).numbers,)) for load in extra.loads]
     arguments += [(field, robot.varying_fields[field]) for field in extra.varying]
 
@@ -93,8 +93,7 @@ def random_arguments(robot: Robot, extra: Extra, count: int, seed: int = 0) -> l
     states, others = robot.random_states(count, seed), robot.random_states(count, seed + 1)
     gains = [np.full((count, robot.n), gain) for gain in (KP, KV)]
     more = random_values(robot, robot.functions["inverse_dynamics"], extra, count, seed)
-    target = robot.coordinates_at(states[0]) + 0.01 * others[1]
-    return [*states[:2], target, others[1], others[2], *gains, *more]
+    return [*states[:2], states[0] + 0.01 * others[1], others[1], others[2], *gains, *more]
 
 
 def reference(robot: Robot, extra: Extra, arguments: Sequence[Array]) -> tuple[Array]:

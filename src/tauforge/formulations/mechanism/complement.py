@@ -224,14 +224,15 @@ class Complement:
         return total
 
 
-class Moving:
+class MovingComplement:
     """A complement while the tree moves at rates v: accelerations that keep the loops closed."""
 
     def __init__(self, complement: Complement, v: Scalars) -> None:
         self.complement, self.v = complement, v
         known = {(lever.cut, lever.sign) for lever in complement.levers}  # their part of J' v is in `completed`
-        bias = loop_bias(complement.m, complement.posed, v, known) if complement.others else []
-        self.right = [-x for x in bias] or [0.0] * len(complement.rows)
+        self.right: list[Scalar] = [0.0] * len(complement.rows)
+        if complement.others:
+            self.right = [-x for x in loop_bias(complement.m, complement.posed, v, known)]
 
     def accelerations(self, y: Scalars) -> list[Scalar]:
         """All v' of the caller's."""

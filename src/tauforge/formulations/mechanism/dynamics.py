@@ -16,7 +16,7 @@ from tauforge.algebra.scalars import Scalar, absolute, is_zero
 from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import BodyParameters, Wrench
 from tauforge.formulations.drives import friction_forces, reflected_inertia, rotor_forces
-from tauforge.formulations.mechanism.complement import Complement, Moving, sizes
+from tauforge.formulations.mechanism.complement import Complement, MovingComplement, sizes
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.parameters import BodyInTree, MechanismParameters
 from tauforge.formulations.mechanism.springs import spring_wrenches
@@ -141,7 +141,7 @@ def _given_by_actuators(complement: Complement, wanted: Scalars) -> tuple[list[S
 
 
 def _smallest_forces(complement: Complement, wanted: Scalars) -> Outcome:
-    """Of more actuators than degrees of freedom."""
+    """The forces with the least sum of squares, where there are more actuators than degrees of freedom."""
     A = complement.actuation()
     factors = factored([[_dot(a, b) for b in A] for a in A])
     weights = solved(factors, wanted)
@@ -157,7 +157,7 @@ def forces_left(m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, o
     posed = posed_at(m, x)
     complement = Complement(m, posed, m.independent)
     v = complement.rates(yd)
-    moving = Moving(complement, v)
+    moving = MovingComplement(complement, v)
     forces = tree_forces(m, posed, v, moving.accelerations(ydd), on)
     still = complement.projected(tree_forces(m, posed, v, moving.without_acceleration, on))
     whole = complement.projected(forces)
@@ -200,7 +200,7 @@ def _moved(
     posed = posed_at(m, x)
     complement = Complement(m, posed, rates)
     v = complement.rates(yd)
-    return complement, tree_forces(m, posed, v, Moving(complement, v).accelerations(ydd), on)
+    return complement, tree_forces(m, posed, v, MovingComplement(complement, v).accelerations(ydd), on)
 
 
 def forward_dynamics(
@@ -216,7 +216,7 @@ def forward_dynamics_at(
     m, rates = m.reduced(reduced)
     complement = Complement(m, posed, rates)
     v = complement.rates(yd)
-    c = Moving(complement, v).without_acceleration
+    c = MovingComplement(complement, v).without_acceleration
     forces = tree_forces(m, posed, v, c, on)
     for a, force in zip(m.actuated, u, strict=True):
         forces[a] = forces[a] - force

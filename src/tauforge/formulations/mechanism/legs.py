@@ -41,22 +41,22 @@ KEPT = {RADIUS: (1.0, 1.0, 0.0), DISTANCE: (1.0, 1.0, 1.0), HEIGHT: (0.0, 0.0, 1
 KEPT |= {ACROSS_X: (1.0, 0.0, 0.0), ACROSS_Y: (0.0, 1.0, 0.0)}  # by components of the point
 
 
-class Moving(NamedTuple):
+class MovingPoint(NamedTuple):
     """A point that depends on the coordinate of one joint: p + a cos + b sin of a hinge, p + a t of a slider."""
 
     p: Vector
     a: Vector = ZERO
     b: Vector = ZERO
 
-    def shifted(self, by: Vector) -> Moving:
+    def shifted(self, by: Vector) -> MovingPoint:
         return self._replace(p=self.p + by)
 
-    def turned(self, R: Matrix) -> Moving:
-        return Moving(*(R @ v for v in self))
+    def turned(self, R: Matrix) -> MovingPoint:
+        return MovingPoint(*(R @ v for v in self))
 
-    def components(self, kept: Sequence[float]) -> Moving:
+    def components(self, kept: Sequence[float]) -> MovingPoint:
         """Those that are kept, and zeros."""
-        return Moving(*(Vector(*(share * x for share, x in zip(kept, v, strict=True))) for v in self))
+        return MovingPoint(*(Vector(*(share * x for share, x in zip(kept, v, strict=True))) for v in self))
 
     @property
     def rests(self) -> bool:
@@ -70,50 +70,50 @@ class Loop:
         self.posed, self.joint = posed, step.joint
         self.a, self.b = sides(posed.frames, m.cuts[step.cut])
 
-    def beyond(self, k: int) -> Moving:
+    def beyond(self, k: int) -> MovingPoint:
         """The point on the side of joint k, in its frame."""
         side = self.a if k in self.a.path else self.b
-        point = Moving(side.place.displacement.translation)
+        point = MovingPoint(side.place.displacement.translation)
         for j in side.path[: side.path.index(k)]:
             point = self._inward(j, point)
         return point
 
-    def before(self, k: int) -> Moving:
+    def before(self, k: int) -> MovingPoint:
         """The point on the other side, in the axes that joint k moves in."""
         own, other = (self.a, self.b) if k in self.a.path else (self.b, self.a)
-        point = Moving(other.place.displacement.translation)
+        point = MovingPoint(other.place.displacement.translation)
         for j in other.path:
             point = self._inward(j, point)
         for j in reversed(own.path[own.path.index(k) + 1 :]):
             point = self._outward(j, self._in_axes_of(j, point))
         return self._in_axes_of(k, point)
 
-    def _in_axes_of(self, k: int, point: Moving) -> Moving:
+    def _in_axes_of(self, k: int, point: MovingPoint) -> MovingPoint:
         """From the parent's frame of joint k to the axes that it moves in."""
         R, t = self.posed.frames[k].before
         return point.shifted(-t).turned(R.T)
 
-    def _inward(self, k: int, point: Moving) -> Moving:
+    def _inward(self, k: int, point: MovingPoint) -> MovingPoint:
         """From the frame of joint k to its parent's."""
         frame, place = self.posed.frames[k], self.posed.places[k]
         if k != self.joint:
             point = point.turned(place.turn).shifted(place.travel)
         elif frame.revolute:
             x, y, z = point.p
-            point = Moving(Vector(0.0, 0.0, z), Vector(x, y, 0.0), Vector(-y, x, 0.0))
+            point = MovingPoint(Vector(0.0, 0.0, z), Vector(x, y, 0.0), Vector(-y, x, 0.0))
         else:
-            point = Moving(point.p, E_Z)
+            point = MovingPoint(point.p, E_Z)
         return point.turned(frame.before.rotation).shifted(frame.before.translation)
 
-    def _outward(self, k: int, point: Moving) -> Moving:
+    def _outward(self, k: int, point: MovingPoint) -> MovingPoint:
         """From the axes that joint k moves in to its frame."""
         if k != self.joint:
             place = self.posed.places[k]
             return point.shifted(-place.travel).turned(place.turn.T)
         x, y, z = point.p
         if self.posed.frames[k].revolute:
-            return Moving(Vector(0.0, 0.0, z), Vector(x, y, 0.0), Vector(y, -x, 0.0))
-        return Moving(point.p, -E_Z)
+            return MovingPoint(Vector(0.0, 0.0, z), Vector(x, y, 0.0), Vector(y, -x, 0.0))
+        return MovingPoint(point.p, -E_Z)
 
 
 def closed_by_legs(

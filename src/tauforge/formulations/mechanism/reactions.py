@@ -12,7 +12,7 @@ from tauforge.algebra.inertias import rotated
 from tauforge.algebra.scalars import Scalar, sqrt
 from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import NO_WRENCH, Wrench
-from tauforge.formulations.mechanism.complement import Complement, Moving
+from tauforge.formulations.mechanism.complement import Complement, MovingComplement
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.dynamics import Loads, Outcome, actuator_forces, posed_at, tree_forces
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, BodyInTree, MechanismParameters, Place
@@ -35,7 +35,7 @@ def joint_wrenches(
     posed = posed_at(m, x)
     complement = Complement(m, posed, m.independent)
     v = complement.rates(yd)
-    acceleration = Moving(complement, v).accelerations(ydd)
+    acceleration = MovingComplement(complement, v).accelerations(ydd)
     forces = tree_forces(m, posed, v, acceleration, on)
     drives = actuator_forces(complement, forces)
     for a, force in zip(m.actuated, drives.values, strict=True):

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from tauforge.algebra.rotations import Quaternion, normalised, quaternion_rates
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import ZERO, Vector
-from tauforge.formulations.mechanism.complement import Complement, Moving, sizes
+from tauforge.formulations.mechanism.complement import Complement, MovingComplement, sizes
 from tauforge.formulations.mechanism.configuration import (
     JointState,
     joint_coordinates,
@@ -102,7 +102,7 @@ def state_rates(m: MechanismParameters, s: Scalars, v: Scalars, u: Scalars, on: 
     found = forward_dynamics_at(m, posed, y, u, on)
     complement = found.complement
     rates = complement.rates(y)
-    accelerations = Moving(complement, rates).accelerations(found.values)
+    accelerations = MovingComplement(complement, rates).accelerations(found.values)
     return StateRates(
         _rates_of_s(m, posed, states, rates), accelerations, _nearness(m, complement), complement.spread()
     )
@@ -114,7 +114,7 @@ def rates_of_motion(m: MechanismParameters, s: Scalars, v: Scalars, ydd: Scalars
     posed = _posed(m, states)
     complement = Complement(m, posed, m.independent)
     rates = complement.rates(complement.nearest(v))
-    return _rates_of_s(m, posed, states, rates), Moving(complement, rates).accelerations(ydd)
+    return _rates_of_s(m, posed, states, rates), MovingComplement(complement, rates).accelerations(ydd)
 
 
 def rates_of_tree(m: MechanismParameters, s: Scalars, v: Scalars) -> list[Scalar]:

@@ -64,10 +64,18 @@ def configuration(m: Mechanism, q: ArrayLike, near: ArrayLike | None, on_failure
                 iterations=0,
                 remedy="In another assembly it may reach: give a position of that by near=",
             )
+        first_points = int(_points(m, flat_q[row : row + 1], flat_x[row : row + 1], 1.0 / STRIDE)[0])
+        if first_points > MOST_POINTS:
+            raise ConvergenceError(
+                f"{where}: the way there from near is too long to be followed",
+                residual=np.nan,
+                iterations=0,
+                remedy="Give a nearer start by near=",
+            )
         raise ConvergenceError(
             where,
             residual=float(gaps[row]),
-            iterations=int(ROUNDS * points[row]),
+            iterations=ROUNDS * first_points,
             remedy="The position may be out of reach; give a nearer start by near=",
         )
     return found.reshape(*batch, size)

@@ -112,7 +112,7 @@ def reasons(made: Made, found: Conditions, inertia: Array | None) -> tuple[list[
             words.append(f"the loops are open by {gap:.3g} of its size or rad; `configuration` closes them")
             worst[i] = np.inf
         elif found.blocked[i] > OPEN:
-            words.append("the mechanism has less freedom here than at home: constraints that are redundant there block it")
+            words.append("the mechanism has less freedom here than at home: there some constraints are redundant")
             worst[i] = np.inf
         else:
             largest = max(values[i] for values in table.values())

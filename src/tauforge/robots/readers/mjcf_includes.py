@@ -43,6 +43,8 @@ class _Including:
 
     def _included(self, include: Element) -> Element:
         name = include.text("file")
+        if include.children:
+            raise include.children[0].fault("an include has no elements inside")
         if not isinstance(self.model, Path):
             raise include.fault(f"a text has no folder in which {shown(name)} could be", field="include file")
         try:

@@ -43,7 +43,8 @@ def visuals_of(
             shapes = list(_shapes(values, assets, geom))
             rgba = assets.colour(geom)
         except ModelError as error:
-            left_out.append(f"the picture of a geom on line {geom.line}: {error.problem}")
+            source = "" if geom.file == root.file else f" of {Path(geom.file).name}"
+            left_out.append(f"the picture of a geom on line {geom.line}{source}: {error.problem}")
             continue
         for place, shape in shapes:
             placement = validation.from_transform(outer.then(place))

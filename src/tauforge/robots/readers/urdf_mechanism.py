@@ -99,6 +99,8 @@ def _actuated(tree: Tree, joints: Sequence[MechanismJoint], names: Sequence[str]
         raise ModelError(f"expected a sequence of names of joints, got {validation.shown(names)}", field="actuated")
     movable = [joint.name for joint in joints if joint.letters and joint.mimic is None]
     for name in names:
+        if not isinstance(name, str):
+            raise ModelError(f"expected names of joints, got {validation.shown(name)}", field="actuated")
         if name not in movable:
             held = "follows another or does not move" if name in tree.joints else "is not in the file"
             raise ModelError(

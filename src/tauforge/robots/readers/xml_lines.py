@@ -141,14 +141,15 @@ def parse_xml(data: bytes, file: str | Path) -> Element:
 
 def _read_bytes(path: Path) -> bytes:
     try:
-        if path.exists() and not path.is_file():  # a pipe would block, a device never end
-            raise ModelError("expected a regular file", file=path)
-        with path.open("rb") as file:
-            return file.read(MAX_BYTES + 1)
+        regular = path.is_file() or not path.exists()  # a pipe would block, a device never end
+        if regular:
+            with path.open("rb") as file:
+                return file.read(MAX_BYTES + 1)
     except OSError as error:
         raise ModelError(f"the file cannot be read: {error.strerror}", file=path) from error
     except ValueError as error:  # a null character in the name
         raise ModelError(f"the file cannot be read: {error}", file=path) from None
+    raise ModelError("expected a regular file", file=path)
 
 
 def _decoded(data: bytes, file: str | Path) -> str:

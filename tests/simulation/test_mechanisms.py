@@ -10,7 +10,7 @@ import pytest
 from scipy.integrate import simpson
 
 import tauforge as tf
-from support.mechanisms import crank_rocker, delta, five_bar, six_rus
+from support.mechanisms import bar, crank_rocker, delta, five_bar, six_rus
 from support.tolerances import (
     CENTRAL_DIFFERENCES,
     CLOSED,
@@ -319,3 +319,29 @@ def test_linearisation_by_partly_independent_angles() -> None:
     robot = tf.load("3-rps").replace(independent=PARTS_OF_POSES[0])
     x = robot.configuration(robot.coordinates_at(robot.home) + [0.02, 0.25, -0.2])
     assert_slopes(robot, x, np.array([0.3, -0.2, 0.4]))
+
+
+@pytest.mark.parametrize("seed", [3, 6, 7, 8])
+def test_a_stiff_spring_under_long_steps_runs_away_and_is_not_called_singular(seed: int) -> None:
+    """Stages of a step go far before its end does."""
+    governor = tf.load("flyball-governor")
+    start = np.random.default_rng(seed).normal(size=4)
+    with pytest.raises(tf.DivergenceError, match=r"the motion ran away after t = 0\.00") as caught:
+        tf.simulate(governor, initial=(governor.home, start), duration=0.5, step=1e-3)
+    assert caught.value.recording.events[-1].what == "stopped"
+
+
+def test_a_mechanism_at_rest_in_balance_has_no_drift() -> None:
+    """Rounding changes its energy by more than its kinetic energy, which is that of rounding, too."""
+    A, B, C, D = (0.0, 0.0, 0.0), (0.0, 0.0, 0.2), (0.4, 0.0, 0.35), (0.4, 0.0, 0.0)
+    upright = tf.Mechanism(
+        bodies=[bar("crank", A, B, 1.0), bar("coupler", B, C, 1.0), bar("follower", D, C, 1.0)],
+        joints=[
+            tf.Hinge("motor", "ground", "crank", at=A, axis=(0, -1, 0), actuated=True),
+            tf.Hinge("pin 1", "crank", "coupler", at=B, axis=(0, -1, 0)),
+            tf.Hinge("pin 2", "coupler", "follower", at=C, axis=(0, -1, 0)),
+            tf.Hinge("foot", "ground", "follower", at=D, axis=(0, -1, 0)),
+        ],
+    )
+    run = tf.simulate(upright, initial=([0.0], [0.0]), duration=0.01)  # a warning would be an error
+    assert np.abs(run.velocity).max() < SAME_STEPS

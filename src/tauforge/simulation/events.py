@@ -14,6 +14,7 @@ from tauforge.robots.robot import Robot
 SINGULAR = "singular pose"
 CHANGE = "coordinates changed"
 STOPPED = "stopped"
+ROUNDING = 1e-12  # of the energy: changes so small say nothing of the step
 
 
 @with_field_docs
@@ -82,8 +83,9 @@ def singular_crossing(robot: Robot, times: Array, position: Array) -> tuple[int,
 
 
 def energy_drift(robot: Robot, position: Array, velocity: Array) -> float:
-    """Largest change of the energy, relative to the largest kinetic energy."""
+    """Largest change of the energy, relative to the largest kinetic energy; none where rounding explains it."""
     kinetic, potential = robot.energy(position, velocity)
     total = kinetic + potential
-    largest = float(np.max(kinetic))
-    return float(np.abs(total - total[0]).max()) / largest if largest > 0 else 0.0
+    change, largest = float(np.abs(total - total[0]).max()), float(np.max(kinetic))
+    rounding = ROUNDING * float(np.max(np.abs(potential) + kinetic))
+    return change / largest if change > rounding else 0.0

@@ -83,8 +83,13 @@ class RungeKutta:
         self.space = space
 
     def advance(self, rates: Rates, times: Array, y: Array) -> tuple[Array, Stop | None]:
+        def watched(t: float, y: Array) -> Array:
+            if ran_away(y):  # before the robot is asked: it would call such a place singular
+                raise ConvergenceError(RAN_AWAY, residual=np.nan, iterations=0)
+            return rates(t, y)
+
         def step(t: float, y: Array, h: float) -> Array:
-            return self.space.renewed(rk4(rates, t, y, h))
+            return self.space.renewed(rk4(watched, t, y, h))
 
         return step_by_step(step, times, y)
 

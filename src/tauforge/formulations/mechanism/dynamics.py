@@ -12,6 +12,7 @@ from typing import NamedTuple
 from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.inertias import point_mass_inertia, rotated
 from tauforge.algebra.linear import factored, solved
+from tauforge.algebra.orthogonal import nearest_solution, orthogonalised, smallest_solution
 from tauforge.algebra.scalars import Scalar, absolute, is_zero
 from tauforge.algebra.vectors import ZERO, Vector, cross
 from tauforge.formulations.bodies import BodyParameters, Wrench
@@ -135,18 +136,14 @@ def _given_by_actuators(complement: Complement, wanted: Scalars) -> tuple[list[S
     if len(m.actuated) == len(wanted):
         elimination = Elimination(A, len(wanted))
         return elimination.solved(wanted), elimination.pivots
-    columns = list(zip(*A, strict=True))  # exact where the motion is one that the actuators can give
-    factors = factored([[_dot(a, b) for b in columns] for a in columns])
-    return solved(factors, [_dot(a, wanted) for a in columns]), factors.D_inverse
+    factors = orthogonalised(list(zip(*A, strict=True)))  # exact where the motion is one that the actuators can give
+    return nearest_solution(factors, wanted), factors.pivots
 
 
 def _smallest_forces(complement: Complement, wanted: Scalars) -> Outcome:
     """The forces with the least sum of squares, where there are more actuators than degrees of freedom."""
-    A = complement.actuation()
-    factors = factored([[_dot(a, b) for b in A] for a in A])
-    weights = solved(factors, wanted)
-    found = [_dot(column, weights) for column in zip(*A, strict=True)]
-    return Outcome(found, complement, actuation=factors.D_inverse)
+    factors = orthogonalised(complement.actuation())
+    return Outcome(smallest_solution(factors, wanted), complement, actuation=factors.pivots)
 
 
 def forces_left(m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads) -> Scalar:
@@ -154,6 +151,7 @@ def forces_left(m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, o
 
     Lengths are taken as shares of the mechanism's size, so that forces and moments are of one kind.
     """
+    m = m._replace(actuated=m.working)
     posed = posed_at(m, x)
     complement = Complement(m, posed, m.independent)
     v = complement.rates(yd)

@@ -157,6 +157,7 @@ class MechanismParameters(NamedTuple):
     independent: tuple[int, ...]  # rates that the caller gives
     reductions: tuple[Reduction, ...]  # those of the independent rates come first
     actuated: tuple[int, ...]  # rates that actuators act on
+    working: tuple[int, ...]  # those of them whose forces are independent, or all if they can give every acceleration
     drives: tuple[DriveParameters, ...]  # of every rate
     coulomb_speed: Scalar
     gravity: Vector

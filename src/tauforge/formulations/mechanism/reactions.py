@@ -28,10 +28,11 @@ def joint_wrenches(
 ) -> tuple[list[list[Scalar]], Outcome]:
     """Force and moment on the child of each joint, at the joint, base axes or the joint's own.
 
-    Components that redundant constraints leave open are NaN. Where there are fewer actuators than degrees of freedom
-    the accelerations must be those of the mechanism: see `dynamics.forces_left`.
+    Components that redundant constraints leave open, or actuators that can work against each other, are NaN. Where the
+    actuators cannot give every acceleration these must be those of the mechanism: see `dynamics.forces_left`.
     Identity: they and the loads on a body balance its inertia forces.
     """
+    m = m._replace(actuated=m.working)
     posed = posed_at(m, x)
     complement = Complement(m, posed, m.independent)
     v = complement.rates(yd)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar, is_zero, sqrt
+from tauforge.algebra.scalars import Scalar, is_zero, select, sqrt
 from tauforge.algebra.vectors import ZERO, Vector, cross, dot
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.mechanism.cuts import Posed
@@ -14,6 +15,7 @@ from tauforge.formulations.trees.frames import GROUND, ancestors
 from tauforge.formulations.trees.velocities import Twist, twists
 
 Scalars = Sequence[Scalar]
+MEET = 1e-12  # of the mechanism's size: ends so near are at one place
 
 
 class Stretch(NamedTuple):
@@ -29,10 +31,11 @@ def between(posed: Posed, spring: SpringParameters) -> Vector:
     return b - a
 
 
-def stretched(posed: Posed, spring: SpringParameters) -> Stretch:
+def stretched(m: MechanismParameters, posed: Posed, spring: SpringParameters) -> Stretch:
+    """NaN where its ends meet but for rounding: there it has no direction."""
     way = between(posed, spring)
     length = sqrt(dot(way, way))
-    return Stretch(length, way * (1.0 / length))
+    return Stretch(length, way * select(length, MEET * m.size, math.nan, 1.0 / length))
 
 
 def spring_forces(m: MechanismParameters, posed: Posed, v: Scalars) -> list[tuple[Place, Vector]]:
@@ -45,7 +48,7 @@ def spring_forces(m: MechanismParameters, posed: Posed, v: Scalars) -> list[tupl
             force = between(posed, spring) * spring.stiffness
             found += [(spring.a, force), (spring.b, -force)]
             continue
-        length, direction = stretched(posed, spring)
+        length, direction = stretched(m, posed, spring)
         tension = spring.stiffness * (length - spring.length)
         if damped:
             va, vb = (_velocity(posed, moving, place) for place in (spring.a, spring.b))
@@ -80,6 +83,6 @@ def spring_energy(m: MechanismParameters, posed: Posed) -> Scalar:
             way = between(posed, spring)
             total = total + spring.stiffness * dot(way, way) * 0.5
             continue
-        stretch = stretched(posed, spring).length - spring.length
+        stretch = stretched(m, posed, spring).length - spring.length
         total = total + spring.stiffness * (stretch * stretch) * 0.5
     return total

@@ -33,6 +33,7 @@ TINY = 1e-300  # keeps results among what the kernel looks at
 SUSPICIOUS = 1e4  # a doubt that is looked at closely: sums of reciprocals of pivots beside usual ones
 OPEN = 1e-3  # share of the mechanism's size, or rad: gap of a loop that has no dynamics
 SINGULAR = 1e12  # condition number
+SINGULAR_SINGLE = 1e4  # the same for float32: results near it keep two or three digits
 IMPOSSIBLE = 1e-5  # share of the forces for accelerations that no actuator gives; single precision leaves less
 MOST_IN_ONE = 40  # degrees of freedom whose derivatives might be one kernel
 
@@ -118,7 +119,7 @@ def joint_wrenches(
 
     def doubt() -> Scalar:
         total = drives.complement.doubt(x, actuation=drives.actuation)
-        if len(m.actuated) >= len(m.independent):
+        if len(m.working) >= len(m.independent):
             return total
         return total + SUSPICIOUS / IMPOSSIBLE * dynamics.forces_left(m, x, qd, qdd, on)
 
@@ -221,7 +222,8 @@ def judged(drives: bool, inertia: bool) -> Any:
         mechanism: Any = robot
         x = arguments["x"].astype(float)
         reasons, conditions = mechanism.singularities(x, drives, inertia, arguments.get("payload"))
-        return Verdict(~(conditions < SINGULAR), reasons, x, conditions)
+        limit = SINGULAR_SINGLE if arguments["x"].dtype == np.float32 else SINGULAR
+        return Verdict(~(conditions < limit), reasons, x, conditions)
 
     return judge
 
@@ -232,7 +234,7 @@ def judged_motion(
     """Are the loops open, is it singular there, or are these accelerations none of the mechanism's?"""
     mechanism: Any = robot
     verdict: Verdict = judged(drives=True, inertia=False)(robot, arguments, results, options)
-    if len(mechanism.actuators) >= mechanism.n:
+    if mechanism._made.controlled:
         return verdict
     (left,) = mechanism._evaluator("forces_left", {name: value.astype(float) for name, value in arguments.items()})
     impossible = ~(left <= IMPOSSIBLE) & ~verdict.refused

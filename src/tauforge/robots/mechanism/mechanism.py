@@ -179,10 +179,9 @@ class Mechanism(MechanismDescription):
     def check_function(self, function: str) -> None:
         m, f = len(self.actuators), self.n
         needs_all = ("inverse_dynamics", "inverse_dynamics_slope", "inverse_dynamics_derivatives")
-        reactions = function == "joint_wrenches" and m >= f  # fewer: the accelerations must be the mechanism's own
-        if (function in needs_all or reactions) and not self._made.controlled:
+        if function in needs_all and not self._made.controlled:
             raise UnsupportedFeatureError(
-                f"{self.name} has {f} degrees of freedom and {m} actuators, which cannot give any acceleration",
+                f"{self.name} has {f} degrees of freedom and {m} actuators, which cannot give every acceleration",
                 field=function,
                 remedy="Use forward_dynamics, or generalised_forces for the forces on all independent coordinates",
             )
@@ -367,7 +366,8 @@ class Mechanism(MechanismDescription):
         axes: "world", or "joint": z along the joint's axis (of a universal joint the second), x and y fixed in the
               child; of balls and welds the world's axes at home, fixed in the child. There a planar mechanism that is
               tilted in the world keeps the reactions in its plane apart from those across it, which are open
-        Components that redundant constraints leave open are NaN; `open_reactions` says why.
+        Components that redundant constraints leave open, or actuators that can work against each other, are NaN;
+        `open_reactions` names them.
         A mechanism with fewer actuators than degrees of freedom has reactions for its own accelerations only, those of
         `forward_dynamics` or of a recording; others are refused as singular positions are.
         Identity: about its axis a hinge carries its actuator's torque less friction and rotor.
@@ -380,7 +380,9 @@ class Mechanism(MechanismDescription):
 
     @property
     def open_reactions(self) -> dict[str, tuple[str, ...]]:
-        """Components of the joints' wrenches, world axes, that are not unique, because constraints are redundant."""
+        """Components of the joints' wrenches, world axes, that are not unique: constraints are redundant, or actuators
+        can work against each other.
+        """
         names = ("force x", "force y", "force z", "moment x", "moment y", "moment z")
         return {
             joint.name: tuple(names[k] for k in sorted(reaction.unknown))

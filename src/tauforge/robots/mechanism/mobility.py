@@ -177,6 +177,22 @@ def controls(found: Mobility, rates: Sequence[int]) -> bool:
     return len(rates) >= found.freedom and _usual_share(found, rates) > BAD
 
 
+def independent_forces(found: Mobility, rates: Sequence[int]) -> tuple[int, ...]:
+    """Rates whose forces are independent of each other: all, but where forces on some can replace those on others and
+    they cannot give every acceleration.
+    """
+    rest, picked = found.null[-1][list(rates)].copy(), list[int]()
+    for _ in range(min(rest.shape)):
+        sizes = np.linalg.norm(rest, axis=1)
+        if sizes.max(initial=0.0) < GOOD:
+            break
+        k = int(np.argmax(sizes >= NEARLY * sizes.max()))
+        e = rest[k] / sizes[k]
+        rest = rest - np.outer(rest @ e, e)
+        picked.append(k)
+    return tuple(rates) if len(picked) == min(rest.shape) else tuple(rates[k] for k in sorted(picked))
+
+
 def preferred_rates(null: Array, preferred: Sequence[int]) -> tuple[int, ...]:
     """Rates that determine all others at one place: preferred ones that are nearly as good as the best, then the best.
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
 
 CLOSED = 1e-13  # of the mechanism's size (or rad): gap of a loop that is closed
+FAR_AWAY = 1e-15  # of the largest coordinate: gaps that are its rounding
 ROUNDS = 8  # calls of the kernel, each of a few steps of Newton's method
 STRIDE = 0.25  # rad or share of the mechanism's size: longest way between two points at which loops are closed
 LEG_STRIDE = 1.0  # the same in closed form, where only full turns must not be missed
@@ -106,7 +107,8 @@ def _points(m: Mechanism, q: Array, near: Array, points_per_unit: float) -> Arra
 def is_closed(m: Mechanism, x: Array, gap: Array) -> Array:
     """(k,) gap: the largest of each row of x (k, N), m or rad."""
     made = m._made
-    done = gap <= CLOSED * min(1.0, made.size)
+    rounding = FAR_AWAY * made.assembly.size  # of coordinates, which may be large beside the mechanism itself
+    done = gap <= max(CLOSED * min(1.0, made.size), rounding)
     unsure = ~done & (gap <= CLOSED * max(1.0, made.size))
     if unsure.any():  # lengths count beside the mechanism's size
         scaled = gaps_at(made.parameters, x[unsure]) / natural_scales(made.parameters, made.size)[1]

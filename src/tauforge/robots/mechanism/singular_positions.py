@@ -25,7 +25,7 @@ class Conditions(NamedTuple):
 
     freedom:   of the loop matrix: infinite where the mechanism gains a freedom
     rates:     of its columns that the independent rates leave: infinite where these do not determine the motion
-    actuation: infinite where the actuators lose control; 1 where they have none anyway
+    actuation: infinite where the actuators lose control, or work against each other; 1 where there are none
     gaps:      the worst gap of a loop, as a share of the mechanism's size, or rad
     blocked:   what redundant constraints see of the usual motions, as such a share: zero where they are redundant
     """
@@ -69,10 +69,10 @@ def conditions(made: Made, x: Array) -> Conditions:
 def _of_actuation(made: Made, null: Array) -> Array:
     """null: (k, n, f) orthonormal bases of the motions."""
     p = made.parameters
-    if p.actuated == p.independent or not made.controlled:
+    if p.actuated == p.independent or not p.working:
         return np.ones(len(null))
     with np.errstate(divide="ignore"):  # of 1 at the most: 1 where the actuated rates are all rates
-        found: Array = 1.0 / np.linalg.svd(null[:, list(p.actuated)], compute_uv=False)[:, -1]
+        found: Array = 1.0 / np.linalg.svd(null[:, list(p.working)], compute_uv=False)[:, -1]
     return found
 
 

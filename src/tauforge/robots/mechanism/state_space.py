@@ -31,7 +31,9 @@ OPEN = 1e-12  # the same: a gap that may be recorded
 ROUNDS = 20  # steps of Newton's method
 LEAP = 0.1  # rad or share of the mechanism's size: as far as closing may move a state that a step has led to
 NEAR = 300.0  # nearness to a position with more freedom from which rates are found between others
+SMOOTH = 1e-6  # share of the rates by which those that are found between others may differ, beside rounding
 AWAY = 1e-2  # rad, or share of the mechanism's size, from one of these others to the next
+ROUNDING = 1e3 * np.finfo(float).eps
 OTHERS = (-3, -2, -1, 1, 2, 3)  # where they are on the way
 WEIGHTS = (1 / 20, -3 / 10, 3 / 4, 3 / 4, -3 / 10, 1 / 20)  # of the polynomial through six at the middle
 USUAL = ""  # the rates by which states are computed where these are good
@@ -75,9 +77,9 @@ class MechanismState:
         if wrench is not None:
             arguments["external_wrench"] = wrench
         found, spread = self._by_good_rates("state_rates", arguments, fields)
-        found, near = found[..., :-1], ~(found[..., -1] <= NEAR)
-        if near.any():
-            self._find_between(found, near, y, force, wrench, fields)
+        found, nearness = found[..., :-1], found[..., -1]
+        if not (nearness <= NEAR).all():
+            self._find_between(found, nearness, y, force, wrench, fields)
         if y.ndim == 1 and np.isfinite(y).all() and not np.isfinite(found).all():
             why, condition = "the mechanism gains a freedom here: its constraints are not independent", float(spread)
             if spread <= SPREAD:  # the rates are good, so it is the mass matrix that is singular
@@ -92,13 +94,18 @@ class MechanismState:
     def _find_between(
         self,
         found: Array,
-        near: Array,
+        nearness: Array,
         y: Array,
         force: Array,
         wrench: Array | None,
         fields: Mapping[str, Array],
     ) -> None:
-        """Better rates for the rows of `found` that are near positions with more freedom, where there are any."""
+        """Better rates for the rows of `found` that are near positions with more freedom, where there are any.
+
+        They must be the rows' own but for rounding, which grows as these positions come near. A mechanism that is only
+        nearly flat turns sharply there, and rates before and behind say nothing of it.
+        """
+        near = ~(nearness <= NEAR)
         for row in map(tuple, np.argwhere(near)):
             own = y[row]
             pace = np.abs(own[self.cut :] / self.scales).max()
@@ -115,7 +122,10 @@ class MechanismState:
             varied = {k: self._rows_of(k, a, near.shape)[row] for k, a in fields.items()}
             rates, _ = self._by_good_rates("state_rates", arguments, varied)
             if (rates[:, -1] <= NEAR).all():
-                found[row] = np.array(WEIGHTS) @ rates[:, :-1]
+                between = np.array(WEIGHTS) @ rates[:, :-1]
+                lost = SMOOTH + ROUNDING * nearness[row] ** 2  # NaN where there is nothing to compare with
+                if not np.abs(between - found[row]).max() > lost * np.abs(between).max():
+                    found[row] = between
 
     def renewed(self, y: Array) -> Array:
         """With the loops closed, rates that fit them, and quaternions of length one.

@@ -37,6 +37,7 @@ from tauforge.robots.mechanism.mobility import (
     chosen,
     controls,
     goodness,
+    independent_forces,
     mobility,
     samples,
 )
@@ -140,7 +141,9 @@ def made(m: MechanismDescription) -> Made:
     independent = _independent(m, names, found, actuated, assembly)
     sets = reduced_sets(bare, found, independent)
     cheap = reductions(bare, found, sets)
-    parameters = bare._replace(independent=independent, reductions=cheap, actuated=actuated).reduced(0)[0]
+    working = independent_forces(found, actuated)
+    parameters = bare._replace(independent=independent, reductions=cheap, actuated=actuated, working=working)
+    parameters = parameters.reduced(0)[0]
     parameters = parameters._replace(legs=legs(parameters, found.positions))
     controlled = controls(found, actuated)
     parameters = _with_unknown_reactions(parameters, found, size)
@@ -217,6 +220,7 @@ def _bare(
         cuts,
         tuple(ties),
         frozenset(),
+        (),
         (),
         (),
         (),
@@ -409,29 +413,30 @@ def _redundant(
 
 
 def _with_unknown_reactions(p: MechanismParameters, found: Mobility, size: float) -> MechanismParameters:
-    """Marks components of reactions that redundant constraints leave open."""
-    if not found.redundant:
+    """Marks components of reactions that are open, by redundant constraints or by actuators that can work against each
+    other: multipliers that need no force on any rate without an actuator are free.
+    """
+    if not row_count(p):
         return p
     scale, row_scale = natural_scales(p, size)
+    passive = [k for k in range(p.n) if k not in p.actuated]
     J = loop_matrix(p._replace(zeros=frozenset()), found.positions) * scale / row_scale[:, None]
     shape = (2, len(p.joints), 6)  # base axes, the joint's own
     open_ = np.zeros(shape, bool)
-    rows = row_count(p)
 
     def formula(x: Sequence[Scalar], multipliers: Sequence[Scalar]) -> list[Scalar]:
         both = [wrenches_of_multipliers(p, x, multipliers, own_axes) for own_axes in (False, True)]
         return [y for wrenches in both for six in wrenches for y in six]
 
     for matrix, x in zip(J, found.positions, strict=True):
-        U, s, _ = np.linalg.svd(matrix)
-        rank = int((s > 1e-9 * s.max(initial=1e-300)).sum())
+        U, s, _ = np.linalg.svd(matrix[:, passive])
+        rank = int((s > 1e-9 * np.abs(matrix).max(initial=1e-300)).sum())
         null = U[:, rank:].T / row_scale
         if len(null):
             repeated = np.broadcast_to(x, (len(null), len(x)))
             (wrenches,) = evaluate(formula, {"x": repeated, "multipliers": null}, (shape,))
             scaled = np.abs(wrenches) * np.array([size] * 3 + [1.0] * 3)
             open_ |= scaled.max(axis=0) > FELT
-    assert rows
     return p._replace(
         joints=tuple(
             joint._replace(unknown=_places(base), unknown_in_own=_places(own))

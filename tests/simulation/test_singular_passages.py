@@ -123,3 +123,38 @@ def test_a_start_where_no_rates_determine_the_motion_is_refused() -> None:
     assert bars.loop_gap(flat) < GAP
     with pytest.raises(tf.SingularityError, match="four-bars: the mechanism gains a freedom here"):
         tf.simulate(bars, initial=(flat, [1.0]), duration=0.1)
+
+
+def nearly_parallel(more: float) -> tf.Mechanism:
+    """A parallelogram whose rocker is longer by a little: it comes near flat positions, and turns sharply there."""
+    angle = 1.0
+    A, B, D = (0.0, 0.0, 0.0), (0.5 * math.cos(angle), 0.5 * math.sin(angle), 0.0), (1.0, 0.0, 0.0)
+    way = np.subtract(D, B)
+    distance = float(np.linalg.norm(way))
+    along = (1.0 - (0.5 + more) ** 2 + distance**2) / (2 * distance)
+    across = math.sqrt(1.0 - along**2)
+    e = way / distance
+    C = tuple(np.add(B, along * e + across * np.array([-e[1], e[0], 0.0])))
+    return tf.Mechanism(
+        bodies=[bar("crank", A, B, 1.0), bar("coupler", B, C, 1.5), bar("rocker", D, C, 1.2)],
+        joints=[
+            tf.Hinge("crank", "ground", "crank", at=A),
+            tf.Hinge("pin 1", "crank", "coupler", at=B),
+            tf.Hinge("rocker", "ground", "rocker", at=D),
+            tf.Hinge("pin 2", "coupler", "rocker", at=C),
+        ],
+        gravity=(0.0, 0.0, 0.0),
+        independent=("crank",),
+    )
+
+
+@pytest.mark.parametrize("more", [1e-6, 1e-7, 1e-8])
+def test_a_linkage_that_is_only_nearly_a_parallelogram_turns_where_it_must(more):
+    """Rates from before and behind its sharp turn are those of another motion, and its energy would tell."""
+    linkage = nearly_parallel(more)
+    run = tf.simulate(linkage, initial=(linkage.home, [3.0]), duration=2.2, step=1e-3, method="dormand-prince")
+    energy = np.add(*linkage.energy(run.position, run.velocity))
+    assert np.ptp(energy) < INTEGRATED * energy[0]
+    assert run.position[-1, 0] > 2 * math.pi  # the crank goes round
+    assert np.abs(run.position[:, 2]).max() < math.pi  # the rocker swings
+    assert (linkage.loop_gap(run.position) < GAP).all()

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
 
 import tauforge as tf
 from support import random_mechanisms
 from support.mechanism_witness import Witness
-from support.mechanisms import bricard, five_bar, four_bars, governor, pendulum, six_rus
+from support.mechanisms import bar, bricard, crank_rocker, five_bar, four_bars, governor, pendulum, six_rus
 from support.random_mechanisms import random_masses, tilt
-from support.tolerances import FORMULATIONS, OUTSIDE, error_beside
+from support.tolerances import EPSILON, FORMULATIONS, OUTSIDE, error_beside
 
 IN_PLANE = [0, 1, 5]  # forces in the plane and the moment across it, in the axes of a hinge
 
@@ -132,3 +133,72 @@ def test_actuators_that_hinder_each_other_are_refused() -> None:
     x = m.home
     with pytest.raises(tf.UnsupportedFeatureError, match="2 degrees of freedom and 2 actuators, which cannot give any"):
         m.joint_wrenches(x, [0.0, 0.0], [0.0, 0.0])
+
+
+def with_hanging_links(**changes: Any) -> tf.Mechanism:
+    """A four-bar whose crank and rocker are both driven, and two links that hang from its coupler: three degrees of
+    freedom, two actuators, which can work against each other.
+    """
+    A, B, C, D = (0.0, 0.0, 0.0), (0.0, 0.3, 0.0), (0.55, 0.45, 0.0), (0.6, 0.0, 0.0)
+    P, Q = (0.65, 0.15, 0.0), (0.85, -0.05, 0.0)
+    return tf.Mechanism(
+        bodies=[
+            bar("crank", A, B, 1.0),
+            bar("coupler", B, C, 1.5),
+            bar("rocker", D, C, 1.2),
+            bar("link 1", C, P, 0.4),
+            bar("link 2", P, Q, 0.3),
+        ],
+        joints=[
+            tf.Hinge("crank", "ground", "crank", at=A, actuated=True),
+            tf.Hinge("pin 1", "crank", "coupler", at=B),
+            tf.Hinge("rocker", "ground", "rocker", at=D, actuated=True),
+            tf.Hinge("pin 2", "coupler", "rocker", at=C),
+            tf.Hinge("hook 1", "coupler", "link 1", at=C),
+            tf.Hinge("hook 2", "link 1", "link 2", at=P),
+        ],
+        gravity=(0.0, -9.81, 0.0),
+        **changes,
+    )
+
+
+def test_actuators_that_fight_leave_reactions_open_and_the_others_stay() -> None:
+    m, rng = with_hanging_links(), np.random.default_rng(0)
+    x, qd, _ = m.random_states(20, seed=3)
+    tau = rng.normal(size=(20, 2))
+    found = m.joint_wrenches(x, qd, m.forward_dynamics(x, qd, tau))
+    in_plane = found[..., [0, 1, 5]]
+    inside, hanging = in_plane[:, :4], in_plane[:, 4:]
+    assert np.isnan(inside[:, :, :2]).all()
+    assert set(m.open_reactions["pin 1"]) >= {"force x", "force y"}
+    for k in range(20):
+        wanted = Witness(m, x[k], qd[k]).forward(tau[k]).wrenches[4:, [0, 1, 5]]
+        assert error_beside(hanging[k], wanted, wanted) <= OUTSIDE
+
+
+@pytest.mark.parametrize("unit", [1.0, 1000.0])
+def test_more_actuators_than_degrees_of_freedom_leave_reactions_open_in_every_unit(unit: float) -> None:
+    m = driven_by(crank_rocker(), "crank", "rocker")
+    assert len(m.actuators) > m.n
+    x, qd, qdd = m.random_states(5, seed=1)
+    found = m.joint_wrenches(x, qd, unit * qdd)
+    assert np.isnan(found[:, :, :2]).all()
+    assert np.isfinite(m.inverse_dynamics(x, qd, qdd)).all()
+
+
+def test_forces_of_three_motors_near_where_they_lose_control() -> None:
+    """Two of the motors drive one crank. With one in their place the forces are solved by elimination."""
+    two = five_bar(independent=("e1", "e2"))
+    three = two.replace(joints=(*two.joints, tf.Hinge("again", "ground", "c1", at=(0, 0, 0), actuated=True)))
+    assert (len(three.actuators), three.n) == (3, 2)
+    spread = np.array([1.0, -1.0])
+    reach = brentq(lambda s: np.isfinite(five_bar().configuration(s * spread, on_failure="nan")).all() - 0.5, 0.1, 1.5)
+    qd, qdd, worst = np.array([0.5, 0.3]), np.array([1.0, -2.0]), 0.0
+    for share in (1e-2, 1e-5, 1e-8, 1e-11):
+        x = five_bar().configuration((1.0 - share) * reach * spread)
+        left, right = wanted = two.inverse_dynamics(x, qd, qdd)
+        found = three.inverse_dynamics(np.append(x, x[0]), qd, qdd)
+        worst = float(two.condition_number(x))
+        bound = max(OUTSIDE, 30 * 5 * EPSILON * worst)
+        assert error_beside(found, np.array([left / 2, right, left / 2]), wanted) <= bound
+    assert worst > 1e4

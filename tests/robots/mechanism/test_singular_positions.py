@@ -216,3 +216,18 @@ def test_nearly_closed_loops_cost_as_much_as_they_are_open():
         y = x.copy()
         y[2] += open_by
         assert abs(m.inverse_dynamics(y, [1.0], [1.0]) - right).max() <= 30 * open_by * abs(right).max()
+
+
+@pytest.mark.usefixtures("kernels_on")
+def test_single_precision_is_refused_where_it_has_no_digits_left():
+    """Judged by its own limit; positions that are not looked at closely have 30 n eps kappa(M), as everywhere."""
+    m, tau = aligned_five_bar(), np.array([1.0, -2.0], np.float32)
+    rest, refused = np.zeros(2, np.float32), []
+    for bend in (0.2, 1e-2, 1e-4, 1e-5):
+        x = near_alignment(m, bend).astype(np.float32)
+        found = m.forward_dynamics(x, rest, tau, on_singular="nan")
+        in_double = m.forward_dynamics(x.astype(float), rest.astype(float), tau.astype(float))
+        assert found.dtype == np.float32
+        assert np.isfinite(in_double).all()
+        refused.append(bool(np.isnan(found).all()))
+    assert refused == [False, False, True, True]

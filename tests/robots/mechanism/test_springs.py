@@ -41,3 +41,15 @@ def test_ends_of_a_spring_without_length_may_meet(name):
     wanted = {"inverse_dynamics": weight, "joint_wrenches": 2.0 * 9.81, "forward_dynamics": weight / (0.05 + 2 / 16)}
     assert np.isfinite(found).all()
     assert abs(np.abs(found).max() - wanted[name]) <= ROUNDING * wanted[name]
+
+
+@pytest.mark.parametrize(("length", "damping"), [(0.1, 0.0), (0.0, 5.0)])
+def test_a_spring_with_a_length_or_a_damper_has_no_force_where_its_ends_meet(length, damping):
+    """Its direction there would be that of rounding."""
+    m = balanced((0.0, 0.0, HEIGHT))
+    end = (ARM, 0.0, 0.0)
+    m = m.replace(springs=[tf.Spring("bar", end, "ground", end, STIFFNESS, length=length, damping=damping)])
+    rest, near = np.zeros((2, 1)), np.array([[0.0], [1e-6]])
+    found = m.forward_dynamics(near, rest, rest)
+    assert np.isnan(found[0]).all()
+    assert np.isfinite(found[1]).all()

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Scalars = Sequence[Scalar]
 NEWTON_STEPS = 3  # in one call of the kernel
 TINY = 1e-300  # keeps results among what the kernel looks at
-SUSPICIOUS = 1e4  # a doubt that is looked at closely: sums of reciprocals of pivots beside usual ones
+SUSPICIOUS = 1e3  # a doubt that is looked at closely: sums of reciprocals of pivots beside usual ones
 OPEN = 1e-3  # share of the mechanism's size, or rad: gap of a loop that has no dynamics
 SINGULAR = 1e12  # condition number
 SINGULAR_SINGLE = 1e4  # the same for float32: results near it keep two or three digits

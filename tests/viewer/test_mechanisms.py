@@ -82,7 +82,7 @@ def test_every_mechanism_is_shown_and_moved(name: str) -> None:
             np.testing.assert_array_equal(session.evaluation.read(state).forces, forces)
             assert "data-problem" not in text
         else:
-            assert "0 actuators, which cannot give any acceleration" in text
+            assert "0 actuators, which cannot give every acceleration" in text
         assert "potential" in text
 
 

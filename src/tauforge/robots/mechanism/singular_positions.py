@@ -17,6 +17,7 @@ from tauforge.robots.mechanism.functions import OPEN, SUSPICIOUS
 from tauforge.robots.mechanism.reductions import gaps_at, loop_matrix, natural_scales
 from tauforge.robots.mechanism.structure import Made
 
+MEANINGLESS = 1e16  # condition numbers beyond, 1 over rounding, are all alike
 NEARLY_WORST = 0.01  # share of the largest condition number from which a deeper reason is told
 
 
@@ -115,7 +116,7 @@ def reasons(made: Made, found: Conditions, inertia: Array | None) -> tuple[list[
             words.append("the mechanism has less freedom here than at home: there some constraints are redundant")
             worst[i] = np.inf
         else:
-            largest = max(values[i] for values in table.values())
+            largest = min(max(values[i] for values in table.values()), MEANINGLESS)
             told_first = next(key for key, values in table.items() if values[i] >= NEARLY_WORST * largest)
             words.append(told[told_first])
     return words, worst

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import Any
 
@@ -249,3 +250,22 @@ def test_jacobians_of_several_points():
     assert found.shape == (2, 4, 6, 2)
     for k, point in enumerate(points):
         np.testing.assert_array_equal(found[1, k], m.jacobian(m.home, "left rod", point=point))
+
+
+def test_joints_that_mimic_each_other_in_a_circle_are_refused():
+    bodies = [tf.Body(name, 1.0, inertia=(1.0, 1.0, 1.0)) for name in ("a", "b", "c")]
+    joints = [
+        tf.Hinge("one", "ground", "a", mimic=("two", 2.0, 0.0)),
+        tf.Hinge("two", "ground", "b", mimic=("one", 0.5, 0.0)),
+        tf.Hinge("three", "ground", "c", actuated=True),
+    ]
+    with pytest.raises(tf.ModelError, match=r"one\.mimic: one, two mimic each other in a circle"):
+        tf.Mechanism(bodies=bodies, joints=joints)
+
+
+@pytest.mark.parametrize("seed", range(50))
+def test_a_planar_joint_made_again_from_its_own_fields_is_the_same(seed):
+    rng = np.random.default_rng(seed)
+    axis = rng.normal(size=3)
+    joint = tf.Planar("plane", "ground", "a", axis=axis, along=axis + 1e-3 * rng.normal(size=3))
+    assert dataclasses.replace(joint) == joint

@@ -278,9 +278,12 @@ class Planar(MechanismJoint):
         length = float(np.linalg.norm(within))
         if length < SHORTEST_AXIS:
             raise ModelError("expected a direction in the plane", field=self._where("along"))
+        within /= length
+        within -= normal * (within @ normal)  # once more: little may be left of a direction near the normal
+        within /= np.linalg.norm(within)
         # left as it is where it is good, so that saved mechanisms load unchanged
-        good = np.abs(within / length - along).max() <= 4 * np.finfo(float).eps
-        self._put("along", tuple((along if good else within / length).tolist()))
+        good = np.abs(within - along).max() <= 16 * np.finfo(float).eps
+        self._put("along", tuple((along if good else within).tolist()))
 
 
 @dataclass(frozen=True)

@@ -214,6 +214,7 @@ def _bare(
             if led is None or own is None or len(led) != 1:
                 raise ModelError(f"{leader!r} is no Hinge or Slider", field=f"{joint.name}.mimic")
             ties.append(Tie(own[0], led[0], factor, offset))
+    _check_leaders(m)
     return MechanismParameters(
         assembly.frames,
         assembly.reads,
@@ -233,6 +234,18 @@ def _bare(
         _reactions(m, tree, assembly, numbers),
         mechanism_size(m.bodies, m.joints),
     )
+
+
+def _check_leaders(m: MechanismDescription) -> None:
+    """Every joint that follows another follows, in the end, one that follows none."""
+    leaders = {joint.name: joint.mimic[0] for joint in m.joints if joint.mimic is not None}
+    for name in leaders:
+        met, leader = [name], leaders[name]
+        while leader in leaders and leader not in met:
+            met.append(leader)
+            leader = leaders[leader]
+        if leader in met:
+            raise ModelError(f"{', '.join(met)} mimic each other in a circle", field=f"{name}.mimic")
 
 
 def _body_place(assembly: Assembly, body: Body, number: int) -> Place:

@@ -17,10 +17,19 @@ Loads = Mapping[str, Any]
 
 
 class Judged(NamedTuple):
-    """values: of a state or of its rates; doubts: the values are good where all of these are below 1"""
+    """Values of a state or of its rates, and where they are good.
+
+    doubts:      they are good where all of these are below 1
+    preferences: the robot's own methods know a better way where one of these is not below 1. They lose digits as it
+                 grows, and are good up to `ALONE` where there is no other way
+    """
 
     values: list[Scalar]
     doubts: tuple[Scalar, ...] = ()
+    preferences: tuple[Scalar, ...] = ()
+
+
+ALONE = 50.0  # of preferences, where formulas cannot leave a state to methods: on a GPU, and for gradients
 
 
 class StateFormulas(Protocol):

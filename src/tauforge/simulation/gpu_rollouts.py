@@ -31,7 +31,7 @@ def gpu_formulas(task: RolloutTask) -> StepFormulas:
         raise UnsupportedFeatureError(
             "on a GPU the law must be one of ours, and the robot one whose steps are compiled", field="rollout"
         )
-    formulas = task.formulas()
+    formulas = task.formulas(alone=True)
     if task.may_refuse:
         if task.position.dtype != np.float64:
             raise UnsupportedFeatureError(f"{task.plant.name} needs float64: its loops stay closed", field="rollout")

@@ -27,10 +27,10 @@ class ProcessorWayBack:
     """
 
     def __init__(self, task: RolloutTask) -> None:
-        self.task, formulas = task, task.formulas()
+        self.task, formulas = task, task.formulas(alone=True)
         self.gains, numbers = tuple(task.gains.values()), tuple(task.plant_numbers.values())
         try:
-            self.steps = compiled_steps(task)
+            self.steps = compiled_steps(task, formulas)
             self.back: StepsBack
             if task.may_refuse:
                 self.back = FormulaStepsBack(formulas, task.plant, numbers, self.steps)

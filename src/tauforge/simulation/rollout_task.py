@@ -110,9 +110,9 @@ class RolloutTask(NamedTuple):
             return self.fields
         return {**self.fields, **self.plant.varied_by_payload(self.payload, self.fields)}
 
-    def formulas(self) -> StepFormulas:
+    def formulas(self, *, alone: bool = False) -> StepFormulas:
         given = Given(tuple(self.gains), tuple(self.plant_numbers), self.forces is not None)
-        return StepFormulas(self.controller, self.plant, given, self.schedule.step)
+        return StepFormulas(self.controller, self.plant, given, self.schedule.step, alone=alone)
 
     def target(self, k: int) -> MotionSample | None:
         """At instant k; None without a law."""

@@ -33,6 +33,7 @@ from tauforge.simulation.gpu_rollouts import gpu_records
 from tauforge.simulation.integrators import FAR, RAN_AWAY, ran_away
 from tauforge.simulation.rollout_checks import rollout_task
 from tauforge.simulation.rollout_task import RolloutTask
+from tauforge.simulation.step_formulas import StepFormulas
 from tauforge.simulation.stiffness import warn_of_stiffness
 from tauforge.simulation.watched_steps import WatchedSteps
 
@@ -228,7 +229,7 @@ def steps_of(task: RolloutTask) -> Steps:
     why = ""
     if kernels_allowed() and task.compiles:
         try:
-            compiled = compiled_steps(task)
+            compiled = compiled_steps(task, task.formulas())
             return WatchedSteps(compiled, own_steps(task)) if task.may_refuse else compiled
         except NoKernelError as error:
             why = f": {error}"
@@ -241,9 +242,8 @@ def own_steps(task: RolloutTask) -> BatchSteps:
     return BatchSteps(task.controller, task.plant, task.plant_fields, task.rows, task.schedule.step)
 
 
-def compiled_steps(task: RolloutTask) -> CompiledSteps | StagedSteps:
+def compiled_steps(task: RolloutTask, formulas: StepFormulas) -> CompiledSteps | StagedSteps:
     """In one kernel for a step, or in several where one would take long to compile."""
-    formulas = task.formulas()
     kind = StagedSteps if task.may_refuse and formulas.operations > WHOLE else CompiledSteps
     return kind(formulas, task.plant, tuple(task.gains.values()), tuple(task.plant_numbers.values()))
 

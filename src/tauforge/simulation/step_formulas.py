@@ -22,7 +22,7 @@ from tauforge.robots.functions import PAYLOAD
 from tauforge.robots.own_classes import is_as_written
 from tauforge.robots.own_sources import anything_replaced, model_is_ours
 from tauforge.robots.robot import Robot
-from tauforge.robots.state_formulas import Judged, StateFormulas, formula_results
+from tauforge.robots.state_formulas import ALONE, Judged, StateFormulas, formula_results
 from tauforge.simulation.any_scalar_robot import AnyScalarRobot
 from tauforge.simulation.integrators import WEIGHTS, rk4
 from tauforge.tracing.differentiation import pulled_back
@@ -55,11 +55,15 @@ class StepFormulas:
     """Specifications of one law (None: no forces but those given), plant and step. Their graphs are traced when needed.
 
     h:     s, of the integrator
+    alone: whether no other way is there for states at which the formulas are not the best
     state: the parts of the state
     """
 
-    def __init__(self, controller: Controller | None, plant: Robot, given: Given, h: float) -> None:
+    def __init__(
+        self, controller: Controller | None, plant: Robot, given: Given, h: float, *, alone: bool = False
+    ) -> None:
         self._plant, self.given, self.h = copy.copy(plant), given, h  # kernels must not keep a robot alive
+        self._most = ALONE if alone else 1.0
         space = plant.state_formulas
         assert space is not None  # `can_compile`
         # asked now, for a copy has forgotten all that was computed
@@ -70,7 +74,7 @@ class StepFormulas:
         self._gains: dict[str, Array] = {}
         told = not anything_replaced()
         own = _identity(plant, "forward_dynamics") if told else None
-        self._origin = None if own is None else f"{h!r} {given} {own}"
+        self._origin = None if own is None else f"{h!r} {given} {alone} {own}"
         self._law_origin = self._origin
         if controller is not None:
             # copies: the kernel may be traced when the user's arrays have been changed
@@ -147,7 +151,7 @@ class StepFormulas:
             (ahead,) = given[AHEAD]
             slope = [x for name in self.slopes() for x in given[name]]
             y = [x + ahead * rate for x, rate in zip(self._y(given), slope, strict=True)]
-            return tainted(self._space.rates(model, y, given.get(FORCE, []), loads))
+            return self._tainted(self._space.rates(model, y, given.get(FORCE, []), loads))
 
         return self._specified("stage", formula, arguments, tuple(self.state.values()))
 
@@ -161,7 +165,7 @@ class StepFormulas:
             found = iter([[x for name in self.slopes(s) for x in given[name]] for s in range(len(WEIGHTS))])
             y = np.array(self._y(given), dtype=object)
             reached = rk4(lambda _, __: np.array(next(found), dtype=object), 0.0, y, self.h)
-            return tainted(self._space.renewed(self._plant.model, list(reached)))
+            return self._tainted(self._space.renewed(self._plant.model, list(reached)))
 
         return self._specified("end", formula, arguments, tuple(self.state.values()))
 
@@ -338,15 +342,25 @@ class StepFormulas:
         The plant's own methods must take that step.
         """
         model, loads = self._model(more)
-        space, doubts = self._space, list[Scalar]()
+        space, doubts, preferences = self._space, list[Scalar](), list[Scalar]()
 
         def rates(_: float, y: Array) -> Array:
             found = space.rates(model, list(y), force, loads)
             doubts.extend(found.doubts)
+            preferences.extend(found.preferences)
             return np.array(found.values, dtype=object)
 
-        reached = space.renewed(model, list(rk4(rates, 0.0, np.array(self._y(more), dtype=object), self.h)))
-        return tainted(reached._replace(doubts=(*doubts, *reached.doubts)))
+        values, *last = space.renewed(model, list(rk4(rates, 0.0, np.array(self._y(more), dtype=object), self.h)))
+        return self._tainted(Judged(values, (*doubts, *last[0]), (*preferences, *last[1])))
+
+    def _tainted(self, found: Judged) -> list[Scalar]:
+        """The values, NaN where they are not good."""
+        taint: Scalar = 0.0
+        for doubt in found.doubts:
+            taint = select(doubt, 1.0, taint, math.nan)
+        for preference in found.preferences:
+            taint = select(preference, self._most, taint, math.nan)
+        return [value + taint for value in found.values]
 
     def _specified(
         self, name: str, formula: Formula, arguments: Shapes, results_: tuple[Shape, ...], *, law: bool = False
@@ -356,14 +370,6 @@ class StepFormulas:
         return Specification(
             name, f"{name} of a rollout", lambda: traced(formula, arguments), cores, results_, origin, large=True
         )
-
-
-def tainted(found: Judged) -> list[Scalar]:
-    """The values, NaN where they are not good."""
-    taint: Scalar = 0.0
-    for doubt in found.doubts:
-        taint = select(doubt, 1.0, taint, math.nan)
-    return [value + taint for value in found.values]
 
 
 def gain_argument(name: str) -> str:

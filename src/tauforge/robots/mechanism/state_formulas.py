@@ -45,7 +45,7 @@ class MechanismFormulas:
     def rates(self, model: Any, y: Scalars, force: Scalars, loads: Loads) -> Judged:
         given = (y[: self.cut], y[self.cut :], *([force] if force else []))
         *found, nearness, spread = formula_results(self.mechanism, "state_rates", model, *given, loads=loads)
-        return Judged(found, (nearness * (1.0 / NEAR), spread * (1.0 / SPREAD)))
+        return Judged(found, (nearness * (1.0 / NEAR),), (spread * (1.0 / SPREAD),))
 
     def renewed(self, model: Any, y: Scalars) -> Judged:
         *found, gap, nearness, spread = formula_results(
@@ -54,5 +54,5 @@ class MechanismFormulas:
         total: Scalar = 0.0
         for value in found:
             total = total + absolute(value)
-        doubts = (gap * (1.0 / self.gap), nearness * (1.0 / NEAR), spread * (1.0 / SPREAD), total * TINY)
-        return Judged(found, doubts)
+        doubts = (gap * (1.0 / self.gap), nearness * (1.0 / NEAR), total * TINY)
+        return Judged(found, doubts, (spread * (1.0 / SPREAD),))

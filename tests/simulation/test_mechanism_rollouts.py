@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from support.mechanisms import five_bar, governor
-from support.tolerances import INTEGRATED, SAME_STEPS, error, error_beside
+from support.mechanisms import crank_rocker, five_bar, governor
+from support.tolerances import CENTRAL_DIFFERENCES, INTEGRATED, SAME_STEPS, error, error_beside
 from tauforge.robots.mechanism import state_space
 from tauforge.simulation import compiled_steps, rollouts
 from tauforge.simulation.batch_steps import NO_FORCES, BatchSteps
@@ -209,6 +209,33 @@ def test_gradients_with_quaternions_and_fewer_actuators_than_coordinates() -> No
     rng = np.random.default_rng(5)
     given = {"q": 0.3 * rng.normal(size=(2, 4)), "qd": rng.normal(size=(2, 4)), "forces": rng.normal(size=(2, 3, 1))}
     compared(given, ball_pendulum(), None, None, rng)
+
+
+def test_gradients_where_other_coordinates_would_be_better() -> None:
+    """A rocker near its dead centre hardly moves beside the crank. Rollouts take the crank there; gradients go on."""
+    robot, rng = crank_rocker(("rocker",), viscous=0.1), np.random.default_rng(6)
+    crank = robot.replace(independent=("crank",))
+    x = crank.configuration(np.linspace(0.0, 6.0, 2001)[:, None])
+    spread = robot._evaluator("spread", {"x": x})[0]
+    row = int(np.argmax((spread > 2 * state_space.SPREAD) & (spread < 10 * state_space.SPREAD)))
+    assert spread[row] > 2 * state_space.SPREAD
+    near = robot.coordinates_at(x[row : row + 1])
+    given = {"q": near, "qd": np.array([[0.01]]), "forces": rng.normal(size=(1, 2, 1))}
+    runs, pull_back = tf.differentiable_rollout(
+        robot, initial=(given["q"], given["qd"]), forces=given["forces"], control_period=2e-3, step=1e-3
+    )
+    assert runs.finite.all()
+    found = pull_back(velocity=np.ones(runs.velocity.shape)).forces[0, :, 0]
+    wanted = []
+    for k in range(2):
+        costs = []
+        for sign in (1.0, -1.0):
+            forces = given["forces"].copy()
+            forces[0, k] += sign * 1e-5
+            again = tf.rollout(robot, initial=(given["q"], given["qd"]), forces=forces, control_period=2e-3, step=1e-3)
+            costs.append(again.velocity.sum())
+        wanted.append((costs[0] - costs[1]) / 2e-5)
+    assert error(found, np.array(wanted)) < CENTRAL_DIFFERENCES
 
 
 def compared(given: dict[str, Any], robot: Any, law: Any, motion: Any, rng: Any) -> None:

@@ -189,6 +189,13 @@ def test_every_link_has_a_frame_and_a_jacobian(tmp_path: Path) -> None:
         assert np.abs(twist[3:] - [turn[2, 1], turn[0, 2], turn[1, 0]]).max() < 1e-9, link
 
 
+def test_actuators_stand_in_the_order_in_which_they_are_named() -> None:
+    named = tf.loads(FIVE_BAR, actuated=["jb1", "ja1"])
+    assert isinstance(named, tf.Mechanism)
+    assert [actuator.name for actuator in named.actuators] == ["jb1", "ja1"]
+    assert [joint.name for joint in named.joints] == ["base on ground", "jb1", "ja2", "bolt", "ja1", "jb2"]
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [

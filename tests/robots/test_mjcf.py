@@ -166,6 +166,17 @@ def test_a_joint_equality_couples_joints_and_the_motor_leads() -> None:
     assert joints["drive"].mimic is None
 
 
+def test_actuators_stand_in_the_order_of_the_file() -> None:
+    inertial = '<inertial pos="0 0 0.1" mass="1" diaginertia="0.01 0.01 0.01"/>'
+    bodies = "".join(f'<body><joint name="{name}" axis="0 1 0"/>{inertial}</body>' for name in "abcd")
+    motors = "".join(f'<motor joint="{name}" ctrlrange="-{k} {k}"/>' for k, name in enumerate("dac", 1))
+    m = tf.loads(f"<mujoco><worldbody>{bodies}</worldbody><actuator>{motors}</actuator></mujoco>")
+    assert isinstance(m, tf.Mechanism)
+    assert [actuator.name for actuator in m.actuators] == ["d", "a", "c"]
+    assert m.max_forces.tolist() == [1.0, 2.0, 3.0]
+    assert [joint.name for joint in m.joints] == ["d", "b", "a", "c"]  # others stay where they are
+
+
 def test_sites_that_are_apart_are_brought_together() -> None:
     text = FOUR_BAR.replace(
         'fromto="0 0 0 0.5 0.1 0" size="0.01"/>', 'size="0.01 0.1"/><site name="a" pos="0.5 0.1 0"/>'

@@ -18,6 +18,7 @@ from tauforge.robots.mechanism.closing import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, MechanismJoint, Spherical, Spring, Weld
 from tauforge.robots.physical import levels_to_the_caller
+from tauforge.robots.readers.joint_order import in_order
 from tauforge.robots.readers.mjcf_bodies import Found, read_bodies
 from tauforge.robots.readers.mjcf_includes import with_includes
 from tauforge.robots.readers.mjcf_values import ACTUATORS, Values, check_spelling, children, classes_of, is_true, up_to
@@ -156,7 +157,9 @@ def _springs(root: Element, values: Values, found: Found) -> Iterator[Spring]:
 
 
 def _actuated(root: Element, values: Values, found: Found) -> dict[str, MechanismJoint]:
+    """The joints by name, those with actuators in the order of the file's actuators: a vector of forces has theirs."""
     joints = {joint.name: joint for joint in found.joints}
+    order: list[str] = []
     for element in children(root, "actuator"):
         if element.tag not in ACTUATORS:
             raise element.unsupported(f"<{element.tag[:40]}> is not supported", field="actuator")
@@ -174,7 +177,8 @@ def _actuated(root: Element, values: Values, found: Found) -> dict[str, Mechanis
         if element.tag != "motor":
             found.left_out.append(f"the law of <{element.tag}> on joint {shown(name)}, line {element.line}")
         joints[name] = replace(joint, actuated=True, max_force=_largest_force(values, actuator, joint))
-    return joints
+        order.append(name)
+    return {joint.name: joint for joint in in_order(list(joints.values()), order)}
 
 
 def _largest_force(values: Values, actuator: Element, joint: MechanismJoint) -> float | None:

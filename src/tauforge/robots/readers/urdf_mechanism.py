@@ -22,6 +22,7 @@ from tauforge.robots.mechanism.parts import (
     Weld,
 )
 from tauforge.robots.provenance import Source
+from tauforge.robots.readers.joint_order import in_order
 from tauforge.robots.readers.turns import rotation_to
 from tauforge.robots.readers.urdf_held import coordinates_at_zero, displaced, held_coordinate
 from tauforge.robots.readers.urdf_tree import LETTERS, Tree, UrdfJoint, near
@@ -93,8 +94,8 @@ def described(tree: Tree, tool: str | None, actuated: Sequence[str] | None) -> d
     }
 
 
-def _actuated(tree: Tree, joints: Sequence[MechanismJoint], names: Sequence[str]) -> Iterator[MechanismJoint]:
-    """The joints with actuators on those that are named."""
+def _actuated(tree: Tree, joints: Sequence[MechanismJoint], names: Sequence[str]) -> list[MechanismJoint]:
+    """The joints with actuators on those that are named, in the order of the names."""
     if isinstance(names, str) or not isinstance(names, Sequence):
         raise ModelError(f"expected a sequence of names of joints, got {validation.shown(names)}", field="actuated")
     movable = [joint.name for joint in joints if joint.letters and joint.mimic is None]
@@ -108,7 +109,7 @@ def _actuated(tree: Tree, joints: Sequence[MechanismJoint], names: Sequence[str]
                 field="actuated",
                 remedy=f"Joints that can have actuators: {near(name, movable) or 'none'}",
             )
-    yield from (replace(joint, actuated=joint.name in names) for joint in joints)
+    return in_order([replace(joint, actuated=joint.name in names) for joint in joints], names)
 
 
 def _root(tree: Tree) -> Iterator[Body]:

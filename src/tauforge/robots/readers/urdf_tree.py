@@ -24,6 +24,7 @@ from tauforge.robots.readers.xml_lines import XACRO_REMEDY, Element, shown
 LETTERS = {"revolute": "R", "continuous": "R", "prismatic": "P"}
 TYPES = (*LETTERS, "fixed")
 UNSUPPORTED_TYPES = ("floating", "planar")
+UNLIMITED = 1e9  # rad, m, N m, N and their rates: a limit as large as this is none, and is written where there is none
 MAX_LINKS = 500  # and joints; far above any robot, and read in a fraction of a second
 
 
@@ -211,8 +212,7 @@ def _read_limit(joint: Element, kind: str) -> tuple[tuple[float, float] | None, 
         raise joint.fault(
             f"a {kind} joint needs a <limit>", field="limit", remedy="Add <limit lower= upper= effort= velocity=/>"
         )
-    # 0 is the placeholder of many files for "not known": no joint is meant to be without force or speed
-    effort, velocity = (_non_negative(limit, attribute, 0.0) or None for attribute in ("effort", "velocity"))
+    effort, velocity = (_most(limit, attribute) for attribute in ("effort", "velocity"))
     if kind == "continuous":
         return None, effort, velocity
     lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
@@ -220,7 +220,13 @@ def _read_limit(joint: Element, kind: str) -> tuple[tuple[float, float] | None, 
         raise limit.fault(
             f"the lower limit {lower} is above the upper limit {upper}", field="limit", remedy="Swap them"
         )
-    return (lower, upper), effort, velocity
+    return None if min(-lower, upper) >= UNLIMITED else (lower, upper), effort, velocity
+
+
+def _most(limit: Element, attribute: str) -> float | None:
+    """0 is the placeholder of many files for "not known": no joint is meant to be without force or speed."""
+    value = _non_negative(limit, attribute, 0.0)
+    return value if 0 < value < UNLIMITED else None
 
 
 def _non_negative(element: Element, attribute: str, default: float | None = None) -> float:

@@ -6,6 +6,7 @@ import dataclasses
 import re
 import warnings
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -383,6 +384,29 @@ def test_mjcf_keeps_the_order_of_actuators(tmp_path: Path) -> None:
     home, rates = mechanism.coordinates_at(mechanism.home), ([0.3, -0.2], [0.1, 0.4])
     forces = [m.inverse_dynamics(m.configuration(home + 0.1), *rates) for m in (mechanism, again)]
     assert error(forces[1], forces[0]) < FORMULATIONS
+
+
+def test_bodies_that_mujoco_refuses_are_named(tmp_path: Path) -> None:
+    """A bar along an axis, a slanting one and a body without mass. One that carries enough by a weld is taken."""
+    thin, path = (0.01, 0.01, 0.0), tmp_path / "m.xml"
+    slanting = ((0.005, -0.005, 0.0), (-0.005, 0.005, 0.0), (0.0, 0.0, 0.01))
+    own: dict[str, Any] = {"a": (1.0, A, thin), "b": (1.0, A, slanting), "c": (0.0, A), "d": (0.0, A)}
+    bodies = {name: tf.Body(name, *values) for name, values in own.items()} | {"e": body("e", A)}
+    hung = [tf.Hinge(f"j{name}", "ground", name, axis=ACROSS) for name in "abcd"]
+    every = tf.Mechanism(bodies=list(bodies.values()), joints=[*hung, tf.Weld("w", "d", "e")])
+    with pytest.warns(TauforgeWarning, match=r"m\.xml: MuJoCo refuses bodies .* inertia of 0: a, b, c\. Give them some"):
+        every.save(path)
+    for name in "abc":
+        alone = tf.Mechanism(bodies=[bodies[name]], joints=[hung["abc".index(name)]])
+        with pytest.warns(TauforgeWarning, match=f"inertia of 0: {name}"):
+            alone.save(path)
+        with pytest.raises(ValueError, match="mass and inertia of moving bodies|inertia must have positive eigenvalues"):
+            mujoco.MjModel.from_xml_path(str(path))
+    carried = tf.Mechanism(bodies=[bodies["d"], bodies["e"]], joints=[hung[3], tf.Weld("w", "d", "e")])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        carried.save(path)
+    assert mujoco.MjModel.from_xml_path(str(path)).nv == 1
 
 
 @pytest.mark.parametrize("name", ["panda", "scara", "stanford"])

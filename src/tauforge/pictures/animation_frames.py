@@ -96,7 +96,7 @@ def _instants(start: float, end: float, pace: Pace) -> tuple[Array, bool]:
 def _of_motion(robot: Robot, motion: Motion, pace: Pace, forces: Forces) -> AnimationFrames:
     times, thinned = _instants(0.0, motion.duration, pace)
     coordinates, velocity, acceleration = motion.sample(times)
-    position = robot.position_at(coordinates)
+    position = robot.position_at(coordinates, motion.near(times))
     force = np.asarray(forces(position, velocity, acceleration), float)
     expected = len(times), len(robot.actuators)
     if force.shape != expected:

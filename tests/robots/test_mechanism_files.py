@@ -394,13 +394,15 @@ def test_bodies_that_mujoco_refuses_are_named(tmp_path: Path) -> None:
     bodies = {name: tf.Body(name, *values) for name, values in own.items()} | {"e": body("e", A)}
     hung = [tf.Hinge(f"j{name}", "ground", name, axis=ACROSS) for name in "abcd"]
     every = tf.Mechanism(bodies=list(bodies.values()), joints=[*hung, tf.Weld("w", "d", "e")])
-    with pytest.warns(TauforgeWarning, match=r"m\.xml: MuJoCo refuses bodies .* inertia of 0: a, b, c\. Give them some"):
+    with pytest.warns(
+        TauforgeWarning, match=r"m\.xml: MuJoCo refuses bodies .* inertia of 0: a, b, c\. Give them some"
+    ):
         every.save(path)
     for name in "abc":
         alone = tf.Mechanism(bodies=[bodies[name]], joints=[hung["abc".index(name)]])
         with pytest.warns(TauforgeWarning, match=f"inertia of 0: {name}"):
             alone.save(path)
-        with pytest.raises(ValueError, match="mass and inertia of moving bodies|inertia must have positive eigenvalues"):
+        with pytest.raises(ValueError, match=r"mass and inertia of moving bodies|inertia must have positive eigen"):
             mujoco.MjModel.from_xml_path(str(path))
     carried = tf.Mechanism(bodies=[bodies["d"], bodies["e"]], joints=[hung[3], tf.Weld("w", "d", "e")])
     with warnings.catch_warnings():

@@ -67,7 +67,7 @@ def test_the_urdf_may_lie_below_the_file_and_its_joints_be_locked(tmp_path: Path
         ('parent = "a2"', 'parent = "c"', "five.toml: joint[1].parent: there is no body 'c'"),
         ("[0.2, 0.6, 0.0]", "[9.2, 0.6, 0.0]", "the loop at end stays open by "),
         ("ja1 = 0.5", "jx = 0.5", "five.toml: start: unknown key 'jx'. Known: ja1, jb1, ja2, jb2"),
-        ('"jb1"]', '"jb9"]', "actuated: joint 'jb9' is not in the file. Joints that can have actuators:"),
+        ('"jb1"]', '"jb9"]', "five.toml: actuated: there is no joint named 'jb9'. Did you mean 'jb2'? Known: 'ja1', "),
         ('"jb1"]', '"bolt"]', "actuated: joint 'bolt' follows another or does not move"),
         ('tool = "a2"', 'tool = "hand"', "five.toml: tool: the URDF has no link 'hand'"),
         ("[[joint]]", '[[body]]\nname = "c"\n[[joint]]', "five.toml: body[1]: bodies are those of the URDF"),
@@ -166,7 +166,11 @@ def test_actuators_stand_in_the_order_in_which_they_are_named() -> None:
         ({"tool": 3}, "tool: expected the name of a link, got 3"),
         ({"tool": "a2", "tip": "a2"}, "tool: tip and tool are both given"),
         ({"actuated": "ja1"}, "actuated: expected a sequence of names of joints, got 'ja1'"),
-        ({"actuated": ["j"]}, "actuated: joint 'j' is not in the file"),
+        ({"actuated": ["j"]}, "<text>: actuated: there is no joint named 'j'. Known: 'ja1', 'ja2', 'jb1', 'jb2'"),
+        ({"tool": "a11"}, "<text>: tool: there is no link named 'a11'. Did you mean 'a1'? Known: 'base', 'a1', 'b1', "),
+        ({"home": {"j": 0.1}}, "<text>: home: there is no joint named 'j'. Known: 'ja1', 'jb1', 'ja2', 'jb2'"),
+        ({"home": {"j_a1": 0.1}}, "<text>: home: there is no joint named 'j_a1'. Did you mean 'ja1'? Known: 'ja1', "),
+        ({"lock": {"jaa1": 0.1}}, "<text>: lock: there is no joint named 'jaa1'. Did you mean 'ja1'? Known: 'ja1', "),
     ],
 )
 def test_bad_choices_are_refused(options: dict[str, Any], says: str) -> None:

@@ -65,8 +65,8 @@ def _others(path: Path, first: ModelError) -> list[str]:
     missing: set[str | None] = set()
     try:
         values = own.with_paths(values, path)
-    except ModelError as error:
-        missing = {error.field}
+    except ModelError as fault:
+        missing = {fault.field}
         values |= {key: nowhere for key in own.files if isinstance(values.get(key), str)}
     found: list[str] = []
     error, before = first, set[tuple[str | None, str]]()

@@ -57,7 +57,7 @@ class Motion(ABC):
         return MotionSample(position, velocity, acceleration)
 
     def near(self, t: ArrayLike) -> Array | None:
-        """Positions (..., N) near those at times (...), where the motion knows how a mechanism is assembled; or None."""
+        """Positions (..., N) near those at times (...); None where the motion does not say how a robot is assembled."""
         return None
 
 

@@ -62,7 +62,9 @@ def _of_mechanism(units: dict[str, str | None]) -> Recorded | None:
     left = iter(own)  # in the order of the file: which place a coordinate has, its number does not say
     position = tuple(further.get(place) or next(left) for place in range(1, len(entries) + 1))
     rates = arm_columns([column.unit for column in by_number])
-    forces = [Column(name, unit) for name, unit in units.items() if unit in GROUPS[3] and not name.startswith("target_")]
+    forces = [
+        Column(name, unit) for name, unit in units.items() if unit in GROUPS[3] and not name.startswith("target_")
+    ]
     columns = Columns(position, rates.velocity, rates.acceleration, tuple(forces))
     return Recorded(columns, tuple(column.name for column in by_number))
 

@@ -23,6 +23,7 @@ from tauforge.robots.readers.mjcf_bodies import Found, read_bodies
 from tauforge.robots.readers.mjcf_includes import with_includes
 from tauforge.robots.readers.mjcf_values import ACTUATORS, Values, check_spelling, children, classes_of, is_true, up_to
 from tauforge.robots.readers.mjcf_visuals import visuals_of
+from tauforge.robots.readers.urdf_tree import unknown_name
 from tauforge.robots.readers.xml_lines import Element, shown
 
 PASSED_OVER = ("asset", "visual", "statistic", "size", "keyframe", "sensor", "custom", "contact")
@@ -61,9 +62,12 @@ def _mechanism_of(root: Element, values: Values, found: Found, tool: str | None)
     read_bodies(found, [section for section in root.children if section.tag == "worldbody"])
     if not found.bodies:
         raise root.fault("there is no body")
+    names = [body.name for body in found.bodies]
+    if tool is not None and tool not in names:
+        raise unknown_name("tool", "body", tool, names)
     joints = _actuated(root, values, found)
     joints, loops = _with_equalities(root, values, found, joints)
-    numbers = {body.name: k for k, body in enumerate(found.bodies, 1)} | {GROUND_NAME: 0}
+    numbers = {name: k for k, name in enumerate(names, 1)} | {GROUND_NAME: 0}
     visuals, left_out = visuals_of(root, values, found.shown, numbers)
     found.left_out += left_out
     description = {

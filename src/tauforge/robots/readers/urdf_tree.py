@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import E_X, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
-from tauforge.errors import TauforgeWarning
+from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.robots import validation
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.readers.urdf_spelling import MOMENTS, unknown_names
@@ -282,5 +282,13 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     return ", ".join(map(shown, every[:most])) + more
 
 
-def near(wrong: str, names: Sequence[str]) -> str:
-    return listed(difflib.get_close_matches(str(wrong), names, n=5, cutoff=0.5) or names)
+def meant(wrong: object, names: Sequence[str]) -> str:
+    """What to write instead of a name that is unknown: the nearest one, where one is near, and all there are."""
+    near = difflib.get_close_matches(str(wrong), names, n=1)
+    guess = f"Did you mean {shown(near[0])}? " if near else ""
+    return f"{guess}Known: {listed(names) or 'none'}"
+
+
+def unknown_name(option: str, what: str, wrong: object, names: Sequence[str]) -> ModelError:
+    """A name that an argument gives, and the file has not: no line of the file is at fault."""
+    return ModelError(f"there is no {what} named {shown(str(wrong))}", field=option, remedy=meant(wrong, names))

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.algebra.vectors import Matrix, Vector
+from tauforge.algebra.vectors import IDENTITY, Matrix, Transform, Vector
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.robots.mechanism.closing import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
@@ -261,12 +261,16 @@ def _difference(a: Matrix, b: Matrix) -> float:
 
 
 def _check_relative_pose(found: Found, equality: Element, a: str, b: str) -> None:
-    """relpose, where it is given, must be that of the bodies as the file puts them."""
+    """relpose, where it is given, must be that of the bodies as the file puts them.
+
+    It is the pose of the second body in the first, and its place is that of the anchor on the second body.
+    """
     given = equality.numbers("relpose", 7, (0.0,) * 7)
     if not any(given[3:]):
         return
     attributes = {"pos": " ".join(map(repr, given[:3])), "quat": " ".join(map(repr, given[3:]))}
-    wanted = found.values.pose(replace(equality, attributes=attributes))
+    anchor = Vector(*equality.numbers("anchor", 3, (0.0, 0.0, 0.0)))
+    wanted = found.values.pose(replace(equality, attributes=attributes)).then(Transform(IDENTITY, -anchor))
     there = found.frames[a].inverse().then(found.frames[b])
     gap = max(_difference(wanted.rotation, there.rotation), *map(abs, wanted.translation - there.translation))
     if gap > SAME_POSE:

@@ -55,7 +55,7 @@ def held_coordinate(tree: Tree, name: str, value: float, option: str) -> float:
 
 
 def _coordinate(tree: Tree, name: str, value: float, option: str = "lock") -> float:
-    """Of a joint that follows another, as the file says."""
+    """A checked coordinate that a mimic of the file gives."""
     try:
         return validation.real(value, f"{option}[{name!r}]")
     except ModelError as error:

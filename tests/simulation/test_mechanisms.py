@@ -155,6 +155,18 @@ def test_columns_of_a_recording_may_stand_in_any_order(tmp_path: Path) -> None:
     assert one.target_position.shape == (len(one.time), 2)
 
 
+@pytest.mark.parametrize("name", ["bricard", "hexapod-6rus", "gripper", "slider-crank"])
+def test_recordings_of_any_mechanism_are_read_whole(name: str, tmp_path: Path) -> None:
+    """Without actuators, with balls, with joints that follow others, with sliders."""
+    robot = tf.load(name)
+    run = tf.simulate(robot, initial=(robot.pictured_position, np.zeros(robot.n)), duration=1e-4, step=1e-5)
+    run.save(tmp_path / "run.csv")
+    table = tf.Recording.load(tmp_path / "run.csv")
+    for array in ("position", "velocity", "acceleration", "force"):
+        assert np.array_equal(getattr(table, array), getattr(run, array)), array
+    tf.animate(robot, table, tmp_path / "run.html")
+
+
 def test_a_run_in_another_assembly_is_read_as_it_was(tmp_path: Path) -> None:
     robot = tf.load("four-bar")
     q = robot.coordinates_at(robot.home)

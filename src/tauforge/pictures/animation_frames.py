@@ -123,7 +123,10 @@ def _between(times: Array, rows_at: Array, rows: Array, angles: list[int]) -> Ar
     """Rows (k, n) at these times, on straight lines between the given ones; the columns `angles` go the short way."""
     straight = np.array(rows, float)
     straight[:, angles] = np.unwrap(straight[:, angles], axis=0)
-    return np.stack([np.interp(times, rows_at, column) for column in straight.T], axis=-1)
+    found = np.empty((len(times), straight.shape[1]))  # there may be no columns, where there are no actuators
+    for k, column in enumerate(straight.T):
+        found[:, k] = np.interp(times, rows_at, column)
+    return found
 
 
 def _check_recording(robot: Robot, recording: Recording) -> None:

@@ -12,6 +12,7 @@ from tauforge.units import UNITS
 GROUPS = (("rad", "m"), ("rad/s", "m/s"), ("rad/s^2", "m/s^2"), ("N m", "N"))  # units, in the order of `Columns`
 RATES = ("", "/s", "/s^2")
 ENTRY = re.compile("[qx][1-9][0-9]*")
+FORCE = re.compile("tau[1-9][0-9]*")
 
 
 class Recorded(NamedTuple):
@@ -62,9 +63,8 @@ def _of_mechanism(units: dict[str, str | None]) -> Recorded | None:
     left = iter(own)  # in the order of the file: which place a coordinate has, its number does not say
     position = tuple(further.get(place) or next(left) for place in range(1, len(entries) + 1))
     rates = arm_columns([column.unit for column in by_number])
-    forces = [
-        Column(name, unit) for name, unit in units.items() if unit in GROUPS[3] and not name.startswith("target_")
-    ]
+    forces = [Column(name, unit) for name, unit in units.items() if unit in GROUPS[3] and FORCE.fullmatch(name)]
+    forces.sort(key=lambda column: int(column.name[3:]))
     columns = Columns(position, rates.velocity, rates.acceleration, tuple(forces))
     return Recorded(columns, tuple(column.name for column in by_number))
 

@@ -7,6 +7,7 @@ import pytest
 
 import tauforge as tf
 from support.command_line import parsed, run, saved
+from support.five_bar_texts import ON_URDF, written
 from support.mjcf_texts import FOUR_BAR
 from support.tolerances import FORMULATIONS, PLACED, error
 from support.urdf_texts import TREE
@@ -60,41 +61,25 @@ def test_inverse_dynamics_and_forward_kinematics_close_the_loop(four_bar, tmp_pa
     assert found["last"][:3] == pytest.approx(robot.forward_kinematics(x)[-1, :3, 3].tolist(), abs=PLACED)
 
 
-FIVE_BAR_URDF = """<robot name="five bar"><link name="base"/>{}</robot>"""
-LINK = '<link name="{0}"><inertial><origin xyz="0 0.15 0"/><mass value="1.3"/><inertia ixx="0.01" ixy="0" ixz="0" '
-LINK += 'iyy="0.02" iyz="0" izz="0.015"/></inertial></link><joint name="j{0}" type="continuous"><parent link="{1}"/>'
-LINK += '<child link="{0}"/><origin xyz="{2}"/><axis xyz="0 0 1"/></joint>'
-ON_URDF = """format = "tauforge-mechanism-1"
-urdf = "five.urdf"
-actuated = ["ja1", "jb1"]
-[[joint]]
-name = "end"
-kind = "hinge"
-parent = "a2"
-child = "b2"
-at = [0.0, 0.6, 0.0]
-child_at = [0.2, 0.6, 0.0]
-[start]
-ja1 = 0.5
-ja2 = -1.0
-jb1 = -0.5
-jb2 = 1.0
-"""
-
-
 @pytest.fixture
 def on_urdf(tmp_path):
-    bars = (("a1", "base", "0 0 0"), ("a2", "a1", "0 0.3 0"), ("b1", "base", "0.2 0 0"), ("b2", "b1", "0 0.3 0"))
-    (tmp_path / "five.urdf").write_text(FIVE_BAR_URDF.format("".join(LINK.format(*bar) for bar in bars)))
-    (tmp_path / "five.toml").write_text(ON_URDF)
-    return tmp_path / "five.toml"
+    return written(tmp_path)
 
 
 def test_loops_on_top_of_a_urdf_by_a_toml_file(on_urdf):
     assert "2 degrees of freedom, 2 actuators" in " ".join(run("check", on_urdf).stdout.split())
     on_urdf.write_text(ON_URDF.replace("five.urdf", "six.urdf").replace('"hinge"', '"hinges"'))
     problems = parsed("check", on_urdf, code=1)["problems"]
-    assert any("urdf: there is no file 'six.urdf' beside it" in problem for problem in problems)
+    assert len(problems) == 2
+    assert problems[0].startswith("urdf: there is no file 'six.urdf' beside it")
+    assert problems[1].startswith("joint[1].kind: unknown kind 'hinges'")
+
+
+def test_check_names_faults_beside_a_missing_urdf(on_urdf):
+    text = ON_URDF.replace("five.urdf", "../five.urdf").replace("-9.81, 0.0]", "-9.81]")
+    on_urdf.write_text(text.replace('fields = ["end"]', "fields = 3").replace('child = "b2"', 'child = "c"'))
+    fields = [problem.partition(":")[0] for problem in parsed("check", on_urdf, code=1)["problems"]]
+    assert fields == ["urdf", "gravity", "source[1].fields"]  # bodies of the URDF are not known
 
 
 @pytest.mark.parametrize("name", ["five-bar", "gripper", "urdf"])
@@ -109,6 +94,20 @@ def test_motions_name_independent_coordinates_and_limits_are_judged(name, on_urd
     found = parsed("inverse-dynamics", on_urdf if name == "urdf" else name, motion)
     assert [row["actuator"] for row in found["forces"]] == [actuator.words for actuator in robot.actuators]
     assert all(np.isfinite(row["peak"]) for row in found["forces"])
+
+
+def test_inverse_dynamics_of_a_recording_are_those_of_its_assembly(tmp_path):
+    robot = tf.load("four-bar")
+    q = robot.coordinates_at(robot.home)
+    start = robot.configuration(q, near=robot.home + [0.0, -1.7, 2.3, -2.3])
+    law, move = tf.control.ComputedTorque(robot), tf.motion.JointMove(q, q + 0.3, duration=0.1)
+    recording = tf.simulate(robot, law, move, initial=(start, [0.0]))
+    recording.save(tmp_path / "run.csv")
+    ran = run("inverse-dynamics", "four-bar", tmp_path / "run.csv", "-o", tmp_path / "forces.csv")
+    assert "not used" not in ran.stderr
+    forces = np.loadtxt(tmp_path / "forces.csv", delimiter=",", skiprows=1)[:, 1:]
+    assert error(forces, recording.force) < FORMULATIONS
+    assert np.abs(robot.inverse_dynamics(robot.home, [0.0], [0.0]) - forces[0]).max() > 0.1 * np.abs(forces).max()
 
 
 @pytest.mark.parametrize("name", ["five-bar", "gripper", "slider-crank"])

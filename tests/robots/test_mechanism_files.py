@@ -6,17 +6,21 @@ import dataclasses
 import re
 import warnings
 from pathlib import Path
+from typing import Any
 
 import mujoco
 import numpy as np
 import pytest
 
 import tauforge as tf
+from support.mechanisms import bar
 from support.tolerances import CLOSED, FORMULATIONS, PLACED, error
 from tauforge.errors import ModelError, TauforgeWarning, UnsupportedFeatureError
+from tauforge.robots.mechanism.parts import MechanismJoint
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.validation import rotation_from_rpy
 
+ACROSS = (0.0, -1.0, 0.0)
 A, B, C, D, E = (0.0, 0.0, 0.0), (-0.1, 0.28, 0.0), (0.12, 0.55, 0.0), (0.35, 0.28, 0.0), (0.25, 0.0, 0.0)
 
 
@@ -81,6 +85,38 @@ def every_kind() -> tf.Mechanism:
         known_exceptions=(KnownException("a", "as measured"),),
         sources=(Source(("mass",), "chosen by us", "for tests"),),
     )
+
+
+def crane() -> tf.Mechanism:
+    """A boom and a stick, a cylinder each. Coordinates of cylinders are their lengths, so that home is not at 0."""
+    bodies = [bar("boom", A, (2.0, 0.0, 1.5), 300.0), bar("stick", (2.0, 0.0, 1.5), (3.0, 0.0, 0.2), 120.0)]
+    joints: list[MechanismJoint] = [
+        tf.Hinge("boom pin", "ground", "boom", at=A, axis=ACROSS, viscous=3.0),
+        tf.Hinge("stick pin", "boom", "stick", at=(2.0, 0.0, 1.5), axis=ACROSS, home=0.2, viscous=2.0),
+    ]
+    for name, inner, foot, outer, eye in (
+        ("boom", "ground", (0.8, 0.0, -0.1), "boom", (1.0, 0.0, 0.9)),
+        ("stick", "boom", (1.0, 0.0, 1.0), "stick", (2.1, 0.0, 1.9)),
+    ):
+        along = np.array(eye) - foot
+        length, middle = float(np.linalg.norm(along)), tuple(np.array(foot) + 0.5 * along)
+        bodies += [bar(f"{name} barrel", foot, middle, 20.0), bar(f"{name} rod", middle, eye, 10.0)]
+        joints += [
+            tf.Hinge(f"{name} foot", inner, f"{name} barrel", at=foot, axis=ACROSS),
+            tf.Slider(
+                f"{name} cylinder",
+                f"{name} barrel",
+                f"{name} rod",
+                at=middle,
+                axis=tuple(along),
+                home=length,
+                limits=(0.8 * length, 1.3 * length),
+                actuated=True,
+                max_force=8e4,
+            ),
+            tf.Hinge(f"{name} eye", f"{name} rod", outer, at=eye, axis=ACROSS),
+        ]
+    return tf.Mechanism(name="crane", bodies=bodies, joints=joints)
 
 
 # ------------------------------------------------------------------------------------------------------------ TOML
@@ -210,11 +246,15 @@ def test_a_file_with_too_many_parts_is_refused() -> None:
 # ---------------------------------------------------------------------------------------------------- URDF and MJCF
 
 
-def agree(a: tf.Mechanism, b: tf.Mechanism) -> None:
-    """Frames of all bodies and, where the coordinates are the same, mass matrices; loops are closed."""
+def agree(a: tf.Mechanism, b: tf.Mechanism, *, from_home: bool = False) -> None:
+    """Frames of all bodies and, where the coordinates are the same, mass matrices; loops are closed.
+
+    from_home: whether coordinates of b are 0 in the home position of a
+    """
     q = a.coordinates_at(a.home) + np.random.default_rng(1).uniform(-0.1, 0.1, (3, a.n))
     x = a.configuration(q)
-    y = np.stack([x[:, a.coordinate_names.index(name)] for name in b.coordinate_names], axis=-1)
+    y = x - a.home if from_home else x
+    y = np.stack([y[:, a.coordinate_names.index(name)] for name in b.coordinate_names], axis=-1)
     names = [body.name for body in b.bodies]
     picked = b.body_frames(y)[:, [names.index(body.name) for body in a.bodies]]
     assert np.abs(a.body_frames(x) - picked).max() < PLACED
@@ -255,6 +295,7 @@ def test_urdf_holds_the_tree_and_says_what_is_lost(tmp_path: Path) -> None:
     (told,) = [str(warning.message) for warning in caught]
     for part in (
         "the loops at mid",
+        "home positions (right; coordinates of the file, and their limits, are counted from the home position",
         "loops=[...]",
         "1 spring",
         "no actuators (e1, e2",
@@ -264,14 +305,110 @@ def test_urdf_holds_the_tree_and_says_what_is_lost(tmp_path: Path) -> None:
         assert part in told
     again = tf.load(path)
     assert isinstance(again, tf.Mechanism)
-    agree(five_bar(), again)
-    closed = tf.load(path, loops=[tf.Spherical("mid", "r1", "r2", at=C)], home={"right": 0.3})
-    assert closed.n == 2  # a URDF's home is where its coordinates are 0; the file keeps them
+    agree(five_bar(), again, from_home=True)
     with pytest.warns(TauforgeWarning, match=r"ball joints \(j6"):
         every_kind().save(path)
     tree = tf.load(path)
     assert isinstance(tree, tf.Mechanism)
     agree(every_kind(), tree)
+
+
+def test_a_urdf_with_the_joints_that_were_cut_is_the_same_machine(tmp_path: Path) -> None:
+    mechanism, path = crane(), tmp_path / "m.urdf"
+    cut = [joint for joint in mechanism.joints if joint.name in mechanism.structure.cut]
+    assert len(cut) == 2
+    with pytest.warns(TauforgeWarning, match=r"home positions \(stick pin, boom cylinder, stick cylinder; "):
+        mechanism.save(path)
+    drives = [actuator.name for actuator in mechanism.actuators]
+    again = tf.load(path, loops=cut, actuated=drives, tool=mechanism.tool_body)
+    assert isinstance(again, tf.Mechanism)
+    assert [actuator.name for actuator in again.actuators] == drives == ["boom cylinder", "stick cylinder"]
+    assert again.max_forces.tolist() == [8e4, 8e4]
+    home = mechanism.coordinates_at(mechanism.home)
+    assert again.coordinates_at(again.home).tolist() == [0.0, 0.0]
+    limits = [(c.lower, c.upper) for c in mechanism.coordinates]
+    assert np.allclose([(c.lower, c.upper) for c in again.coordinates], np.array(limits) - home[:, None], atol=PLACED)
+    for way in (0.0, 0.1):
+        x, y = mechanism.configuration(home + way), again.configuration(home * 0 + way)
+        for body in mechanism.bodies:
+            places = [m.forward_kinematics(at, body.name) for m, at in ((mechanism, x), (again, y))]
+            assert np.abs(places[0] - places[1]).max() < PLACED
+        rates = [0.3, -0.2], [0.1, 0.4]
+        assert error(again.inverse_dynamics(y, *rates), mechanism.inverse_dynamics(x, *rates)) < FORMULATIONS
+
+
+def test_mimics_of_a_urdf_are_counted_from_home_where_there_are_loops(tmp_path: Path) -> None:
+    turned = tf.Hinge("wheel", "ground", "w", at=(1.0, 0.0, 0.0), mimic=("right", -2.0, 0.1), home=-0.5)
+    mechanism = five_bar()
+    mechanism = mechanism.replace(bodies=(*mechanism.bodies, body("w", E)), joints=(*mechanism.joints, turned))
+    with pytest.warns(TauforgeWarning, match=r"home positions \(right, wheel; "):
+        mechanism.save(tmp_path / "m.urdf")
+    again = tf.load(tmp_path / "m.urdf", loops=[mechanism.joints[4]])
+    assert isinstance(again, tf.Mechanism)
+    (wheel,) = [joint for joint in again.joints if joint.name == "wheel"]
+    assert wheel.mimic == ("right", -2.0, 0.0)
+
+
+def test_a_urdf_without_limits_has_none_that_other_tools_take_as_no_motion(tmp_path: Path) -> None:
+    slider = tf.Slider("slide", "ground", "a", axis=(1.0, 0.0, 0.0), actuated=True, max_force=3.0)
+    hinge = tf.Hinge("turn", "a", "b", limits=(-1.0, 2.0), actuated=True)
+    free = tf.Hinge("spin", "b", "c", actuated=True)
+    fast = tf.Hinge("fast", "c", "d", actuated=True, max_speed=2.0)
+    tree = tf.Mechanism(bodies=[body(name, B) for name in "abcd"], joints=[slider, hinge, free, fast])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        tree.save(tmp_path / "m.urdf")
+    limits = re.findall("<limit .*", (tmp_path / "m.urdf").read_text())
+    assert limits == [
+        '<limit lower="-1000000000.0" upper="1000000000.0" effort="3.0" velocity="1000000000.0"/>',
+        '<limit lower="-1.0" upper="2.0" effort="1000000000.0" velocity="1000000000.0"/>',
+        '<limit effort="1000000000.0" velocity="2.0"/>',
+    ]
+    again = tf.load(tmp_path / "m.urdf", actuated=["slide", "turn", "spin", "fast"])
+    assert isinstance(again, tf.Mechanism)
+    for joint in tree.joints:
+        (read,) = [other for other in again.joints if other.name == joint.name]
+        assert (read.limits, read.max_force, read.max_speed) == (joint.limits, joint.max_force, joint.max_speed)
+
+
+def test_mjcf_keeps_the_order_of_actuators(tmp_path: Path) -> None:
+    mechanism, path = crane(), tmp_path / "m.xml"
+    with pytest.warns(TauforgeWarning, match=r"which body is the tool; tauforge\.load\(path, tool='stick rod'\)"):
+        mechanism.save(path)
+    slides = re.findall('name="([a-z]+ cylinder)"', path.read_text())
+    assert slides == ["stick cylinder", "boom cylinder"]  # bodies hang in each other, and the stick is in the boom
+    again = tf.load(path, tool="stick rod")
+    assert isinstance(again, tf.Mechanism)
+    assert [actuator.name for actuator in again.actuators] == ["boom cylinder", "stick cylinder"]
+    assert [c.name for c in again.coordinates] == ["boom cylinder", "stick cylinder"]
+    home, rates = mechanism.coordinates_at(mechanism.home), ([0.3, -0.2], [0.1, 0.4])
+    forces = [m.inverse_dynamics(m.configuration(home + 0.1), *rates) for m in (mechanism, again)]
+    assert error(forces[1], forces[0]) < FORMULATIONS
+
+
+def test_bodies_that_mujoco_refuses_are_named(tmp_path: Path) -> None:
+    """A bar along an axis, a slanting one and a body without mass. One that carries enough by a weld is taken."""
+    thin, path = (0.01, 0.01, 0.0), tmp_path / "m.xml"
+    slanting = ((0.005, -0.005, 0.0), (-0.005, 0.005, 0.0), (0.0, 0.0, 0.01))
+    own: dict[str, Any] = {"a": (1.0, A, thin), "b": (1.0, A, slanting), "c": (0.0, A), "d": (0.0, A)}
+    bodies = {name: tf.Body(name, *values) for name, values in own.items()} | {"e": body("e", A)}
+    hung = [tf.Hinge(f"j{name}", "ground", name, axis=ACROSS) for name in "abcd"]
+    every = tf.Mechanism(bodies=list(bodies.values()), joints=[*hung, tf.Weld("w", "d", "e")])
+    with pytest.warns(
+        TauforgeWarning, match=r"m\.xml: MuJoCo refuses bodies .* inertia of 0: a, b, c\. Give them some"
+    ):
+        every.save(path)
+    for name in "abc":
+        alone = tf.Mechanism(bodies=[bodies[name]], joints=[hung["abc".index(name)]])
+        with pytest.warns(TauforgeWarning, match=f"inertia of 0: {name}"):
+            alone.save(path)
+        with pytest.raises(ValueError, match=r"mass and inertia of moving bodies|inertia must have positive eigen"):
+            mujoco.MjModel.from_xml_path(str(path))
+    carried = tf.Mechanism(bodies=[bodies["d"], bodies["e"]], joints=[hung[3], tf.Weld("w", "d", "e")])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        carried.save(path)
+    assert mujoco.MjModel.from_xml_path(str(path)).nv == 1
 
 
 @pytest.mark.parametrize("name", ["panda", "scara", "stanford"])

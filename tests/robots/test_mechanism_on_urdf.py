@@ -11,49 +11,12 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from support.five_bar_texts import FIVE_BAR, LINK, ON_URDF, TURN, written
 from support.tolerances import FORMULATIONS, PLACED, error
 from tauforge.errors import ModelError
 
-LINK = '<link name="{0}"><inertial><origin xyz="0 0.15 0"/><mass value="1.3"/><inertia ixx="0.01" ixy="0.001" ixz="0" '
-LINK += 'iyy="0.02" iyz="0.002" izz="0.015"/></inertial></link>'
-TURN = (
-    '<joint name="{0}" type="{1}"><parent link="{2}"/><child link="{3}"/><origin xyz="{4}"/><axis xyz="0 0 1"/></joint>'
-)
-BARS = (("a1", "base", "0 0 0"), ("a2", "a1", "0 0.3 0"), ("b1", "base", "0.2 0 0"), ("b2", "b1", "0 0.3 0"))
-FIVE_BAR = "<robot name='five bar'><link name='base'/>"
-for _name, _parent, _at in BARS:
-    FIVE_BAR += LINK.format(_name) + TURN.format(f"j{_name}", "continuous", _parent, _name, _at)
-FIVE_BAR += '<link name="flange"/>' + TURN.format("bolt", "fixed", "a2", "flange", "0 0.3 0") + "</robot>"
 START = {"ja1": 0.5, "ja2": -1.0, "jb1": -0.5, "jb2": 1.0}
 LOOP = tf.Hinge("end", "a2", "b2", at=(0.0, 0.6, 0.0)), (0.2, 0.6, 0.0)
-TEXT = """
-format = "tauforge-mechanism-1"
-urdf = "five.urdf"
-gravity = [0.0, -9.81, 0.0]
-actuated = ["ja1", "jb1"]
-tool = "a2"
-[start]
-ja1 = 0.5
-ja2 = -1.0
-jb1 = -0.5
-jb2 = 1.0
-[[joint]]
-name = "end"
-kind = "hinge"
-parent = "a2"
-child = "b2"
-at = [0.0, 0.6, 0.0]
-child_at = [0.2, 0.6, 0.0]
-[[source]]
-fields = ["end"]
-source = "drawing 12"
-"""
-
-
-def written(folder: Path, text: str = TEXT) -> Path:
-    (folder / "five.urdf").write_text(FIVE_BAR)
-    (folder / "five.toml").write_text(text)
-    return folder / "five.toml"
 
 
 def loaded(path: Path, **options: Any) -> tf.Mechanism:
@@ -87,10 +50,10 @@ def test_what_a_file_on_a_urdf_gives_is_saved_whole(tmp_path: Path) -> None:
 def test_the_urdf_may_lie_below_the_file_and_its_joints_be_locked(tmp_path: Path) -> None:
     (tmp_path / "parts").mkdir()
     written(tmp_path / "parts")
-    path = written(tmp_path, TEXT.replace("five.urdf", "./parts/../parts/five.urdf"))
+    path = written(tmp_path, ON_URDF.replace("five.urdf", "./parts/../parts/five.urdf"))
     (tmp_path / "five.urdf").unlink()
     assert loaded(path).n == 2
-    held = TEXT.replace('["ja1", "jb1"]', '["jb1"]').replace("[start]\nja1 = 0.5", '[lock]\nja1 = "pi/8"\n[start]')
+    held = ON_URDF.replace('["ja1", "jb1"]', '["jb1"]').replace("[start]\nja1 = 0.5", '[lock]\nja1 = "pi/8"\n[start]')
     assert loaded(written(tmp_path, held)).n == 1
 
 
@@ -104,7 +67,7 @@ def test_the_urdf_may_lie_below_the_file_and_its_joints_be_locked(tmp_path: Path
         ('parent = "a2"', 'parent = "c"', "five.toml: joint[1].parent: there is no body 'c'"),
         ("[0.2, 0.6, 0.0]", "[9.2, 0.6, 0.0]", "the loop at end stays open by "),
         ("ja1 = 0.5", "jx = 0.5", "five.toml: start: unknown key 'jx'. Known: ja1, jb1, ja2, jb2"),
-        ('"jb1"]', '"jb9"]', "actuated: joint 'jb9' is not in the file. Joints that can have actuators:"),
+        ('"jb1"]', '"jb9"]', "five.toml: actuated: there is no joint named 'jb9'. Did you mean 'jb2'? Known: 'ja1', "),
         ('"jb1"]', '"bolt"]', "actuated: joint 'bolt' follows another or does not move"),
         ('tool = "a2"', 'tool = "hand"', "five.toml: tool: the URDF has no link 'hand'"),
         ("[[joint]]", '[[body]]\nname = "c"\n[[joint]]', "five.toml: body[1]: bodies are those of the URDF"),
@@ -112,9 +75,9 @@ def test_the_urdf_may_lie_below_the_file_and_its_joints_be_locked(tmp_path: Path
     ],
 )
 def test_a_bad_file_on_a_urdf_is_refused(old: str, new: str, says: str, tmp_path: Path) -> None:
-    assert old in TEXT
+    assert old in ON_URDF
     with pytest.raises(ModelError) as caught:
-        tf.load(written(tmp_path, TEXT.replace(old, new, 1)))
+        tf.load(written(tmp_path, ON_URDF.replace(old, new, 1)))
     assert says in str(caught.value)
 
 
@@ -126,14 +89,14 @@ def test_no_file_outside_the_folder_is_opened(name: str, tmp_path: Path) -> None
     written(tmp_path)
     os.symlink(tmp_path / "five.urdf", inner / "link.urdf")
     path = inner / "five.toml"
-    path.write_text(TEXT.replace("five.urdf", name))
+    path.write_text(ON_URDF.replace("five.urdf", name))
     with pytest.raises(ModelError, match=r"five\.toml: urdf: .*(leads|link) out|not a relative path|is an address"):
         tf.load(path)
 
 
 def test_a_text_has_no_folder() -> None:
     with pytest.raises(ModelError, match=r"urdf: a text has no folder in which 'five.urdf' could be"):
-        tf.loads(TEXT)
+        tf.loads(ON_URDF)
 
 
 def test_a_loop_that_is_closed_stays_closed_while_another_is(tmp_path: Path) -> None:
@@ -189,6 +152,13 @@ def test_every_link_has_a_frame_and_a_jacobian(tmp_path: Path) -> None:
         assert np.abs(twist[3:] - [turn[2, 1], turn[0, 2], turn[1, 0]]).max() < 1e-9, link
 
 
+def test_actuators_stand_in_the_order_in_which_they_are_named() -> None:
+    named = tf.loads(FIVE_BAR, actuated=["jb1", "ja1"])
+    assert isinstance(named, tf.Mechanism)
+    assert [actuator.name for actuator in named.actuators] == ["jb1", "ja1"]
+    assert [joint.name for joint in named.joints] == ["base on ground", "jb1", "ja2", "bolt", "ja1", "jb2"]
+
+
 @pytest.mark.parametrize(
     ("options", "says"),
     [
@@ -196,7 +166,11 @@ def test_every_link_has_a_frame_and_a_jacobian(tmp_path: Path) -> None:
         ({"tool": 3}, "tool: expected the name of a link, got 3"),
         ({"tool": "a2", "tip": "a2"}, "tool: tip and tool are both given"),
         ({"actuated": "ja1"}, "actuated: expected a sequence of names of joints, got 'ja1'"),
-        ({"actuated": ["j"]}, "actuated: joint 'j' is not in the file"),
+        ({"actuated": ["j"]}, "<text>: actuated: there is no joint named 'j'. Known: 'ja1', 'ja2', 'jb1', 'jb2'"),
+        ({"tool": "a11"}, "<text>: tool: there is no link named 'a11'. Did you mean 'a1'? Known: 'base', 'a1', 'b1', "),
+        ({"home": {"j": 0.1}}, "<text>: home: there is no joint named 'j'. Known: 'ja1', 'jb1', 'ja2', 'jb2'"),
+        ({"home": {"j_a1": 0.1}}, "<text>: home: there is no joint named 'j_a1'. Did you mean 'ja1'? Known: 'ja1', "),
+        ({"lock": {"jaa1": 0.1}}, "<text>: lock: there is no joint named 'jaa1'. Did you mean 'ja1'? Known: 'ja1', "),
     ],
 )
 def test_bad_choices_are_refused(options: dict[str, Any], says: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from support.mjcf_texts import FOUR_BAR, TREE
+from support.mjcf_texts import FOUR_BAR, TREE, WELDED
 from support.tolerances import CLOSED, OUTSIDE, PLACED, error, error_beside
 from tauforge.errors import ModelError, TauforgeWarning, UnsupportedFeatureError
 
@@ -153,6 +153,56 @@ def test_a_closed_loop_moves_as_the_tree_of_mujoco_on_its_constraint() -> None:
         assert error(tau[k], [S @ data.qfrc_bias]) < OUTSIDE
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<weld", "<weld"),
+        ('body2="coupler"', 'body2="coupler" relpose="-0.5 -0.1 0 1 0 0 0"'),
+        ('body2="coupler"', 'body2="coupler" relpose="-0.2 0 0.2 1 0 0 0" anchor="0.3 0.1 0.2"'),
+        ('body2="coupler"', 'body2="coupler" anchor="0.3 0.1 0.2"'),
+        ('body1="stub" body2="coupler"', 'body1="coupler" body2="stub"'),
+        ('pos="0.1 0.3 0"><joint name="pin"/>', 'pos="0.1 0.3 0" euler="0 0 25"><joint name="pin"/>'),
+    ],
+)
+def test_a_weld_that_closes_a_loop_agrees_with_mujoco(old: str, new: str) -> None:
+    """MuJoCo's own weld is closed at our positions, and its Jacobian gives the accelerations from rest."""
+    assert old in WELDED
+    text = WELDED.replace(old, new, 1)
+    mechanism = tf.loads(text)
+    assert isinstance(mechanism, tf.Mechanism)
+    assert mechanism.n == 1
+    reference = Reference(text, mechanism)
+    model, data = reference.model, reference.data
+    model.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
+    draw = np.random.default_rng(5)
+    x = mechanism.configuration(draw.uniform(-0.4, 0.4, (STATES, 1)))
+    tau = draw.uniform(-2, 2, (STATES, 1))
+    qdd = mechanism.forward_dynamics(x, np.zeros((STATES, 1)), tau)
+    frames = mechanism.body_frames(x)
+    joints = [model.joint(name).id for name in ("drive", "knee", "swing", "pin")]
+    places = [mechanism.coordinate_names.index(name) for name in ("drive", "knee", "swing", "pin")]
+    for k in range(STATES):
+        data.qpos[model.jnt_qposadr[joints]] = x[k, places]
+        M = reference.mass_matrix()
+        assert (data.ne, data.nefc) == (6, 6)
+        assert np.abs(data.efc_pos).max() < CLOSED
+        S = np.linalg.svd(data.efc_J.reshape(6, model.nv))[2][-1:].T  # 3 of 6 rows: all axes are parallel
+        free = np.zeros(model.nv)
+        free[model.joint("drive").dofadr[0]] = tau[k, 0]
+        expected = (S @ np.linalg.solve(S.T @ M @ S, S.T @ (free - data.qfrc_bias)))[model.joint("drive").dofadr[0]]
+        assert error(qdd[k], [expected]) < OUTSIDE
+        for b, body in enumerate(mechanism.bodies):
+            own = data.body(body.name)
+            assert np.abs(frames[k, b, :3, 3] - own.xpos).max() < PLACED
+            assert np.abs(frames[k, b, :3, :3] - own.xmat.reshape(3, 3)).max() < PLACED
+
+
+def test_a_weld_elsewhere_than_the_file_puts_the_bodies_is_refused() -> None:
+    elsewhere = 'body2="coupler" relpose="-0.5 -0.1 0 1 0 0 0" anchor="0.3 0.1 0.2"'
+    with pytest.raises(UnsupportedFeatureError, match=r"weld relpose: relpose differs by 0\.3 from where"):
+        tf.loads(WELDED.replace('body2="coupler"', elsewhere))
+
+
 # --------------------------------------------------------------------------------------------- equalities and springs
 
 
@@ -164,6 +214,17 @@ def test_a_joint_equality_couples_joints_and_the_motor_leads() -> None:
     joints = {joint.name: joint for joint in mechanism.joints}
     assert joints["swing"].mimic == ("drive", 2.0, 0.0)
     assert joints["drive"].mimic is None
+
+
+def test_actuators_stand_in_the_order_of_the_file() -> None:
+    inertial = '<inertial pos="0 0 0.1" mass="1" diaginertia="0.01 0.01 0.01"/>'
+    bodies = "".join(f'<body><joint name="{name}" axis="0 1 0"/>{inertial}</body>' for name in "abcd")
+    motors = "".join(f'<motor joint="{name}" ctrlrange="-{k} {k}"/>' for k, name in enumerate("dac", 1))
+    m = tf.loads(f"<mujoco><worldbody>{bodies}</worldbody><actuator>{motors}</actuator></mujoco>")
+    assert isinstance(m, tf.Mechanism)
+    assert [actuator.name for actuator in m.actuators] == ["d", "a", "c"]
+    assert m.max_forces.tolist() == [1.0, 2.0, 3.0]
+    assert [joint.name for joint in m.joints] == ["d", "b", "a", "c"]  # others stay where they are
 
 
 def test_sites_that_are_apart_are_brought_together() -> None:

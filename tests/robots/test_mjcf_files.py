@@ -167,5 +167,7 @@ def test_tool_names_a_body(tmp_path: Path) -> None:
     robot = tf.load(path, tool="upper")
     assert isinstance(robot, tf.Mechanism)
     assert robot.tool_body == "upper"
-    with pytest.raises(ModelError, match="tool: there is no body 'hand'"):
+    with pytest.raises(
+        ModelError, match=r"scene\.xml: tool: there is no body named 'hand'\. Known: 'base', 'upper', 'weight'"
+    ):
         tf.load(path, tool="hand")

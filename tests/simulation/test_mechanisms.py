@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 from typing import Any
 
@@ -123,13 +124,72 @@ def test_a_recording_is_kept_in_files(tmp_path: Path) -> None:
     run.save(tmp_path / "run.npz")
     assert tf.Recording.load(tmp_path / "run.npz") == run
     run.save(tmp_path / "run.csv")
-    table = tf.Recording.load(tmp_path / "run.csv")  # the independent coordinates, as motions are read
-    assert np.array_equal(table.position, run.position[:, run.places])
-    assert np.array_equal(table.velocity, run.velocity)
-    assert np.array_equal(table.target_position, run.target_position)
+    table = tf.Recording.load(tmp_path / "run.csv")
+    assert table.names == ("q1", "x2", "q2", "x4", "x5")
+    assert (table.coordinates, table.force_names) == (("q1", "q2"), ("tau1", "tau2"))
+    named = {name: getattr(run, name) for name in ("names", "force_names", "coordinates", "robot")}
+    assert dataclasses.replace(table, **named) == run
+    table.save(tmp_path / "again.csv")
+    assert (tmp_path / "again.csv").read_bytes() == (tmp_path / "run.csv").read_bytes()
+    assert np.array_equal(table.error, run.error)
+    tf.animate(robot, table, tmp_path / "run.html")
     (positions, _) = run.summary().parts[:2]
     assert [row[0] for row in positions.rows] == list(run.names)  # type: ignore[union-attr]
     run.plot(("position", "error", "velocity"))
+
+
+def test_columns_of_a_recording_may_stand_in_any_order(tmp_path: Path) -> None:
+    """Further entries have their place in their name; coordinates take those that are left, in the file's order."""
+    robot = five_bar().replace(independent=("right", "left"))
+    run = tf.simulate(robot, initial=(robot.home, [0.1, 0.2]), duration=0.01, step=1e-3)
+    run.save(tmp_path / "run.csv")
+    rows = [line.split(",") for line in (tmp_path / "run.csv").read_text().splitlines()]
+    assert [name.split()[0] for name in rows[0][1:6]] == ["q2", "x2", "q1", "x4", "x5"]
+    order = [0, 4, 6, 5, 1, 9, 3, 2, 7, 8, *range(10, len(rows[0]))]
+    (tmp_path / "other.csv").write_text("".join(",".join(row[k] for k in order) + "\n" for row in rows))
+    one, other = (tf.Recording.load(tmp_path / name) for name in ("run.csv", "other.csv"))
+    assert one.names == ("q2", "x2", "q1", "x4", "x5")
+    assert other == one
+    assert np.array_equal(one.position, run.position)
+    assert np.isnan(one.target_position).all()
+    assert one.target_position.shape == (len(one.time), 2)
+
+
+@pytest.mark.parametrize("name", ["bricard", "hexapod-6rus", "gripper", "slider-crank"])
+def test_recordings_of_any_mechanism_are_read_whole(name: str, tmp_path: Path) -> None:
+    """Without actuators, with balls, with joints that follow others, with sliders."""
+    robot = tf.load(name)
+    run = tf.simulate(robot, initial=(robot.pictured_position, np.zeros(robot.n)), duration=1e-4, step=1e-5)
+    run.save(tmp_path / "run.csv")
+    table = tf.Recording.load(tmp_path / "run.csv")
+    for array in ("position", "velocity", "acceleration", "force"):
+        assert np.array_equal(getattr(table, array), getattr(run, array)), array
+    tf.animate(robot, table, tmp_path / "run.html")
+
+
+def test_a_run_in_another_assembly_is_read_as_it_was(tmp_path: Path) -> None:
+    robot = tf.load("four-bar")
+    q = robot.coordinates_at(robot.home)
+    start = robot.configuration(q, near=robot.home + [0.0, -1.7, 2.3, -2.3])
+    assert np.abs(np.sin((start - robot.home) / 2)).max() > 0.5  # not the way it is assembled at home
+    law, move = tf.control.ComputedTorque(robot, 400.0, 40.0), tf.motion.JointMove(q, q + 0.3, duration=0.2)
+    run = tf.simulate(robot, law, move, initial=(start, [0.0]))
+    run.save(tmp_path / "run.csv")
+    motion = tf.motion.CsvMotion(tmp_path / "run.csv", robot)
+    assert motion.unused == ()
+    assert np.abs(motion.positions - run.position).max() < CLOSED
+    forces = robot.inverse_dynamics(motion.positions, *motion.samples[1:])
+    assert error(forces, run.force) < FORMULATIONS
+    far = np.abs(robot.inverse_dynamics(robot.configuration(motion.samples.position), *motion.samples[1:]) - run.force)
+    assert far.max() > 0.1 * np.abs(run.force).max()
+    again = tf.simulate(robot, law, motion, duration=0.01)
+    assert np.abs(again.position[0] - run.position[0]).max() < CLOSED
+    rolled = tf.rollout(robot, law, motion, control_period=1e-3)
+    assert np.abs(rolled.position[0, 0] - run.position[0]).max() < CLOSED
+    between = motion.near([0.0001, 0.0009, -1.0, 9.0])
+    assert between is not None
+    assert np.array_equal(between, motion.near([0.0, 0.001, 0.0, 0.2]))  # rows that are nearest in time
+    assert move.near(0.0) is None
 
 
 def test_a_rocker_as_coordinate_is_carried_over_its_dead_centres() -> None:

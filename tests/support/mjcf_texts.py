@@ -66,3 +66,22 @@ FOUR_BAR = """<mujoco model="four bar">
   <actuator><motor joint="drive"/></actuator>
 </mujoco>
 """
+
+# The loop is closed by a weld: a stub turns on the end of the rocker and is one with the coupler.
+WELDED = """<mujoco model="welded four bar">
+  <compiler angle="degree"/>
+  <option gravity="1 -9.81 2"/>
+  <worldbody>
+    <body name="crank"><joint name="drive" damping="0.02"/>
+      <inertial pos="0.01 0.1 0.02" mass="0.8" fullinertia="0.01 0.004 0.011 0.001 0.0005 -0.0007"/>
+      <body name="coupler" pos="0 0.2 0"><joint name="knee" ref="10"/>
+        <inertial pos="0.25 0.04 -0.01" mass="1.1" diaginertia="0.004 0.02 0.021"/></body></body>
+    <body name="rocker" pos="0.4 0 0"><joint name="swing" armature="0.003"/>
+      <geom type="capsule" fromto="0 0 0 0.1 0.3 0" size="0.01"/>
+      <body name="stub" pos="0.1 0.3 0"><joint name="pin"/>
+        <inertial pos="0 0.02 0" euler="10 20 30" mass="0.2" diaginertia="0.0002 0.0003 0.0004"/></body></body>
+  </worldbody>
+  <equality><weld name="end" body1="stub" body2="coupler"/></equality>
+  <actuator><motor joint="drive"/></actuator>
+</mujoco>
+"""

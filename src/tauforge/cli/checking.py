@@ -52,19 +52,27 @@ def _text(error: ModelError) -> str:
 
 def _others(path: Path, first: ModelError) -> list[str]:
     """Faults behind the first."""
-    from tauforge.robots.loading import format_of, good_values, values_of
+    from tauforge.robots.loading import format_of, good_values
+    from tauforge.robots.readers.toml_guard import read_toml
 
     try:
-        values = values_of(path)
+        values = read_toml(path)
+        own = format_of(values)
     except ModelError:
-        return []  # no TOML, of an unknown format, or a file that it names is missing
-    own = format_of(values)
+        return []  # no TOML, or of an unknown format
     good = good_values(own)
+    nowhere = path / "nowhere"  # no file is in a file: reading ends there, after all that needs no other file
+    missing: set[str | None] = set()
+    try:
+        values = own.with_paths(values, path)
+    except ModelError as fault:
+        missing = {fault.field}
+        values |= {key: nowhere for key in own.files if isinstance(values.get(key), str)}
     found: list[str] = []
     error, before = first, set[tuple[str | None, str]]()
     while len(found) < MOST and (error.field, error.reason) not in before:
         before.add((error.field, error.reason))
-        if not _repaired(values, error, good):
+        if error.field not in missing and not _repaired(values, error, good):
             break
         try:
             with warnings.catch_warnings():
@@ -73,6 +81,8 @@ def _others(path: Path, first: ModelError) -> list[str]:
             break
         except ModelError as following:
             error = following
+            if error.file == nowhere:
+                break
             if (error.field, error.reason) not in before:
                 found.append(_text(error))
     return found

@@ -75,8 +75,7 @@ def inverse_dynamics(
         loads[mine.wrench_argument] = parse_wrench(wrench)
     moves = read_motion(motion, mine, smooth)
     with rows_of(motion, moves.rows, moves.times):
-        coordinates, *rates = moves.samples
-        forces = mine.inverse_dynamics(mine.position_at(coordinates), *rates, **loads)
+        forces = mine.inverse_dynamics(moves.positions, *moves.samples[1:], **loads)
     columns = columns_of(mine).force
     peaks, rms = peak_of(moves.times, forces), rms_of(moves.times, forces)
     warn_of_motion(mine, moves)

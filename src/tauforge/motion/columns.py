@@ -10,6 +10,8 @@ of a platform
     v_x, v_y, v_z [m/s], omega_x, omega_y, omega_z [rad/s]                twist
     a_x, a_y, a_z [m/s^2], alpha_x, alpha_y, alpha_z [rad/s^2]            acceleration
     l1 [m] ... l6, f1 [N] ... f6                                          leg lengths and forces
+A mechanism has an arm's columns for its independent coordinates and actuators; recordings have x2 ... for other entries
+of its positions, numbered by their place.
 Desired quantities have the same names with the prefix `target_`. A file that is read may name the columns of an arm
 after its joints: `shoulder [deg]`, `shoulder_velocity [deg/s]`, `shoulder_acceleration [deg/s^2]`.
 """

@@ -8,10 +8,12 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
+from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, RoundedMotionWarning, ShapeError
-from tauforge.motion.columns import TIME, Columns, columns_of, joint_names
+from tauforge.motion.columns import TIME, Columns, columns_of, joint_names, state_columns
 from tauforge.motion.csv_table import HEADER_ROW, Column, CsvTable, read_csv
 from tauforge.motion.derivatives import FEWEST, derivatives
 from tauforge.motion.motion import Motion, MotionSample
@@ -48,6 +50,8 @@ class CsvMotion(Motion):
     uncertain: (n,) error that rounding and noise may cause in the second derivatives of the coordinates; 0 where
                accelerations are given
     unused:    columns of the file that were not read
+
+    A file may have the further columns of a mechanism's positions, as recordings do. They say how it is assembled.
     """
 
     def __init__(self, path: str | os.PathLike[str], robot: Robot, *, smooth: float | None = None) -> None:
@@ -86,7 +90,10 @@ class CsvMotion(Motion):
         self.coarse = self._warn_of_doubt(table, columns, seconds)
         jumps = _jumps(position, seconds) if "acceleration" in self.derived else np.zeros(position.shape[1], bool)
         self.rough = tuple(column.name for column, jump in zip(columns.position, jumps, strict=True) if jump)
+        self._whole = _whole(table, columns, robot, position)
         known = {column.name for group in columns for column in group} | {TIME.name}
+        if self._whole is not None:
+            known |= {column.name for column in state_columns(robot).position}
         known |= {column.name for column in (*columns.target_position, *columns.target_velocity)}
         self.unused = tuple(table.unread(known))
 
@@ -156,6 +163,19 @@ class CsvMotion(Motion):
         position, rates, seconds = (curve(t) for curve in self._curve)
         return self._sample_of(position, rates, seconds)
 
+    def near(self, t: ArrayLike) -> Array | None:
+        """The position (..., N) of the row that is nearest in time; None where the file has the coordinates alone."""
+        if self._whole is None:
+            return None
+        middles = (self.times[1:] + self.times[:-1]) / 2 - self.times[0]
+        found: Array = self._whole[np.searchsorted(middles, np.asarray(t, float))]
+        return found
+
+    @computed_once
+    def positions(self) -> Array:
+        """(k, N) at the times: of a mechanism those of all joints, with loops closed."""
+        return self._robot.position_at(self.samples.position, self._whole)
+
     @property
     def steps(self) -> tuple[float, float]:
         """The shortest and the longest step between two times, s."""
@@ -167,6 +187,16 @@ class CsvMotion(Motion):
         """Whether all steps are the same, to a millionth."""
         least, most = self.steps
         return most - least <= EVEN * most
+
+
+def _whole(table: CsvTable, columns: Columns, robot: Robot, coordinates: Array) -> Array | None:
+    """(k, N) positions of a file that has columns for all entries, with these coordinates (k, n) among them."""
+    own = state_columns(robot).position
+    if len(own) == len(columns.position) or not all(table.has([column]) for column in own):
+        return None
+    found = table.take(own)
+    found[:, [own.index(column) for column in columns.position]] = coordinates
+    return found
 
 
 def _all_or_none(table: CsvTable, columns: Sequence[Column]) -> Array | None:

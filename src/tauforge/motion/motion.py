@@ -56,6 +56,10 @@ class Motion(ABC):
             velocity, acceleration = np.where(rest, 0.0, velocity), np.where(rest, 0.0, acceleration)
         return MotionSample(position, velocity, acceleration)
 
+    def near(self, t: ArrayLike) -> Array | None:
+        """Positions (..., N) near those at times (...); None where the motion does not say how a robot is assembled."""
+        return None
+
 
 class PoseMotion(Motion):
     """A motion of the six coordinates of a pose (x, y, z, theta_x, theta_y, theta_z), with twists, for a platform."""
@@ -90,6 +94,9 @@ class MotionOfRobot(Motion):
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
         position, rates, seconds = self.motion._within(t)
         return (position, *self.robot.from_coordinate_rates(position, rates, seconds))
+
+    def near(self, t: ArrayLike) -> Array | None:
+        return self.motion.near(t)
 
     def __repr__(self) -> str:
         return repr(self.motion)

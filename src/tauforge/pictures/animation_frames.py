@@ -96,7 +96,7 @@ def _instants(start: float, end: float, pace: Pace) -> tuple[Array, bool]:
 def _of_motion(robot: Robot, motion: Motion, pace: Pace, forces: Forces) -> AnimationFrames:
     times, thinned = _instants(0.0, motion.duration, pace)
     coordinates, velocity, acceleration = motion.sample(times)
-    position = robot.position_at(coordinates)
+    position = robot.position_at(coordinates, motion.near(times))
     force = np.asarray(forces(position, velocity, acceleration), float)
     expected = len(times), len(robot.actuators)
     if force.shape != expected:
@@ -123,7 +123,10 @@ def _between(times: Array, rows_at: Array, rows: Array, angles: list[int]) -> Ar
     """Rows (k, n) at these times, on straight lines between the given ones; the columns `angles` go the short way."""
     straight = np.array(rows, float)
     straight[:, angles] = np.unwrap(straight[:, angles], axis=0)
-    return np.stack([np.interp(times, rows_at, column) for column in straight.T], axis=-1)
+    found = np.empty((len(times), straight.shape[1]))  # there may be no columns, where there are no actuators
+    for k, column in enumerate(straight.T):
+        found[:, k] = np.interp(times, rows_at, column)
+    return found
 
 
 def _check_recording(robot: Robot, recording: Recording) -> None:

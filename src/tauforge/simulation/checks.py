@@ -126,8 +126,8 @@ def given_or_start(initial: State | None, motion: Motion | None) -> State:
         raise ModelError(
             "the initial state is missing", field="initial", remedy="Give initial=(position, velocity) or motion="
         )
-    start = motion.sample(0.0)
-    return start.position, start.velocity
+    start, whole = motion.sample(0.0), motion.near(0.0)
+    return start.position if whole is None else whole, start.velocity
 
 
 def initial_state(initial: State | None, motion: Motion | None, robot: Robot) -> tuple[Array, Array]:

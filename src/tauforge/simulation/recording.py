@@ -168,24 +168,29 @@ class Recording(InNotebook):
 
     @classmethod
     def _of_table(cls, table: CsvTable) -> Recording:
-        columns = columns_in(table)
+        columns, coordinates = columns_in(table)
         time = table.take_times(TIME)
         arrays: dict[str, Any] = {
             name: table.take(getattr(columns, name)) for name in ("position", "velocity", "acceleration", "force")
         }
-        for name in ("target_position", "target_velocity"):
-            own = getattr(columns, name)
-            arrays[name] = table.take(own) if table.has(own) else np.full(arrays["position"].shape, np.nan)
         names, forces = (tuple(column.name for column in group) for group in (columns.position, columns.force))
+        places = [names.index(name) for name in coordinates or names]
+        targets = {
+            "target_position": tuple(columns.target_position[k] for k in places),
+            "target_velocity": columns.target_velocity,
+        }
+        for name, own in targets.items():
+            arrays[name] = table.take(own) if table.has(own) else np.full(arrays["velocity"].shape, np.nan)
         return cls(
             time=time,
             **arrays,
             names=names,
-            force_names=names if forces[:1] == ("tau1",) else forces,
+            force_names=names if forces[:1] == ("tau1",) and not coordinates else forces,
             units=tuple(column.unit for column in columns.position),
             force_units=tuple(column.unit for column in columns.force),
             columns=tuple(column.name for group in columns for column in group),
             wrapped=ANGLES if columns is PLATFORM else (),
+            coordinates=coordinates,
         )
 
     def to_xarray(self) -> Any:

@@ -177,19 +177,20 @@ def _on_urdf(top: Table, tables: Mapping[str, list[Table]]) -> Mechanism:
         raise ModelError("bodies are those of the URDF", field="body[1]", remedy="Add a link to the URDF")
     joints = [(_joint(table), table) for table in tables["joint"]]
     places = {joint.name: table.path for joint, table in joints}
+    choices, sources = _choices(top, tables), sources_of(top)
+    actuated = top.texts("actuated") if "actuated" in top else None
     tree = read_tree(read_xml(path))
     movable = {name: f"{name} = 0.5" for name, joint in tree.joints.items() if joint.type in LETTERS}
     lock, start = (_coordinates(top, key, movable) for key in ("lock", "start"))
-    actuated = top.texts("actuated") if "actuated" in top else None
     tree = with_locked_joints(tree, lock)
     tool = top.text("tool") if "tool" in top else None
     if tool is not None and tool not in tree.bodies:
         raise top.fault("tool", f"the URDF has no link {shown(tool)}")
-    given = described(tree, tool, actuated) | _choices(top, tables)
+    given = described(tree, tool, actuated) | choices
     if "name" in top:
         given["name"] = top.text("name")
     own = Source(("bodies", "joints"), path.name, "loops, springs and choices are those of the TOML file")
-    given["sources"] = (own, *given["sources"], *sources_of(top))
+    given["sources"] = (own, *given["sources"], *sources)
     try:
         return closed(given, [_loop(joint, table) for joint, table in joints], start_of(tree, start, "start"))
     except ModelError as error:

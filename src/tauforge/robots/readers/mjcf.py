@@ -12,16 +12,18 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.algebra.vectors import Matrix, Vector
+from tauforge.algebra.vectors import IDENTITY, Matrix, Transform, Vector
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.robots.mechanism.closing import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, MechanismJoint, Spherical, Spring, Weld
 from tauforge.robots.physical import levels_to_the_caller
+from tauforge.robots.readers.joint_order import in_order
 from tauforge.robots.readers.mjcf_bodies import Found, read_bodies
 from tauforge.robots.readers.mjcf_includes import with_includes
 from tauforge.robots.readers.mjcf_values import ACTUATORS, Values, check_spelling, children, classes_of, is_true, up_to
 from tauforge.robots.readers.mjcf_visuals import visuals_of
+from tauforge.robots.readers.urdf_tree import unknown_name
 from tauforge.robots.readers.xml_lines import Element, shown
 
 PASSED_OVER = ("asset", "visual", "statistic", "size", "keyframe", "sensor", "custom", "contact")
@@ -60,9 +62,12 @@ def _mechanism_of(root: Element, values: Values, found: Found, tool: str | None)
     read_bodies(found, [section for section in root.children if section.tag == "worldbody"])
     if not found.bodies:
         raise root.fault("there is no body")
+    names = [body.name for body in found.bodies]
+    if tool is not None and tool not in names:
+        raise unknown_name("tool", "body", tool, names)
     joints = _actuated(root, values, found)
     joints, loops = _with_equalities(root, values, found, joints)
-    numbers = {body.name: k for k, body in enumerate(found.bodies, 1)} | {GROUND_NAME: 0}
+    numbers = {name: k for k, name in enumerate(names, 1)} | {GROUND_NAME: 0}
     visuals, left_out = visuals_of(root, values, found.shown, numbers)
     found.left_out += left_out
     description = {
@@ -156,7 +161,9 @@ def _springs(root: Element, values: Values, found: Found) -> Iterator[Spring]:
 
 
 def _actuated(root: Element, values: Values, found: Found) -> dict[str, MechanismJoint]:
+    """The joints by name, those with actuators in the order of the file's actuators: a vector of forces has theirs."""
     joints = {joint.name: joint for joint in found.joints}
+    order: list[str] = []
     for element in children(root, "actuator"):
         if element.tag not in ACTUATORS:
             raise element.unsupported(f"<{element.tag[:40]}> is not supported", field="actuator")
@@ -174,7 +181,8 @@ def _actuated(root: Element, values: Values, found: Found) -> dict[str, Mechanis
         if element.tag != "motor":
             found.left_out.append(f"the law of <{element.tag}> on joint {shown(name)}, line {element.line}")
         joints[name] = replace(joint, actuated=True, max_force=_largest_force(values, actuator, joint))
-    return joints
+        order.append(name)
+    return {joint.name: joint for joint in in_order(list(joints.values()), order)}
 
 
 def _largest_force(values: Values, actuator: Element, joint: MechanismJoint) -> float | None:
@@ -253,12 +261,16 @@ def _difference(a: Matrix, b: Matrix) -> float:
 
 
 def _check_relative_pose(found: Found, equality: Element, a: str, b: str) -> None:
-    """relpose, where it is given, must be that of the bodies as the file puts them."""
+    """relpose, where it is given, must be that of the bodies as the file puts them.
+
+    It is the pose of the second body in the first, and its place is that of the anchor on the second body.
+    """
     given = equality.numbers("relpose", 7, (0.0,) * 7)
     if not any(given[3:]):
         return
     attributes = {"pos": " ".join(map(repr, given[:3])), "quat": " ".join(map(repr, given[3:]))}
-    wanted = found.values.pose(replace(equality, attributes=attributes))
+    anchor = Vector(*equality.numbers("anchor", 3, (0.0, 0.0, 0.0)))
+    wanted = found.values.pose(replace(equality, attributes=attributes)).then(Transform(IDENTITY, -anchor))
     there = found.frames[a].inverse().then(found.frames[b])
     gap = max(_difference(wanted.rotation, there.rotation), *map(abs, wanted.translation - there.translation))
     if gap > SAME_POSE:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 
 from tauforge.algebra.rotations import quaternion_of_rotation
-from tauforge.algebra.vectors import NO_DISPLACEMENT, Transform, Vector
-from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
+from tauforge.errors import ModelError, TauforgeWarning, UnsupportedFeatureError
 from tauforge.robots.mechanism.mechanism import Mechanism
-from tauforge.robots.mechanism.parts import GROUND_NAME, Hinge, MechanismJoint, Spherical, Weld
+from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Hinge, MechanismJoint, Spherical, Weld
+from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.readers.xml_text import (
     Held,
     axis_of,
@@ -27,6 +29,8 @@ from tauforge.robots.readers.xml_text import (
 
 WORLD = "world"
 SPAN = 0.1  # of the mechanism's size: distance of the two points that hold a hinge's axis
+LEAST = 1e-15  # kg, kg m^2: MuJoCo's mjMINVAL
+MOST_TOLD = 5
 KINDS = {"R": "hinge", "P": "slide", "B": "ball", "F": "free"}
 
 
@@ -37,6 +41,37 @@ def write(m: Mechanism, path: Path) -> None:
     except ModelError as error:
         raise error.located(path) from None
     write_xml(path, lines, list(_lost(m)), "MJCF")
+    refused = _refused_by_mujoco(m)
+    if refused:
+        more = f" and {len(refused) - MOST_TOLD} more" if len(refused) > MOST_TOLD else ""
+        told = f"{path}: MuJoCo refuses bodies without mass or with a principal moment of inertia of 0: "
+        told += ", ".join(refused[:MOST_TOLD]) + more
+        remedy = "Give them some: bars have a thickness. tauforge.load reads the file as it is"
+        warnings.warn(TauforgeWarning(told, remedy=remedy), stacklevel=levels_to_the_caller())
+
+
+def _refused_by_mujoco(m: Mechanism) -> list[str]:
+    """Bodies with too little mass or inertia, unless one that is welded on has enough; with products of inertia all."""
+    held = list(held_bodies(m))
+    enough = {GROUND_NAME: True}
+    for one in reversed(held):  # from the tips inward
+        least = min(one.body.mass, _least_moment(one.body))
+        welded = [other.body.name for other in held if other.parent == one.body.name and not other.steps]
+        enough[one.body.name] = least >= LEAST or any(enough[name] for name in welded)
+    return [
+        one.body.name
+        for one in held
+        if (one.steps and not enough[one.body.name])
+        or (_has_products(own_mass(one.body, one.body.home_frame)[1]) and _least_moment(one.body) < LEAST)
+    ]
+
+
+def _least_moment(body: Body) -> float:
+    return float(np.linalg.eigvalsh(np.array(body.inertia, float))[0])
+
+
+def _has_products(inertia: Matrix) -> bool:
+    return any((inertia[0, 1], inertia[0, 2], inertia[1, 2]))
 
 
 def _lost(m: Mechanism) -> Iterator[str]:
@@ -101,7 +136,7 @@ def _body(m: Mechanism, held: Held, outer: Transform, below: dict[str, list[Held
         # MuJoCo takes moments of zero only where no others are given
         plain = {"diaginertia": numbers((xx, yy, zz))}
         full = {"fullinertia": numbers((xx, yy, zz, xy, xz, yz))}
-        given = full if any((xy, xz, yz)) else plain
+        given = full if _has_products(inertia) else plain
         yield more + tag("inertial", pos=numbers(com), mass=repr(body.mass), **given)
     yield from _sites(m, body.name, frame, more)
     for inner in below.get(body.name, []):

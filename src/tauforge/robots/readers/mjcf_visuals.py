@@ -110,12 +110,7 @@ class _Assets:
         """The geom's own colour, or that of its material."""
         material = self.materials.get(geom.attributes.get("material", ""))
         owner = geom if "rgba" in geom.attributes or material is None else material
-        if "rgba" not in owner.attributes:
-            return None
-        rgba = owner.numbers("rgba", 4)
-        if not all(0 <= part <= 1 for part in rgba):
-            raise owner.fault(f"expected numbers from 0 to 1, got {shown(owner.text('rgba'))}", field="rgba")
-        return rgba
+        return owner.rgba() if "rgba" in owner.attributes else None
 
 
 def _mesh_name(mesh: Element) -> str:

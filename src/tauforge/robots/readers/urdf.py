@@ -11,7 +11,7 @@ from tauforge.robots import validation
 from tauforge.robots.readers.urdf_arm import arm_of_chain
 from tauforge.robots.readers.urdf_held import check_lock, leader_of, with_locked_joints
 from tauforge.robots.readers.urdf_seats import Seat, seats_of
-from tauforge.robots.readers.urdf_tree import LETTERS, Tree, UrdfJoint, listed, near, read_tree
+from tauforge.robots.readers.urdf_tree import LETTERS, Tree, UrdfJoint, listed, read_tree, unknown_name
 from tauforge.robots.readers.xml_lines import Element, read_xml, shown
 from tauforge.robots.robot import Robot
 
@@ -48,13 +48,26 @@ def robot_of(
     if tip is not None and tool is not None:
         raise ModelError("tip and tool are both given", field="tool", remedy="tip leads a chain to it, tool does not")
     check_lock(lock)
-    tree = with_locked_joints(read_tree(robot), lock or {})
+    try:
+        return _robot_of(read_tree(robot), tip, lock or {}, loops, home, tool, actuated)
+    except ModelError as error:  # of an argument: no line of the file is at fault
+        raise error.located(robot.file) from None
+
+
+def _robot_of(
+    tree: Tree,
+    tip: str | None,
+    lock: Mapping[str, float],
+    loops: Sequence[Any] | None,
+    home: Mapping[str, float] | None,
+    tool: str | None,
+    actuated: Sequence[str] | None,
+) -> Robot:
+    tree = with_locked_joints(tree, lock)
     seats = seats_of(tree)
     for option, name in (("tip", tip), ("tool", tool)):
         if name is not None and name not in seats:
-            raise tree.robot.fault(
-                f"there is no link named {shown(name)}", field=option, remedy=f"Links: {near(name, list(seats))}"
-            )
+            raise unknown_name(option, "link", name, list(seats))
     if loops is not None or home is not None:
         from tauforge.robots.readers.urdf_mechanism import closed_mechanism_of
 
@@ -82,8 +95,9 @@ def _chain(tree: Tree, seats: dict[str, Seat], tip: str | None) -> list[UrdfJoin
         _refuse_led_from_beyond(tree, chain, counted)
         _refuse_branches(tree, [name for name in counted if name not in chain])
     if not chain:
-        between = "" if tip is None else f" between {shown(tree.root)} and {shown(tip)}"
-        raise tree.robot.fault(f"there is no moving joint{between}", field=None if tip is None else "tip")
+        if tip is None:
+            raise tree.robot.fault("there is no moving joint")
+        raise ModelError(f"there is no moving joint between {shown(tree.root)} and {shown(tip)}", field="tip")
     return [tree.joints[name] for name in chain]
 
 

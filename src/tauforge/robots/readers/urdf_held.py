@@ -10,10 +10,9 @@ from tauforge.algebra.vectors import IDENTITY, ZERO, Transform
 from tauforge.errors import ModelError
 from tauforge.robots import validation
 from tauforge.robots.readers.turns import rotation_about
-from tauforge.robots.readers.urdf_tree import LETTERS, Mimic, Tree, UrdfJoint, near
+from tauforge.robots.readers.urdf_tree import LETTERS, Mimic, Tree, UrdfJoint, meant, unknown_name
 from tauforge.robots.readers.xml_lines import shown
 
-HELD = {"lock": "can be locked"}  # what joints can be that an option names
 SAME = 1e-9  # of two coordinates of one joint, rad or m, and relative to them
 
 
@@ -42,11 +41,7 @@ def held_coordinate(tree: Tree, name: str, value: float, option: str) -> float:
     """The coordinate of a joint that has one; a ModelError names the option that gave it."""
     if name not in tree.joints:
         known = [joint.name for joint in tree.joints.values() if joint.type in LETTERS]
-        raise tree.robot.fault(
-            f"there is no joint named {shown(str(name))}" + " to lock" * (option == "lock"),
-            field=option,
-            remedy=f"Joints that {HELD.get(option, 'have one coordinate')}: {near(name, known) or 'none'}",
-        )
+        raise unknown_name(option, "joint", name, known)
     joint = tree.joints[name]
     if joint.type == "fixed":
         raise joint.element.fault(
@@ -56,10 +51,11 @@ def held_coordinate(tree: Tree, name: str, value: float, option: str) -> float:
         raise joint.element.unsupported(
             f"a {joint.type} joint cannot be locked by one number", field=f"joint {shown(name)}"
         )
-    return _coordinate(tree, name, value, option)
+    return validation.real(value, f"{option}[{name!r}]")
 
 
 def _coordinate(tree: Tree, name: str, value: float, option: str = "lock") -> float:
+    """A checked coordinate that a mimic of the file gives."""
     try:
         return validation.real(value, f"{option}[{name!r}]")
     except ModelError as error:
@@ -136,7 +132,7 @@ def _led_by(tree: Tree, joint: UrdfJoint, mimic: Mimic) -> UrdfJoint:
         raise joint.element.fault(
             f"there is no joint named {shown(mimic.joint)}",
             field=where,
-            remedy=f"Joints: {near(mimic.joint, list(tree.joints))}",
+            remedy=meant(mimic.joint, list(tree.joints)),
         )
     leader = tree.joints[mimic.joint]
     if leader.type not in (*LETTERS, "fixed"):

@@ -22,9 +22,10 @@ from tauforge.robots.mechanism.parts import (
     Weld,
 )
 from tauforge.robots.provenance import Source
+from tauforge.robots.readers.joint_order import in_order
 from tauforge.robots.readers.turns import rotation_to
 from tauforge.robots.readers.urdf_held import coordinates_at_zero, displaced, held_coordinate
-from tauforge.robots.readers.urdf_tree import LETTERS, Tree, UrdfJoint, near
+from tauforge.robots.readers.urdf_tree import LETTERS, Tree, UrdfJoint, listed, unknown_name
 from tauforge.robots.readers.urdf_visuals import read_visuals
 from tauforge.robots.readers.xml_lines import Element, shown
 from tauforge.robots.visuals import Visual
@@ -32,10 +33,7 @@ from tauforge.robots.visuals import Visual
 
 def mechanism_of(tree: Tree, *, tool: str | None = None, actuated: Sequence[str] | None = None) -> Mechanism:
     """Home is where every joint is at 0, and joints that mimic others at what follows from that."""
-    try:
-        return Mechanism(**described(tree, tool, actuated))
-    except ModelError as error:
-        raise error.located(tree.robot.file) from None
+    return Mechanism(**described(tree, tool, actuated))
 
 
 def closed_mechanism_of(
@@ -52,11 +50,7 @@ def closed_mechanism_of(
     """
     if not isinstance(home, Mapping):
         raise ModelError(f"expected names of joints with their coordinates, got {validation.shown(home)}", field="home")
-    start = start_of(tree, home, "home")
-    try:
-        return closed(described(tree, tool, actuated), loops, start)
-    except ModelError as error:
-        raise error.located(tree.robot.file) from None
+    return closed(described(tree, tool, actuated), loops, start_of(tree, home, "home"))
 
 
 def start_of(tree: Tree, given: Mapping[str, float], option: str) -> dict[str, float]:
@@ -93,22 +87,23 @@ def described(tree: Tree, tool: str | None, actuated: Sequence[str] | None) -> d
     }
 
 
-def _actuated(tree: Tree, joints: Sequence[MechanismJoint], names: Sequence[str]) -> Iterator[MechanismJoint]:
-    """The joints with actuators on those that are named."""
+def _actuated(tree: Tree, joints: Sequence[MechanismJoint], names: Sequence[str]) -> list[MechanismJoint]:
+    """The joints with actuators on those that are named, in the order of the names."""
     if isinstance(names, str) or not isinstance(names, Sequence):
         raise ModelError(f"expected a sequence of names of joints, got {validation.shown(names)}", field="actuated")
     movable = [joint.name for joint in joints if joint.letters and joint.mimic is None]
     for name in names:
         if not isinstance(name, str):
             raise ModelError(f"expected names of joints, got {validation.shown(name)}", field="actuated")
+        if name not in tree.joints:
+            raise unknown_name("actuated", "joint", name, movable)
         if name not in movable:
-            held = "follows another or does not move" if name in tree.joints else "is not in the file"
             raise ModelError(
-                f"joint {validation.shown(name)} {held}",
+                f"joint {validation.shown(name)} follows another or does not move",
                 field="actuated",
-                remedy=f"Joints that can have actuators: {near(name, movable) or 'none'}",
+                remedy=f"Joints that can have actuators: {listed(movable) or 'none'}",
             )
-    yield from (replace(joint, actuated=joint.name in names) for joint in joints)
+    return in_order([replace(joint, actuated=joint.name in names) for joint in joints], names)
 
 
 def _root(tree: Tree) -> Iterator[Body]:

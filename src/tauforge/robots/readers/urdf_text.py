@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,8 +12,9 @@ from tauforge.algebra.rotations import angles_of
 from tauforge.algebra.vectors import E_Z, IDENTITY, NO_DISPLACEMENT, Matrix, Transform, Vector, cross
 from tauforge.errors import ModelError
 from tauforge.robots.mechanism.mechanism import Mechanism
-from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Planar, Spherical
+from tauforge.robots.mechanism.parts import GROUND_NAME, Body, MechanismJoint, Planar, Spherical
 from tauforge.robots.readers.turns import rotation_about
+from tauforge.robots.readers.urdf_tree import UNLIMITED
 from tauforge.robots.readers.xml_text import (
     STILL,
     Held,
@@ -28,8 +29,10 @@ from tauforge.robots.readers.xml_text import (
     write_xml,
 )
 
-UNLIMITED = 1e6  # m, for a slider without limits: URDF wants some
 UPRIGHT = (0.0, 0.0, -9.81)
+
+
+Zeros = Mapping[str, tuple[float, ...]]  # by joint, its coordinates where those of the file are 0
 
 
 class Moved(NamedTuple):
@@ -44,18 +47,35 @@ class Moved(NamedTuple):
 
 
 def write(m: Mechanism, path: Path) -> None:
-    """Write the tree of the mechanism as URDF; coordinates of hinges and sliders are the mechanism's."""
+    """Write the tree of the mechanism as URDF.
+
+    Coordinates of hinges and sliders are the mechanism's, unless it has loops: then they are counted from the home
+    position. Loops on top of a URDF are given where its coordinates are 0, so that the mechanism's own joints fit.
+    """
+    zeros = _zeros(m)
     try:
-        lines = list(_lines(m))
+        lines = list(_lines(m, zeros))
     except ModelError as error:
         raise error.located(path) from None
-    write_xml(path, lines, list(_lost(m)), "URDF")
+    write_xml(path, lines, list(_lost(m, zeros)), "URDF")
 
 
-def _lost(m: Mechanism) -> Iterator[str]:
+def _zeros(m: Mechanism) -> Zeros:
+    closing = closing_joints(m)
+    home = {joint.name: tuple(np.ravel(joint.home).tolist()) for joint in m.joints}
+    return {name: own if closing else (0.0,) * len(own) for name, own in home.items()}
+
+
+def _lost(m: Mechanism, zeros: Zeros) -> Iterator[str]:
     loops = [joint.name for joint in closing_joints(m)]
     if loops:
-        yield f"the loops at {', '.join(loops)}; tauforge.load(path, loops=[...]) closes them again"
+        yield f"the loops at {', '.join(loops)}; tauforge.load(path, loops=[...]) with these joints closes them again"
+    moved = [name for name, zero in zeros.items() if any(zero) and name not in loops]
+    if moved:
+        yield (
+            f"home positions ({', '.join(moved[:5])}{' ...' * (len(moved) > 5)}; coordinates of the file, and their "
+            "limits, are counted from the home position, so that the joints of the loops fit)"
+        )
     if m.springs:
         yield f"{len(m.springs)} spring{'s' * (len(m.springs) > 1)}"
     idle = [joint.name for joint in m.joints if joint.letters and not joint.actuated and joint.mimic is None]
@@ -65,18 +85,22 @@ def _lost(m: Mechanism) -> Iterator[str]:
         yield "inertias of rotors"
     if tuple(m.gravity) != UPRIGHT:
         yield "gravity"
-    if m.tool is not None and m.tool != m.bodies[-1].name:
-        yield "which body is the tool"
-    several = [joint.name for joint in m.joints if isinstance(joint, Spherical)]
+    several = [joint.name for joint in m.joints if isinstance(joint, Spherical) and joint.name not in loops]
     if several:
         yield f"ball joints ({', '.join(several[:5])}; each is written as three revolute joints)"
-    in_row = [joint.name for joint in m.joints if isinstance(joint, Planar) and np.any(joint.home)]
+    in_row = [joint.name for joint in m.joints if isinstance(joint, Planar) and any(_home(joint, zeros))]
     if in_row:
         yield f"planar joints that are not at 0 at home ({', '.join(in_row[:5])}; written as joints in a row)"
     yield from lost_of_joints(m)
 
 
-def _lines(m: Mechanism) -> Iterator[str]:
+def _home(joint: MechanismJoint, zeros: Zeros) -> list[float]:
+    """The file's coordinates in the home position; none of a joint that only says that a body floats."""
+    home = np.ravel(joint.home).tolist()
+    return [own - zero for own, zero in zip(home, zeros.get(joint.name, home), strict=True)]
+
+
+def _lines(m: Mechanism, zeros: Zeros) -> Iterator[str]:
     held = list(held_bodies(m))
     root = _root(held)
     frames = {GROUND_NAME: NO_DISPLACEMENT}
@@ -90,7 +114,7 @@ def _lines(m: Mechanism) -> Iterator[str]:
             parent = GROUND_NAME if one.parent == GROUND_NAME else one.parent
             if root is not None and parent == GROUND_NAME:
                 parent = root.name
-            yield from (f"  {line}" for line in _hung(one, parent, frames[one.parent], names))
+            yield from (f"  {line}" for line in _hung(one, parent, frames[one.parent], names, zeros))
     yield "</robot>"
 
 
@@ -106,15 +130,15 @@ def _root(held: list[Held]) -> Body | None:
     return None
 
 
-def _hung(held: Held, parent: str, parent_frame: Transform, names: set[str]) -> Iterator[str]:
+def _hung(held: Held, parent: str, parent_frame: Transform, names: set[str], zeros: Zeros) -> Iterator[str]:
     """The joints and links from a body's parent to it."""
     body, frame = held.body, held.body.home_frame
-    moved = list(_moved(held, frame))
+    moved = list(_moved(held, frame, _home(held.joint, zeros)))
     outer = parent_frame
     for k, step in enumerate(moved):
         last = k == len(moved) - 1
         child = body.name if last else _unused(f"{body.name} after {step.name}", names)
-        yield from _joint(held, step, parent, child, outer)
+        yield from _joint(held, step, parent, child, outer, zeros)
         yield from _link(body, frame) if last else [tag("link", name=child)]
         parent, outer = child, step.home
 
@@ -126,12 +150,13 @@ def _unused(name: str, names: set[str]) -> str:
     return name
 
 
-def _moved(held: Held, frame: Transform) -> Iterator[Moved]:
+def _moved(held: Held, frame: Transform, home: Sequence[float]) -> Iterator[Moved]:
     """The joints of the file. A hinge's child frame must lie on its axis: where the body's does not, a fixed joint
     follows.
+
+    home: coordinates of the file in the home position
     """
     joint = held.joint
-    home = np.ravel(joint.home).tolist()
     if not held.steps:
         yield Moved(joint.name, "fixed", frame, frame)
         return
@@ -184,7 +209,7 @@ def _back(kind: str, axis: Vector, at: Vector, home: float, frame: Transform) ->
     return Transform(turn, at - turn @ at).then(frame)
 
 
-def _joint(held: Held, step: Moved, parent: str, child: str, outer: Transform) -> Iterator[str]:
+def _joint(held: Held, step: Moved, parent: str, child: str, outer: Transform, zeros: Zeros) -> Iterator[str]:
     joint = held.joint
     limits = None if joint.limits is None else joint.limits[step.coordinate if len(joint.limits) > 1 else 0]
     kinds = {"R": "continuous" if limits is None else "revolute", "P": "prismatic"}
@@ -198,18 +223,29 @@ def _joint(held: Held, step: Moved, parent: str, child: str, outer: Transform) -
         axis = step.axis if step.kind == "planar" else step.home.rotation.T @ step.axis
         yield "  " + tag("axis", xyz=numbers(axis))
     if step.kind in "RP":
-        effort, speed = repr(joint.max_force or 0.0), repr(joint.max_speed or 0.0)
-        ends = limits or ((-UNLIMITED, UNLIMITED) if step.kind == "P" else None)
-        lower, upper = (None, None) if ends is None else (repr(ends[0]), repr(ends[1]))
-        yield "  " + tag("limit", lower=lower, upper=upper, effort=effort, velocity=speed)
+        zero = zeros[joint.name][step.coordinate]
+        ends = (None, None) if limits is None else (repr(limits[0] - zero), repr(limits[1] - zero))
+        yield from _limit(joint, step.kind, *ends)
         gear = joint.gear_ratio
         damping, friction = joint.viscous * gear * gear, max(joint.coulomb) * abs(gear)
         if damping or friction:
             yield "  " + tag("dynamics", damping=repr(damping), friction=repr(friction))
         if joint.mimic is not None:
             leader, factor, offset = joint.mimic
+            offset += factor * zeros[leader][0] - zero
+            offset = 0.0 if abs(offset) <= STILL else offset  # home fits the mimic but for rounding
             yield "  " + tag("mimic", joint=leader, multiplier=repr(factor), offset=repr(offset))
     yield "</joint>"
+
+
+def _limit(joint: MechanismJoint, kind: str, lower: str | None, upper: str | None) -> Iterator[str]:
+    """Only a continuous joint may be without. Others need all four: numbers that the reader takes as none."""
+    if kind == "P" and lower is None:
+        lower, upper = repr(-UNLIMITED), repr(UNLIMITED)
+    if lower is None and joint.max_force is None and joint.max_speed is None:
+        return
+    effort, speed = (repr(UNLIMITED if most is None else most) for most in (joint.max_force, joint.max_speed))
+    yield "  " + tag("limit", lower=lower, upper=upper, effort=effort, velocity=speed)
 
 
 def _link(body: Body, frame: Transform) -> Iterator[str]:

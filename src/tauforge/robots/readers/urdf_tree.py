@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import E_X, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
-from tauforge.errors import TauforgeWarning
+from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.robots import validation
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.readers.urdf_spelling import MOMENTS, unknown_names
@@ -24,6 +24,7 @@ from tauforge.robots.readers.xml_lines import XACRO_REMEDY, Element, shown
 LETTERS = {"revolute": "R", "continuous": "R", "prismatic": "P"}
 TYPES = (*LETTERS, "fixed")
 UNSUPPORTED_TYPES = ("floating", "planar")
+UNLIMITED = 1e9  # rad, m, N m, N and their rates: a limit as large as this is none, and is written where there is none
 MAX_LINKS = 500  # and joints; far above any robot, and read in a fraction of a second
 
 
@@ -211,8 +212,7 @@ def _read_limit(joint: Element, kind: str) -> tuple[tuple[float, float] | None, 
         raise joint.fault(
             f"a {kind} joint needs a <limit>", field="limit", remedy="Add <limit lower= upper= effort= velocity=/>"
         )
-    # 0 is the placeholder of many files for "not known": no joint is meant to be without force or speed
-    effort, velocity = (_non_negative(limit, attribute, 0.0) or None for attribute in ("effort", "velocity"))
+    effort, velocity = (_most(limit, attribute) for attribute in ("effort", "velocity"))
     if kind == "continuous":
         return None, effort, velocity
     lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
@@ -220,7 +220,13 @@ def _read_limit(joint: Element, kind: str) -> tuple[tuple[float, float] | None, 
         raise limit.fault(
             f"the lower limit {lower} is above the upper limit {upper}", field="limit", remedy="Swap them"
         )
-    return (lower, upper), effort, velocity
+    return None if min(-lower, upper) >= UNLIMITED else (lower, upper), effort, velocity
+
+
+def _most(limit: Element, attribute: str) -> float | None:
+    """0 is the placeholder of many files for "not known": no joint is meant to be without force or speed."""
+    value = _non_negative(limit, attribute, 0.0)
+    return value if 0 < value < UNLIMITED else None
 
 
 def _non_negative(element: Element, attribute: str, default: float | None = None) -> float:
@@ -276,5 +282,13 @@ def listed(names: Iterable[str], most: int = 8) -> str:
     return ", ".join(map(shown, every[:most])) + more
 
 
-def near(wrong: str, names: Sequence[str]) -> str:
-    return listed(difflib.get_close_matches(str(wrong), names, n=5, cutoff=0.5) or names)
+def meant(wrong: object, names: Sequence[str]) -> str:
+    """What to write instead of a name that is unknown: the nearest one, where one is near, and all there are."""
+    near = difflib.get_close_matches(str(wrong), names, n=1)
+    guess = f"Did you mean {shown(near[0])}? " if near else ""
+    return f"{guess}Known: {listed(names) or 'none'}"
+
+
+def unknown_name(option: str, what: str, wrong: object, names: Sequence[str]) -> ModelError:
+    """A name that an argument gives, and the file has not: no line of the file is at fault."""
+    return ModelError(f"there is no {what} named {shown(str(wrong))}", field=option, remedy=meant(wrong, names))

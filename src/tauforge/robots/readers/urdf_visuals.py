@@ -80,12 +80,7 @@ def _colour(visual: Element, materials: dict[str, Element]) -> Floats | None:
     if material is None:
         return None
     colour = material.optional_child("color") or materials.get(material.attributes.get("name", ""))
-    if colour is None:
-        return None
-    rgba = colour.numbers("rgba", 4)
-    if not all(0 <= part <= 1 for part in rgba):
-        raise colour.fault(f"expected numbers from 0 to 1, got {shown(colour.text('rgba'))}", field="color rgba")
-    return rgba
+    return None if colour is None else colour.rgba()
 
 
 def _origin(visual: Element) -> Transform:

@@ -83,6 +83,14 @@ class Element:
                 raise self.fault(f"expected a finite number of at most {LARGEST:g}, got {word}", field=where)
         return tuple(map(float, words))
 
+    def rgba(self) -> tuple[float, ...]:
+        """Red, green, blue and opacity from 0 to 1, of the attribute that both URDF and MJCF call so."""
+        found = self.numbers("rgba", 4)
+        if not all(0 <= part <= 1 for part in found):
+            got = shown(self.attributes["rgba"])
+            raise self.fault(f"expected numbers from 0 to 1, got {got}", field=f"{self.tag} rgba")
+        return found
+
 
 def _remedy(word: str) -> str | None:
     if "$" in word:

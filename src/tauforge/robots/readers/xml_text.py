@@ -52,6 +52,15 @@ def closing_joints(m: Mechanism) -> list[MechanismJoint]:
     return [m.joints[k] for k in (*made.tree.cut, *through) if k is not None]
 
 
+def _last_body(m: Mechanism) -> str:
+    """The last in a file, where each body stands before those that hang on it."""
+    last = {held.parent: held.body.name for held in held_bodies(m)}
+    name = last[GROUND_NAME]
+    while name in last:
+        name = last[name]
+    return name
+
+
 def axis_of(step: Step) -> Vector:
     """The axis of a step that turns or slides, world frame, home position."""
     R = step.world.rotation
@@ -106,6 +115,8 @@ def lost_of_joints(m: Mechanism) -> Iterator[str]:
     ]
     if inward:
         yield f"balls whose child is nearer to the ground ({', '.join(inward[:5])}; angles of the parent are written)"
+    if m.tool_body != _last_body(m):
+        yield f"which body is the tool; tauforge.load(path, tool={m.tool_body!r}) chooses it again"
     if m.coulomb_speed:
         yield "coulomb_speed"
     for field in ("independent", "cut"):

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from support.mechanisms import bar
+from support.mechanisms import bar, crank_rocker
 from support.tolerances import CLOSED, FORMULATIONS, PLACED, error
 from tauforge.errors import ModelError, TauforgeWarning, UnsupportedFeatureError
 from tauforge.robots.mechanism.parts import MechanismJoint
@@ -440,3 +440,13 @@ def test_what_a_format_cannot_hold_is_refused(tmp_path: Path) -> None:
         mechanism.save(tmp_path / "m.yaml")
     with pytest.raises(ModelError, match="a character that no XML file can hold"):
         mechanism.replace(name="a\x01b").save(tmp_path / "m.urdf")
+
+
+def test_mjcf_has_no_motor_for_a_joint_that_closes_a_loop(tmp_path: Path) -> None:
+    """All joints of the loop are driven, so it is cut through a body at one of them."""
+    m = crank_rocker()
+    driven = m.replace(joints=[dataclasses.replace(joint, actuated=True) for joint in m.joints])
+    assert driven.structure.through
+    with pytest.raises(UnsupportedFeatureError, match="MJCF has no motor for a joint that closes a loop"):
+        driven.save(tmp_path / "m.xml")
+    assert not (tmp_path / "m.xml").exists()

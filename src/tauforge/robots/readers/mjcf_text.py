@@ -246,6 +246,8 @@ def _points(m: Mechanism, joint: MechanismJoint) -> list[Vector]:
 def _motors(m: Mechanism) -> Iterator[str]:
     for joint in m.joints:
         if joint.actuated:
+            if joint in closing_joints(m):  # cut through a body, and written as an equality
+                raise UnsupportedFeatureError("MJCF has no motor for a joint that closes a loop", field=joint.name)
             if "B" in {step.kind for held in held_bodies(m) if held.joint is joint for step in held.steps}:
                 raise UnsupportedFeatureError("MJCF has no motor for a ball joint", field=joint.name)
             force = None if joint.max_force is None else numbers((-joint.max_force, joint.max_force))

@@ -121,6 +121,38 @@ def test_axes_of_joints_move_with_their_children() -> None:
     assert error_beside(kernel(x, qd, qdd), own, own) <= FORMULATIONS
 
 
+EXTRA_MOTORS = {
+    "five-bar": lambda: driven_by(five_bar(), "left", "right", "e1"),
+    "6-RUS": lambda: driven_by(six_rus("platform"), *(f"motor{k}" for k in range(6)), "elbow0"),
+    "four-bars": lambda: driven_by(four_bars(2), *(joint.name for joint in four_bars(2).joints[:3])),
+}
+
+
+@pytest.mark.parametrize("name", EXTRA_MOTORS)
+def test_more_actuators_than_freedoms_have_the_reactions_of_the_least_forces(name: str) -> None:
+    """Other forces of the actuators give the same motion and other reactions: the witness gets the least ones."""
+    m = random_masses(np.random.default_rng(6), EXTRA_MOTORS[name]())
+    assert len(m.actuators) > m.n
+    for x, qd, qdd in zip(*m.random_states(2, seed=3), strict=True):
+        tau = m.inverse_dynamics(x, qd, qdd)
+        witness = Witness(m, x, qd)
+        wanted = witness.forward(tau)
+        assert error_beside(wanted.qdd, qdd, qdd) <= OUTSIDE
+        found = m.joint_wrenches(x, qd, qdd)
+        np.testing.assert_array_equal(np.isnan(found), np.isnan(wanted.wrenches))
+        unique = np.isfinite(found)
+        assert unique.any()
+        assert error_beside(found[unique], wanted.wrenches[unique], wanted.wrenches[unique]) <= OUTSIDE
+        own = np.linalg.svd(slopes(m, x, qd))[2][m.n :]  # forces without any motion
+        assert error_beside(own @ tau, 0.0, tau) <= OUTSIDE  # so these are the least
+
+
+def slopes(m: tf.Mechanism, x: Any, qd: Any) -> Any:
+    """(n, actuators) accelerations by forces."""
+    still = m.forward_dynamics(x, qd, np.zeros(len(m.actuators)))
+    return np.transpose([m.forward_dynamics(x, qd, force) - still for force in np.eye(len(m.actuators))])
+
+
 def test_actuators_that_hinder_each_other_are_refused() -> None:
     """As many actuators as freedoms, which do not move it: reactions are not to be had by solving for them."""
     A, B = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)

@@ -3,8 +3,8 @@
 Its constraints are soft by at least 1e-4. The rigid limit is extrapolated from eight softnesses, which leaves an error
 where a loop is hardly stiffer than that (`MujocoMechanism.untold`): where its constraint is nearly redundant. The first
 thirty seeds are tried. Two of them give mechanisms that cannot move (3, 27). For four others MuJoCo cannot tell the
-accelerations to 1e-10 (5, 6, 24 and, with a stiffness of 1.0e-4, 29): there the witness judges them to 1e-12, and MuJoCo
-to its own error.
+accelerations to 1e-10 (5, 6, 24 and, with a stiffness of 1.0e-4, 29): there the witness judges them to 1e-12, and
+MuJoCo to its own error.
 """
 
 from __future__ import annotations

@@ -84,6 +84,7 @@ def in_processes(name: str, goes: int) -> dict[str, Any]:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--goes", type=int, default=3, help="processes for each mechanism")
+    parser.add_argument("--quick", action="store_true", help="one process each, nothing written")
     parser.add_argument("--one", help="what one process does")
     given = parser.parse_args()
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[-1:])
@@ -93,8 +94,10 @@ def main() -> None:
     robots = [name for name in tf.catalogue() if isinstance(tf.load(name), tf.Mechanism)]
     rows = []
     for name in (*robots, *map(str, TREES)):
-        rows.append(in_processes(name, given.goes))
+        rows.append(in_processes(name, 1 if given.quick else given.goes))
         print(rows[-1], flush=True)
+    if given.quick:
+        return
     from run import environment
 
     where = environment()

@@ -63,7 +63,12 @@ def run(kernel, arrays, layout, folder, *, wide=False, pairs=False, out=np.array
 @pytest.mark.parametrize("dtype", ["float64", "float32"])
 @pytest.mark.parametrize(
     ("name", "function"),
-    [("puma560", "inverse_dynamics"), ("stanford", "forward_dynamics"), ("dasgupta1998", "inverse_dynamics")],
+    [
+        ("puma560", "inverse_dynamics"),
+        ("stanford", "forward_dynamics"),
+        ("dasgupta1998", "inverse_dynamics"),
+        ("flyball-governor", "forward_dynamics"),  # without actuators
+    ],
 )
 def test_kernels_thread_by_thread(name, function, dtype, layout, tmp_path):
     robot = tf.load(name)

@@ -322,3 +322,22 @@ def test_an_error_of_jaxs_own_stays():
 
     own = RuntimeError("out of memory [tauforge 123456789]")
     assert xla_calls.error_behind(own) is own
+
+
+@pytest.mark.usefixtures("gpu")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_forces_without_numbers(dtype):
+    """A mechanism without actuators: nothing is read of them, and their batch counts."""
+    governor = tf.load("flyball-governor")
+    x, qd, _ = (part.astype(dtype) for part in governor.random_states(6, seed=1))
+    expected = governor.forward_dynamics_derivatives(x, qd, np.zeros((6, 0), dtype))
+    for state in ((x, qd, np.zeros((6, 0), dtype)), (x[:1], qd[:1], np.zeros((6, 0), dtype))):
+        got = governor.forward_dynamics_derivatives(*map(asarray, state))
+        assert [part.shape for part in got] == [(6, 4, 4), (6, 4, 4), (6, 4, 0)]
+        rows = slice(None) if len(state[0]) == 6 else [0] * 6
+        for a, b in zip(got[:2], expected[:2], strict=True):
+            assert error(a.get(), b[rows], core=2) < (FORMULATIONS if dtype == np.float64 else SINGLE)
+    out = tuple(asarray(np.full((6, *core), np.nan, dtype)) for core in ((4, 4), (4, 4), (4, 0)))
+    kernel = governor.kernel("forward_dynamics_derivatives", target="cuda", dtype=np.dtype(dtype).name)
+    kernel(*map(asarray, (x, qd, np.zeros((6, 0), dtype))), out=out)
+    assert np.isfinite(out[0].get()).all()

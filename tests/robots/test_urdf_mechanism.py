@@ -156,6 +156,11 @@ def test_a_floating_base_agrees_with_pinocchio() -> None:
     B[:3, :3] = B[3:6, 3:6] = R.T
     B[6:, 6:] = np.eye(2)
     assert error(mechanism.mass_matrix(x), B.T @ full @ B, core=2) < OUTSIDE
+    qd, tau = np.random.default_rng(5).normal(size=8), np.array([3.0, -4.0])
+    v = B @ qd
+    turning = np.concatenate([np.cross(v[3:6], v[:3]), np.zeros(5)])  # of the link's axes
+    found = pin.aba(model, data, where, v, np.concatenate([np.zeros(6), tau]))
+    assert error(mechanism.without_friction().forward_dynamics(x, qd, tau), B.T @ (found + turning)) < OUTSIDE
 
 
 def test_a_planar_joint_slides_along_its_own_axes() -> None:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from support.mechanisms import crank_rocker, five_bar, governor
+from support.mechanisms import crank_rocker, five_bar
 from support.tolerances import CENTRAL_DIFFERENCES, INTEGRATED, SAME_STEPS, error, error_beside
 from tauforge.robots.mechanism import state_space
 from tauforge.simulation import compiled_steps, rollouts
@@ -108,9 +108,10 @@ def test_energy_stays_to_the_order_of_the_method() -> None:
     assert drifts[1] < drifts[0] / 12
 
 
-def test_a_mechanism_without_actuators(monkeypatch: Any) -> None:
+@pytest.mark.parametrize("name", ["flyball-governor", "bricard"])
+def test_a_mechanism_without_actuators(monkeypatch: Any, name: str) -> None:
     monkeypatch.delattr(BatchSteps, "held")
-    robot = governor()
+    robot: Any = tf.load(name)
     assert not robot.actuators
     options: dict[str, Any] = {"duration": 0.02, "step": 1e-4, "control_period": 1e-3}
     speed = np.eye(robot.n)[0] * np.array([[1.0], [1.1]])

@@ -24,6 +24,7 @@ from support.tolerances import (
 )
 
 pytestmark = pytest.mark.usefixtures("kernels_on")  # the reference takes minutes for thousands of steps
+QUICK = ("andrews", "flyball-governor")  # milliseconds are long: light bodies on stiff springs
 START, END = (0.1, -0.2), (-0.2, 0.2)
 
 
@@ -57,6 +58,18 @@ def test_laws_follow_motions_of_the_independent_coordinates(law: Any, bound: flo
     # what was recorded fits the equations
     forces = robot.inverse_dynamics(run.position, run.velocity, run.acceleration)
     assert error_beside(forces, run.force, run.force) < SAME_STEPS
+
+
+@pytest.mark.parametrize("method", ["rk4", "dormand-prince"])
+@pytest.mark.parametrize("name", [name for name in tf.catalogue() if isinstance(tf.load(name), tf.Mechanism)])
+def test_loops_stay_closed_at_every_recorded_step(name: str, method: str) -> None:
+    robot: Any = tf.load(name)
+    rates = 0.2 * np.random.default_rng(7).uniform(-1.0, 1.0, robot.n)
+    step = 1e-4 if name in QUICK else 1e-3
+    run = tf.simulate(robot, initial=(robot.home, rates), duration=0.1, step=step, method=method)
+    assert len(run.time) == round(0.1 / step) + 1
+    assert np.abs(run.position - robot.home).max() > 1e-4
+    assert worst_gap(robot, run.position) < CLOSED
 
 
 def test_the_delta_and_the_six_rus_follow_by_computed_torque() -> None:

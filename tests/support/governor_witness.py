@@ -9,11 +9,13 @@ from __future__ import annotations
 import math
 from typing import Any
 
+import numpy as np
 from scipy.integrate import solve_ivp
 
 G, ROD, BALL, SLIDER, OFFSET, LENGTH = 9.81, 0.3, 5.0, 3.0, 0.05, 0.5  # kg and m
 THIN, LONG = ROD * 2 * 0.01**2 / 12, ROD * (1 + 0.01**2) / 12
 ABOUT_HINGE = LONG + ROD / 4 + BALL
+STEP = 1e-6  # of differences
 START = (0.0, 0.5, math.radians(30))  # of shaft, slider and arms
 
 
@@ -44,5 +46,12 @@ def end(time: float, spin: float, stiffness: float, damping: float) -> Any:
         on_arms = slope * turn * turn / 2 + 2 * (G * (ROD / 2 + BALL) * c - pull * lever)
         return [turn, dz, dbeta, on_slider / SLIDER, on_arms / (2 * ABOUT_HINGE)]
 
-    found = solve_ivp(rates, (0.0, time), [*START, 0.0, 0.0], method="Radau", rtol=1e-12, atol=1e-13)
+    def slopes(_: float, y: Any) -> Any:
+        """Radau needs them roughly. SciPy's own differences make longer and longer steps of the shaft's angle, on which
+        nothing depends, until they overflow.
+        """
+        steps = STEP * np.eye(len(y))
+        return np.transpose([(np.array(rates(0.0, y + h)) - rates(0.0, y - h)) / (2 * STEP) for h in steps])
+
+    found = solve_ivp(rates, (0.0, time), [*START, 0.0, 0.0], method="Radau", jac=slopes, rtol=1e-12, atol=1e-13)
     return found.y[:3, -1]

@@ -19,6 +19,7 @@ from tauforge.robots.mechanism.parts import MechanismJoint
 Array = NDArray[Any]
 LEVER = 0.3  # m between the two points that close a hinge
 SOFTNESS = tuple(1.001e-4 * k for k in range(1, 9))  # just above the least
+NO_STIFFNESS = 1e-12  # of the largest
 CLOSING = (tf.Spherical, tf.Hinge, tf.Weld)
 
 
@@ -129,7 +130,8 @@ class MujocoMechanism:
         """Accelerations of the tree's coordinates under MuJoCo's own constraints, made rigid; and which they are.
 
         A constraint has the softness R / A = (1 - d) / d of its impedance d, which MuJoCo keeps above 1e-4. The
-        accelerations are an analytic function of it, so that a few softnesses tell the rigid value, at zero.
+        accelerations are an analytic function of it, so that a few softnesses tell the rigid value, at zero, as long as
+        they are small beside the stiffness of the constraints (`untold`).
         """
         rows = self.put(x, rates)
         places = [self.m.coordinate_names.index(name) for name in self.m.structure.actuated]
@@ -141,6 +143,23 @@ class MujocoMechanism:
             weight = np.prod([-other / (soft - other) for other in SOFTNESS if other != soft])
             found += weight * (rows @ self.data.qacc)
         return found, np.abs(rows).max(axis=1) > 0
+
+    def untold(self) -> float:
+        """The share of a constraint's acceleration that `accelerations` may miss, at the state it was called with.
+
+        A constraint force answers to softness s as 1 / (stiffness + s), with the eigenvalues of A = J M^-1 J', scaled
+        by MuJoCo's R for s = 1, as stiffnesses. A polynomial through values at s_1, s_2, ... misses the product of
+        s_k / (stiffness + s_k) of that at s = 0. Redundant rows have no stiffness, no force and no share.
+        """
+        nv, rows = self.model.nv, self.data.nefc
+        J = self.data.efc_J.reshape(rows, nv)
+        M = np.zeros((nv, nv))
+        for column, unit in zip(M, np.eye(nv), strict=True):
+            mujoco.mj_mulM(self.model, self.data, column, unit)
+        scale = np.sqrt(SOFTNESS[-1] / self.data.efc_R)
+        stiffness = np.linalg.eigvalsh(scale[:, None] * (J @ np.linalg.solve(M, J.T)) * scale)
+        least = stiffness[stiffness > NO_STIFFNESS * stiffness[-1]][0]
+        return float(np.prod([soft / (least + soft) for soft in SOFTNESS]))
 
     def tree_forces(self, x: Array, rates: Array, accelerations: Array) -> Array:
         """M v' + bias of the tree alone, at these rates and accelerations of all joints."""

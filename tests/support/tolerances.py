@@ -20,6 +20,7 @@ CENTRAL_DIFFERENCES = 1e-6  # steps h = 1e-5: h^2 times third derivatives of 1e4
 SHORT_DIFFERENCES = 1e-9  # steps h = 1e-6 of positions: h^2 times third derivatives, and rounding, eps / h = 2e-10
 ENERGY_BALANCE = 1e-8  # (h rate)^4 of Runge-Kutta and Simpson: steps of 1e-4 s, rates of 100/s
 INTEGRATED = 1e-9  # two adaptive integrators with relative tolerances of 1e-12, over less than a second
+INTEGRATED_LONG = 1e-9  # the same over 10 s of motions that magnify no errors; seen: 2e-10
 SAME_STEPS = 1e-12  # the same Runge-Kutta steps by another order of operations
 EPSILON = float(np.finfo(float).eps)
 

@@ -15,7 +15,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
-from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.errors import UnsupportedFeatureError
 from tauforge.export.extra_arguments import NOTHING, Extra, by_formula, random_values
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.specification import Shape, Specification
@@ -111,21 +111,12 @@ def _forces(robot: Robot, extra: Extra, more: list[Array], *state: Array) -> Arr
     return np.asarray(forces)
 
 
-def applies(robot: Robot) -> bool:
-    """Whether the law takes the robot."""
-    try:
-        _law(robot)
-    except ModelError:
-        return False
-    return True
-
-
 def _law(robot: Robot) -> ComputedTorque:
     robot.check_function("inverse_dynamics")
     if robot.position_size != robot.n:
         raise UnsupportedFeatureError(
-            f"{COMPUTED_TORQUE} is not written for {robot.name}: its position has more entries than coordinates",
-            field="functions",
+            f"{robot.name} has positions with more entries than coordinates, which the law does not complete",
+            field=COMPUTED_TORQUE,
             remedy="Write inverse_dynamics, and the law around it",
         )
     return ComputedTorque(robot, KP, KV)

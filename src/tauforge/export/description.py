@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import re
 from collections.abc import Sequence
 
 from tauforge import __version__
@@ -20,29 +21,49 @@ GUARDED = (
 )
 RATES = ("", "/s", "/s^2")
 STATE = ("position", "velocity", "acceleration")
+# shapes in docstrings, such as (..., n): the lines of arguments and results tell the sizes
+LENGTH = r"(?:\.\.\.|\d+(?: n)?|n\+1|[nmfk]|bodies|joints)"
+SHAPE = re.compile(rf"(?:,? each|,)? ?(?<!\w)\({LENGTH}(?:, {LENGTH})*\)(?: each)?")
 
 
 def about(robot: Robot, specifications: Sequence[Specification], left_out: Sequence[str]) -> list[str]:
     """Paragraphs at the top of the header."""
-    listed = "; ".join(f"{k} {c.name} [{c.unit}]" for k, c in enumerate(robot.coordinates))
     forces = "; ".join(f"{k} {a.words} [{a.unit}]" for k, a in enumerate(robot.actuators))
     gravity = ", ".join(f"{x:g}" for x in robot.gravity)
-    frames = (
-        "Positions are poses of the moved body in the base frame: x, y, z and the angles of R = Rz Ry Rx. Velocities"
-        " are twists (velocity of its origin, angular velocity), base axes."
-        if robot.positions_are_poses
-        else "Positions are the coordinates below, velocities and accelerations their time derivatives."
-    )
     paragraphs = [
         f"{robot.name}: {robot.kind} with {robot.n} coordinates and {len(robot.actuators)} actuators.",
         f"tauforge {__version__}, robot {digest(robot, specifications)}.",
         f"SI units and radians. Gravity is the acceleration of free fall, ({gravity}) m/s^2. A wrench is a force and a"
         " moment.",
-        frames,
-        f"Coordinates: {listed}.",
-        f"Actuators: {forces}.",
+        *_positions(robot),
+        f"Actuators: {forces}." if forces else "There are no actuators.",
     ]
     return paragraphs + [f"Left out: {reason}" for reason in left_out]
+
+
+def _positions(robot: Robot) -> list[str]:
+    """What the numbers of a position, a velocity and an acceleration are."""
+    entries, coordinates = (
+        "; ".join(f"{k} {c.name} [{c.unit}]" for k, c in enumerate(known))
+        for known in (robot.position_entries, robot.coordinates)
+    )
+    poses = "poses of the moved body in the base frame: x, y, z and the angles of R = Rz Ry Rx"
+    twists = "Velocities are twists (velocity of its origin, angular velocity), base axes."
+    turns = "" if robot.velocities_are_rates else "; of the three angles of a ball, angular velocities"
+    rates = f"Velocities and accelerations are those of the coordinates{turns}."
+    if robot.position_entries == robot.coordinates:
+        first = (
+            f"Positions are {poses}. {twists}"
+            if robot.positions_are_poses
+            else f"Positions are the coordinates below. {rates}"
+        )
+        return [first, f"Coordinates: {coordinates}."]
+    return [
+        f"A position has {robot.position_size} entries: {entries}.",
+        f"One position: {', '.join(repr(float(x) + 0.0) for x in robot.pictured_position)}.",
+        f"Coordinates, from which the other entries follow: {coordinates}.",
+        f"Coordinates are {poses}. {twists}" if robot.positions_are_poses else rates,
+    ]
 
 
 def digest(robot: Robot, specifications: Sequence[Specification]) -> str:
@@ -109,12 +130,18 @@ def _load(robot: Robot, argument: Argument) -> str:
 
 
 def _summary(robot: Robot, name: str, function: Function) -> str:
-    """The first paragraph of the method's documentation, or of the formula's."""
-    for source in (getattr(type(robot), name, None), function.formula):
+    """The first paragraph of the method's documentation, or of the formula's; of that first where the two differ."""
+    sources = (getattr(type(robot), name, None), function.formula)
+    for source in sources if function.quick else reversed(sources):
         words = inspect.getdoc(source)
         if words:
-            return " ".join(words.split("\n\n")[0].split()).replace("(..., ", "(")
+            return _without_shapes(" ".join(words.split("\n\n")[0].split()))
     return name.replace("_", " ").capitalize() + "."
+
+
+def _without_shapes(words: str) -> str:
+    plain = SHAPE.sub("", words).replace(":.", ".").lstrip(" ,:")
+    return plain[:1].upper() + plain[1:] if words.startswith("(") else plain
 
 
 def _meaning(robot: Robot, argument: Argument) -> str:
@@ -130,6 +157,8 @@ def _units(robot: Robot, argument: str) -> str:
     """Such as " [rad]", of the arguments and results that every robot has."""
     entry = robot.functions["inverse_dynamics"]
     for place, known in enumerate(entry.arguments):
+        if known.name == argument and not place and robot.position_entries != robot.coordinates:
+            return ", with all its entries"
         if known.name == argument:
             return _listed([f"{c.unit}{RATES[place]}" for c in robot.coordinates])
     if argument in (entry.result_names("")[0], robot.functions["forward_dynamics"].arguments[-1].name):

@@ -58,14 +58,12 @@ def _named(robot: Robot, functions: Sequence[str], extra: Extra) -> dict[str, Wa
 
 def _everything(robot: Robot, extra: Extra) -> tuple[dict[str, Wanted], list[str]]:
     found, left_out = {}, []
-    for name, entry in robot.functions.items():
-        if entry.public:
-            try:
-                found[name] = _wanted(robot, name, extra)
-            except ModelError as error:
-                left_out.append(f"{error.statement}.")
-    if control_step.applies(robot):
-        found[control_step.COMPUTED_TORQUE] = _wanted(robot, control_step.COMPUTED_TORQUE, extra)
+    public = [name for name, entry in robot.functions.items() if entry.public]
+    for name in (*public, control_step.COMPUTED_TORQUE):
+        try:
+            found[name] = _wanted(robot, name, extra)
+        except ModelError as error:
+            left_out.append(f"{name}: {error.reason}.")
     return found, left_out
 
 

@@ -15,15 +15,17 @@ import pytest
 from scipy.special import ellipj, ellipk, ellipkinc
 
 import tauforge as tf
+from conftest import SOAK
 from support import andrews_witness, bricard_witness, governor_witness
 from support.mechanisms import ANDREWS_TORQUE, andrews, bricard, four_bars, governor, pendulum
-from support.tolerances import INTEGRATED
+from support.tolerances import INTEGRATED, INTEGRATED_LONG
 
 pytestmark = pytest.mark.usefixtures("kernels_on")  # the reference takes minutes for thousands of steps
 GAP = 1e-12  # of the mechanism's size, at every recorded step
 TEN_DIGITS = 1e-10  # mixed error: of 1 rad plus the angle, as the test set counts digits
 BRICARD_ENERGY = 1e-9  # J over 10 s
 ADAPTIVE = "dormand-prince"
+SPUN = 0.1 if SOAK == 1 else 10.0  # s of the stiff governor, which takes 2 s for each second; the benchmark has 10
 
 
 def worst_gap(mechanism: tf.Mechanism, run: tf.Recording) -> float:
@@ -41,26 +43,28 @@ def test_a01_a_pendulum_from_the_horizontal_is_jacobis_sine() -> None:
     modulus = 0.5  # sin(amplitude / 2)^2
     sn = ellipj(np.sqrt(9.81) * run.time + ellipk(modulus), modulus)[0]
     swing = 2 * np.arcsin(np.sqrt(modulus) * sn)  # from the vertical, where it is a quarter turn at first
-    assert np.abs((run.position[:, 0] + np.pi / 2) - swing).max() < INTEGRATED
-    assert np.ptp(total_energy(arm, run)) < INTEGRATED
+    assert np.abs((run.position[:, 0] + np.pi / 2) - swing).max() < INTEGRATED_LONG
+    assert np.ptp(total_energy(arm, run)) < INTEGRATED_LONG
 
 
-def test_a02_four_bars_go_through_positions_with_more_freedom() -> None:
-    """All cranks stay parallel: a pendulum over the top. In two positions the freedom is three for an instant."""
-    bars = four_bars(2)
+@pytest.mark.fault(22)
+@pytest.mark.parametrize("windows", [2] if SOAK == 1 else [2, 10, 40])
+def test_a02_four_bars_go_through_positions_with_more_freedom(windows: int) -> None:
+    """All cranks stay parallel: a pendulum over the top. Lying, the windows have a freedom more each for an instant."""
+    bars = four_bars(windows)
     run = tf.simulate(bars, initial=(bars.home, [-1.0]), duration=10.0, step=0.01, method=ADAPTIVE)
-    # (3 cranks / 3 + 2 couplers) th'' = (3 / 2 + 2) g sin th, th from the top: th'^2 = 1 + 2 w2 (1 - cos th)
-    w2 = 3.5 * 9.81 / 3.0
+    # (cranks / 3 + couplers) th'' = (cranks / 2 + couplers) g sin th, th from the top: th'^2 = 1 + 2 w2 (1 - cos th)
+    w2 = ((windows + 1) / 2 + windows) * 9.81 / ((windows + 1) / 3 + windows)
     # with half the angle from the bottom, a: a' = sqrt(b) sqrt(1 - k sin(a)^2) / 2, b = 1 + 4 w2, k = 4 w2 / b
     b = 1.0 + 4.0 * w2
     k = 4.0 * w2 / b
     a = ellipj(np.sqrt(b) / 2 * run.time - ellipkinc(np.pi / 2, k), k)[3]
     turned = 2 * a + np.pi
-    assert np.abs(-run.position[:, 0] - turned).max() < INTEGRATED * turned.max()
+    assert np.abs(-run.position[:, 0] - turned).max() < INTEGRATED_LONG * turned.max()
     assert turned[-1] > 10 * np.pi  # through ten such positions
     assert worst_gap(bars, run) < GAP
     energy = total_energy(bars, run)
-    assert np.ptp(energy) < INTEGRATED * energy[0]
+    assert np.ptp(energy) < INTEGRATED_LONG * energy[0]
 
 
 def test_a03_andrews_mechanism_ends_where_it_is_published_to() -> None:
@@ -106,11 +110,11 @@ def test_a04_bricards_mechanism_keeps_its_energy_and_its_symmetry(method: str, s
     run = tf.simulate(mechanism, initial=(mechanism.home, [0.0]), duration=10.0, step=step, method=method)
     assert np.ptp(total_energy(mechanism, run)) < BRICARD_ENERGY
     assert worst_gap(mechanism, run) < GAP
-    assert np.abs(run.position[:, [2, 4]] - run.position[:, [0]]).max() < INTEGRATED
+    assert np.abs(run.position[:, [2, 4]] - run.position[:, [0]]).max() < INTEGRATED_LONG
     angle = bricard_witness.angles(run.time)
     assert np.abs(angle).max() > 3.0  # it moves
-    assert np.abs(run.position[:, 0] - angle).max() < INTEGRATED * np.abs(angle).max()
-    assert np.abs(run.position[:, 1] - bricard_witness.other_angle(angle)).max() < INTEGRATED * np.abs(angle).max()
+    assert np.abs(run.position[:, 0] - angle).max() < INTEGRATED_LONG * np.abs(angle).max()
+    assert np.abs(run.position[:, 1] - bricard_witness.other_angle(angle)).max() < INTEGRATED_LONG * np.abs(angle).max()
 
 
 def test_a04_bricards_mechanism_goes_round_though_no_hinge_determines_it() -> None:
@@ -135,10 +139,11 @@ def governor_error(run: tf.Recording, spin: float, stiffness: float, damping: fl
     return float(np.abs(run.position[-1, :3] - wanted).max() / np.abs(wanted).max())
 
 
+@pytest.mark.fault(22)
 def test_a05_the_governor_keeps_its_angular_momentum_and_loses_what_its_dampers_take() -> None:
     spin = 2 * np.pi
     stiff = governor()
-    run = tf.simulate(stiff, initial=(stiff.home, [spin, 0.0, 0.0, 0.0]), duration=0.1, step=1e-3, method=ADAPTIVE)
+    run = tf.simulate(stiff, initial=(stiff.home, [spin, 0.0, 0.0, 0.0]), duration=SPUN, step=1e-3, method=ADAPTIVE)
     momentum = np.einsum("kj,kj->k", stiff.mass_matrix(run.position)[:, 0], run.velocity)
     assert np.abs(momentum / momentum[0] - 1).max() < INTEGRATED
     energy = total_energy(stiff, run)

@@ -132,6 +132,24 @@ def test_choices_that_are_wrong(changes, text):
         five_bar().replace(**changes)
 
 
+def test_loops_that_rounding_opens():
+    """Joints are given where they are at home, so loops are closed there, unless the machine is very far away."""
+
+    def at(distance: float) -> tf.Mechanism:
+        m = four_bar()
+        away = np.array([distance, 0.3 * distance, 0.7 * distance])
+
+        def moved(part: Any, *places: str) -> Any:
+            return dataclasses.replace(part, **{p: (away + getattr(part, p)).tolist() for p in places})
+
+        bodies, joints = [moved(body, "com", "origin") for body in m.bodies], [moved(joint, "at") for joint in m.joints]
+        return m.replace(bodies=bodies, joints=joints)
+
+    assert at(1e3).n == 1
+    with says("joints: the home position does not close: the loop at "):
+        at(1e10)
+
+
 def test_independent_rates_that_do_not_determine_the_motion():
     """The coupler of a parallelogram does not turn: its angle beside the crank alone tells nothing more than the crank,
     but both together are one too many.

@@ -122,6 +122,40 @@ def test_axes_of_joints_move_with_their_children() -> None:
     assert error_beside(kernel(x, qd, qdd), own, own) <= FORMULATIONS
 
 
+EXTRA_MOTORS = {
+    "five-bar": lambda: driven_by(five_bar(), "left", "right", "e1"),
+    "6-RUS": lambda: driven_by(six_rus("platform"), *(f"motor{k}" for k in range(6)), "elbow0"),
+    "four-bars": lambda: driven_by(four_bars(2), *(joint.name for joint in four_bars(2).joints[:3])),
+}
+
+
+@pytest.mark.parametrize("name", EXTRA_MOTORS)
+def test_more_actuators_than_freedoms_leave_open_what_their_forces_change(name: str) -> None:
+    """Other forces of the actuators give the same motion and other reactions: these are open, and no others."""
+    m = random_masses(np.random.default_rng(6), EXTRA_MOTORS[name]())
+    assert len(m.actuators) > m.n
+    for x, qd, qdd in zip(*m.random_states(2, seed=3), strict=True):
+        tau = m.inverse_dynamics(x, qd, qdd)
+        idle = np.linalg.svd(slopes(m, x, qd))[2][m.n :]  # forces without any motion
+        assert error_beside(idle @ tau, 0.0, tau) <= OUTSIDE  # so the actuators' are the least
+        witness = Witness(m, x, qd)
+        first, *others = (witness.forward(tau + more) for more in (0.0 * tau, *np.abs(tau).max() * idle))
+        assert error_beside(first.qdd, qdd, qdd) <= OUTSIDE
+        changes = np.abs([other.wrenches - first.wrenches for other in others]).max(axis=0)
+        is_open = ~(changes <= 1e-8 * np.nanmax(np.abs(first.wrenches)))  # far above rounding, far below changes
+        found = m.joint_wrenches(x, qd, qdd)
+        np.testing.assert_array_equal(np.isnan(found), is_open)
+        assert is_open.any()
+        usual = first.wrenches[np.isfinite(first.wrenches)]
+        assert error_beside(found[~is_open], first.wrenches[~is_open], usual) <= OUTSIDE
+
+
+def slopes(m: tf.Mechanism, x: Any, qd: Any) -> Any:
+    """(n, actuators) accelerations by forces."""
+    still = m.forward_dynamics(x, qd, np.zeros(len(m.actuators)))
+    return np.transpose([m.forward_dynamics(x, qd, force) - still for force in np.eye(len(m.actuators))])
+
+
 def test_actuators_on_one_axis_leave_each_other_open_and_a_free_end_to_itself() -> None:
     """As many actuators as freedoms, which do not move one of them: reactions are those of its own motion."""
     A, B = (0.0, 0.0, 0.0), (1.0, 0.0, 0.0)

@@ -1,5 +1,7 @@
 """Ways to reduce a mechanism's equations: the same outcome, and only as many operations as the geometry needs."""
 
+import pickle
+
 import numpy as np
 import pytest
 
@@ -146,3 +148,19 @@ def test_triangular_patterns_need_less_work():
     full = [[True] * 3 for _ in range(3)]
     triangular = [[j <= i for j in range(3)] for i in range(3)]
     assert elimination_work(triangular, 3) < elimination_work(full, 3)
+
+
+def test_what_samples_decided_is_part_of_the_identity():
+    """Kernels are kept by it: on a machine that rounds differently the same description may be reduced otherwise."""
+    one, other = tf.load("five-bar"), tf.load("five-bar")
+    assert pickle.loads(pickle.dumps(one)).identity == one.identity == other.identity
+    parameters = one._made.parameters
+    first, *rest = parameters.reductions
+    for changes in (
+        {"independent": parameters.independent[::-1]},
+        {"reductions": (first._replace(zeros=frozenset()), *rest)},
+        {"legs": parameters.legs[::-1]},
+    ):
+        other = tf.load("five-bar")
+        vars(other)["_made"] = one._made._replace(parameters=parameters._replace(**changes))
+        assert other.identity != one.identity, changes

@@ -30,11 +30,10 @@ class CpuBackend:
             raise UnsupportedFeatureError(
                 f"dtype {dtype!r} is not supported", field="kernel", remedy="Use float64 or float32"
             )
-        cores = [core for _, core in specification.arguments] + list(specification.results)
-        if any(0 in core for core in cores):
-            raise NoKernelError(
-                f"{specification.name} has arguments or results without numbers, which NumPy does not take"
-            )
+        empty = [0 in core for core in specification.results]
+        # NumPy takes the size of a result without numbers from an argument without numbers
+        if all(empty) or (any(empty) and not any(0 in core for _, core in specification.arguments)):
+            raise NoKernelError(f"{specification.name} has results without numbers")
         kernel = self.kernel_of(specification)
         kernel.loaded(BITS[dtype])
         return kernel

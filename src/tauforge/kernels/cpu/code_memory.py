@@ -44,7 +44,7 @@ def executable_memory() -> bool:
 def need_memory() -> None:
     """Raise NoKernelError if there is none. Call this before importing the compiler, which needs memory maps itself."""
     if not executable_memory():
-        raise NoKernelError("this process cannot get more memory for machine code")
+        raise NoKernelError("there is no executable memory left")
 
 
 @cache

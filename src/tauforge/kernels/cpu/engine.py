@@ -62,7 +62,7 @@ class Loaded:
             self._engine.add_object_file(llvm.ObjectFileRef.from_data(code))
             self._engine.finalize_object()
             if not executable(self.address(entry)):
-                raise NoKernelError("the system did not make the machine code executable")
+                raise NoKernelError("there is no executable memory left")
 
     def address(self, name: str) -> int:
         """The address of a function or a global; 0 if there is no such name."""

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.kernels import cache
 from tauforge.kernels.backends import TooLargeError
 from tauforge.kernels.cpu import builtin_call, engine, threads
@@ -30,6 +31,7 @@ class CpuKernel:
     def __init__(self, specification: Specification) -> None:
         self.specification = specification
         self._cores = [len(core) for _, core in specification.arguments]
+        self._empty = [k for k, (_, core) in enumerate(specification.arguments) if 0 in core]
         self._doubts = {bits: ctypes.c_int64(0) for bits in TYPE_NUMBERS}
         self.seconds: dict[str, float] = {}  # spent tracing, compiling and loading
         cores = [core for _, core in specification.arguments]
@@ -49,7 +51,16 @@ class CpuKernel:
 
     @property
     def ufunc(self) -> np.ufunc:
-        """NumPy's own object, with `where=`, `axes=` and the rest; the first access compiles both its loops."""
+        """NumPy's own object, with `where=`, `axes=` and the rest; the first access compiles both its loops.
+
+        There is none of a function with an argument without numbers: NumPy would take any number of them.
+        """
+        if self._empty:
+            raise UnsupportedFeatureError(
+                f"{self.name} has an argument without numbers, which a ufunc of NumPy cannot check",
+                field="ufunc",
+                remedy="Call the kernel itself",
+            )
         for bits in TYPE_NUMBERS:
             self.loaded(bits)
         return self._ufunc
@@ -60,6 +71,11 @@ class CpuKernel:
             names = ", ".join(name for name, _ in self.arguments)
             raise TypeError(f"{self.name} takes {len(self._cores)} arguments ({names}), got {len(arguments)}")
         arrays = [a if isinstance(a, np.ndarray) else np.asarray(a) for a in arguments]
+        for k in self._empty:
+            name, core = self.arguments[k]
+            if arrays[k].shape[-len(core) :] != core:
+                expected = f"(..., {', '.join(map(str, core))})"
+                raise ShapeError(name, expected=expected, got=str(arrays[k].shape))
         self.loaded(32 if all(a.dtype == np.float32 for a in arrays) else 64)
         return threads.call(self._ufunc, arrays, self._cores, list(self.results), out)
 

@@ -96,6 +96,9 @@ def loop_function(
         dimensions = [*(1,) * (3 - len(operand.core)), *operand.core]
         steps = ["0"] * (3 - len(operand.core)) + [entry("%steps", place + k, "i64") for k in range(len(operand.core))]
         place += len(operand.core)
+        if not operand.length:  # the body never asks for it
+            flat.append("true")
+            continue
         given = ", ".join(f"i64 {x}" for x in (*dimensions, *steps, itemsize))
         flat.append(code.emit(f"call i1 @offsets(ptr {offsets[a]}, {given})"))
 
@@ -118,6 +121,9 @@ def loop_function(
 
         copied = []
         for a, operand in enumerate(operands):
+            if not operand.length:
+                copied.append("false")
+                continue
             whole = full
             if a < len(ins):  # an argument with stride 0 is valid for every row
                 whole = code.emit(f"or i1 {full}, {code.emit(f'icmp eq i64 {strides[a]}, 0')}")

@@ -87,10 +87,13 @@ def trampoline() -> Loaded:
 
 
 def signature(arguments: list[tuple[int, ...]], results: list[tuple[int, ...]]) -> str:
-    """The signature with fixed sizes: a letter would accept any length and read beyond the array."""
+    """The signature with fixed sizes: a name would accept any length and read beyond the array.
+
+    NumPy has no fixed size 0. There is a name for it: nothing is read, and `CpuKernel` checks the length.
+    """
 
     def side(shapes: list[tuple[int, ...]]) -> str:
-        return ",".join("(" + ",".join(map(str, core)) + ")" for core in shapes)
+        return ",".join("(" + ",".join(str(size) if size else "none" for size in core) + ")" for core in shapes)
 
     return f"{side(arguments)}->{side(results)}"
 

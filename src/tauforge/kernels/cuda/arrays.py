@@ -86,6 +86,8 @@ class Walk(NamedTuple):
     @property
     def in_pairs(self) -> bool:
         """Whether numbers of two neighbouring states can be read together."""
+        if not self.length:
+            return True
         aligned = self.array.data.ptr % (2 * self.array.itemsize) == 0
         return self.row == 1 and (self.step % 2 == 0 or self.length == 1) and aligned
 
@@ -102,6 +104,8 @@ def walk(array: Any, batch: Shape, core: Shape) -> Walk:
     length = math.prod(core)
     shape = (*batch, *core)
     whole = array if array.shape == shape else cupy().broadcast_to(array, shape)
+    if not length:
+        return Walk(whole, 0, 0, 0)
     row, step = (_stride(whole.shape[part], whole.strides[part]) for part in _parts(len(batch)))
     if row is None or step is None:
         whole = cupy().ascontiguousarray(whole)

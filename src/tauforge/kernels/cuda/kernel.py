@@ -88,7 +88,7 @@ class CudaKernel:
         graph = without_dead_code(whole.nodes, whole.outputs[: sum(map(math.prod, self.results))])
         if len(graph.nodes) > MAX_NODES:
             name = self.specification.name
-            raise TooLargeError(f"{name}: {len(graph.nodes)} operations, at most {MAX_NODES} are compiled")
+            raise TooLargeError(f"{name} has {len(graph.nodes)} operations; at most {MAX_NODES} are compiled")
         return graph
 
     @computed_once
@@ -215,7 +215,7 @@ class CudaKernel:
             way = arrays.walk(array, batch, core)
             if way.array.data.ptr != array.data.ptr:
                 raise ShapeError("out", expected="an array with one stride between states", got=str(array.strides))
-            if (not way.row and math.prod(batch) > 1) or (not way.step and way.length > 1):
+            if way.length and ((not way.row and math.prod(batch) > 1) or (not way.step and way.length > 1)):
                 raise ShapeError("out", expected="a place for every number", got=f"strides {array.strides}")
         return array
 

@@ -30,7 +30,7 @@ class Operand(NamedTuple):
 
     @property
     def staged(self) -> bool:
-        return self.layout == "rows"
+        return self.layout == "rows" and self.length > 0
 
     @property
     def pitch(self) -> int:

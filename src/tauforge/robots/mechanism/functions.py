@@ -151,17 +151,22 @@ def loop_gap(model: MechanismParameters, x: Scalars) -> list[Scalar]:
 
 
 def closing_steps(model: MechanismParameters, q: Scalars, near: Scalars) -> list[Any]:
-    """x after a few steps of Newton's method, and the gap that is left."""
+    """The position with the coordinates q, by three steps of Newton's method from `near`, and the largest gap of the
+    loops that is left, m or rad. Where that is too large, call it again from the position it gave.
+    """
     x, gap = closing.closed(model, q, near, NEWTON_STEPS)
     return [x, gap]
 
 
 def closing_legs(model: MechanismParameters, q: Scalars, near: Scalars) -> list[Any]:
-    """x in closed form, and the gap that is left."""
+    """The position with the coordinates q in closed form, every leg assembled as it is at `near`, and the largest gap
+    of the loops, m or rad: rounding, or NaN where a leg does not reach.
+    """
     return list(closing.closed_in_one(model, q, near))
 
 
 def coordinate_rates(model: MechanismParameters, x: Scalars, qd: Scalars) -> list[Scalar]:
+    """Time derivatives of all entries of a position."""
     return closing.coordinate_rates(model, x, qd)
 
 

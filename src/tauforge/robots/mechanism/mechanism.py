@@ -144,11 +144,13 @@ class Mechanism(MechanismDescription):
     def _doubt_scales(self) -> tuple[DoubtScales, ...]:
         return doubt_scales(self._made, model_of(self, self._made.parameters))
 
-    @property
+    @computed_once
     def identity(self) -> str:
-        return repr((self.bodies, self.joints, self.springs, self.gravity, self.independent, self.tool, self.cut)) + (
-            repr(self.coulomb_speed)
-        )
+        """The description, and what was chosen from samples, where the rounding of a machine may decide."""
+        given = self.bodies, self.joints, self.springs, self.gravity, self.independent, self.tool, self.cut
+        p = self._made.parameters
+        ways = [(way.rates, way.axes, sorted(way.zeros), sorted(way.zeros_at_home)) for way in p.reductions]
+        return repr((*given, self.coulomb_speed, p.independent, ways, p.legs))
 
     @computed_once
     def model(self) -> MechanismParameters:

@@ -43,7 +43,7 @@ class MechanismFormulas:
         return [y[self.cut + k] for k in self.independent]
 
     def rates(self, model: Any, y: Scalars, force: Scalars, loads: Loads) -> Judged:
-        given = (y[: self.cut], y[self.cut :], *([force] if force else []))
+        given = y[: self.cut], y[self.cut :], force
         *found, nearness, spread = formula_results(self.mechanism, "state_rates", model, *given, loads=loads)
         return Judged(found, (nearness * (1.0 / NEAR),), (spread * (1.0 / SPREAD),))
 

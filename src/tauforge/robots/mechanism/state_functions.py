@@ -85,7 +85,7 @@ def state_rates(
     model: MechanismParameters,
     s: Scalars,
     v: Scalars,
-    tau: Scalars = (),
+    tau: Scalars,
     external_wrench: Scalars | None = None,
     payload: Scalars | None = None,
     by: str = "",
@@ -127,8 +127,7 @@ def table(m: MechanismParameters, size: int) -> FunctionTable:
     f, n = len(m.independent), m.n
     x = Argument("x", (size,), "all joints together")
     qd, qdd = (Argument(name, (f,), "one for each independent coordinate") for name in ("qd", "qdd"))
-    # kernels have no arguments without numbers
-    tau = (Argument("tau", (len(m.actuated),), "one for each actuator"),) if m.actuated else ()
+    tau = Argument("tau", (len(m.actuated),), "one for each actuator")
     wrench = Argument("external_wrench", (6,), "force and moment at the tool body's origin")
     s, v = Argument("s", (states.state_size(m),), "the tree without angles"), Argument("v", (n,), "rates of the tree")
     both: tuple[Shape, ...] = (s.core, v.core)
@@ -142,7 +141,7 @@ def table(m: MechanismParameters, size: int) -> FunctionTable:
         "rate_slopes": hidden(rate_slopes, (x, qd), (f, f)),
         "state_of_position": hidden(state_of_position, (x, qd), *both),
         "position_of_state": hidden(position_of_state, (s,), x.core, options={"size": size}),
-        "state_rates": hidden(state_rates, (s, v, *tau), *both, (), (), optional=(wrench, PAYLOAD), options=by),
+        "state_rates": hidden(state_rates, (s, v, tau), *both, (), (), optional=(wrench, PAYLOAD), options=by),
         "rates_of_motion": hidden(rates_of_motion, (s, v, qdd), *both),
         "rates_of_tree": hidden(rates_of_tree, (s, v), s.core),
         "closed_state": hidden(closed_state, (s, v), *both, (), (), (), options=by),

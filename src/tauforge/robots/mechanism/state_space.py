@@ -71,9 +71,7 @@ class MechanismState:
 
     def rates_under(self, y: Array, force: Array, wrench: Array | None, fields: Mapping[str, Array]) -> Array:
         """y' under actuator forces, by whatever coordinates are good there. SingularityError where none are."""
-        arguments = self._parts(y)
-        if force.shape[-1]:
-            arguments["tau"] = force
+        arguments = self._parts(y) | {"tau": force}
         if wrench is not None:
             arguments["external_wrench"] = wrench
         found, spread = self._by_good_rates("state_rates", arguments, fields)
@@ -115,8 +113,7 @@ class MechanismState:
             way = np.multiply.outer(np.array(OTHERS), AWAY / pace * travel)
             others = self.renewed(np.concatenate([own[: self.cut] + way, np.tile(own[self.cut :], (6, 1))], axis=-1))
             arguments = self._parts(others)
-            if force.shape[-1]:
-                arguments["tau"] = np.broadcast_to(force, (*near.shape, force.shape[-1]))[row]
+            arguments["tau"] = np.broadcast_to(force, (*near.shape, force.shape[-1]))[row]
             if wrench is not None:
                 arguments["external_wrench"] = np.broadcast_to(wrench, (*near.shape, 6))[row]
             varied = {k: self._rows_of(k, a, near.shape)[row] for k, a in fields.items()}

@@ -312,13 +312,14 @@ def forward_dynamics_derivatives(
 
 
 def twist_of(model: PlatformModel, pose: Scalars, rates: Scalars) -> Doubtful:
-    """The doubt is how much faster than its legs the platform moves."""
+    """The platform's twist from the rates of its legs. The doubt is how much faster than these it moves."""
     twist = forward_kinematics.twist(model.parameters, motion(pose), rates)
     fastest, slowest = (sum(absolute(x) for x in values) for values in (twist, rates))
     return Doubtful(twist, lambda: fastest / (slowest + TINY))
 
 
 def acceleration_of(model: PlatformModel, pose: Scalars, twist: Scalars, accelerations: Scalars) -> list[Scalar]:
+    """The platform's acceleration from those of its legs."""
     return forward_kinematics.acceleration(model.parameters, motion(pose, twist), accelerations)
 
 

@@ -276,6 +276,7 @@ class Evaluator:
                 pose=verdict.position[first].tolist(),
                 condition_number=float(verdict.condition[first]),
                 row=tuple(int(k) for k in places[first]),
+                remedy=verdict.remedy,
             )
         return verdict.refused
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from typing import Any
 
@@ -25,7 +26,12 @@ def says(text: str) -> Any:
     ("bodies", "joints", "text"),
     [
         ([ROD, OTHER], [SHOULDER], "other is not connected to the ground. Join them, or give a body that moves freely"),
-        ([ROD], [SHOULDER, ELBOW], "elbow.child: there is no body 'other'"),
+        ([ROD], [SHOULDER, ELBOW], "elbow.child: there is no body 'other'. Known: ground, rod"),
+        (
+            [ROD, OTHER],
+            [SHOULDER, tf.Hinge("elbow", "Ground", "other", at=TIP)],
+            "elbow.parent: there is no body 'Ground'. Did you mean ground? Known: ground, rod, other",
+        ),
         ([OTHER], [SHOULDER], "shoulder.child: there is no body 'rod'"),
         ([ROD, ROD], [SHOULDER], "two bodies are called 'rod'"),
         ([ROD, OTHER], [SHOULDER, tf.Hinge("shoulder", "rod", "other")], "two joints are called 'shoulder'"),
@@ -37,7 +43,8 @@ def says(text: str) -> Any:
         (
             [ROD],
             [SHOULDER, tf.Hinge("second", "ground", "rod", at=TIP)],
-            "it cannot move: its constraints lock it. 5 constraints stand against 1 freedoms; 4 of them are redundant",
+            "it cannot move: its constraints lock it. 5 constraints stand against 1 freedom; 4 of them are redundant. "
+            "Axes that should be parallel or meet must be exactly so",
         ),
         (
             [ROD],
@@ -57,7 +64,7 @@ def says(text: str) -> Any:
         (
             [ROD, OTHER],
             [SHOULDER, tf.Hinge("elbow", "rod", "other", at=TIP, mimic=("wrist", 2.0, 0.0))],
-            "elbow.mimic: there is no joint 'wrist'",
+            "elbow.mimic: there is no joint 'wrist'. Known: shoulder, elbow",
         ),
         (
             [ROD, OTHER],
@@ -113,14 +120,29 @@ def test_parts_that_are_wrong(made, text):
     [
         (
             {"independent": ("left", "knee")},
-            "independent: 'knee' is no coordinate of the tree. Known: left, elbow 1, right",
+            "independent: there is no coordinate 'knee'. Known: left, elbow 1, right",
         ),
-        ({"independent": ("left",)}, "independent: left do not determine the motion, which has 2 degrees of freedom"),
+        (
+            {"independent": ("left", "Right")},
+            "independent: there is no coordinate 'Right'. Did you mean right? Known: left, elbow 1, right, elbow 2",
+        ),
+        (
+            {"independent": ("left", "middle")},
+            "independent: 'middle' is cut to open the loop. Name another, or choose the",
+        ),
+        (
+            {"independent": ("left",)},
+            "independent: 1 coordinate is named, but five-bar has 2 degrees of freedom. Name as many",
+        ),
         ({"independent": 3}, "independent: expected a sequence of str, got 3"),
-        ({"tool": "hand"}, "tool: there is no body 'hand'"),
-        ({"cut": ("knee",)}, "cut: there is no joint 'knee'"),
+        ({"tool": "hand"}, "tool: there is no body 'hand'. Known: crank 1, "),
+        ({"cut": ("knee",)}, "cut: there is no joint 'knee'. Known: left, elbow 1, "),
+        ({"cut": ("elbow1",)}, "cut: there is no joint 'elbow1'. Did you mean elbow 1? Known: "),
         ({"cut": ("left",)}, "left: a joint with an actuator, friction, a rotor or a mimic cannot be cut. Cut another"),
-        ({"springs": [tf.Spring("crank 1", ORIGIN, "hand", TIP, 1.0)]}, "springs: there is no body 'hand'"),
+        (
+            {"springs": [tf.Spring("crank 1", ORIGIN, "hand", TIP, 1.0)]},
+            "springs: there is no body 'hand'. Known: ground, ",
+        ),
         ({"gravity": (0, 0)}, "gravity: "),
         ({"coulomb_speed": 1e-12}, "coulomb_speed: expected 0 or at least 1e-09, got 1e-12"),
         ({"colour": "red"}, "colour: 'colour' cannot be replaced. Known: bodies, joints"),
@@ -132,11 +154,50 @@ def test_choices_that_are_wrong(changes, text):
 
 
 def test_independent_rates_that_do_not_determine_the_motion():
-    """The coupler of a parallelogram does not turn: its angle beside the crank alone tells nothing more than the crank,
-    but both together are one too many.
-    """
-    with says("crank, pin 1 do not determine the motion, which has 1 degrees of freedom"):
+    """The weight falls by itself, whatever crank and coupler do."""
+    with says("independent: 2 coordinates are named, but four-bar has 1 degree of freedom"):
         four_bar(independent=("crank", "pin 1"))
+    both = {
+        "bodies": [*four_bar().bodies, bar("weight", (2, 0, 0), (3, 0, 0), 1.0)],
+        "joints": [*four_bar().joints, tf.Slider("slide", "ground", "weight")],
+    }
+    with says("crank, pin 1 do not determine the motion of pair: others move while they stand still. Name others, or"):
+        tf.Mechanism(**both, name="pair", independent=("crank", "pin 1"))
+
+
+def four_bar_with(**changes: Any) -> tf.Mechanism:
+    """A four-bar whose pin 1 is changed."""
+    joints = list(four_bar().joints)
+    joints[1] = dataclasses.replace(joints[1], **changes)
+    return four_bar().replace(joints=joints)
+
+
+def test_axes_that_are_nearly_parallel_are_named():
+    with says("must be exactly so: those of crank and pin 1 are parallel but for 0.0001 rad"):
+        four_bar_with(axis=(0.0, 1e-4, 1.0))
+    assert four_bar_with(axis=(0.0, 1e-16, 1.0)).n == 1
+    with pytest.raises(tf.ModelError, match=r"must be exactly so$"):  # too far to be a slip
+        four_bar_with(axis=(0.0, 0.3, 1.0))
+
+
+def test_axes_that_nearly_meet_are_named():
+    """A spherical four-bar: all axes meet at the origin, or miss it by a little."""
+
+    def spherical(miss: float) -> tf.Mechanism:
+        axes = [(1.0, 0.0, 0.2), (0.3, 1.0, 0.1), (-1.0, 0.4, 0.3), (0.2, -1.0, 0.5)]
+        ends = [("ground", "a"), ("a", "b"), ("b", "c"), ("ground", "c")]
+        at = [(0, 0, 0), (0, 0, miss), (0, 0, 0), (0, 0, 0)]
+        return tf.Mechanism(
+            bodies=[bar(name, (0, 0, 0), (1, 0, 0), 1.0) for name in "abc"],
+            joints=[
+                tf.Hinge(f"j{k}", *own, at=point, axis=axis)
+                for k, (own, point, axis) in enumerate(zip(ends, at, axes, strict=True), 1)
+            ],
+        )
+
+    assert spherical(0.0).n == 1
+    with pytest.raises(tf.ModelError, match=r"exactly so: those of j\d and j\d miss each other by .*e-05 m"):
+        spherical(1e-4)
 
 
 def test_states_of_a_wrong_shape():
@@ -177,9 +238,7 @@ def test_all_coordinates_of_a_tree_in_another_order():
 
 def test_fewer_actuators_than_freedoms():
     m = tf.Mechanism(bodies=[ROD, OTHER], joints=[SHOULDER, ELBOW], name="pendulum")
-    words = (
-        "pendulum has 2 degrees of freedom and 1 actuators, which cannot give any acceleration. Use forward_dynamics"
-    )
+    words = "pendulum has 2 degrees of freedom and 1 actuator, which cannot give any acceleration. Use forward_dynamics"
     with pytest.raises(tf.UnsupportedFeatureError, match=re.escape(words)):
         m.inverse_dynamics(np.zeros(2), np.zeros(2), np.zeros(2))
     assert np.isfinite(m.forward_dynamics(np.zeros(2), np.zeros(2), np.zeros(1))).all()
@@ -214,7 +273,7 @@ def test_batches_that_do_not_fit():
 @pytest.mark.parametrize("far", [1e6, 1e300])
 def test_ways_that_are_too_long(far):
     bricard = tf.load("bricard")
-    with pytest.raises(tf.ConvergenceError, match="give a nearer start by near="):
+    with pytest.raises(tf.ConvergenceError, match=r"too long to be followed\. Give a nearer start by near="):
         bricard.configuration([far])
     assert np.isnan(bricard.configuration([far], on_failure="nan")).all()
 

@@ -466,6 +466,15 @@ class Robot(ABC):
                 return frame.transform
         raise UnsupportedFeatureError(f"{self.name} does not tell where a tool is", field="moved_body")
 
+    def moved_body_jacobian(self, position: Array) -> Array | None:
+        """(..., 6, n) velocity of the moved body's origin and its angular velocity, by the velocity, world axes, at
+        positions (..., N). None where it is not known; by default the function "jacobian" of the table.
+        """
+        function = self.functions.get("jacobian")
+        if function is None:
+            return None
+        return self._evaluate("jacobian", {function.arguments[0].name: position})[0]
+
     def position_towards(self, pose: Array, near: Array) -> Array:
         """The position (N,) from which the moved body is nearest to a pose, within the limits and from a position near.
 

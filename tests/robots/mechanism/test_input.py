@@ -11,6 +11,7 @@ import pytest
 
 import tauforge as tf
 from support.random_mechanisms import bar, five_bar, four_bar
+from tauforge.errors import TauforgeWarning
 
 ORIGIN, TIP = (0, 0, 0), (1, 0, 0)
 ROD, OTHER = bar("rod", ORIGIN, TIP, 1.0), bar("other", TIP, (2, 0, 0), 1.0)
@@ -234,6 +235,26 @@ def test_all_coordinates_of_a_tree_in_another_order():
         x = np.array([0.3, -0.4])
         for found in (m.configuration(x), m.position_at(x), m.coordinates_at(x)):
             np.testing.assert_array_equal(found, x)
+
+
+def test_limits_in_degrees_are_suspected():
+    def arm(**limits: Any) -> tf.Mechanism:
+        return tf.Mechanism(bodies=[ROD], joints=[dataclasses.replace(SHOULDER, **limits)], name="arm")
+
+    words = r"^arm: shoulder\.limits: -180 to 180 rad is beyond two turns\. If these are degrees, give radians"
+    with pytest.warns(TauforgeWarning, match=words) as caught:
+        arm(limits=(-180.0, 180.0))
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    arm(limits=(-12.5, 12.5))  # silent: nearly two turns
+    tf.Mechanism(bodies=[ROD], joints=[tf.Slider("slide", "ground", "rod", limits=(0.0, 20.0))])
+
+
+def test_a_home_outside_of_its_limits_is_a_worry():
+    away = tf.Mechanism(bodies=[ROD], joints=[dataclasses.replace(SHOULDER, limits=(0.5, 2.0))])
+    assert away.worries() == ["home is outside of the limits: shoulder is 0, and its limits are 0.5 to 2"]
+    there = dataclasses.replace(SHOULDER, limits=(0.5, 2.0), home=0.5)
+    assert tf.Mechanism(bodies=[ROD], joints=[there]).worries() == []
 
 
 def test_fewer_actuators_than_freedoms():

@@ -15,6 +15,7 @@ from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError
 from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.robots import physical, validation
+from tauforge.robots.mechanism.limit_checks import warn_of_degrees
 from tauforge.robots.mechanism.parts import Body, MechanismJoint, Spring
 from tauforge.robots.mechanism.structure import Made, Structure, made
 from tauforge.robots.own_classes import recorded
@@ -83,6 +84,7 @@ class MechanismDescription(Robot):
             {body.name: body.inertia for body in self.bodies},
             {exception.body for exception in self.known_exceptions},
         )
+        warn_of_degrees(self.name, self.joints)
         self._made  # noqa: B018 - what is wrong with the mechanism is said when it is made
 
     @computed_once

@@ -562,6 +562,9 @@ class Mechanism(MechanismDescription):
     def moved_body_frames(self, position: Array) -> Array:
         return self.forward_kinematics(position)
 
+    def moved_body_jacobian(self, position: Array) -> Array:
+        return self.jacobian(position)
+
     def position_towards(self, pose: Array, near: Array) -> Array:
         """Loops closed; the place of the tool body counts more than its orientation. See `Robot.position_towards`."""
         return towards(self, np.asarray(pose, float), np.asarray(near, float))

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tauforge.robots.mechanism.limit_checks import outside
 from tauforge.robots.mechanism.structure import Structure
 from tauforge.robots.summary import INERTIAS, PRODUCTS, Cell, Rows, Span, Summary, SummaryTable, Words, six_numbers
 from tauforge.robots.validation import counted, freedoms
@@ -88,6 +89,7 @@ def worries(m: Mechanism) -> list[str]:
     light = [body.name for body in m.bodies if not body.mass]
     if light:
         found.append(f"no mass: {', '.join(light)}")
+    found += [f"home is outside of the limits: {text}" for text in outside(m.joints)]
     return found
 
 

@@ -89,9 +89,8 @@ class Robot(ABC):
     7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their `sensors` measure;
        `poses_from_sensors`, where that puts the `moved_body`, with a guess if `pose_takes_guess`; `holding_forces` keep
        the robot at rest. `position_towards(pose, near)` brings the moved body to a pose, as a hand drags it, and
-       `moved_body_frames(position)` says where it is.
-       A robot with other than n actuators gives the first two itself, or takes no law that needs
-       them.
+       `moved_body_frames(position)` says where it is, `moved_body_jacobian(position)` how it moves with the velocity.
+       A robot with other than n actuators gives the first two itself, or takes no law that needs them.
     8. **Limits**: `limited_quantities(position, velocity)`, with names for events and messages. `position_limits` are
        those of the position alone, `limit_margins(position)` how far each is, and `limit_formula` the same over any
        scalar.

@@ -195,7 +195,8 @@ class SingularityError(TauforgeError, ArithmeticError):
     """A pose at which the mechanism has no unique answer.
 
     pose:             the pose or the joint coordinates
-    condition_number: of the matrix that has no inverse there
+    condition_number: of the matrix that has no inverse there; NaN where there is no answer for another reason, such as
+                      loops that are open
     """
 
     def __init__(
@@ -212,6 +213,8 @@ class SingularityError(TauforgeError, ArithmeticError):
 
     @property
     def statement(self) -> str:
+        if math.isnan(self.condition_number):
+            return self.reason + self._in_row()
         row = "" if self.row is None else f"{self._row_words()}, "
         return f"{self.reason} ({row}condition number {self.condition_number:.3g} at {self.pose})"
 

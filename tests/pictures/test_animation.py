@@ -16,6 +16,7 @@ import pytest
 import tauforge as tf
 from tauforge.pictures.animation_frames import MOST_FRAMES
 from tauforge.robots.drawing import Drawing
+from tauforge.simulation.recording import ARRAYS
 
 SINGLE = 1e-6  # relative: the page has numbers of 32 bits
 HOSTILE = "</script><b onclick='x'>&\u2028\"$title"
@@ -261,8 +262,15 @@ class TestErrors:
         arm, path = tf.load("planar-2r"), tmp_path / "page.html"
         run = recorded(arm)
         words = "expected finite positions at increasing times"
-        self.refused(tf.ShapeError, words, arm, replace(run, position=run.position * np.nan), path)
-        self.refused(tf.ShapeError, words, arm, replace(run, time=run.time[::-1]), path)
+        lost = run.position.copy()
+        lost[2, 1] = np.nan
+        self.refused(tf.ShapeError, f"{words}, got q2 = nan in row 2", arm, replace(run, position=lost), path)
+        back = run.time.copy()
+        back[3] = back[2]
+        late = f"{words}, got {back[2]:g} s after {back[2]:g} s in row 3"
+        self.refused(tf.ShapeError, late, arm, replace(run, time=back), path)
+        none = {name: getattr(run, name)[:0] for name in ("time", *ARRAYS)}
+        self.refused(tf.ShapeError, f"{words}, got no rows", arm, replace(run, **none), path)
 
     def test_files(self, tmp_path: Path) -> None:
         arm = tf.load("planar-2r")

@@ -93,7 +93,7 @@ def test_several_positions_and_frames():
 @pytest.mark.parametrize(
     ("given", "options", "match"),
     [
-        ([1.0], {}, r"position: expected \(2,\) or \(k, 2\), got \(1, 1\)"),
+        ([1.0], {}, r"position: expected \(2,\) or \(k, 2\), got \(1,\)"),
         ([np.nan, 0.0], {}, "position: expected finite numbers, got nan"),
         ("here", {}, "position: expected numbers"),
         ([0.0, 0.0], {"forces": [1.0]}, r"forces: expected \(2,\) or \(1, 2\), got \(1,\)"),
@@ -104,6 +104,17 @@ def test_several_positions_and_frames():
 def test_what_does_not_fit_is_said(given, options, match):
     with pytest.raises(tf.ShapeError, match=match):
         tf.plot(tf.load("planar-2r"), given, **options)
+
+
+def test_independent_coordinates_of_a_mechanism_are_a_position():
+    m = tf.load("five-bar")
+    q = m.coordinates_at(m.home) + 0.1
+    by_coordinates, by_position = (lines_of(tf.plot(m, x)) for x in (q, m.configuration(q)))
+    for one, other in zip(by_coordinates, by_position, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert len(lines_of(tf.plot(m, [q, q + 0.1]))) == 2 * len(by_coordinates)
+    with pytest.raises(tf.ShapeError, match=r"expected \(2,\) or \(k, 2\), or \(5,\) or \(k, 5\), got \(1,\)"):
+        tf.plot(m, [0.3])
 
 
 def test_robots_of_other_kinds():

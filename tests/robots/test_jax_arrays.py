@@ -48,6 +48,17 @@ def test_every_function_takes_jax_arrays(robot, name):
 
 
 @pytest.mark.parametrize("name", DYNAMICS)
+def test_derivatives_by_all_entries_of_a_position_with_loops(name, as_installed):
+    """Along changes that keep the loops closed they are our kernels', which are by the independent coordinates."""
+    robot = tf.load("five-bar")
+    x, qd, given = (values[0] for values in robot.random_states(1, seed=3))
+    expected = getattr(robot, f"{name}_derivatives")(x, qd, given)
+    by_x, *others = jax.jacfwd(getattr(robot, name), argnums=(0, 1, 2))(*map(jnp.asarray, (x, qd, given)))
+    assert by_x.shape == (robot.n, robot.position_size)
+    assert largest_error([by_x @ robot.position_slopes(x), *others], expected) < FORMULATIONS
+
+
+@pytest.mark.parametrize("name", DYNAMICS)
 @pytest.mark.parametrize("robot", ["puma560", "panda", "stanford", "dasgupta1998", "box"])
 def test_derivatives_equal_our_kernels(robot, name, as_installed):
     robot = robots()[robot]

@@ -207,7 +207,11 @@ stiffness = 10.0
         ("stiffness = 10.0", "stiffness = -10.0", "stiffness: expected a number >= 0"),
         ("stiffness = 10.0", "", "spring[1].stiffness: the key is missing"),
         ('name = "lever"', 'name = "lever"\ntool = "hand"', "tool: there is no body 'hand'"),
-        ('name = "lever"', 'name = "lever"\nindependent = ["turn", "neck"]', "independent: 'neck' is no coordinate"),
+        (
+            'name = "lever"',
+            'name = "lever"\nindependent = ["turn", "neck"]',
+            "independent: there is no coordinate 'neck'",
+        ),
         ('[[body]]\nname = "bar"', '[start]\nneck = 1.0\n[[body]]\nname = "bar"', "start: unknown key 'neck'"),
     ],
 )

@@ -255,7 +255,15 @@ def test_resolved_rates_stay_bounded_out_of_reach():
         ({"controller": ComputedTorque(tf.load("planar-2r"))}, "controller: the controller is made for planar-2r"),
         ({"controller": ComputedTorque(RIG)}, "controller: the controller is made for motion-rig"),
         ({"controller": 5}, "controller: expected a Controller, a callable or None, got 5"),
-        ({"motion": [0, 1]}, "motion: expected a Motion"),
+        ({"motion": [0, 1]}, r"motion: expected a Motion, got \[0, 1\]$"),
+        (
+            {"controller": MOVE, "motion": ComputedTorque(ARM)},
+            "motion: expected a Motion, got a ComputedTorque. The order is robot, controller, motion",
+        ),
+        (
+            {"controller": MOVE},
+            "controller: expected a Controller, a callable or None, got a JointMove. The order is robot, controller, m",
+        ),
         ({"initial": ([0, 0, 0],)}, r"initial: expected \(position, velocity\)"),
         ({"initial": "rest"}, r"initial: expected \(position, velocity\), got 'rest'"),
         ({"initial": (["a", 0, 0], [0, 0, 0])}, "initial position: expected 3 finite numbers"),

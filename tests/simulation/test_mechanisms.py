@@ -22,6 +22,7 @@ from support.tolerances import (
     error,
     error_beside,
 )
+from tauforge.robots.poses import pose_of
 
 pytestmark = pytest.mark.usefixtures("kernels_on")  # the reference takes minutes for thousands of steps
 QUICK = ("andrews", "flyball-governor")  # milliseconds are long: light bodies on stiff springs
@@ -90,6 +91,17 @@ def test_the_delta_and_the_six_rus_follow_by_computed_torque() -> None:
     assert worst_gap(hexapod, run.position) < CLOSED
     with pytest.raises(tf.ModelError, match="poses with twists"):
         tf.simulate(hexapod, tf.control.ComputedTorque(hexapod), tf.motion.JointMove(pose, pose + 0.01, duration=0.2))
+
+
+def test_the_tool_of_a_delta_follows_a_line_in_space() -> None:
+    m = delta().replace(tool="platform")
+    start = pose_of(m.moved_body_frames(m.home))
+    line = tf.motion.StraightLine(start, start + [0.03, 0.02, -0.03, 0, 0, 0], 0.5, 0.15, 1.0)
+    law = tf.control.ResolvedRate(m)
+    run = tf.simulate(m, law, line, initial=(m.home, np.zeros(3)), step=2e-3, control_period=2e-3)
+    there = pose_of(m.moved_body_frames(run.position))
+    assert np.abs(there - line.sample(run.time).position).max() < 2e-3  # m, rad: the velocity loop's lag
+    assert np.isnan(run.error).all()  # of the motors nothing was asked
 
 
 def test_a_thousand_deltas_with_other_masses_are_each_a_simulation() -> None:

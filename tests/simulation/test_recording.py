@@ -23,6 +23,14 @@ ARM = random_arm(np.random.default_rng(3), "RPRR")
 START = (np.array([0.3, -0.2, 0.5, 0.1]), np.array([0.5, 0.1, -0.4, 0.3]))
 
 
+def test_a_recording_is_short_to_print():
+    arm = tf.load("planar-2r")
+    run = tf.simulate(arm, initial=([0.1, 0.2], [0.0, 0.0]), duration=0.01)
+    assert repr(run) == "Recording('planar-2r', 11 rows, 0.01 s, 0 events)"
+    one = replace(run.with_event(Event(0.0, "stopped", "x")), robot="")
+    assert str(one) == "Recording(11 rows, 0.01 s, 1 event)"
+
+
 def test_recordings_survive_files(tmp_path):
     arm = tf.load("planar-2r").replace(limits=[(-0.01, 3.0), None])
     motion = tf.motion.JointMove([0, 0], [0.2, -0.1], 0.1)

@@ -58,6 +58,15 @@ def test_rows_are_single_simulations():
         assert np.allclose(got.error[k], one.error[::5], atol=SAME)
 
 
+def test_a_rollout_is_short_to_print():
+    arm = tf.load("planar-2r")
+    start = np.array([[0.1, 0.2], [0.0, 0.0]])
+    runs = tf.rollout(arm, initial=(start, np.zeros((2, 2))), duration=0.01, control_period=1e-3)
+    assert repr(runs) == "Rollout(2 runs, 11 instants, 0.01 s)"
+    lost = runs._replace(position=np.where(np.arange(2)[:, None, None] == 1, np.nan, runs.position))
+    assert repr(lost) == "Rollout(2 runs, 11 instants, 0.01 s, 1 not finite)"
+
+
 def test_without_anything_varying():
     law = ComputedTorque(ARM)
     got = tf.rollout(ARM, law, MOVE, control_period=2e-3, step=2e-3)
@@ -242,7 +251,7 @@ def test_rows_are_thinned_and_progress_is_shown(capsys):
 def test_what_rollouts_do_not_take():
     with pytest.raises(TypeError, match=r"rollout\(\) missing 1 required keyword-only argument: 'control_period'"):
         tf.rollout(ARM, ComputedTorque(ARM), MOVE)
-    with pytest.raises(tf.UnsupportedFeatureError, match="rollouts need a Controller"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="rollouts need a Controller or None, got"):
         tf.rollout(ARM, lambda *_: np.zeros(3), MOVE, control_period=0.01)
     with pytest.raises(tf.ModelError, match="motion-rig needs a motion of poses"):
         tf.rollout(RIG, ComputedTorque(RIG), MOVE, control_period=0.01)

@@ -45,9 +45,11 @@ def check_functions(law: object, robot: object, **functions: str) -> None:
     known = check_robot("robot", robot)
     for name, called in functions.items():
         if name not in known.functions:
-            raise ModelError(
-                f"{type(law).__name__} needs a robot with {called}; {known.kind} {known.name} has none", field="robot"
-            )
+            raise ModelError(lacks(law, known, called), field="robot")
+
+
+def lacks(law: object, robot: Robot, called: str) -> str:
+    return f"{type(law).__name__} needs a robot with {called}; {robot.kind} {robot.name} has none"
 
 
 def check_actuated(law: object, robot: Robot) -> None:

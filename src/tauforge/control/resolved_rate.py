@@ -1,24 +1,21 @@
-"""Resolved-motion-rate control (Whitney 1969): a tool that follows a motion in space, by the arm's Jacobian.
+"""Resolved-motion-rate control (Whitney 1969): a tool that follows a motion in space, by the robot's Jacobian.
 
 The joint rates qd_r solve J qd_r = twist_d + K (pose error) by least squares. Near a singular pose they are damped
 (Nakamura & Hanafusa 1986) and bounded, so that the tool lags and the joints do not diverge. A velocity loop with the
-arm's own model follows them, tau = ID(q, qd, qdd) with qdd = Kv (qd_r - qd).
+robot's own model follows them, tau = ID(q, qd, qdd) with qdd = Kv (qd_r - qd).
 """
 
 from __future__ import annotations
-
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, check_actuated, check_functions, check_pull, gain_matrix, times
+from tauforge.control.controller import Controller, check_actuated, check_pull, gain_matrix, lacks, times
+from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample, positive
 from tauforge.robots.poses import pose_error, transforms
-
-if TYPE_CHECKING:
-    from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.robots.robot import Robot, check_robot
 
 TINY = 1e-30  # avoids 0 / 0
 
@@ -31,23 +28,26 @@ class ResolvedRate(Controller):
     damping: the singular value of J below which the least squares are damped and the tool lags
     fastest: rad/s or m/s, of any joint; rates beyond are scaled down together
 
-    The tool of an arm with fewer than six joints comes as near as possible; a metre counts as much as a radian.
+    The robot is an arm, or a mechanism, whose tool body follows. The tool of a robot with fewer than six coordinates
+    comes as near as possible; a metre counts as much as a radian.
     """
 
     task_space = True
 
     def __init__(
         self,
-        robot: SerialArm,
+        robot: Robot,
         gain: float = 10.0,
         kv: ArrayLike = 100.0,
         *,
         damping: float = 0.05,
         fastest: float = 3.0,
     ) -> None:
-        check_functions(self, robot, jacobian="a Jacobian", forward_kinematics="forward kinematics")
-        check_actuated(self, robot)
-        self.robot: SerialArm = robot
+        known = check_robot("robot", robot)
+        if known.moved_body_jacobian(known.pictured_position) is None:
+            raise ModelError(lacks(self, known, "a Jacobian"), field="robot")
+        check_actuated(self, known)
+        self.robot = known
         self.gain, self.damping = positive("gain", gain), positive("damping", damping)
         self.fastest = positive("fastest", fastest)
         self.kv = gain_matrix("kv", kv, robot.n)
@@ -55,10 +55,12 @@ class ResolvedRate(Controller):
 
     def rates(self, position: Array, target: MotionSample) -> Array:
         """Joint rates (..., n) that bring the tool back to the motion."""
-        tool = self.robot.forward_kinematics(position)
+        tool = self.robot.moved_body_frames(position)
         apart = pose_error(transforms(target.position), tool)
         wanted = target.velocity + self.gain * apart
-        U, singular_values, V = np.linalg.svd(self.robot.jacobian(position), full_matrices=False)
+        jacobian = self.robot.moved_body_jacobian(position)
+        assert jacobian is not None
+        U, singular_values, V = np.linalg.svd(jacobian, full_matrices=False)
         near = np.maximum(1 - (singular_values[..., -1:] / self.damping) ** 2, 0.0) * self.damping**2
         within = (
             (np.swapaxes(U, -1, -2) @ wanted[..., None])[..., 0] * singular_values / (singular_values**2 + near + TINY)

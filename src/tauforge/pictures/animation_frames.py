@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -160,5 +160,21 @@ def _check_recording(robot: Robot, recording: Recording) -> None:
             field="shown",
             remedy=f"Give that robot; if they are the same, dataclasses.replace(recording, robot={robot.name!r})",
         )
-    if not rows or not np.isfinite(recording.position).all() or not (np.diff(recording.time) > 0).all():
-        raise ShapeError("shown", expected="finite positions at increasing times", got="other rows")
+    _check_rows(recording, [column.name for column in own.position])
+
+
+def _check_rows(recording: Recording, names: Sequence[str]) -> None:
+    """names: of the entries of a position"""
+    expected = "finite positions at increasing times"
+    if not len(recording.time):
+        raise ShapeError("shown", expected=expected, got="no rows")
+    lost = np.argwhere(~np.isfinite(recording.position))
+    if len(lost):
+        row, place = lost[0].tolist()
+        value = recording.position[row, place]
+        raise ShapeError("shown", expected=expected, got=f"{names[place]} = {value}", row=row)
+    back = np.flatnonzero(~(np.diff(recording.time) > 0))
+    if len(back):
+        row = int(back[0]) + 1
+        before, after = recording.time[row - 1 : row + 1].tolist()
+        raise ShapeError("shown", expected=expected, got=f"{after:g} s after {before:g} s", row=row)

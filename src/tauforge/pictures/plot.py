@@ -29,6 +29,7 @@ from tauforge.pictures.solids import bodies_of, extent_with
 from tauforge.plots.picture_files import check_ending, save_figure
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.robot import Robot, check_robot
+from tauforge.simulation.checks import position_sizes
 
 FAINTEST = 0.25  # opacity of the first of several positions
 
@@ -48,8 +49,8 @@ def plot(
     A schematic is a flat line drawing with the names of the frames, for documents: save it as .svg. An arm has the x
     and z axes of its frames, numbered from 0 at the base; a platform has all axes and the numbers of its legs.
 
-    position: (n,) joint coordinates or a pose, (N,) of a mechanism; (k, n) for several, from faint to strong; default
-              `robot.pictured_position`
+    position: (n,) joint coordinates or a pose; of a mechanism (N,), or its independent coordinates; (k, n) for several,
+              from faint to strong; default `robot.pictured_position`
     forces:   (m,) or (k, m) N m or N: an arrow for each actuator, along its axis or about it. The longest is that of
               the largest force, and of the largest torque
     frames:   True for all frames, or their names, such as ["tool"]; default none, and all in a schematic
@@ -57,10 +58,7 @@ def plot(
     axes:     matplotlib axes to draw into instead of a new figure, with projection="3d" unless it is a schematic
     """
     check_robot("robot", robot)
-    positions = np.atleast_2d(_numbers("position", robot.pictured_position if position is None else position))
-    size = robot.position_size
-    if positions.ndim != 2 or positions.shape[1] != size or not len(positions):
-        raise ShapeError("position", expected=f"({size},) or (k, {size})", got=str(positions.shape))
+    positions = _positions(robot, robot.pictured_position if position is None else position)
     if schematic:
         return _schematic(robot, positions, forces, frames, axes)
     drawing = robot.drawing(positions)
@@ -102,6 +100,16 @@ def save_picture(robot: Robot, path: Path, **options: Any) -> None:
     """As `plot` draws it with these options, in the format that the file's name ends in."""
     check_ending(path)
     save_figure(plot(robot, **options), path)
+
+
+def _positions(robot: Robot, given: ArrayLike) -> Array:
+    """(k, N) from one or several positions, or from their coordinates."""
+    numbers = _numbers("position", given)
+    rows, sizes = np.atleast_2d(numbers), position_sizes(robot)
+    if rows.ndim != 2 or rows.shape[1] not in sizes or not len(rows):
+        expected = ", or ".join(f"({size},) or (k, {size})" for size in sizes)
+        raise ShapeError("position", expected=expected, got=str(numbers.shape))
+    return rows if rows.shape[1] == robot.position_size else robot.position_at(rows)
 
 
 def _numbers(name: str, given: ArrayLike) -> Array:

@@ -144,6 +144,9 @@ class Evaluation(NamedTuple):
             return None
         if not {*self.request.optional} <= {argument.name for argument in function.optional}:
             return None
+        numbers = [argument.numbers for argument in self.function.arguments]
+        if [core[-1] for core in function.results] != numbers:  # by the coordinates of a mechanism, not by all of x
+            return None
         request = self.evaluator.request(name, self.request.optional, {})
         # a singular row has no derivatives; the function itself has reported it already
         return self._replace(request=request, on_singular="nan")

@@ -56,12 +56,23 @@ def as_argument(name: str, value: ArrayLike, size: int, meaning: str) -> Array:
     except ValueError:
         raise ShapeError(name, expected=f"(..., {size})", got="a ragged sequence") from None
     if raw.dtype.kind not in "biuf":
-        raise ShapeError(name, expected=f"real numbers (..., {size})", got=f"{raw.dtype} values")
+        raise ShapeError(name, expected=f"real numbers (..., {size})", got=_what(raw))
     check_core(name, raw.shape, size, meaning)
     masked = sys.modules.get("numpy.ma")  # slow to import, and without it nothing is masked
     if masked is not None and isinstance(value, masked.MaskedArray) and value.mask.any():
         raw = np.where(value.mask, np.nan, raw)
     return raw if raw.dtype == np.float32 else raw.astype(np.float64, copy=False)
+
+
+def _what(given: Array) -> str:
+    """What an array holds that are no real numbers."""
+    if given.dtype.kind in "US":
+        return "text"
+    if given.dtype.kind != "O":
+        return f"{given.dtype} values"
+    real = (int, float, np.number)
+    odd = [entry for entry in given.flat if not isinstance(entry, real)]
+    return "None" if odd and odd[0] is None else f"a {type(odd[0] if odd else given.flat[0]).__name__}"
 
 
 def check_core(name: str, shape: Shape, size: int, meaning: str) -> None:
@@ -276,6 +287,7 @@ class Evaluator:
                 pose=verdict.position[first].tolist(),
                 condition_number=float(verdict.condition[first]),
                 row=tuple(int(k) for k in places[first]),
+                remedy=verdict.remedy,
             )
         return verdict.refused
 

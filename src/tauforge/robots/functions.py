@@ -60,15 +60,17 @@ class Verdict(NamedTuple):
     """The guard's closer look at k doubtful rows.
 
     refused:   (k,) which rows have no answer
-    reasons:   (k,) texts
+    reasons:   (k,) texts; only that of the first row that is refused is shown
     position:  (k, n) where the robot is
-    condition: (k,) condition number of the matrix that has no inverse there
+    condition: (k,) condition number of the matrix that has no inverse there; NaN where that is not the reason
+    remedy:    what to do about the first row that is refused, or None
     """
 
     refused: Array
     reasons: list[str]
     position: Array
     condition: Array
+    remedy: str | None = None
 
 
 class Guard(NamedTuple):

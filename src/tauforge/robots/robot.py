@@ -89,9 +89,8 @@ class Robot(ABC):
     7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their `sensors` measure;
        `poses_from_sensors`, where that puts the `moved_body`, with a guess if `pose_takes_guess`; `holding_forces` keep
        the robot at rest. `position_towards(pose, near)` brings the moved body to a pose, as a hand drags it, and
-       `moved_body_frames(position)` says where it is.
-       A robot with other than n actuators gives the first two itself, or takes no law that needs
-       them.
+       `moved_body_frames(position)` says where it is, `moved_body_jacobian(position)` how it moves with the velocity.
+       A robot with other than n actuators gives the first two itself, or takes no law that needs them.
     8. **Limits**: `limited_quantities(position, velocity)`, with names for events and messages. `position_limits` are
        those of the position alone, `limit_margins(position)` how far each is, and `limit_formula` the same over any
        scalar.
@@ -465,6 +464,15 @@ class Robot(ABC):
             if frame.name == self.moved_body:
                 return frame.transform
         raise UnsupportedFeatureError(f"{self.name} does not tell where a tool is", field="moved_body")
+
+    def moved_body_jacobian(self, position: Array) -> Array | None:
+        """(..., 6, n) velocity of the moved body's origin and its angular velocity, by the velocity, world axes, at
+        positions (..., N). None where it is not known; by default the function "jacobian" of the table.
+        """
+        function = self.functions.get("jacobian")
+        if function is None:
+            return None
+        return self._evaluate("jacobian", {function.arguments[0].name: position})[0]
 
     def position_towards(self, pose: Array, near: Array) -> Array:
         """The position (N,) from which the moved body is nearest to a pose, within the limits and from a position near.

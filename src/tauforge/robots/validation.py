@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,11 +26,37 @@ IDENTITY_ROWS: Rows = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.
 
 
 MAX_SHOWN = 60  # characters of a wrong value in a message
+MOST_NAMES = 20  # names that a message lists
 
 
 def shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."
+
+
+def known_names(wrong: str, names: Iterable[str]) -> str:
+    """The remedy for a name that is none of these: the one that was probably meant, and all of them."""
+    every = list(dict.fromkeys(names))
+    small = {name.lower(): name for name in every}
+    near = difflib.get_close_matches(wrong.lower(), small, n=1)
+    guess = f"Did you mean {small[near[0]]}? " if near else ""
+    return f"{guess}Known: {listed(every, MOST_NAMES)}"
+
+
+def listed(names: Iterable[str], most: int) -> str:
+    """As many names as a message holds, and how many more there are."""
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(every[:most]) + more
+
+
+def counted(count: int, noun: str, several: str | None = None) -> str:
+    """The number with its noun: 1 actuator, 2 actuators."""
+    return f"{count} {noun if count == 1 else several or noun + 's'}"
+
+
+def freedoms(count: int) -> str:
+    return f"{counted(count, 'degree')} of freedom"
 
 
 def real(value: Any, field: str) -> float:

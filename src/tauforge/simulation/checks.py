@@ -18,6 +18,7 @@ from tauforge.motion.motion import Motion, positive
 from tauforge.robots.own_classes import honour_changes
 from tauforge.robots.robot import Robot
 from tauforge.robots.robot import check_robot as check_kind
+from tauforge.robots.validation import shown
 from tauforge.simulation.integrators import FAR, ran_away
 
 Law = Controller | Callable[[float, Array, Array], ArrayLike] | None
@@ -68,10 +69,14 @@ def check_law(
 ) -> None:
     """That controller, motion and robot fit together."""
     if motion is not None and not isinstance(motion, Motion):
-        raise ModelError(f"expected a Motion, got {motion!r}", field="motion")
+        raise ModelError(f"expected a Motion, got {kind_of(motion)}", field="motion", remedy=order(motion))
     if not isinstance(controller, Controller):
         if controller is not None and not callable(controller):
-            raise ModelError(f"expected a Controller, a callable or None, got {controller!r}", field="controller")
+            raise ModelError(
+                f"expected a Controller, a callable or None, got {kind_of(controller)}",
+                field="controller",
+                remedy=order(controller),
+            )
     else:
         _check_controller(controller, motion, initial, control_period, real)
     in_space = isinstance(controller, Controller) and controller.task_space
@@ -83,6 +88,16 @@ def check_law(
     width, n = motion.sample(0.0).position.shape[-1], 6 if in_space else real.n
     if width != n:
         raise ShapeError("motion", expected=f"{n} coordinates, as {real.name} has", got=str(width))
+
+
+def kind_of(given: object) -> str:
+    """Our own objects by their class: their addresses tell nothing."""
+    return f"a {type(given).__name__}" if isinstance(given, Controller | Motion | Robot) else shown(given)
+
+
+def order(given: object) -> str | None:
+    """The remedy where a law or a motion stands in the place of the other."""
+    return "The order is robot, controller, motion" if isinstance(given, Controller | Motion) else None
 
 
 def _check_controller(

@@ -64,6 +64,12 @@ class Recording(InNotebook):
     wrapped: tuple[str, ...] = ()
     coordinates: tuple[str, ...] = ()
 
+    def __repr__(self) -> str:
+        name = f"{self.robot!r}, " if self.robot else ""
+        span = float(self.time[-1] - self.time[0]) if len(self.time) else 0.0
+        events = f"{len(self.events)} event{'s' * (len(self.events) != 1)}"
+        return f"Recording({name}{len(self.time)} row{'s' * (len(self.time) != 1)}, {span:.6g} s, {events})"
+
     @property
     def places(self) -> list[int]:
         """(n,) of the coordinates among the entries of a position."""

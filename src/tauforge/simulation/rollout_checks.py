@@ -23,7 +23,9 @@ from tauforge.simulation.checks import (
     check_law,
     check_plant,
     given_or_start,
+    kind_of,
     numbers,
+    order,
     pair_of,
     position_sizes,
     run_time,
@@ -54,7 +56,11 @@ def rollout_task(
     """The arguments of `rollout`, checked."""
     real = robot if plant is None else plant
     if controller is not None and not isinstance(controller, Controller):
-        raise UnsupportedFeatureError(f"rollouts need a Controller or None, got {controller!r}", field="controller")
+        raise UnsupportedFeatureError(
+            f"rollouts need a Controller or None, got {kind_of(controller)}",
+            field="controller",
+            remedy=order(controller),
+        )
     check_plant(robot, real)
     check_law(controller, motion, initial, control_period, real)
     motion = None if motion is None else in_velocities_of(real, motion)

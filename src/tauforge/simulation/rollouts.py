@@ -62,6 +62,13 @@ class Rollout(NamedTuple):
     places: Array | None = None
     reasons: dict[int, str] | None = None
 
+    def __repr__(self) -> str:
+        runs, instants = self.position.shape[:2]
+        lost = int((~self.finite).sum())
+        text = f"{runs} run{'s' * (runs != 1)}, {instants} instant{'s' * (instants != 1)}"
+        span = float(self.time[-1] - self.time[0]) if instants else 0.0
+        return f"Rollout({text}, {span:.6g} s" + (f", {lost} not finite)" if lost else ")")
+
     @property
     def error(self) -> Array:
         """target_position - position, (N, k, n)."""

@@ -11,6 +11,7 @@ import pytest
 
 import tauforge as tf
 from support.random_mechanisms import bar, five_bar, four_bar
+from tauforge.errors import TauforgeWarning
 
 ORIGIN, TIP = (0, 0, 0), (1, 0, 0)
 ROD, OTHER = bar("rod", ORIGIN, TIP, 1.0), bar("other", TIP, (2, 0, 0), 1.0)
@@ -26,7 +27,12 @@ def says(text: str) -> Any:
     ("bodies", "joints", "text"),
     [
         ([ROD, OTHER], [SHOULDER], "other is not connected to the ground. Join them, or give a body that moves freely"),
-        ([ROD], [SHOULDER, ELBOW], "elbow.child: there is no body 'other'"),
+        ([ROD], [SHOULDER, ELBOW], "elbow.child: there is no body 'other'. Known: ground, rod"),
+        (
+            [ROD, OTHER],
+            [SHOULDER, tf.Hinge("elbow", "Ground", "other", at=TIP)],
+            "elbow.parent: there is no body 'Ground'. Did you mean ground? Known: ground, rod, other",
+        ),
         ([OTHER], [SHOULDER], "shoulder.child: there is no body 'rod'"),
         ([ROD, ROD], [SHOULDER], "two bodies are called 'rod'"),
         ([ROD, OTHER], [SHOULDER, tf.Hinge("shoulder", "rod", "other")], "two joints are called 'shoulder'"),
@@ -38,7 +44,8 @@ def says(text: str) -> Any:
         (
             [ROD],
             [SHOULDER, tf.Hinge("second", "ground", "rod", at=TIP)],
-            "it cannot move: its constraints lock it. 5 constraints stand against 1 freedoms; 4 of them are redundant",
+            "it cannot move: its constraints lock it. 5 constraints stand against 1 freedom; 4 of them are redundant. "
+            "Axes that should be parallel or meet must be exactly so",
         ),
         (
             [ROD],
@@ -58,7 +65,7 @@ def says(text: str) -> Any:
         (
             [ROD, OTHER],
             [SHOULDER, tf.Hinge("elbow", "rod", "other", at=TIP, mimic=("wrist", 2.0, 0.0))],
-            "elbow.mimic: there is no joint 'wrist'",
+            "elbow.mimic: there is no joint 'wrist'. Known: shoulder, elbow",
         ),
         (
             [ROD, OTHER],
@@ -114,14 +121,29 @@ def test_parts_that_are_wrong(made, text):
     [
         (
             {"independent": ("left", "knee")},
-            "independent: 'knee' is no coordinate of the tree. Known: left, elbow 1, right",
+            "independent: there is no coordinate 'knee'. Known: left, elbow 1, right",
         ),
-        ({"independent": ("left",)}, "independent: left do not determine the motion, which has 2 degrees of freedom"),
+        (
+            {"independent": ("left", "Right")},
+            "independent: there is no coordinate 'Right'. Did you mean right? Known: left, elbow 1, right, elbow 2",
+        ),
+        (
+            {"independent": ("left", "middle")},
+            "independent: 'middle' is cut to open the loop. Name another, or choose the",
+        ),
+        (
+            {"independent": ("left",)},
+            "independent: 1 coordinate is named, but five-bar has 2 degrees of freedom. Name as many",
+        ),
         ({"independent": 3}, "independent: expected a sequence of str, got 3"),
-        ({"tool": "hand"}, "tool: there is no body 'hand'"),
-        ({"cut": ("knee",)}, "cut: there is no joint 'knee'"),
+        ({"tool": "hand"}, "tool: there is no body 'hand'. Known: crank 1, "),
+        ({"cut": ("knee",)}, "cut: there is no joint 'knee'. Known: left, elbow 1, "),
+        ({"cut": ("elbow1",)}, "cut: there is no joint 'elbow1'. Did you mean elbow 1? Known: "),
         ({"cut": ("left",)}, "left: a joint with an actuator, friction, a rotor or a mimic cannot be cut. Cut another"),
-        ({"springs": [tf.Spring("crank 1", ORIGIN, "hand", TIP, 1.0)]}, "springs: there is no body 'hand'"),
+        (
+            {"springs": [tf.Spring("crank 1", ORIGIN, "hand", TIP, 1.0)]},
+            "springs: there is no body 'hand'. Known: ground, ",
+        ),
         ({"gravity": (0, 0)}, "gravity: "),
         ({"coulomb_speed": 1e-12}, "coulomb_speed: expected 0 or at least 1e-09, got 1e-12"),
         ({"colour": "red"}, "colour: 'colour' cannot be replaced. Known: bodies, joints"),
@@ -151,11 +173,50 @@ def test_loops_that_rounding_opens():
 
 
 def test_independent_rates_that_do_not_determine_the_motion():
-    """The coupler of a parallelogram does not turn: its angle beside the crank alone tells nothing more than the crank,
-    but both together are one too many.
-    """
-    with says("crank, pin 1 do not determine the motion, which has 1 degrees of freedom"):
+    """The weight falls by itself, whatever crank and coupler do."""
+    with says("independent: 2 coordinates are named, but four-bar has 1 degree of freedom"):
         four_bar(independent=("crank", "pin 1"))
+    both = {
+        "bodies": [*four_bar().bodies, bar("weight", (2, 0, 0), (3, 0, 0), 1.0)],
+        "joints": [*four_bar().joints, tf.Slider("slide", "ground", "weight")],
+    }
+    with says("crank, pin 1 do not determine the motion of pair: others move while they stand still. Name others, or"):
+        tf.Mechanism(**both, name="pair", independent=("crank", "pin 1"))
+
+
+def four_bar_with(**changes: Any) -> tf.Mechanism:
+    """A four-bar whose pin 1 is changed."""
+    joints = list(four_bar().joints)
+    joints[1] = dataclasses.replace(joints[1], **changes)
+    return four_bar().replace(joints=joints)
+
+
+def test_axes_that_are_nearly_parallel_are_named():
+    with says("must be exactly so: those of crank and pin 1 are parallel but for 0.0001 rad"):
+        four_bar_with(axis=(0.0, 1e-4, 1.0))
+    assert four_bar_with(axis=(0.0, 1e-16, 1.0)).n == 1
+    with pytest.raises(tf.ModelError, match=r"must be exactly so$"):  # too far to be a slip
+        four_bar_with(axis=(0.0, 0.3, 1.0))
+
+
+def test_axes_that_nearly_meet_are_named():
+    """A spherical four-bar: all axes meet at the origin, or miss it by a little."""
+
+    def spherical(miss: float) -> tf.Mechanism:
+        axes = [(1.0, 0.0, 0.2), (0.3, 1.0, 0.1), (-1.0, 0.4, 0.3), (0.2, -1.0, 0.5)]
+        ends = [("ground", "a"), ("a", "b"), ("b", "c"), ("ground", "c")]
+        at = [(0, 0, 0), (0, 0, miss), (0, 0, 0), (0, 0, 0)]
+        return tf.Mechanism(
+            bodies=[bar(name, (0, 0, 0), (1, 0, 0), 1.0) for name in "abc"],
+            joints=[
+                tf.Hinge(f"j{k}", *own, at=point, axis=axis)
+                for k, (own, point, axis) in enumerate(zip(ends, at, axes, strict=True), 1)
+            ],
+        )
+
+    assert spherical(0.0).n == 1
+    with pytest.raises(tf.ModelError, match=r"exactly so: those of j\d and j\d miss each other by .*e-05 m"):
+        spherical(1e-4)
 
 
 def test_states_of_a_wrong_shape():
@@ -194,10 +255,30 @@ def test_all_coordinates_of_a_tree_in_another_order():
             np.testing.assert_array_equal(found, x)
 
 
+def test_limits_in_degrees_are_suspected():
+    def arm(**limits: Any) -> tf.Mechanism:
+        return tf.Mechanism(bodies=[ROD], joints=[dataclasses.replace(SHOULDER, **limits)], name="arm")
+
+    words = r"^arm: shoulder\.limits: -180 to 180 rad is beyond two turns\. If these are degrees, give radians"
+    with pytest.warns(TauforgeWarning, match=words) as caught:
+        arm(limits=(-180.0, 180.0))
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    arm(limits=(-12.5, 12.5))  # silent: nearly two turns
+    tf.Mechanism(bodies=[ROD], joints=[tf.Slider("slide", "ground", "rod", limits=(0.0, 20.0))])
+
+
+def test_a_home_outside_of_its_limits_is_a_worry():
+    away = tf.Mechanism(bodies=[ROD], joints=[dataclasses.replace(SHOULDER, limits=(0.5, 2.0))])
+    assert away.worries() == ["home is outside of the limits: shoulder is 0, and its limits are 0.5 to 2"]
+    there = dataclasses.replace(SHOULDER, limits=(0.5, 2.0), home=0.5)
+    assert tf.Mechanism(bodies=[ROD], joints=[there]).worries() == []
+
+
 def test_fewer_actuators_than_freedoms():
     m = tf.Mechanism(bodies=[ROD, OTHER], joints=[SHOULDER, ELBOW], name="pendulum")
     words = (
-        "pendulum has 2 degrees of freedom and 1 actuators, which cannot give every acceleration. Use forward_dynamics"
+        "pendulum has 2 degrees of freedom and 1 actuator, which cannot give every acceleration. Use forward_dynamics"
     )
     with pytest.raises(tf.UnsupportedFeatureError, match=re.escape(words)):
         m.inverse_dynamics(np.zeros(2), np.zeros(2), np.zeros(2))

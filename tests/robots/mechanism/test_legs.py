@@ -176,7 +176,8 @@ def test_out_of_reach() -> None:
     far = m.coordinates_at(m.home) + [0, 0, 5.0, 0, 0, 0]
     with pytest.raises(
         tf.ConvergenceError,
-        match=r"6-RUS: the loops do not close at \[0, 0, 5.8, 0, 0, 0\]: the leg with joint 0 R does not reach",
+        match=r"6-RUS: the loops do not close at \[0, 0, 5.8, 0, 0, 0\]: the bodies between joint 0 R and joint 0 S "
+        r"cannot meet there\. If the machine can be assembled in another way, pass a position of that assembly as near",
     ):
         m.configuration(far)
     both = m.configuration([m.coordinates_at(m.home), far], on_failure="nan")

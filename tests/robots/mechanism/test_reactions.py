@@ -50,7 +50,9 @@ def test_a_mechanism_with_too_few_actuators_has_the_reactions_of_its_own_motion(
         np.testing.assert_array_equal(np.isnan(found), np.isnan(wanted))
         unique = np.isfinite(wanted)
         assert error_beside(found[unique], wanted[unique], wanted[unique]) <= OUTSIDE
-        with pytest.raises(tf.SingularityError, match=r"no forces of the actuators give these .*Take the"):
+        actuators, freedom = (f"{k} {noun}{'s' * (k != 1)}" for k, noun in ((len(tau), "actuator"), (m.n, "degree")))
+        why = f"it has {actuators} for {freedom} of freedom, so its accelerations follow from the forces"
+        with pytest.raises(tf.SingularityError, match=rf"{why}\. Pass those of forward_dynamics\(x, qd, tau\)$"):
             m.joint_wrenches(x, qd, qdd + 1.0)
     both = m.joint_wrenches([x, x], [qd, qd], np.stack([qdd, qdd + 1.0]), on_singular="nan")
     np.testing.assert_array_equal(both[0], m.joint_wrenches(np.array([x]), np.array([qd]), np.array([qdd]))[0])

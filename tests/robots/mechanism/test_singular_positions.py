@@ -14,6 +14,7 @@ from support.tolerances import EPSILON
 from tauforge.robots.mechanism import functions
 
 REFUSED = 1e12  # condition number
+ROUNDED = 1e-9  # of shares of a motion
 SHARE = 100  # eps kappa times this: what the few pivots of these mechanisms may lose
 EXPONENTS = range(17)
 SIZES = [(1.0, 1.0), (1e-6, 1.0), (1e6, 1.0), (1.0, 1e-9), (1.0, 1e9), (1e-3, 1e-6)]
@@ -64,7 +65,9 @@ def test_accurate_or_refused(exponent, size, mass):
     if condition > REFUSED:
         assert np.isnan(tau_found).all()
         with pytest.raises(
-            tf.SingularityError, match="left, right do not determine the motion here: the actuators lose"
+            tf.SingularityError,
+            match="left, right do not determine the motion here: the actuators lose control, and middle, elbow 1, "
+            "elbow 2 can move while they stand still",
         ):
             m.inverse_dynamics(x, qd, qdd)
     else:
@@ -114,6 +117,57 @@ def test_other_rows_of_a_batch_stay():
         m.inverse_dynamics(x, qd, qdd)
 
 
+def test_the_motion_of_a_five_bar_with_its_rods_in_line():
+    """Both rods turn by the same angle, one to each side, so that the middle turns by twice that."""
+    m = aligned_five_bar()
+    shares = m.singular_motion(m.home)
+    assert set(shares) == {"middle", "elbow 1", "elbow 2"}
+    np.testing.assert_allclose([shares[name] for name in ("middle", "elbow 1", "elbow 2")], [1, 0.5, 0.5], rtol=ROUNDED)
+    bent = m.singular_motion(near_alignment(m, -0.3))  # of a good position the one that comes nearest
+    assert next(iter(bent)) == "middle"
+    with pytest.raises(tf.ShapeError, match=r"x: expected \(5,\): one position, got \(2, 5\)"):
+        m.singular_motion([m.home, m.home])
+
+
+def test_without_loops_nothing_can_move_by_itself():
+    upper, lower = bar("upper", (0, 0, 0), (1, 0, 0), 1.0), bar("lower", (1, 0, 0), (2, 0, 0), 1.0)
+    joints = [tf.Hinge("shoulder", "ground", "upper"), tf.Hinge("elbow", "upper", "lower", at=(1, 0, 0))]
+    arm = tf.Mechanism(bodies=[upper, lower], joints=joints)
+    assert arm.singular_motion(arm.home) == {}
+
+
+def hexapod(yaw: float) -> tf.Mechanism:
+    """A 6-UPS whose platform is turned about the vertical: at a quarter turn it is singular (Fichter 1986)."""
+    angles = np.radians([-10, 10, 110, 130, 230, 250])
+    base = np.column_stack([np.cos(angles), np.sin(angles), np.zeros(6)])
+    turned = np.radians([-50, 50, 70, 170, 190, 290]) + yaw
+    top = np.column_stack([0.5 * np.cos(turned), 0.5 * np.sin(turned), np.ones(6)])
+    bodies, joints = [tf.Body("platform", 2.0, com=(0, 0, 1), inertia=(0.1, 0.1, 0.2))], []
+    for k, (foot, head) in enumerate(zip(base, top, strict=True), 1):
+        way = (head - foot) / np.linalg.norm(head - foot)
+        side = np.cross(way, (0, 0, 1.0)) / np.linalg.norm(np.cross(way, (0, 0, 1.0)))
+        lower, upper = f"cylinder {k}", f"rod {k}"
+        bodies += [bar(lower, foot, foot + 0.5 * way, 1.0), bar(upper, foot + 0.5 * way, head, 1.0)]
+        axes = (tuple(side), tuple(np.cross(way, side)))
+        joints += [
+            tf.Universal(f"foot {k}", "ground", lower, at=tuple(foot), axes=axes),
+            tf.Slider(f"leg {k}", lower, upper, at=tuple(foot), axis=tuple(way), actuated=True),
+            tf.Spherical(f"ball {k}", upper, "platform", at=tuple(head)),
+        ]
+    return tf.Mechanism(bodies=bodies, joints=joints, name="6-UPS")
+
+
+def test_the_platform_of_a_singular_hexapod_is_named():
+    """Fichter's position: at a quarter turn the platform screws about its vertical axis while all legs stand still."""
+    m = hexapod(np.pi / 2)
+    shares = m.singular_motion(m.home)
+    assert shares["platform"] > 0.1
+    assert not {f"leg {k}" for k in range(1, 7)} & set(shares)
+    assert hexapod(0.3).condition_number(hexapod(0.3).home) < 100
+    with pytest.raises(tf.SingularityError, match=r"lose control.* platform, .* can move while"):
+        m.inverse_dynamics(m.home, np.zeros(6), np.zeros(6))
+
+
 def dead_centre(driven: str, **more: Any) -> tf.Mechanism:
     """A four-bar at home in the position in which crank and coupler are on one line."""
     A, B, C, D = (0, 0, 0), (0.25, 0, 0), (1, 0, 0), (1, -0.75, 0)
@@ -132,11 +186,13 @@ def dead_centre(driven: str, **more: Any) -> tf.Mechanism:
 def test_dead_centre_driven_by_the_rocker():
     m = dead_centre("rocker")
     with pytest.raises(
-        tf.SingularityError, match="rocker does not determine the motion here: the actuators lose control"
+        tf.SingularityError,
+        match="rocker does not determine the motion here: the actuators lose control, and pin 1, crank",
     ):
         m.inverse_dynamics(m.home, [1.0], [0.0])
     by_crank = dead_centre("rocker", independent=("crank",))
-    with pytest.raises(tf.SingularityError, match="the actuators lose control here"):
+    lost = "the actuators lose control here: pin 1, crank can move while rocker stands still"
+    with pytest.raises(tf.SingularityError, match=lost):
         by_crank.inverse_dynamics(by_crank.home, [1.0], [0.0])
     assert np.isfinite(by_crank.forward_dynamics(by_crank.home, [1.0], [0.5])).all()  # free to move, by the crank
     driven = dead_centre("crank")
@@ -172,8 +228,14 @@ def test_change_point_gains_a_freedom():
     )
     assert m.structure.freedom == 1
     for call in (m.inverse_dynamics, m.forward_dynamics, m.joint_wrenches):
-        with pytest.raises(tf.SingularityError, match="the mechanism gains a freedom here"):
+        with pytest.raises(
+            tf.SingularityError,
+            match="the mechanism gains a freedom here: rocker, pin 1, pin 2 can move while crank stands still",
+        ):
             call(m.home, [1.0], [0.0])
+    shares = m.singular_motion(m.home)
+    assert list(shares) == ["rocker", "pin 1", "pin 2"]
+    np.testing.assert_allclose(list(shares.values()), [1.0, 0.5, 0.5], rtol=ROUNDED)  # cranks 1, base and coupler 2
 
 
 def test_a_body_without_mass_at_a_free_end():
@@ -187,8 +249,11 @@ def test_a_body_without_mass_at_a_free_end():
     )
     x, rates = np.zeros(2), np.ones(2)
     assert arm.inverse_dynamics(x, rates, rates)[1] == 0
-    with pytest.raises(tf.SingularityError, match="a motion moves no mass here: a body without mass is at a free end"):
+    message = r"the motion of elbow moves neither mass nor inertia here .*Give lower mass and inertia"
+    with pytest.raises(tf.SingularityError, match=message):
         arm.forward_dynamics(x, rates, rates)
+    with pytest.raises(tf.SingularityError, match=message):
+        tf.simulate(arm, initial=(x, rates), duration=0.1)
     assert np.isnan(arm.forward_dynamics(x, rates, rates, on_singular="nan")).all()
     held = tf.Payload(1.0, (0.3, 0, 0), (0.1, 0.1, 0.1))
     tau = arm.inverse_dynamics(x, rates, rates, payload=held)
@@ -201,11 +266,16 @@ def test_open_loops_are_refused(open_by):
     x = m.configuration([0.2])
     x[2] += open_by
     for call in (m.inverse_dynamics, m.forward_dynamics, m.joint_wrenches, m.generalised_forces):
-        with pytest.raises(
-            tf.SingularityError, match=r"the loops are open by .* of its size or rad; `configuration` closes"
-        ):
+        message = r"does not close the loops \(open by .* of the mechanism's size, or rad\)\. Make positions by config"
+        with pytest.raises(tf.SingularityError, match=message) as caught:
             call(x, [1.0], [0.0])
+        assert "condition number" not in str(caught.value)
         assert np.isnan(call(x, [1.0], [0.0], on_singular="nan")).all()
+    with pytest.raises(tf.SingularityError, match=r"or rad\) in row 1\. Make positions"):
+        m.mass_matrix([m.home, x])
+    assert m.condition_number(x) == np.inf
+    with pytest.raises(tf.SingularityError, match="does not close the loops"):
+        m.singular_motion(x)
 
 
 def test_nearly_closed_loops_cost_as_much_as_they_are_open():

@@ -435,7 +435,7 @@ MIRRORED = np.diag([1.0, 1, -1, 1])
         (ENDS, {}, "pose, row 1: the last row of a transform must be 0 0 0 1"),
         (np.eye(3), {}, r"pose: expected real numbers \(\.\.\., 4, 4\), world <- tool, got \(3, 3\)"),
         (np.zeros(4), {}, r"pose: expected real numbers \(\.\.\., 4, 4\), world <- tool, got \(4,\)"),
-        (None, {}, r"pose: expected real numbers \(\.\.\., 4, 4\), world <- tool, got object values"),
+        (None, {}, r"pose: expected real numbers \(\.\.\., 4, 4\), world <- tool, got None"),
         (np.eye(4) * 1e200, {}, r"pose: expected finite numbers of at most 1e\+100, got 1e\+200$"),
         (np.eye(4), {"guess": np.zeros(5)}, r"guess: expected \(\.\.\., 6\): puma560 has 6 joints, got \(5,\)"),
         (POSES, {"guess": np.zeros((2, 6))}, r"guess: expected a leading shape that broadcasts with that of pose"),

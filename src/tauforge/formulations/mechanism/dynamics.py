@@ -295,7 +295,7 @@ def mass_matrix(m: MechanismParameters, x: Scalars) -> tuple[list[list[Scalar]],
 def usual_sums(m: MechanismParameters, x: Scalars, controlled: bool, reduced: int = 0) -> list[Scalar]:
     """What `DoubtScales` are made of: sums of the reciprocals of pivots of loops, rates, inertia and actuation.
 
-    controlled: whether the actuators can give any acceleration
+    controlled: whether the actuators can give every acceleration
     """
     m, rates = m.reduced(reduced)
     complement = Complement(m, posed_at(m, x), rates)

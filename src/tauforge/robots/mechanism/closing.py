@@ -160,8 +160,13 @@ def _cuts(tree: Mechanism, loops: Sequence[Loop]) -> tuple[Cut, ...]:
     found = []
     for joint, at, axis in loops:
         for field in ("parent", "child"):
-            if getattr(joint, field) not in numbers:
-                raise ModelError(f"there is no body {getattr(joint, field)!r}", field=f"{joint.name}.{field}")
+            name = getattr(joint, field)
+            if name not in numbers:
+                raise ModelError(
+                    f"there is no body {name!r}",
+                    field=f"{joint.name}.{field}",
+                    remedy=validation.known_names(name, (GROUND_NAME, *numbers)),
+                )
         if isinstance(joint, Hinge):
             assert axis is not None
             ends = axis_frame(joint.at, joint.axis), axis_frame(at, axis)

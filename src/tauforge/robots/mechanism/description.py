@@ -15,6 +15,7 @@ from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError
 from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.robots import physical, validation
+from tauforge.robots.mechanism.limit_checks import warn_of_degrees
 from tauforge.robots.mechanism.parts import Body, MechanismJoint, Spring
 from tauforge.robots.mechanism.structure import Made, Structure, made
 from tauforge.robots.own_classes import recorded
@@ -62,17 +63,20 @@ class MechanismDescription(Robot):
             raise ModelError(
                 f"expected 0 or at least {SMALLEST_COULOMB_SPEED:g}, got {self.coulomb_speed:g}", field="coulomb_speed"
             )
-        names = {body.name for body in self.bodies}
+        names = [body.name for body in self.bodies]
         if self.tool is not None and self.tool not in names:
-            raise ModelError(f"there is no body {self.tool!r}", field="tool", remedy=f"Use one of {', '.join(names)}")
+            remedy = validation.known_names(str(self.tool), names)
+            raise ModelError(f"there is no body {self.tool!r}", field="tool", remedy=remedy)
         for field in ("independent", "cut"):
             value = getattr(self, field)
             if value is not None and not (field == "independent" and isinstance(value, str)):
                 put(field, _tuple_of(value, str, field))
         put("visuals", check_visuals(self.visuals, len(self.bodies)))
-        unknown = sorted(set(self.cut or ()) - {joint.name for joint in self.joints})
+        joints = [joint.name for joint in self.joints]
+        unknown = sorted(set(self.cut or ()) - set(joints))
         if unknown:
-            raise ModelError(f"there is no joint {unknown[0]!r}", field="cut")
+            remedy = validation.known_names(unknown[0], joints)
+            raise ModelError(f"there is no joint {unknown[0]!r}", field="cut", remedy=remedy)
         if not all(isinstance(exception, KnownException) for exception in self.known_exceptions):
             raise ModelError("expected a sequence of KnownException", field="known_exceptions")
         physical.warn_of_faults(
@@ -80,6 +84,7 @@ class MechanismDescription(Robot):
             {body.name: body.inertia for body in self.bodies},
             {exception.body for exception in self.known_exceptions},
         )
+        warn_of_degrees(self.name, self.joints)
         self._made  # noqa: B018 - what is wrong with the mechanism is said when it is made
 
     @computed_once

@@ -22,6 +22,7 @@ from tauforge.formulations.mechanism.parameters import MechanismParameters
 from tauforge.formulations.trees.recursion import BaseState
 from tauforge.robots.derivatives import columns_of, slope, unit_changes
 from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Doubtful, Function, FunctionTable, Guard, Verdict
+from tauforge.robots.validation import counted, freedoms
 
 if TYPE_CHECKING:
     from tauforge.robots.evaluate import Evaluator
@@ -225,10 +226,8 @@ def judged(drives: bool, inertia: bool) -> Any:
         robot: Robot, arguments: Mapping[str, Array], results: tuple[Array, ...], options: Mapping[str, Any]
     ) -> Verdict:
         mechanism: Any = robot
-        x = arguments["x"].astype(float)
-        reasons, conditions = mechanism.singularities(x, drives, inertia, arguments.get("payload"))
-        limit = SINGULAR_SINGLE if arguments["x"].dtype == np.float32 else SINGULAR
-        return Verdict(~(conditions < limit), reasons, x, conditions)
+        found: Verdict = mechanism.singularities(arguments["x"], drives, inertia, arguments.get("payload"))
+        return found
 
     return judge
 
@@ -243,12 +242,15 @@ def judged_motion(
         return verdict
     (left,) = mechanism._evaluator("forces_left", {name: value.astype(float) for name, value in arguments.items()})
     impossible = ~(left <= IMPOSSIBLE) & ~verdict.refused
-    why = (
-        "no forces of the actuators give these accelerations: they leave {:.2g} of the forces open. Take the "
-        "accelerations of forward_dynamics"
+    actuators = counted(len(mechanism.actuators), "actuator")
+    why = f"it has {actuators} for {freedoms(mechanism.n)}, so its accelerations follow from the forces"
+    refused = verdict.refused | impossible
+    return verdict._replace(
+        refused=refused,
+        reasons=[why if bad else text for bad, text in zip(impossible, verdict.reasons, strict=True)],
+        condition=np.where(impossible, np.nan, verdict.condition),  # which has nothing to do with it
+        remedy="Pass those of forward_dynamics(x, qd, tau)" if impossible[refused.argmax()] else verdict.remedy,
     )
-    reasons = [why.format(x) if bad else text for x, bad, text in zip(left, impossible, verdict.reasons, strict=True)]
-    return verdict._replace(refused=verdict.refused | impossible, reasons=reasons)
 
 
 MOVING = Guard(SUSPICIOUS, judged(drives=False, inertia=False))
@@ -294,12 +296,12 @@ def table(size: int, f: int, actuators: int, bodies: int, joints: int, reduced: 
 
     reduced: number of ways to reduce the equations; legs: whether positions have a closed form
     """
-    x = (Argument("x", (size,), f"{{name}} has {size} coordinates, all joints together"),)
+    x = (Argument("x", (size,), f"{{name}} has {counted(size, 'coordinate')}, all joints together"),)
 
     def rates(*names: str) -> tuple[Argument, ...]:
-        return tuple(Argument(name, (f,), f"{{name}} has {f} independent coordinates") for name in names)
+        return tuple(Argument(name, (f,), f"{{name}} has {counted(f, 'independent coordinate')}") for name in names)
 
-    tau = (Argument("tau", (actuators,), f"{{name}} has {actuators} actuators"),)
+    tau = (Argument("tau", (actuators,), f"{{name}} has {counted(actuators, 'actuator')}"),)
     state, motion = (*x, *rates("qd")), (*x, *rates("qd", "qdd"))
     forced = (*state, *tau)
     wrench = Argument("external_wrench", (6,), "force and moment at the tool body's origin")

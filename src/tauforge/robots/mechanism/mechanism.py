@@ -17,13 +17,13 @@ from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import as_argument
-from tauforge.robots.functions import FunctionTable
+from tauforge.robots.functions import FunctionTable, Verdict
 from tauforge.robots.mechanism import coordinates, limits, positions, state_functions, trials
 from tauforge.robots.mechanism import functions as own_functions
+from tauforge.robots.mechanism import singular_positions as singular
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.drawing import drawn, reactions
 from tauforge.robots.mechanism.model import model_of, varying_fields
-from tauforge.robots.mechanism.singular_positions import conditions, doubt_scales, of_inertia, reasons
 from tauforge.robots.mechanism.state_formulas import MechanismFormulas
 from tauforge.robots.mechanism.state_space import MechanismState, own_dynamics
 from tauforge.robots.mechanism.structure import POSE_LABELS
@@ -36,7 +36,7 @@ from tauforge.robots.poses import pose_of
 from tauforge.robots.quick_call import quick
 from tauforge.robots.state_formulas import StateFormulas
 from tauforge.robots.summary import Summary
-from tauforge.robots.validation import from_transform
+from tauforge.robots.validation import counted, freedoms, from_transform, known_names
 from tauforge.robots.varying import BODY_SHARES, with_payload
 
 Scalars = Sequence[Scalar]
@@ -142,7 +142,7 @@ class Mechanism(MechanismDescription):
 
     @computed_once
     def _doubt_scales(self) -> tuple[DoubtScales, ...]:
-        return doubt_scales(self._made, model_of(self, self._made.parameters))
+        return singular.doubt_scales(self._made, model_of(self, self._made.parameters))
 
     @computed_once
     def identity(self) -> str:
@@ -183,7 +183,7 @@ class Mechanism(MechanismDescription):
         needs_all = ("inverse_dynamics", "inverse_dynamics_slope", "inverse_dynamics_derivatives")
         if function in needs_all and not self._made.controlled:
             raise UnsupportedFeatureError(
-                f"{self.name} has {f} degrees of freedom and {m} actuators, which cannot give every acceleration",
+                f"{self.name} has {freedoms(f)} and {counted(m, 'actuator')}, which cannot give every acceleration",
                 field=function,
                 remedy="Use forward_dynamics, or generalised_forces for the forces on all independent coordinates",
             )
@@ -490,32 +490,61 @@ class Mechanism(MechanismDescription):
         name = self.tool_body if body is None else body
         names = [other.name for other in self.bodies]
         if name not in names:
-            raise ModelError(f"there is no body {name!r}", field="body", remedy=f"Use one of {', '.join(names)}")
+            raise ModelError(f"there is no body {name!r}", field="body", remedy=known_names(str(name), names))
         return names.index(name)
 
     # ---------------------------------------------------------------------------------------------------- singularity
 
     def singularities(
         self, x: Array, drives: bool = True, inertia: bool = False, payload: Array | None = None
-    ) -> tuple[list[str], Array]:
-        """Why positions (k, N) are singular, and the condition number that tells, (k,); infinite where loops are open.
+    ) -> Verdict:
+        """Which of positions (k, N) are singular, and why; in single precision more of them are.
 
         drives:  look at the actuators too; inertia: look at the mass matrix too, with the numbers of a payload
+        The reason of the first singular position names the joints that it is about; that of the others, which nobody
+        reads, is one word.
         """
-        found = conditions(self._made, x)
+        limit = own_functions.SINGULAR_SINGLE if x.dtype == np.float32 else own_functions.SINGULAR
+        x = x.astype(float)
+        found, M = singular.conditions(self._made, x), None
         if not drives:
             found = found._replace(actuation=np.ones(len(x)))
-        masses = None
         if inertia:
             loads = {} if payload is None else {"payload": payload}
-            masses = of_inertia(self._evaluator("mass_matrix", {"x": x, **loads})[0])
-        return reasons(self._made, found, masses)
+            M = self._evaluator("mass_matrix", {"x": x, **loads})[0]
+        kinds, worst = singular.judged(found, None if M is None else singular.of_inertia(M))
+        refused, reasons, remedy = ~(worst < limit), list(kinds), None
+        if refused.any():
+            k = int(refused.argmax())
+            own = None if M is None else M[k]
+            reasons[k], remedy = singular.words(self, x[k], kinds[k], float(found.gaps[k]), own)
+        return Verdict(refused, reasons, x, worst, remedy)
 
     def condition_number(self, x: ArrayLike) -> Array:
-        """(...) large near singular positions: the mechanism gains a freedom, or its actuators lose control."""
+        """(...) large near singular positions: the mechanism gains a freedom, or its actuators lose control. Infinite
+        where loops are open. `singular_motion` tells which joints it is about.
+        """
         given = as_argument("x", x, len(self.coordinate_names), "a position").astype(float)
         flat = given.reshape(-1, given.shape[-1])
-        return self.singularities(flat)[1].reshape(given.shape[:-1])
+        worst = singular.judged(singular.conditions(self._made, flat), None).conditions
+        return np.where(np.isnan(worst), np.inf, worst).reshape(given.shape[:-1])
+
+    def singular_motion(self, x: ArrayLike) -> dict[str, float]:
+        """Which joints move in the motion that a position (N,) is singular for, the one that moves most first.
+
+        At a singular position these joints can move while the independent coordinates stand still, or while the
+        actuators do where these lose control. Elsewhere it is the motion that comes nearest to that, and
+        `condition_number` tells how near.
+        returns: name of a joint, or of a body whose pose is in x -> its largest rate beside that of the first. Lengths
+                 are shares of the mechanism's size. What stands still is left out; without loops all does
+        """
+        given = as_argument("x", x, len(self.coordinate_names), "a position").astype(float)
+        if given.ndim != 1:
+            raise ShapeError("x", expected=f"({len(self.coordinate_names)},): one position", got=str(given.shape))
+        (kind,) = singular.judged(singular.conditions(self._made, given[None]), None).kinds
+        if kind in ("open", "blocked"):
+            raise singular.singular_position(self, given)
+        return singular.singular_motion(self, given, kind)
 
     def condition(self, position: Array) -> Array | None:
         return self.condition_number(position)
@@ -526,7 +555,7 @@ class Mechanism(MechanismDescription):
             raise UnsupportedFeatureError(f"{self.name} needs no guess: it starts at home", field="guess")
         if measured.shape[-1] != self.n:
             raise UnsupportedFeatureError(
-                f"{self.name} has {self.n} degrees of freedom, and {measured.shape[-1]} sensors", field="sensors"
+                f"{self.name} has {freedoms(self.n)}, and {counted(measured.shape[-1], 'sensor')}", field="sensors"
             )
         found, x = [], self.home
         for row in measured:
@@ -538,6 +567,9 @@ class Mechanism(MechanismDescription):
 
     def moved_body_frames(self, position: Array) -> Array:
         return self.forward_kinematics(position)
+
+    def moved_body_jacobian(self, position: Array) -> Array:
+        return self.jacobian(position)
 
     def position_towards(self, pose: Array, near: Array) -> Array:
         """Loops closed; the place of the tool body counts more than its orientation. See `Robot.position_towards`."""
@@ -557,4 +589,5 @@ class Mechanism(MechanismDescription):
 
     def __repr__(self) -> str:
         bodies, joints = len(self.bodies), len(self.joints)
-        return f"Mechanism({self.name!r}, {bodies} bodies, {joints} joints, {self.n} degrees of freedom)"
+        parts = f"{counted(bodies, 'body', 'bodies')}, {counted(joints, 'joint')}"
+        return f"Mechanism({self.name!r}, {parts}, {freedoms(self.n)})"

@@ -173,7 +173,7 @@ def _usual_share(found: Mobility, rates: Sequence[int]) -> float:
 
 
 def controls(found: Mobility, rates: Sequence[int]) -> bool:
-    """Whether forces on these rates can give any acceleration, at most of the samples."""
+    """Whether forces on these rates can give every acceleration, at most of the samples."""
     return len(rates) >= found.freedom and _usual_share(found, rates) > BAD
 
 

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError
+from tauforge.formulations.mechanism.parameters import LegStep
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.mechanism.reductions import gaps_at, natural_scales
-from tauforge.robots.validation import broadcast_shape
+from tauforge.robots.validation import broadcast_shape, counted
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
@@ -31,7 +32,7 @@ def configuration(m: Mechanism, q: ArrayLike, near: ArrayLike | None, on_failure
     if on_failure not in ("raise", "nan"):
         raise ShapeError("on_failure", expected="'raise' or 'nan'", got=repr(on_failure))
     f, size = m.n, len(m.coordinate_names)
-    given = as_argument("q", q, f, f"{m.name} has {f} independent coordinates").astype(float)
+    given = as_argument("q", q, f, f"{m.name} has {counted(f, 'independent coordinate')}").astype(float)
     start = as_argument("near", m.home if near is None else near, size, "a position").astype(float)
     batch = broadcast_shape("near", {"q": given[..., 0], "near": start[..., 0]})
     flat_q = np.broadcast_to(given, (*batch, f)).reshape(-1, f)
@@ -60,10 +61,10 @@ def configuration(m: Mechanism, q: ArrayLike, near: ArrayLike | None, on_failure
         where = f"{m.name}: the loops do not close at [{', '.join(f'{value:.6g}' for value in flat_q[row])}]"
         if short[row] >= 0:
             raise ConvergenceError(
-                f"{where}: the leg with {m.structure.in_closed_form[short[row]]} does not reach",
+                f"{where}: the bodies between {_ends_of_leg(m, short[row])} cannot meet there",
                 residual=np.nan,
                 iterations=0,
-                remedy="In another assembly it may reach: give a position of that by near=",
+                remedy="If the machine can be assembled in another way, pass a position of that assembly as near=",
             )
         first_points = int(_points(m, flat_q[row : row + 1], flat_x[row : row + 1], 1.0 / STRIDE)[0])
         if first_points > MOST_POINTS:
@@ -89,6 +90,13 @@ def _short_legs(m: Mechanism, x: Array) -> Array:
     places = [m.coordinate_names.index(name) for name in m.structure.in_closed_form]
     missing = ~np.isfinite(x[:, places])
     return np.where(missing.any(axis=-1), missing.argmax(axis=-1), -1)
+
+
+def _ends_of_leg(m: Mechanism, place: int) -> str:
+    """The joint at this place among those in closed form, and the joint at which its loop is cut."""
+    step = m._made.parameters.legs[place]
+    assert isinstance(step, LegStep)  # a joint that follows another is found where that is
+    return f"{m.structure.in_closed_form[place]} and {m._made.cut_names[step.cut]}"
 
 
 def _points(m: Mechanism, q: Array, near: Array, points_per_unit: float) -> Array:

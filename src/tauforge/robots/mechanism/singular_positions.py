@@ -5,20 +5,32 @@ Lengths are taken as shares of the mechanism's size, so that no condition number
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.formulations.mechanism.dynamics import usual_sums
+from tauforge.errors import SingularityError
+from tauforge.formulations.mechanism.configuration import rates_in_x
+from tauforge.formulations.mechanism.dynamics import posed_at, usual_sums
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
 from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.functions import OPEN, SUSPICIOUS
+from tauforge.robots.mechanism.mobility import RANK
 from tauforge.robots.mechanism.reductions import gaps_at, loop_matrix, natural_scales
-from tauforge.robots.mechanism.structure import Made
+from tauforge.robots.mechanism.structure import POSE_LABELS, Made
+from tauforge.robots.validation import listed
 
-MEANINGLESS = 1e16  # condition numbers beyond, 1 over rounding, are all alike
+if TYPE_CHECKING:
+    from tauforge.robots.mechanism.mechanism import Mechanism
+
 NEARLY_WORST = 0.01  # share of the largest condition number from which a deeper reason is told
+BEYOND_ROUNDING = 1 / np.finfo(float).eps  # condition numbers above are as good as infinite
+MOVES_MOST = 0.5 - 1e-6  # of the largest rate: joints that messages name; rounding must not choose among equals
+MOST_NAMED = 3  # of them
+STILL = 1e-6  # of the largest rate
 
 
 class Conditions(NamedTuple):
@@ -91,35 +103,177 @@ def of_inertia(M: Array) -> Array:
     return np.where(np.isfinite(M).all(axis=(1, 2)), found, 1.0)
 
 
-def reasons(made: Made, found: Conditions, inertia: Array | None) -> tuple[list[str], Array]:
-    """Why positions are singular, and the condition numbers that tell. inertia: condition numbers of mass matrices."""
-    names = ", ".join(made.structure.independent)
-    driven = made.parameters.actuated == made.parameters.independent
-    does = "does" if len(made.structure.independent) == 1 else "do"
-    told = {
-        "freedom": "the mechanism gains a freedom here",
-        "rates": f"{names} {does} not determine the motion here" + (": the actuators lose control" if driven else ""),
-        "actuation": "the actuators lose control here",
-        "inertia": "a motion moves no mass here: a body without mass is at a free end",
-    }
+# ------------------------------------------------------------------------------------------------------ in words
+
+
+class Verdicts(NamedTuple):
+    """What is wrong with each of k positions, or nearest to that.
+
+    kinds:      "freedom", "rates" or "actuation" as in `Conditions`, "inertia", "open" where loops are, "blocked" where
+                constraints are not redundant that are so at home
+    conditions: (k,) the condition numbers that tell; NaN where loops are open
+    """
+
+    kinds: list[str]
+    conditions: Array
+
+
+def judged(found: Conditions, inertia: Array | None) -> Verdicts:
+    """inertia: condition numbers of mass matrices, where these matter"""
     table = {"freedom": found.freedom, "rates": found.rates, "actuation": found.actuation}
     worst = np.stack(list(table.values())).max(axis=0)
     if inertia is not None:  # S' M S has the square of the condition number of S
         table = {key: values * values for key, values in table.items()} | {"inertia": inertia}
         worst = np.maximum(worst, inertia)
-    words = []
+    kinds = []
     for i, gap in enumerate(found.gaps):
         if gap > OPEN:
-            words.append(f"the loops are open by {gap:.3g} of its size or rad; `configuration` closes them")
-            worst[i] = np.inf
+            kinds.append("open")
+            worst[i] = np.nan
         elif found.blocked[i] > OPEN:
-            words.append("the mechanism has less freedom here than at home: there some constraints are redundant")
+            kinds.append("blocked")
             worst[i] = np.inf
         else:
-            largest = min(max(values[i] for values in table.values()), MEANINGLESS)
-            told_first = next(key for key, values in table.items() if values[i] >= NEARLY_WORST * largest)
-            words.append(told[told_first])
-    return words, worst
+            largest = min(max(values[i] for values in table.values()), BEYOND_ROUNDING)
+            kinds.append(next(key for key, values in table.items() if values[i] >= NEARLY_WORST * largest))
+    return Verdicts(kinds, worst)
+
+
+class Told(NamedTuple):
+    """Why a position is singular, and what to do about it."""
+
+    reason: str
+    remedy: str | None = None
+
+    def error(self, m: Mechanism, x: Array, condition: float) -> SingularityError:
+        return SingularityError(
+            f"{m.name}: {self.reason}", pose=x.tolist(), condition_number=condition, remedy=self.remedy
+        )
+
+
+def singular_position(m: Mechanism, x: Array) -> SingularityError:
+    """Why there is no answer at a position (N,)."""
+    found = conditions(m._made, x[None])
+    (kind,), (condition,) = judged(found, None)
+    told = words(m, x, kind, float(found.gaps[0]))
+    return told.error(m, x, float(condition))
+
+
+def words(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None = None) -> Told:
+    """Why a position (N,) is singular, with the joints that the trouble is about.
+
+    gap: by which loops are open, rad or a share of the mechanism's size
+    M:   (f, f) the mass matrix, where that is singular
+    """
+    p, s = m._made.parameters, m.structure
+    match kind:
+        case "open":
+            by = f"open by {gap:.2g} of the mechanism's size, or rad"
+            return Told(f"this position does not close the loops ({by})", "Make positions by configuration(q)")
+        case "blocked":
+            return Told("the mechanism has less freedom here than at home: there some constraints are redundant")
+        case "inertia":
+            return _without_inertia(m, M)
+    moving = _listed(m, singular_motion(m, x, kind))
+    if kind == "freedom":
+        return Told(f"the mechanism gains a freedom here: {moving} can move while {_standing(s.independent)} still")
+    if kind == "actuation":
+        return Told(f"the actuators lose control here: {moving} can move while {_standing(s.actuated)} still")
+    one = len(s.independent) == 1
+    lost = "the actuators lose control, and " if p.actuated == p.independent else ""
+    return Told(
+        f"{', '.join(s.independent)} {'does' if one else 'do'} not determine the motion here: {lost}{moving} can move "
+        f"while {'it stands' if one else 'they stand'} still"
+    )
+
+
+def _standing(names: Sequence[str]) -> str:
+    return f"{listed(names, MOST_NAMED)} {'stands' if len(names) == 1 else 'stand'}"
+
+
+def _most(shares: Mapping[str, float]) -> list[str]:
+    return [name for name, share in shares.items() if share >= MOVES_MOST]
+
+
+def _listed(m: Mechanism, shares: Mapping[str, float]) -> str:
+    """Those that move most, floating bodies before the joints that carry them."""
+    return listed(sorted(_most(shares), key=lambda name: name not in m.structure.floating), MOST_NAMED)
+
+
+def _without_inertia(m: Mechanism, M: Array | None) -> Told:
+    """M: (f, f); None, or not finite, where it is not known which rates are without inertia."""
+    if M is None or not np.isfinite(M).all():
+        remedy = "Give every body at a free end mass and inertia"
+        return Told("a motion moves neither mass nor inertia here", remedy)
+    p = m._made.parameters
+    scale = np.array(p.scales)[list(p.independent)]
+    size = np.sqrt(np.abs(np.diagonal(M)))
+    size = np.where(size > 0, size, 1.0)
+    weakest = np.abs(np.linalg.eigh(M / np.outer(size, size))[1][:, 0] / size / scale)
+    shares = _by_joint(m, p.independent, weakest)
+    outer = {branch.joint: branch.copy_of or branch.outer for branch in m._made.tree.branches}
+    bodies = {joint.name: outer[k] for k, joint in enumerate(m.joints) if k in outer}
+    names = _most(shares)
+    moved = [bodies.get(name, name) for name in names]
+    return Told(
+        f"the motion of {listed(names, MOST_NAMED)} moves neither mass nor inertia here",
+        f"Give {listed(moved, MOST_NAMED)} mass and inertia",
+    )
+
+
+# ----------------------------------------------------------------------------------------------- the motion itself
+
+
+def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
+    """How much each joint and each floating body moves, beside the one that moves most, in the motion that is worst.
+
+    x:    (N,)
+    kind: "freedom" and "rates" look at motions with independent coordinates that stand still, "actuation" at those
+          with actuators that stand still. Where there are several such motions, they count together.
+    """
+    made = m._made
+    p = made.parameters
+    columns, rows = natural_scales(p, made.size)
+    whole = p._replace(zeros=frozenset())
+    J = loop_matrix(whole, x[None])[0] * columns / rows[:, None]
+    still = p.actuated if kind == "actuation" else p.independent
+    others = [k for k in range(p.n) if k not in still]
+    if not others:
+        return {}
+    _, values, V = np.linalg.svd(J[:, others])
+    values = np.concatenate([values, np.zeros(len(others) - len(values))])
+    weak = np.flatnonzero(values <= RANK * values[0]).tolist() or [len(others) - 1]
+    motions = np.zeros((len(weak), p.n))
+    motions[:, others] = V[weak]
+
+    def formula(x: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
+        return rates_in_x(whole, posed_at(whole, x), x, v)
+
+    repeated = np.broadcast_to(x, (len(weak), len(x)))
+    with np.errstate(all="ignore"):
+        (rates,) = evaluate(formula, {"x": repeated, "v": motions * columns}, ((len(x),),))
+    lengths = np.array([entry.unit == "m" for entry in m.position_entries])
+    together = np.linalg.norm(np.nan_to_num(rates, posinf=0.0, neginf=0.0), axis=0)
+    return _shares(m, together / np.where(lengths, made.size, 1.0))
+
+
+def _by_joint(m: Mechanism, rates: Sequence[int], sizes: Array) -> dict[str, float]:
+    """The shares of sizes that belong to some of the tree's rates."""
+    whole = np.zeros(len(m.coordinate_names))
+    whole[[m._made.parameters.reads[k] for k in rates]] = sizes
+    return _shares(m, whole)
+
+
+def _shares(m: Mechanism, sizes: Array) -> dict[str, float]:
+    """sizes: (N,) of the entries of x"""
+    owners = [joint.name for joint in m.joints for _ in joint.letters]
+    owners += [body for body in m.structure.floating for _ in POSE_LABELS]
+    found: dict[str, float] = {}
+    for owner, size in zip(owners, sizes.tolist(), strict=True):
+        found[owner] = max(found.get(owner, 0.0), size)
+    largest = max(found.values(), default=0.0)
+    moving = {name: size / largest for name, size in found.items() if size > STILL * largest}
+    return dict(sorted(moving.items(), key=lambda item: -round(item[1], 6)))  # rounding must not order equals
 
 
 def doubt_scales(made: Made, model: MechanismParameters) -> tuple[DoubtScales, ...]:

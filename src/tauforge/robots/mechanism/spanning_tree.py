@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from tauforge.errors import ModelError
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spherical
+from tauforge.robots.validation import known_names
 
 FREE, KEPT, HINGES, BALLS = range(4)
 
@@ -134,7 +135,11 @@ def check_connected(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) ->
         for field in ("parent", "child"):
             name = getattr(joint, field)
             if name != GROUND_NAME and name not in names:
-                raise ModelError(f"there is no body {name!r}", field=f"{joint.name}.{field}")
+                raise ModelError(
+                    f"there is no body {name!r}",
+                    field=f"{joint.name}.{field}",
+                    remedy=known_names(name, (GROUND_NAME, *names)),
+                )
     reached = distances(bodies, joints)
     lonely = [name for name in names if name not in reached]
     if lonely:

@@ -16,9 +16,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.errors import ConvergenceError, SingularityError
+from tauforge.errors import ConvergenceError
 from tauforge.formulations.mechanism.state import length_scales, state_size
 from tauforge.robots.mechanism.mobility import preferred_rates
+from tauforge.robots.mechanism.singular_positions import singular_position, words
 from tauforge.robots.mechanism.state_functions import usual_rates
 from tauforge.robots.own_classes import method_is_as_written
 
@@ -52,10 +53,7 @@ class MechanismState:
         y = np.concatenate(self._run("state_of_position", {"x": position, "qd": velocity}), axis=-1)
         given = np.isfinite(position).all() and np.isfinite(velocity).all()
         if y.ndim == 1 and given and not np.isfinite(y).all():
-            (reason,), (condition,) = self.mechanism.singularities(position[None])
-            raise SingularityError(
-                f"{self.mechanism.name}: {reason}", pose=position.tolist(), condition_number=float(condition)
-            )
+            raise singular_position(self.mechanism, position)
         return y
 
     def position(self, y: Array) -> Array:
@@ -79,14 +77,10 @@ class MechanismState:
         if not (nearness <= NEAR).all():
             self._find_between(found, nearness, y, force, wrench, fields)
         if y.ndim == 1 and np.isfinite(y).all() and not np.isfinite(found).all():
-            why, condition = "the mechanism gains a freedom here: its constraints are not independent", float(spread)
+            x, M, kind, condition = self.position(y), None, "freedom", float(spread)
             if spread <= SPREAD:  # the rates are good, so it is the mass matrix that is singular
-                why, condition = "a motion moves no mass here: a body without mass is at a free end", np.inf
-            raise SingularityError(
-                f"{self.mechanism.name}: {why}",
-                pose=self.position(y).tolist(),
-                condition_number=condition,
-            )
+                M, kind, condition = self._run("mass_matrix", {"x": x})[0], "inertia", np.inf
+            raise words(self.mechanism, x, kind, M=M).error(self.mechanism, x, condition)
         return found
 
     def _find_between(

@@ -27,6 +27,7 @@ from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of, own_axes
+from tauforge.robots.mechanism.axes_astray import slightly_astray
 from tauforge.robots.mechanism.leg_choice import legs
 from tauforge.robots.mechanism.mobility import (
     BAD,
@@ -53,6 +54,7 @@ from tauforge.robots.mechanism.reductions import (
     row_count,
 )
 from tauforge.robots.mechanism.spanning_tree import SpanningTree, spanning_tree
+from tauforge.robots.validation import counted, freedoms, known_names
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.description import MechanismDescription
@@ -92,7 +94,7 @@ class Structure(NamedTuple):
     in_closed_form: tuple[str, ...]
 
     def __str__(self) -> str:
-        lines = [f"{self.freedom} degrees of freedom, {len(self.actuated)} actuators"]
+        lines = [f"{freedoms(self.freedom)}, {counted(len(self.actuated), 'actuator')}"]
         lines += [f"  {inner} - {joint or 'floats'} - {outer}" for inner, joint, outer in self.tree]
         if self.cut:
             lines.append(f"cut at {', '.join(self.cut)}")
@@ -115,7 +117,7 @@ class Made(NamedTuple):
     names: tuple[str, ...]  # of the tree's rates
     cut_names: tuple[str, ...]
     size: float
-    controlled: bool  # whether the actuators can give any acceleration
+    controlled: bool  # whether the actuators can give every acceleration
 
 
 def mechanism_size(bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> float:
@@ -136,7 +138,9 @@ def made(m: MechanismDescription) -> Made:
     cut_names = _cut_names(m, tree)
     _check_home(bare, assembly, cut_names, names, size)
     if found.freedom == 0:
-        raise ModelError("it cannot move: its constraints lock it", field="joints", remedy=_why_locked(found))
+        raise ModelError(
+            "it cannot move: its constraints lock it", field="joints", remedy=_why_locked(found, m.joints, size)
+        )
     actuated = _actuated(m, assembly)
     independent = _independent(m, names, found, actuated, assembly)
     sets = reduced_sets(bare, found, independent)
@@ -209,7 +213,9 @@ def _bare(
         if joint.mimic is not None:
             leader, factor, offset = joint.mimic
             if leader not in by_name:
-                raise ModelError(f"there is no joint {leader!r}", field=f"{joint.name}.mimic")
+                raise ModelError(
+                    f"there is no joint {leader!r}", field=f"{joint.name}.mimic", remedy=known_names(leader, by_name)
+                )
             led, own = assembly.joint_rates[by_name[leader]], rates
             if led is None or own is None or len(led) != 1:
                 raise ModelError(f"{leader!r} is no Hinge or Slider", field=f"{joint.name}.mimic")
@@ -229,7 +235,7 @@ def _bare(
         m.coulomb_speed,
         Vector(*m.gravity),
         tuple(BodyInTree(place, NO_BODY) for place in places),
-        tuple(_spring(assembly, spring, numbers) for spring in m.springs),
+        tuple(_spring(assembly, spring, numbers) for spring in _checked_springs(m)),
         places[numbers[m.tool_body]],
         _reactions(m, tree, assembly, numbers),
         mechanism_size(m.bodies, m.joints),
@@ -252,11 +258,18 @@ def _body_place(assembly: Assembly, body: Body, number: int) -> Place:
     return assembly.place(body.name, number, body.home_frame)
 
 
+def _checked_springs(m: MechanismDescription) -> Sequence[Spring]:
+    known = (GROUND_NAME, *(body.name for body in m.bodies))
+    for spring in m.springs:
+        for name in (spring.body_a, spring.body_b):
+            if name not in known:
+                raise ModelError(f"there is no body {name!r}", field="springs", remedy=known_names(name, known))
+    return m.springs
+
+
 def _spring(assembly: Assembly, spring: Spring, numbers: Mapping[str, int]) -> SpringParameters:
     ends = []
     for name, point in ((spring.body_a, spring.point_a), (spring.body_b, spring.point_b)):
-        if name not in numbers:
-            raise ModelError(f"there is no body {name!r}", field="springs")
         ends.append(assembly.place(name, numbers[name], Transform(IDENTITY, Vector(*point))))
     return SpringParameters(ends[0], ends[1], spring.stiffness, spring.length, spring.damping)
 
@@ -343,11 +356,16 @@ def _check_home(
             )
 
 
-def _why_locked(found: Mobility) -> str:
+def _why_locked(found: Mobility, joints: Sequence[MechanismJoint], size: float) -> str:
     if not found.matrices.shape[2]:
         return "All joints are welds"
-    redundant = f"; {found.redundant} of them are redundant" if found.redundant else ""
-    return f"{found.matrices.shape[1]} constraints stand against {found.matrices.shape[2]} freedoms{redundant}"
+    constraints, redundant = found.matrices.shape[1], found.redundant
+    counts = f"{counted(constraints, 'constraint')} {'stands' if constraints == 1 else 'stand'} against "
+    counts += counted(found.matrices.shape[2], "freedom")
+    if redundant:
+        counts += f"; {redundant} of them {'is' if redundant == 1 else 'are'} redundant"
+    astray = slightly_astray(joints, size)
+    return f"{counts}. Axes that should be parallel or meet must be exactly so" + (f": {astray}" if astray else "")
 
 
 def _actuated(m: MechanismDescription, assembly: Assembly) -> tuple[int, ...]:
@@ -381,17 +399,25 @@ def _independent(
     whole = False  # whether a body or a joint of several coordinates is named
     for name in wanted:
         if name not in known:
-            raise ModelError(
-                f"{name!r} is no coordinate of the tree", field="independent", remedy=f"Known: {', '.join(names)}"
-            )
+            raise _no_coordinate(m, name, names)
         picked += known[name]
         whole = whole or len(known[name]) > 1
     if whole and len(picked) > found.freedom:  # a pose of which only some coordinates move
         picked = list(chosen(found, (), picked))
-    if len(picked) != found.freedom or not goodness(found, picked) > BAD:
-        texts = ", ".join(names[k] for k in picked)
+    if len(picked) != found.freedom:
+        named = f"{counted(len(picked), 'coordinate')} {'is' if len(picked) == 1 else 'are'} named"
         raise ModelError(
-            f"{texts} do not determine the motion, which has {found.freedom} degrees of freedom", field="independent"
+            f"{named}, but {m.name} has {freedoms(found.freedom)}",
+            field="independent",
+            remedy="Name as many, or leave independent out",
+        )
+    if not goodness(found, picked) > BAD:
+        does = "does" if len(picked) == 1 else "do"
+        raise ModelError(
+            f"{', '.join(names[k] for k in picked)} {does} not determine the motion of {m.name}: others move while "
+            f"{'it stands' if len(picked) == 1 else 'they stand'} still",
+            field="independent",
+            remedy="Name others, or leave independent out",
         )
     in_x = sorted(picked, key=lambda k: assembly.reads[k])
     if found.freedom == len(names) and picked != in_x:
@@ -402,6 +428,18 @@ def _independent(
             remedy=f"Leave independent out, or name them as {', '.join(names[k] for k in in_x)}",
         )
     return tuple(picked)
+
+
+def _no_coordinate(m: MechanismDescription, name: str, names: Sequence[str]) -> ModelError:
+    """names: of the tree's coordinates"""
+    own = [joint for joint in m.joints if name in (joint.name, *joint.coordinate_names)]
+    if not own:
+        return ModelError(f"there is no coordinate {name!r}", field="independent", remedy=known_names(name, names))
+    if not own[0].letters:
+        return ModelError(f"{name!r} is a Weld, which does not move", field="independent", remedy="Name another")
+    return ModelError(
+        f"{name!r} is cut to open the loop", field="independent", remedy="Name another, or choose the cuts by cut="
+    )
 
 
 def _redundant(

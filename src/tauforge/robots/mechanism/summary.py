@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tauforge.robots.mechanism.limit_checks import outside
 from tauforge.robots.mechanism.structure import Structure
 from tauforge.robots.summary import INERTIAS, PRODUCTS, Cell, Rows, Span, Summary, SummaryTable, Words, six_numbers
+from tauforge.robots.validation import counted, freedoms
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
@@ -17,15 +19,9 @@ if TYPE_CHECKING:
 
 def summary(m: Mechanism) -> Summary:
     mass = float(sum(body.mass for body in m.bodies))
-    words = (
-        f"{m.name}: mechanism of {_counted(len(m.bodies), 'body', 'bodies')} and {_counted(len(m.joints), 'joint')}, "
-    )
-    words += f"{_counted(m.n, 'degree')} of freedom, {_counted(len(m.actuators), 'actuator')}, "
+    words = f"{m.name}: mechanism of {counted(len(m.bodies), 'body', 'bodies')} and {counted(len(m.joints), 'joint')}, "
+    words += f"{freedoms(m.n)}, {counted(len(m.actuators), 'actuator')}, "
     return Summary((words, mass, " kg without its ground"), tuple(_parts(m)))
-
-
-def _counted(count: int, noun: str, several: str | None = None) -> str:
-    return f"{count} {noun if count == 1 else several or noun + 's'}"
 
 
 def _parts(m: Mechanism) -> Iterator[SummaryTable | Words]:
@@ -66,13 +62,13 @@ def structure_sentences(s: Structure) -> list[str]:
         found.append("The bodies form a tree: there are no loops.")
     else:
         at = [*s.cut, *(f"{joint} (through {body})" for joint, body in s.through)]
-        found.append(f"{_counted(loops, 'loop')}, cut at {', '.join(at)}.")
+        found.append(f"{counted(loops, 'loop')}, cut at {', '.join(at)}.")
     redundant = sum(len(rows) for _, rows in s.redundant)
     if redundant:
         which = ", ".join(dict.fromkeys(joint for joint, _ in s.redundant))
         verb = "is" if redundant == 1 else "are"
         found.append(
-            f"{_counted(redundant, 'constraint')} {verb} redundant, at {which}: they leave some reactions open."
+            f"{counted(redundant, 'constraint')} {verb} redundant, at {which}: they leave some reactions open."
         )
     if s.floating:
         found.append(f"The pose of {', '.join(s.floating)} follows the joints' coordinates in x.")
@@ -85,7 +81,7 @@ def worries(m: Mechanism) -> list[str]:
     f, actuators = m.n, len(m.actuators)
     if actuators < f:
         found.append(
-            f"{_counted(f, 'degree')} of freedom and {_counted(actuators, 'actuator')}: it has forward dynamics, and "
+            f"{freedoms(f)} and {counted(actuators, 'actuator')}: it has forward dynamics, and "
             "generalised_forces instead of inverse dynamics"
         )
     if m.open_reactions:
@@ -93,6 +89,7 @@ def worries(m: Mechanism) -> list[str]:
     light = [body.name for body in m.bodies if not body.mass]
     if light:
         found.append(f"no mass: {', '.join(light)}")
+    found += [f"home is outside of the limits: {text}" for text in outside(m.joints)]
     return found
 
 

@@ -206,6 +206,9 @@ class SerialArm(ArmDescription):
     def moved_body_frames(self, position: Array) -> Array:
         return self.forward_kinematics(position)
 
+    def moved_body_jacobian(self, position: Array) -> Array:
+        return self.jacobian(position)
+
     def position_towards(self, pose: Array, near: Array) -> Array:
         return ik.towards(self, pose, near)
 

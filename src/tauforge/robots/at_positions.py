@@ -87,8 +87,8 @@ def codes(robot: Robot, *, forces: bool = False, condition: bool = False) -> tup
 
 
 def unknown_words(robot: Robot) -> str:
-    """What UNKNOWN means. A robot whose positions follow from fewer coordinates may have none for some of these."""
-    return "the loops do not close" if robot.position_size > robot.n else "the position is not finite"
+    """What UNKNOWN means."""
+    return "the loops do not close" if robot.may_not_close else "the position is not finite"
 
 
 def at_positions(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,12 @@ IDENTITY_ROWS: Rows = ((1.0, 0.0, 0.0, 0.0), (0.0, 1.0, 0.0, 0.0), (0.0, 0.0, 1.
 
 
 MAX_SHOWN = 60  # characters of a wrong value in a message
+
+
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """The question that begins a remedy, "Did you mean cubic? ", about the name most like it; "" where none is."""
+    near = difflib.get_close_matches(str(given).lower(), list(known), n=1)
+    return f"Did you mean {near[0]}? " if near else ""
 
 
 def shown(value: Any) -> str:

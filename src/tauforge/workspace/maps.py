@@ -15,6 +15,7 @@ from tauforge.robots.at_positions import QUANTITIES, UNKNOWN, Quantity, at_posit
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.summary import Rows, Summary, SummaryTable
+from tauforge.robots.validation import did_you_mean
 from tauforge.workspace.capacity import capacities, check_capacity
 from tauforge.workspace.grids import Grid
 from tauforge.workspace.report import Report
@@ -139,7 +140,9 @@ def map(
     check_robot("robot", robot)
     if quantity not in KNOWN:
         raise UnsupportedFeatureError(
-            f"unknown quantity {quantity!r}", field="quantity", remedy=f"Use one of {', '.join(KNOWN)}"
+            f"unknown quantity {quantity!r}",
+            field="quantity",
+            remedy=f"{did_you_mean(quantity, KNOWN)}Use one of {', '.join(KNOWN)}",
         )
     places, values = _axes(robot, axes)
     start = checked_position(robot, "home", home)

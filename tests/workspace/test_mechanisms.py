@@ -9,6 +9,7 @@ import pytest
 
 import tauforge as tf
 from support.tolerances import PLACED
+from tauforge.robots.at_positions import at_positions
 from tauforge.sweeps import Axis, ready_study
 from tauforge.workspace import explain, polar, reach, volume
 from tauforge.workspace import map as mapped
@@ -79,7 +80,8 @@ def test_the_area_of_the_tips_places() -> None:
     by_left, by_right = np.gradient(tip, 0.002, 0.002, axis=(0, 1))
     density = np.abs(by_left[..., 0] * by_right[..., 1] - by_left[..., 1] * by_right[..., 0])
     area = np.trapezoid(np.trapezoid(density, dx=0.002), dx=0.002)
-    found = volume(m, samples=100_000)
+    found = volume(m, m.home, samples=100_000)
+    assert str(found) == str(volume(m, home=m.home, samples=100_000))
     assert found.unit == "m^2"
     assert found.volume == pytest.approx(area, abs=found.error)
     assert found.error < 0.2 * area
@@ -144,10 +146,39 @@ def test_an_explanation_takes_coordinates_or_a_whole_position() -> None:
     np.testing.assert_array_equal(one.position, two.position)
     assert one.condition == pytest.approx(float(m.condition_number(m.configuration(coordinates))))
     assert [f.force for f in one.forces] == pytest.approx(m.holding_forces(m.configuration(coordinates)).tolist())
-    with pytest.raises(tf.ConvergenceError, match=r"the loops do not close at \[3.1, 0\]"):
-        explain(m, [3.1, 0.0])
     with pytest.raises(tf.ShapeError, match=r"expected \(..., 2\)"):
         explain(m, [0.0, 0.0, 0.0])
+
+
+def test_coordinates_without_a_position_are_explained() -> None:
+    """The coordinates are judged as far as they are known."""
+    m = tf.load("five-bar")
+    found = explain(m, [3.1, 0.0])
+    assert not found.holds
+    assert [f.name for f in found.exceeded] == [OPEN, "left is above its range", "right is below its range"]
+    assert [f.margin for f in found.exceeded[1:]] == pytest.approx([-0.5, -0.5])
+    assert np.isnan(found.exceeded[0].margin)
+    assert str(found).startswith(f"five-bar: {OPEN}, and 2 more\n")
+    assert found.condition is None
+    assert found.forces == ()
+    np.testing.assert_array_equal(np.isfinite(found.position), [True, False, True, False, False])
+    assert [f.name for f in explain(m, [3.1, 0.0], limits=["right"]).exceeded] == [OPEN, "right is below its range"]
+    with pytest.raises(tf.ConvergenceError, match=r"the loops do not close at \[3.1, 0\]"):
+        reach(m, [3.1, 0.0])
+
+
+def test_joints_that_only_follow_others_always_have_a_position() -> None:
+    gripper = tf.load("gripper")
+    assert not gripper.may_not_close
+    assert tf.load("five-bar").may_not_close
+    assert reach(gripper).judged == "left knuckle joint"
+    free = gripper.replace(joints=[dataclasses.replace(joint, limits=None) for joint in gripper.joints])
+    with pytest.raises(tf.ModelError, match="gripper has no limits, so nothing ends its workspace"):
+        reach(free)
+    for robot, last in ((gripper, "left knuckle joint is above its range"), (tf.load("five-bar"), OPEN)):
+        study = ready_study("workspace", robot, [Axis(robot.coordinates[0].column, np.array([-0.5, -0.4]))])
+        codes = next(result.codes for result in study.results if result.name == "limit")
+        assert codes[max(codes)] == last
 
 
 def test_maps_of_numbers_are_those_of_the_methods(free: tf.Mechanism) -> None:
@@ -174,7 +205,7 @@ def test_a_largest_condition_is_judged(free: tf.Mechanism) -> None:
 
 def test_what_makes_no_sense_says_so() -> None:
     gripper = tf.load("gripper")
-    with pytest.raises(tf.UnsupportedFeatureError, match="gripper has the only direction left knuckle joint"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="gripper has only one direction, left knuckle joint; a polar plot needs two"):
         polar(gripper)
     with pytest.raises(tf.UnsupportedFeatureError, match="positions of gripper are not poses"):
         tf.workspace.surface(gripper)
@@ -182,6 +213,18 @@ def test_what_makes_no_sense_says_so() -> None:
         mapped(gripper, "stiffness", {"left knuckle joint": (-0.5, 0.0, 3)})
     with pytest.raises(tf.UnsupportedFeatureError, match="0 actuators"):
         mapped(tf.load("bricard"), "force", {"hinge 1": (-0.1, 0.1, 3)})
+    with pytest.raises(
+        tf.UnsupportedFeatureError,
+        match=r"moves its tool with 1 freedom, on a curve: it has no volume. Use reach or map",
+    ):
+        volume(gripper)
+    with pytest.raises(tf.UnsupportedFeatureError, match=r"unknown quantity 'capasity'. Did you mean capacity\? Use one"):
+        mapped(gripper, "capasity", {"left knuckle joint": (-0.5, 0.0, 3)})
+    with pytest.raises(
+        tf.UnsupportedFeatureError,
+        match="the condition number of gripper is its own; varying fields and characteristic_length do not apply",
+    ):
+        at_positions(gripper, ["condition"], gripper.home, characteristic_length=2.0)
     governor = tf.load("flyball-governor")
     assert not has_places(governor)
     with pytest.raises(tf.ModelError, match="flyball-governor has no limits"):

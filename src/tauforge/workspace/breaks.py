@@ -22,6 +22,7 @@ EXACT = 1e-9  # of the size of the robot or of a radian: how well ends are known
 LOOKS = 65  # places of a way that are looked at first
 CLOSE = 17  # places between the neighbours of a minimum that are looked at next
 SINGULAR_CONDITION = 1e6  # a way that crosses a singular position finds more within EXACT of it
+ROUNDED = 1e-9  # reciprocals below are rounding alone: the first of them is the place
 POINTED = 0.4  # of the sum of both neighbours; a minimum to which straight lines fall is at most a third
 JUMP = 0.02  # rad, or of the size of the robot: a shorter move is no jump
 SAME = 1e-6  # of the scale of the way: what is this near to a singular position is part of it
@@ -135,11 +136,12 @@ def _singular(ways: Ways, rows: Array, distance: Array, positions: Array) -> lis
     while len(which):
         s = lower[:, None] + (upper - lower)[:, None] * np.linspace(0.0, 1.0, CLOSE)
         low = reciprocal_conditions(ways.robot, ways.at(s, rows[which]))
-        best = low.argmin(axis=1)
+        flat = low <= ROUNDED
+        best = np.where(flat.any(axis=1), flat.argmax(axis=1), low.argmin(axis=1))
         row = np.arange(len(which))
         lower, upper = s[row, np.maximum(best - 1, 0)], s[row, np.minimum(best + 1, CLOSE - 1)]
         neighbours = low[row, np.maximum(best - 1, 0)] + low[row, np.minimum(best + 1, CLOSE - 1)]
-        pointed = low[row, best] <= POINTED * neighbours
+        pointed = flat.any(axis=1) | (low[row, best] <= POINTED * neighbours)
         inside = (best > 0) & (best < every[-1])
         at_home = (best == 0) & (s[:, 0] == 0.0) & (low[:, 0] <= 1.0 / SINGULAR_CONDITION)
         known = upper - lower <= EXACT * scale

@@ -52,7 +52,7 @@ class Finding(NamedTuple):
     bound:    of the quantity
     margin:   how far the value is from the bound, negative beyond it
     unit:     of the three
-    Value, bound and margin are NaN where no number tells it, as for loops that do not close.
+    Value, bound and margin are NaN for what is not measured, such as loops that do not close.
     """
 
     name: str

@@ -36,7 +36,7 @@ def sampled_positions(robot: Robot, home: Array, count: int) -> Iterator[Array]:
 
 
 class _Nearest:
-    """Of known positions (k, N) those whose coordinates (k, n) are nearest to others, as shares of their ranges."""
+    """Known positions (k, N) by their coordinates (k, n): the nearest is found by shares of the ranges."""
 
     def __init__(self, positions: Array, coordinates: Array, low: Array, high: Array) -> None:
         from scipy.spatial import KDTree

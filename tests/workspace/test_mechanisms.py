@@ -8,12 +8,13 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from support.tolerances import PLACED
+from support.tolerances import CLOSED, PLACED
 from tauforge.robots.at_positions import at_positions
 from tauforge.sweeps import Axis, ready_study
 from tauforge.workspace import explain, polar, reach, volume
 from tauforge.workspace import map as mapped
 from tauforge.workspace.places import has_places, places
+from tauforge.workspace.sampling import sampled_positions
 
 CRANK, ROD, APART = 0.3, 0.4, 0.25  # m, of the catalogue's five-bar
 OPEN = "the loops do not close"
@@ -85,6 +86,54 @@ def test_the_area_of_the_tips_places() -> None:
     assert found.unit == "m^2"
     assert found.volume == pytest.approx(area, abs=found.error)
     assert found.error < 0.2 * area
+
+
+def test_fewer_samples_lose_less_than_the_error_that_is_told() -> None:
+    m = tf.load("five-bar")
+    usual, many = volume(m), volume(m, samples=1_000_000)
+    assert usual.volume != many.volume
+    assert usual.volume == pytest.approx(many.volume, abs=usual.error)
+
+
+def test_samples_are_closed_as_from_home() -> None:
+    """Those after the first 4096 start at the nearest of these. Some do not close."""
+    m = tf.load("planar-3rrr")
+    start = dict(zip([c.name for c in m.coordinates], m.coordinates_at(m.home), strict=True))
+    wide = m.replace(
+        joints=[
+            dataclasses.replace(joint, limits=(start[joint.name] - 0.8, start[joint.name] + 0.8))
+            if joint.name in start
+            else joint
+            for joint in m.joints
+        ]
+    )
+    first, later = sampled_positions(wide, wide.home, 4096 + 1000)
+    assert (len(first), len(later)) == (4096, 1000)
+    closed = np.isfinite(later).all(axis=-1)
+    assert 0.4 < closed.mean() < 0.8
+    tip, from_home = (
+        wide.moved_body_frames(positions)[:, :3, 3]
+        for positions in (later[closed], wide.position_at(wide.coordinates_at(later[closed]), wide.home))
+    )
+    np.testing.assert_allclose(tip, from_home, atol=CLOSED)
+    np.testing.assert_array_equal([*sampled_positions(wide, wide.home, 4096 + 1000)][1], later)
+
+
+def test_a_tool_on_a_surface_has_no_volume() -> None:
+    """Two hinges that cross: the tool is on a sphere."""
+    m = tf.Mechanism(
+        name="pan and tilt",
+        bodies=[tf.Body("fork", 1.0), tf.Body("camera", 1.0, com=(0.3, 0, 0))],
+        joints=[
+            tf.Hinge("pan", "ground", "fork", at=(0, 0, 0), axis=(0, 0, 1), limits=(-1, 1)),
+            tf.Hinge("tilt", "fork", "camera", at=(0, 0, 0), axis=(0, 1, 0), limits=(-1, 1)),
+        ],
+    )
+    with pytest.raises(
+        tf.UnsupportedFeatureError,
+        match=r"pan and tilt moves its tool with 2 freedoms, on a surface: it has no volume. Use reach or map",
+    ):
+        volume(m)
 
 
 def test_a_way_ends_where_the_rods_are_in_line(free: tf.Mechanism) -> None:

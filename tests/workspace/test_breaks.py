@@ -9,6 +9,8 @@ import pytest
 
 import tauforge as tf
 from tauforge.workspace import explain, reach
+from tauforge.workspace import map as mapped
+from tauforge.workspace.beyond_breaks import BEYOND
 from tauforge.workspace.breaks import JUMPS, SINGULAR
 
 EXACT = 1e-8  # m and rad: ends are known to 1e-9
@@ -80,6 +82,39 @@ def test_what_lies_beyond_a_singular_position_is_explained() -> None:
     assert explain(m, [0.1]).holds
     for where in (0.0, 1e-9):
         assert [f.name for f in explain(m, [where]).exceeded] == [SINGULAR]
+
+
+@pytest.mark.parametrize("values", [np.linspace(-1.9, 1.9, 39), np.linspace(-1.9, 1.9, 40)])
+def test_a_map_tells_what_lies_beyond_a_singular_position(values: np.ndarray) -> None:
+    """With 39 values one of them is the singular position itself, where the loops have no single answer."""
+    found = mapped(two_bars(), "limit", {"drive": values})
+    expected = np.where(values > 1e-9, "all limits hold", BEYOND)
+    assert [found.name(int(code)) for code in found.values] == expected.tolist()
+    limited = mapped(two_bars(limits=(-0.9, 0.95)), "limit", {"drive": values})
+    expected = np.where(values > 0.95, "drive is above its range", expected)
+    expected = np.where(values < -0.9, "drive is below its range", expected)
+    assert [limited.name(int(code)) for code in limited.values] == expected.tolist()
+
+
+def test_a_map_that_lies_beyond_as_a_whole() -> None:
+    assert mapped(two_bars(), "limit", {"drive": (-1.9, -0.5, 9)}).shares() == {BEYOND: 1.0}
+    assert mapped(two_bars(), "limit", {"drive": (0.1, 1.9, 9)}).shares() == {"all limits hold": 1.0}
+
+
+def test_a_map_of_two_axes_is_divided_by_a_line() -> None:
+    """The crank of a parallelogram on a turntable: it is flat at the same angle wherever the table is."""
+    flat = four_bar(1.0, 2.0, 1.0, 2.0, 1.0, "crank")
+    bodies = [tf.Body("table", 1.0), *flat.bodies]
+    joints = [
+        tf.Hinge("turn", "ground", "table", at=(0, 0, 0), axis=(0, 0, 1), actuated=True),
+        *(dataclasses.replace(j, parent="table") if j.parent == "ground" else j for j in flat.joints),
+    ]
+    m = flat.replace(bodies=bodies, joints=joints, independent=["turn", "crank pivot"])
+    crank = np.linspace(-2.5, 2.5, 21)
+    found = mapped(m, "limit", {"turn": (-0.5, 0.5, 3), "crank pivot": crank})
+    expected = np.where((crank > -1.0) & (crank < np.pi - 1.0), "all limits hold", BEYOND)
+    for row in found.values:
+        assert [found.name(int(code)) for code in row] == expected.tolist()
 
 
 def test_a_way_that_goes_on_smoothly_ends_there_as_well() -> None:

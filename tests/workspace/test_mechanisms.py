@@ -254,7 +254,9 @@ def test_a_largest_condition_is_judged(free: tf.Mechanism) -> None:
 
 def test_what_makes_no_sense_says_so() -> None:
     gripper = tf.load("gripper")
-    with pytest.raises(tf.UnsupportedFeatureError, match="gripper has only one direction, left knuckle joint; a polar plot needs two"):
+    with pytest.raises(
+        tf.UnsupportedFeatureError, match="gripper has only one direction, left knuckle joint; a polar plot needs two"
+    ):
         polar(gripper)
     with pytest.raises(tf.UnsupportedFeatureError, match="positions of gripper are not poses"):
         tf.workspace.surface(gripper)
@@ -267,7 +269,9 @@ def test_what_makes_no_sense_says_so() -> None:
         match=r"moves its tool with 1 freedom, on a curve: it has no volume. Use reach or map",
     ):
         volume(gripper)
-    with pytest.raises(tf.UnsupportedFeatureError, match=r"unknown quantity 'capasity'. Did you mean capacity\? Use one"):
+    with pytest.raises(
+        tf.UnsupportedFeatureError, match=r"unknown quantity 'capasity'. Did you mean capacity\? Use one"
+    ):
         mapped(gripper, "capasity", {"left knuckle joint": (-0.5, 0.0, 3)})
     with pytest.raises(
         tf.UnsupportedFeatureError,

@@ -74,23 +74,24 @@ def breaks_of(ways: Ways) -> list[Break]:
     found: dict[int, Break] = {}
     for rows in np.array_split(np.arange(len(ways.until)), max(1, len(ways.until) * LOOKS // AT_ONCE)):
         distance = ways.until[rows, None] * np.linspace(0.0, 1.0, LOOKS)
-        positions = ways.at(distance, rows)
-        if signed:
-            some = _sign_changes(ways, rows, distance, positions)
-        else:
-            some = _singular(ways, rows, distance, positions) + _jumps(ways, rows, distance, positions)
-        for one in some:
+        for one in _sign_changes(ways, rows, distance) if signed else breaks_between(ways, rows, distance):
             if one.way not in found or one.distance < found[one.way].distance - SAME * ways.scale[one.way]:
                 found[one.way] = one
     return list(found.values())
 
 
+def breaks_between(ways: Ways, rows: Array, distance: Array) -> list[Break]:
+    """All breaks that are found between distances (k, m), of a robot that may not close."""
+    positions = ways.at(distance, rows)
+    return _singular(ways, rows, distance, positions) + _jumps(ways, rows, distance, positions)
+
+
 # ------------------------------------------------------------------------------------------------- signs that change
 
 
-def _sign_changes(ways: Ways, rows: Array, distance: Array, positions: Array) -> list[Break]:
+def _sign_changes(ways: Ways, rows: Array, distance: Array) -> list[Break]:
     own = float(np.sign(_singularity(ways.robot, ways.home[None])[0]))
-    crossed = np.sign(_singularity(ways.robot, positions)) * own <= 0
+    crossed = np.sign(_singularity(ways.robot, ways.at(distance, rows))) * own <= 0
     found = []
     for k in np.flatnonzero(crossed.any(axis=1)):
         i = int(crossed[k].argmax())
@@ -128,7 +129,11 @@ def _singular(ways: Ways, rows: Array, distance: Array, positions: Array) -> lis
         ],
         axis=1,
     )
-    which, place = np.nonzero(lowest)
+    # Open loops are no minima. A singular position that has no answer has neighbours on both sides.
+    closed = np.asarray(np.isfinite(positions).all(axis=-1))
+    beside = np.zeros_like(closed)
+    beside[:, 1:-1] = closed[:, :-2] & closed[:, 2:]
+    which, place = np.nonzero(lowest & (closed | beside))
     lower, upper = distance[which, np.maximum(place - 1, 0)], distance[which, np.minimum(place + 1, last)]
     scale = ways.scale[rows[which]]
     found: list[Break] = []

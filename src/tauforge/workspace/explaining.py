@@ -24,14 +24,13 @@ from tauforge.workspace.breaks import (
     SINGULAR,
     SINGULAR_CONDITION,
     SINGULARITY,
-    Ways,
     breaks_of,
     closes_again,
     reciprocal_conditions,
 )
-from tauforge.workspace.rays import size_of
+from tauforge.workspace.rays import straight_way
 from tauforge.workspace.report import Report
-from tauforge.workspace.rules import TOGETHER, Rules, checked_numbers, holding_forces, positions_of, rules_of
+from tauforge.workspace.rules import TOGETHER, Rules, checked_numbers, holding_forces, rules_of
 
 ON_THE_WAY = {  # open loops on it say nothing: another way may lead round them
     SINGULAR: "a singular position is on the straight way from home",
@@ -184,13 +183,7 @@ def _known_entries(robot: Robot, given: Array) -> Array:
 
 def _assembly(robot: Robot, given: Array, position: Array) -> list[Finding]:
     """What is wrong with the assembly of a robot whose loops must be closed."""
-    home = np.array(robot.pictured_position, float)
-    start, along = robot.coordinates_at(home), robot.coordinates_at(given) - robot.coordinates_at(home)
-
-    def at(distance: Array, rows: Array) -> Array:
-        return positions_of(robot, start + distance[..., None] * along, home)
-
-    way = Ways(robot, at, home, np.ones(1), np.ones(1), size_of(robot, home))
+    way = straight_way(robot, np.array(robot.pictured_position, float), robot.coordinates_at(given))
     if not np.isfinite(position).all():
         if closes_again(way, way.until, np.zeros(1, int))[0]:
             return [_unmeasured(SINGULAR, SINGULARITY)]

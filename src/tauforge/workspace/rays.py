@@ -78,6 +78,16 @@ def size_of(robot: Robot, position: Array) -> float:
     return float((high - low).max()) or 1.0
 
 
+def straight_way(robot: Robot, home: Array, coordinates: Array) -> Ways:
+    """The one from a position (N,) to coordinates (n,), at a distance of 1; positions are assembled as at home."""
+    start = robot.coordinates_at(home)
+
+    def at(distance: Array, rows: Array) -> Array:
+        return positions_of(robot, start + distance[..., None] * (coordinates - start), home)
+
+    return Ways(robot, at, home, np.ones(1), np.ones(1), size_of(robot, home))
+
+
 def ends_of(rules: Rules, rays: Rays) -> Ends:
     """The first end of each way. Home must hold."""
     size = size_of(rules.robot, rays.home)

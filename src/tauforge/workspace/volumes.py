@@ -110,6 +110,7 @@ def volume(
     samples:     positions that are sampled where there is no grid: default 1,000,000, or 250,000 where loops must be
                  closed for each
     payload, forces, largest_condition: as in `explain`
+    Singular positions are those where `robot.singularity` changes its sign; others are not looked for.
     Identity: the limits hold at the centre of every cell that is counted, and not at the centre of any other.
     """
     rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)

@@ -22,6 +22,23 @@ def test_default_is_home_reach_and_volume():
     assert all(end.words in text for end in ends)
 
 
+def test_a_robot_without_a_volume_shows_the_rest():
+    why = "gripper moves its tool with 1 freedom, on a curve: it has no volume. Use reach or map."
+    found = parsed("workspace", "gripper")
+    assert found["volume"] == {"missing": why}
+    assert found["explain"]["holds"] is True
+    assert len(found["reach"]["ends"]) == 2
+    assert why in " ".join(run("workspace", "gripper").stdout.split())
+    assert "it has no volume" in error_of("workspace", "gripper", "--volume")
+
+
+def test_coordinates_without_a_position_are_an_answer():
+    found = parsed("workspace", "five-bar", "--explain", "--at", "3.1,0")
+    assert found["explain"]["holds"] is False
+    assert found["explain"]["exceeded"][0]["name"] == "the loops do not close"
+    assert found["explain"]["exceeded"][0]["margin"] is None
+
+
 def test_explain_with_units():
     found = parsed("workspace", "motion-rig", "--explain", "--at", "300mm,0,1.3,0,0.2,0")
     exceeded = tf.workspace.explain(tf.load("motion-rig"), [0.3, 0, 1.3, 0, 0.2, 0]).exceeded

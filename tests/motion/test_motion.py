@@ -268,3 +268,10 @@ def test_angles_have_no_rates_at_a_quarter_turn():
     assert np.isnan(rates[0]).all()
     assert np.isfinite(rates[1]).all()
     assert np.isnan(tf.motion.pose_rates(pose[0], np.ones(6))[0]).all()
+
+
+def test_a_profile_with_a_typing_error_is_guessed() -> None:
+    with pytest.raises(tf.ShapeError, match=r"got 'cubc'. Did you mean cubic\?"):
+        tf.motion.JointMove([0.0], [1.0], duration=1.0, profile="cubc")
+    with pytest.raises(tf.ShapeError, match=r"expected one of cubic, quintic, trapezoidal, s-curve, got 'x'$"):
+        tf.motion.JointMove([0.0], [1.0], duration=1.0, profile="x")

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from support.tolerances import PLACED
+from support.tolerances import CLOSED, PLACED
+from tauforge.robots.at_positions import at_positions
 from tauforge.sweeps import Axis, ready_study
 from tauforge.workspace import explain, polar, reach, volume
 from tauforge.workspace import map as mapped
 from tauforge.workspace.places import has_places, places
+from tauforge.workspace.sampling import sampled_positions
 
 CRANK, ROD, APART = 0.3, 0.4, 0.25  # m, of the catalogue's five-bar
 OPEN = "the loops do not close"
@@ -79,10 +81,59 @@ def test_the_area_of_the_tips_places() -> None:
     by_left, by_right = np.gradient(tip, 0.002, 0.002, axis=(0, 1))
     density = np.abs(by_left[..., 0] * by_right[..., 1] - by_left[..., 1] * by_right[..., 0])
     area = np.trapezoid(np.trapezoid(density, dx=0.002), dx=0.002)
-    found = volume(m, samples=100_000)
+    found = volume(m, m.home, samples=100_000)
+    assert str(found) == str(volume(m, home=m.home, samples=100_000))
     assert found.unit == "m^2"
     assert found.volume == pytest.approx(area, abs=found.error)
     assert found.error < 0.2 * area
+
+
+def test_fewer_samples_lose_less_than_the_error_that_is_told() -> None:
+    m = tf.load("five-bar")
+    usual, many = volume(m), volume(m, samples=1_000_000)
+    assert usual.volume != many.volume
+    assert usual.volume == pytest.approx(many.volume, abs=usual.error)
+
+
+def test_samples_are_closed_as_from_home() -> None:
+    """Those after the first 4096 start at the nearest of these. Some do not close."""
+    m = tf.load("planar-3rrr")
+    start = dict(zip([c.name for c in m.coordinates], m.coordinates_at(m.home), strict=True))
+    wide = m.replace(
+        joints=[
+            dataclasses.replace(joint, limits=(start[joint.name] - 0.8, start[joint.name] + 0.8))
+            if joint.name in start
+            else joint
+            for joint in m.joints
+        ]
+    )
+    first, later = sampled_positions(wide, wide.home, 4096 + 1000)
+    assert (len(first), len(later)) == (4096, 1000)
+    closed = np.isfinite(later).all(axis=-1)
+    assert 0.4 < closed.mean() < 0.8
+    tip, from_home = (
+        wide.moved_body_frames(positions)[:, :3, 3]
+        for positions in (later[closed], wide.position_at(wide.coordinates_at(later[closed]), wide.home))
+    )
+    np.testing.assert_allclose(tip, from_home, atol=CLOSED)
+    np.testing.assert_array_equal([*sampled_positions(wide, wide.home, 4096 + 1000)][1], later)
+
+
+def test_a_tool_on_a_surface_has_no_volume() -> None:
+    """Two hinges that cross: the tool is on a sphere."""
+    m = tf.Mechanism(
+        name="pan and tilt",
+        bodies=[tf.Body("fork", 1.0), tf.Body("camera", 1.0, com=(0.3, 0, 0))],
+        joints=[
+            tf.Hinge("pan", "ground", "fork", at=(0, 0, 0), axis=(0, 0, 1), limits=(-1, 1)),
+            tf.Hinge("tilt", "fork", "camera", at=(0, 0, 0), axis=(0, 1, 0), limits=(-1, 1)),
+        ],
+    )
+    with pytest.raises(
+        tf.UnsupportedFeatureError,
+        match=r"pan and tilt moves its tool with 2 freedoms, on a surface: it has no volume. Use reach or map",
+    ):
+        volume(m)
 
 
 def test_a_way_ends_where_the_rods_are_in_line(free: tf.Mechanism) -> None:
@@ -144,10 +195,39 @@ def test_an_explanation_takes_coordinates_or_a_whole_position() -> None:
     np.testing.assert_array_equal(one.position, two.position)
     assert one.condition == pytest.approx(float(m.condition_number(m.configuration(coordinates))))
     assert [f.force for f in one.forces] == pytest.approx(m.holding_forces(m.configuration(coordinates)).tolist())
-    with pytest.raises(tf.ConvergenceError, match=r"the loops do not close at \[3.1, 0\]"):
-        explain(m, [3.1, 0.0])
     with pytest.raises(tf.ShapeError, match=r"expected \(..., 2\)"):
         explain(m, [0.0, 0.0, 0.0])
+
+
+def test_coordinates_without_a_position_are_explained() -> None:
+    """The coordinates are judged as far as they are known."""
+    m = tf.load("five-bar")
+    found = explain(m, [3.1, 0.0])
+    assert not found.holds
+    assert [f.name for f in found.exceeded] == [OPEN, "left is above its range", "right is below its range"]
+    assert [f.margin for f in found.exceeded[1:]] == pytest.approx([-0.5, -0.5])
+    assert np.isnan(found.exceeded[0].margin)
+    assert str(found).startswith(f"five-bar: {OPEN}, and 2 more\n")
+    assert found.condition is None
+    assert found.forces == ()
+    np.testing.assert_array_equal(np.isfinite(found.position), [True, False, True, False, False])
+    assert [f.name for f in explain(m, [3.1, 0.0], limits=["right"]).exceeded] == [OPEN, "right is below its range"]
+    with pytest.raises(tf.ConvergenceError, match=r"the loops do not close at \[3.1, 0\]"):
+        reach(m, [3.1, 0.0])
+
+
+def test_joints_that_only_follow_others_always_have_a_position() -> None:
+    gripper = tf.load("gripper")
+    assert not gripper.may_not_close
+    assert tf.load("five-bar").may_not_close
+    assert reach(gripper).judged == "left knuckle joint"
+    free = gripper.replace(joints=[dataclasses.replace(joint, limits=None) for joint in gripper.joints])
+    with pytest.raises(tf.ModelError, match="gripper has no limits, so nothing ends its workspace"):
+        reach(free)
+    for robot, last in ((gripper, "left knuckle joint is above its range"), (tf.load("five-bar"), OPEN)):
+        study = ready_study("workspace", robot, [Axis(robot.coordinates[0].column, np.array([-0.5, -0.4]))])
+        codes = next(result.codes for result in study.results if result.name == "limit")
+        assert codes[max(codes)] == last
 
 
 def test_maps_of_numbers_are_those_of_the_methods(free: tf.Mechanism) -> None:
@@ -174,7 +254,9 @@ def test_a_largest_condition_is_judged(free: tf.Mechanism) -> None:
 
 def test_what_makes_no_sense_says_so() -> None:
     gripper = tf.load("gripper")
-    with pytest.raises(tf.UnsupportedFeatureError, match="gripper has the only direction left knuckle joint"):
+    with pytest.raises(
+        tf.UnsupportedFeatureError, match="gripper has only one direction, left knuckle joint; a polar plot needs two"
+    ):
         polar(gripper)
     with pytest.raises(tf.UnsupportedFeatureError, match="positions of gripper are not poses"):
         tf.workspace.surface(gripper)
@@ -182,6 +264,20 @@ def test_what_makes_no_sense_says_so() -> None:
         mapped(gripper, "stiffness", {"left knuckle joint": (-0.5, 0.0, 3)})
     with pytest.raises(tf.UnsupportedFeatureError, match="0 actuators"):
         mapped(tf.load("bricard"), "force", {"hinge 1": (-0.1, 0.1, 3)})
+    with pytest.raises(
+        tf.UnsupportedFeatureError,
+        match=r"moves its tool with 1 freedom, on a curve: it has no volume. Use reach or map",
+    ):
+        volume(gripper)
+    with pytest.raises(
+        tf.UnsupportedFeatureError, match=r"unknown quantity 'capasity'. Did you mean capacity\? Use one"
+    ):
+        mapped(gripper, "capasity", {"left knuckle joint": (-0.5, 0.0, 3)})
+    with pytest.raises(
+        tf.UnsupportedFeatureError,
+        match="the condition number of gripper is its own; varying fields and characteristic_length do not apply",
+    ):
+        at_positions(gripper, ["condition"], gripper.home, characteristic_length=2.0)
     governor = tf.load("flyball-governor")
     assert not has_places(governor)
     with pytest.raises(tf.ModelError, match="flyball-governor has no limits"):

@@ -95,6 +95,7 @@ def workspace(
 ) -> None:
     """Where a robot can go and what stops it: limits at home, reach, and volume, unless you choose."""
     from tauforge import workspace as space
+    from tauforge.errors import UnsupportedFeatureError
 
     mine = load_robot(robot, tip, lock)
     home = None if at is None else quantities("--at", at, [coordinate.unit for coordinate in mine.coordinates])
@@ -107,7 +108,8 @@ def workspace(
     }
     chosen = {"explain": explain, "reach": reach or tool, "volume": volume, "surface": surface}
     chosen |= {"polar": polar is not None, "map": map_of is not None}
-    wanted = [name for name, asked in chosen.items() if asked] or ["explain", "reach", "volume"]
+    asked_for = [name for name, asked in chosen.items() if asked]
+    wanted = asked_for or ["explain", "reach", "volume"]
     _check(wanted, axis, orientation, points, picture)
     axes = _axes(mine, axis or [])
     angles = None if orientation is None else quantities("--orientation", orientation, ANGLES)
@@ -121,14 +123,23 @@ def workspace(
         "map": lambda: space.map(mine, map_of or "", axes, home=home, **judged),
     }
     found: dict[str, Report] = {}
+    missing: dict[str, str] = {}
     with working("workspace") as now:
         for name in wanted:
             now(name)
-            found[name] = tasks[name]()
+            try:
+                found[name] = tasks[name]()
+            except UnsupportedFeatureError as error:
+                if asked_for or error.field != name:
+                    raise
+                # not every robot has a volume, and nobody asked for it
+                missing[name] = ". ".join(text for text in (error.reason, error.remedy) if text) + "."
     if picture is not None:
         _draw(found, picture)
-    data = {"robot": mine.name, "home": position, **{name: report.data() for name, report in found.items()}}
-    result(as_json, data, lambda: _shown(found))
+    data: dict[str, Any] = {"robot": mine.name, "home": position}
+    data |= {name: report.data() for name, report in found.items()}
+    data |= {name: {"missing": why} for name, why in missing.items()}
+    result(as_json, data, lambda: _shown(found, missing))
 
 
 def _volume(robot: AnyRobot, options: dict[str, Any]) -> Report:
@@ -193,7 +204,7 @@ def _draw(found: dict[str, Report], picture: Path) -> None:
     save_figure(drawn.plot(), picture)
 
 
-def _shown(found: dict[str, Report]) -> Iterator[Any]:
+def _shown(found: dict[str, Report], missing: dict[str, str]) -> Iterator[Any]:
     from rich.text import Text
 
     from tauforge.cli.describing import parts_of
@@ -207,6 +218,9 @@ def _shown(found: dict[str, Report]) -> Iterator[Any]:
         yield Text(one_line(sentence(summary.headline)), "bold")
         yield ""
         yield from parts_of(summary)
+    for why in missing.values():
+        yield ""
+        yield Text(one_line(why))
 
 
 COMMANDS = (("workspace", workspace),)

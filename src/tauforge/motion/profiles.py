@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from tauforge.errors import ShapeError
+from tauforge.robots.validation import did_you_mean
 
 PROFILES = ("cubic", "quintic", "trapezoidal", "s-curve")
 BLEND = 1 / 3  # of the time, for each of the two blends of the trapezoidal profile
@@ -30,7 +31,8 @@ def profile(name: str) -> Any:
             return integrated(
                 [1.0, 0.0, -1.0, 0.0, -1.0, 0.0, 1.0], [JERK, level, JERK, rest, JERK, level, JERK], times=3
             )
-    raise ShapeError("profile", expected=f"one of {', '.join(PROFILES)}", got=repr(name))
+    hint = did_you_mean(name, PROFILES).strip() or None
+    raise ShapeError("profile", expected=f"one of {', '.join(PROFILES)}", got=repr(name), hint=hint)
 
 
 def integrated(values: list[float], lengths: list[float], times: int) -> Any:

@@ -22,6 +22,7 @@ from tauforge.robots import varying as families
 from tauforge.robots.condition import settled, smallest_stiffness
 from tauforge.robots.evaluate import as_argument, batch_shape, choices, evaluate, kernels_allowed
 from tauforge.robots.functions import PAYLOAD, results_of
+from tauforge.robots.validation import did_you_mean
 from tauforge.tracing.graph import Graph, trace
 
 if TYPE_CHECKING:
@@ -87,8 +88,8 @@ def codes(robot: Robot, *, forces: bool = False, condition: bool = False) -> tup
 
 
 def unknown_words(robot: Robot) -> str:
-    """What UNKNOWN means. A robot whose positions follow from fewer coordinates may have none for some of these."""
-    return "the loops do not close" if robot.position_size > robot.n else "the position is not finite"
+    """What UNKNOWN means."""
+    return "the loops do not close" if robot.may_not_close else "the position is not finite"
 
 
 def at_positions(
@@ -127,7 +128,9 @@ def at_positions(
     by_method = "condition" in asked and not _has_velocity_matrix(robot)
     if by_method and (given or length != METRE):
         raise UnsupportedFeatureError(
-            f"the condition number of {robot.name} takes no other fields and no length", field="condition"
+            f"the condition number of {robot.name} is its own; varying fields and characteristic_length do not apply",
+            field="condition",
+            remedy="Leave them out, and use replace for another robot",
         )
     traced = tuple(name for name in asked if not (by_method and name == "condition"))
     question = Question(traced, payload is not None, tuple(given), forces and "limit" in wanted, length)
@@ -160,7 +163,9 @@ def check_quantities(
     for name in names:
         if name not in QUANTITIES:
             raise UnsupportedFeatureError(
-                f"unknown quantity {name!r}", field="quantity", remedy=f"Use one of {', '.join(QUANTITIES)}"
+                f"unknown quantity {name!r}",
+                field="quantity",
+                remedy=f"{did_you_mean(name, QUANTITIES)}Use one of {', '.join(QUANTITIES)}",
             )
     if "force" in names or "force_share" in names or forces:
         robot.check_function("inverse_dynamics")

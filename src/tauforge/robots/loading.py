@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
@@ -13,7 +12,7 @@ from tauforge.errors import ModelError
 from tauforge.robots.readers.toml_format import Format
 from tauforge.robots.readers.toml_guard import decoded, parse, read_toml
 from tauforge.robots.robot import Robot
-from tauforge.robots.validation import shown
+from tauforge.robots.validation import did_you_mean, shown
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
@@ -275,10 +274,8 @@ def robot_of(values: dict[str, Any]) -> Robot:
 def _catalogue_file(name: str) -> Path:
     names = catalogue()
     if name not in names:
-        near = difflib.get_close_matches(name.lower(), names, n=1)
-        hint = f"Did you mean {near[0]}? " if near else ""
         raise ModelError(
             f"no robot named {shown(name)} in the catalogue",
-            remedy=f"{hint}Known: {', '.join(names)}; files end in .toml, .urdf or .xml",
+            remedy=f"{did_you_mean(name, names)}Known: {', '.join(names)}; files end in .toml, .urdf or .xml",
         )
     return CATALOGUE / f"{name}.toml"

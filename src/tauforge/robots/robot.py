@@ -64,7 +64,8 @@ class Robot(ABC):
        may have more numbers than velocities and accelerations (..., n): all joints of a mechanism with loops.
        `position_size` is their number N, `position_entries` name them, `coordinates_at` picks the coordinates,
        `position_at` completes them, and `position_slopes` are the derivatives of that. By default a position is its
-       coordinates.
+       coordinates. `may_not_close` says that loops must be closed for that: some coordinates have no position, others
+       have several, and these meet where `condition` is infinite.
     2. **Functions**: `functions`, the table of formulas that are evaluated and compiled (`robots/functions.py`). It has
        "inverse_dynamics" and "forward_dynamics", each of position, velocity and acceleration or force, and "energy" of
        position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
@@ -149,6 +150,15 @@ class Robot(ABC):
     def position_size(self) -> int:
         """N, the number of entries of a position."""
         return len(self.position_entries)
+
+    @property
+    def may_not_close(self) -> bool:
+        """Whether some coordinates have no position, because loops do not close there.
+
+        Others then have several positions, one for each way to assemble the robot. Two of them meet only where
+        `condition` is infinite.
+        """
+        return False
 
     def coordinates_at(self, position: Array) -> Array:
         """The coordinates (..., n) of positions (..., N)."""

@@ -29,6 +29,12 @@ MAX_SHOWN = 60  # characters of a wrong value in a message
 MOST_NAMES = 20  # names that a message lists
 
 
+def did_you_mean(given: object, known: Iterable[str]) -> str:
+    """The question that begins a remedy, "Did you mean cubic? ", about the name most like it; "" where none is."""
+    near = difflib.get_close_matches(str(given).lower(), list(known), n=1)
+    return f"Did you mean {near[0]}? " if near else ""
+
+
 def shown(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= MAX_SHOWN else f"{text[:MAX_SHOWN]}..."

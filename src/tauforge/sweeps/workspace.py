@@ -86,9 +86,9 @@ def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: 
     if (masses > 0).any() and not weighed:
         raise ModelError("nothing that is asked depends on it", field="payload", remedy="Add force to the quantities")
     named = codes(robot, forces=forces, condition=largest_condition is not None)
-    if robot.position_size > robot.n:  # coordinates may have no position
-        named = (*named, unknown_words(robot))
-    unknown = len(named) - 1 if robot.position_size > robot.n else UNKNOWN
+    unknown = UNKNOWN
+    if robot.may_not_close:
+        named, unknown = (*named, unknown_words(robot)), len(named)
     judged = {"forces": forces, "condition": largest_condition, "payload": payload}
     units = common_unit(actuator.unit for actuator in robot.actuators)
     results = tuple(

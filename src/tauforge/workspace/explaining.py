@@ -12,12 +12,31 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import TauforgeError
 from tauforge.field_docs import with_field_docs
+from tauforge.robots.at_positions import unknown_words
+from tauforge.robots.parts import Limit
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.summary import Rows, Summary, SummaryTable
+from tauforge.workspace.breaks import (
+    ASSEMBLY,
+    JUMPS,
+    LOST,
+    SINGULAR,
+    SINGULAR_CONDITION,
+    SINGULARITY,
+    breaks_of,
+    closes_again,
+    reciprocal_conditions,
+)
+from tauforge.workspace.rays import straight_way
 from tauforge.workspace.report import Report
-from tauforge.workspace.rules import TOGETHER, Rules, checked_position, holding_forces, rules_of
+from tauforge.workspace.rules import TOGETHER, Rules, checked_numbers, holding_forces, rules_of
 
+ON_THE_WAY = {  # open loops on it say nothing: another way may lead round them
+    SINGULAR: "a singular position is on the straight way from home",
+    LOST: "a singular position is on the straight way from home",
+    JUMPS: "the position jumps on the straight way from home",
+}
 COLUMNS = ("limit", "quantity", "unit", "value", "bound", "margin")
 
 
@@ -32,6 +51,7 @@ class Finding(NamedTuple):
     bound:    of the quantity
     margin:   how far the value is from the bound, negative beyond it
     unit:     of the three
+    Value, bound and margin are NaN for what is not measured, such as loops that do not close.
     """
 
     name: str
@@ -63,6 +83,7 @@ class HoldingForce(NamedTuple):
 class Explanation(Report):
     """What the limits of a robot say about a position.
 
+    position:  (N,) NaN for joints that no coordinates determine, because loops do not close
     holds:     whether all limits that are judged hold
     exceeded:  limits that do not hold, the order of the robot's limits
     nearest:   the nearest limit of each kind that holds
@@ -84,7 +105,10 @@ class Explanation(Report):
         parts: list[SummaryTable | tuple[str | float, ...] | str] = []
         for title, findings in (("Exceeded", self.exceeded), ("Nearest limit of each kind", self.nearest)):
             if findings:
-                rows: Rows = tuple((f.name, f.quantity, f.unit, f.value, f.bound, f.margin) for f in findings)
+                rows: Rows = tuple(
+                    (f.name, f.quantity, f.unit, *(x if np.isfinite(x) else None for x in (f.value, f.bound, f.margin)))
+                    for f in findings
+                )
                 parts.append(SummaryTable(title, COLUMNS, rows, texts=3))
         if self.forces:
             held: Rows = tuple(
@@ -101,7 +125,8 @@ class Explanation(Report):
             return f"all limits hold ({self.judged})" if self.judged else "the robot has no limits"
         first, *others = self.exceeded
         more = f", and {len(others)} more" if others else ""
-        return f"{first.name} by {abs(first.margin):.4g} {first.unit}".rstrip() + more
+        by = f" by {abs(first.margin):.4g} {first.unit}".rstrip() if np.isfinite(first.margin) else ""
+        return first.name + by + more
 
 
 def explain(
@@ -120,26 +145,65 @@ def explain(
     forces:            whether holding forces are judged; None: where the robot has masses and force limits
     largest_condition: a limit for the condition number, at least 1; None for any
     limits:            kinds of position limits that are judged, such as ["stroke"]; None for all
-    Identity: `holds` is that every margin of `robot.limit_margins(position)` is at least 0, and that no holding force
-    is larger than its limit.
+    Coordinates do not hold where loops do not close, nor where a singular position is on the straight way to them from
+    where pictures show the robot: beyond it another assembly begins. A whole position says itself how it is assembled.
+    Identity: for any other position `holds` is that every margin of `robot.limit_margins(position)` is at least 0, and
+    that no holding force is larger than its limit.
     """
     rules = rules_of(
         robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits, needed=False
     )
-    where = checked_position(robot, "position", position)
-    found = _findings(rules, where)
+    given = checked_numbers(robot, "position", position)
+    where = robot.position_at(given, on_failure="nan")
+    closed = bool(np.isfinite(where).all())
+    if not closed:
+        where = _known_entries(robot, given)
+    found = _findings(rules, where) if closed else _findings_of_coordinates(rules, where)
+    found = [*(_assembly(robot, given, where) if robot.may_not_close else ()), *found]
     beyond = tuple(f for f in found if not f.margin >= 0)
-    condition = robot.condition(where)
+    condition = robot.condition(where) if closed else None
     return Explanation(
         robot=robot.name,
         position=where,
         holds=not beyond,
         exceeded=beyond,
         nearest=_nearest([f for f in found if f.margin >= 0]),
-        forces=_forces(robot, where, payload),
+        forces=_forces(robot, where, payload) if closed else (),
         condition=None if condition is None else float(condition),
-        judged=rules.words if found else "",
+        judged=rules.words if found or rules.closes else "",
     )
+
+
+def _known_entries(robot: Robot, given: Array) -> Array:
+    """(N,) a position of which only the coordinates are known."""
+    found = np.full(robot.position_size, np.nan)
+    found[robot.coordinates_at(np.arange(robot.position_size))] = robot.coordinates_at(given)
+    return found
+
+
+def _assembly(robot: Robot, given: Array, position: Array) -> list[Finding]:
+    """What is wrong with the assembly of a robot whose loops must be closed."""
+    way = straight_way(robot, np.array(robot.pictured_position, float), robot.coordinates_at(given))
+    if not np.isfinite(position).all():
+        if closes_again(way, way.until, np.zeros(1, int))[0]:
+            return [_unmeasured(SINGULAR, SINGULARITY)]
+        return [_unmeasured(unknown_words(robot), ASSEMBLY)]
+    if reciprocal_conditions(robot, position) < 1.0 / SINGULAR_CONDITION:
+        return [_unmeasured(SINGULAR, SINGULARITY)]
+    passed = breaks_of(way) if len(given) < robot.position_size else []
+    return [_unmeasured(ON_THE_WAY[one.name], one.kind) for one in passed if one.name in ON_THE_WAY]
+
+
+def _unmeasured(name: str, kind: str) -> Finding:
+    return Finding(name, kind, "the assembly", np.nan, np.nan, np.nan, "")
+
+
+def _findings_of_coordinates(rules: Rules, position: Array) -> list[Finding]:
+    """Limits of the entries that are known."""
+    robot = rules.robot
+    margins = [float(margin) for margin in robot.limit_formula(robot.model, position.tolist())]
+    judged = [k for k in (range(len(margins)) if rules.chosen is None else rules.chosen) if k < len(margins)]
+    return [_finding(robot.position_limits[k], margins[k]) for k in judged if np.isfinite(margins[k])]
 
 
 def _nearest(findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -154,19 +218,13 @@ def _nearest(findings: Sequence[Finding]) -> tuple[Finding, ...]:
 def _findings(rules: Rules, position: Array) -> list[Finding]:
     """All limits that are judged; one without a bound is left out."""
     margins = rules.margins(position[None])[0].tolist()
-    return [
-        Finding(
-            limit.name,
-            limit.kind,
-            limit.quantity,
-            float(limit.value(np.array(margin))),
-            limit.bound,
-            margin,
-            limit.unit,
-        )
-        for limit, margin in zip(rules.judged, margins, strict=True)
-        if np.isfinite(limit.bound)
-    ]
+    found = zip(rules.judged, margins, strict=True)
+    return [_finding(limit, margin) for limit, margin in found if np.isfinite(limit.bound)]
+
+
+def _finding(limit: Limit, margin: float) -> Finding:
+    value = float(limit.value(np.array(margin)))
+    return Finding(limit.name, limit.kind, limit.quantity, value, limit.bound, margin, limit.unit)
 
 
 def _forces(robot: Robot, position: Array, payload: Payload | None) -> tuple[HoldingForce, ...]:

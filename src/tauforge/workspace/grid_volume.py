@@ -15,8 +15,9 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.robots.robot import Robot
+from tauforge.workspace.breaks import LOST
 from tauforge.workspace.grids import Grid
-from tauforge.workspace.rays import SINGULAR, STEPS, Rays, ends_of, size_of
+from tauforge.workspace.rays import STEPS, Rays, ends_of, size_of
 from tauforge.workspace.rules import Rules, blocks
 
 COARSE = 49  # cells along each side while the box is looked for
@@ -190,4 +191,4 @@ def _faces(rules: Rules, codes: Array, inside: Array) -> Counter[str]:
         first, second = (np.moveaxis(codes, axis, 0)[part] for part in (slice(None, -1), slice(1, None)))
         found.update(second[one & ~other].tolist())
         found.update(first[other & ~one].tolist())
-    return Counter({rules.name(code) if code else SINGULAR: found[code] for code in sorted(found)})
+    return Counter({rules.name(code) if code else LOST: found[code] for code in sorted(found)})

@@ -15,6 +15,8 @@ from tauforge.robots.at_positions import QUANTITIES, UNKNOWN, Quantity, at_posit
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.summary import Rows, Summary, SummaryTable
+from tauforge.robots.validation import did_you_mean
+from tauforge.workspace.beyond_breaks import BEYOND, beyond_breaks
 from tauforge.workspace.capacity import capacities, check_capacity
 from tauforge.workspace.grids import Grid
 from tauforge.workspace.report import Report
@@ -134,12 +136,16 @@ def map(
     home:     (n,) the other coordinates; default `robot.pictured_position`
     payload:  held by the robot
     forces, largest_condition, limits: what "limit" judges, as in `explain`
-    Identity: each value is that of `robots.at_positions` at its position. About 1e7 positions a second for limits.
+    Where loops must be closed "limit" also tells positions that are singular, or that are separated from home by
+    singular positions between neighbours of the grid.
+    Identity: each other value is that of `robots.at_positions` at its position.
     """
     check_robot("robot", robot)
     if quantity not in KNOWN:
         raise UnsupportedFeatureError(
-            f"unknown quantity {quantity!r}", field="quantity", remedy=f"Use one of {', '.join(KNOWN)}"
+            f"unknown quantity {quantity!r}",
+            field="quantity",
+            remedy=f"{did_you_mean(quantity, KNOWN)}Use one of {', '.join(KNOWN)}",
         )
     places, values = _axes(robot, axes)
     start = checked_position(robot, "home", home)
@@ -151,6 +157,10 @@ def map(
         rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
         found = grid.evaluated(rules.codes, "uint8")
         names = ("all limits hold", *(limit.name for limit in rules.judged))
+        if robot.may_not_close:
+            beyond = beyond_breaks(grid, found != UNKNOWN)
+            names = (*names, BEYOND)
+            found[beyond & ((found == 0) | (found == UNKNOWN))] = len(names) - 1
         judged = rules.words
     elif quantity == CAPACITY:
         check_capacity(robot)

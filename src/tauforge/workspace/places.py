@@ -10,8 +10,8 @@ from tauforge.arrays import Array
 from tauforge.errors import TauforgeError
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
-from tauforge.workspace.rules import positions_of, rules_of
-from tauforge.workspace.sampled_volume import SEED
+from tauforge.workspace.rules import rules_of
+from tauforge.workspace.sampling import sampled_positions
 from tauforge.workspace.surfaces import surface
 from tauforge.workspace.tool_ways import can_move_body, pose_of_tool
 
@@ -45,9 +45,7 @@ def places(robot: Robot, home: Array, *, payload: Payload | None = None) -> Plac
         ended = np.isfinite(found.distance)
         return Places(found.places[ended], found.limits[ended])
     rules = rules_of(robot, payload=payload)
-    low, high = np.transpose([coordinate.usual_range for coordinate in robot.coordinates])
-    drawn = np.random.default_rng(SEED).uniform(low, high, (SAMPLES, robot.n))
-    positions = positions_of(robot, drawn, home)
+    positions = np.concatenate(list(sampled_positions(robot, home, SAMPLES)))
     positions = positions[np.isfinite(positions).all(axis=-1)]  # one that does not close is nowhere
     names = np.array([rules.name(int(code)) for code in rules.codes(positions)])
     return Places(pose_of_tool(robot, positions)[:, :3], names)

@@ -17,6 +17,7 @@ from tauforge.arrays import Array
 from tauforge.robots.at_positions import UNKNOWN
 from tauforge.robots.poses import turned
 from tauforge.robots.robot import Robot
+from tauforge.workspace.breaks import ASSEMBLY, EXACT, SINGULAR, SINGULARITY, Ways, breaks_of, closes_again
 from tauforge.workspace.rules import BLOCK, Rules, positions_of
 
 STEPS = 400  # steps in the size of the robot
@@ -24,10 +25,6 @@ TURN_STEPS = 720  # steps in a turn
 FARTHEST = 4.0  # sizes of the robot that are searched
 FINER = 64  # how many times finer a minimum is sampled
 AT_ONCE = 32  # steps between looks at who has arrived
-EXACT = 1e-9  # of the size of the robot or of a radian: where bisection ends
-SIGNS = 65  # places of a way at which the sign of the singularity is looked at
-ASSEMBLY = "assembly"  # the kind of an end beyond which the robot cannot be put together
-SINGULAR = "a singular position: the actuators lose the robot"
 
 
 class Rays(NamedTuple):
@@ -81,8 +78,19 @@ def size_of(robot: Robot, position: Array) -> float:
     return float((high - low).max()) or 1.0
 
 
+def straight_way(robot: Robot, home: Array, coordinates: Array) -> Ways:
+    """The one from a position (N,) to coordinates (n,), at a distance of 1; positions are assembled as at home."""
+    start = robot.coordinates_at(home)
+
+    def at(distance: Array, rows: Array) -> Array:
+        return positions_of(robot, start + distance[..., None] * (coordinates - start), home)
+
+    return Ways(robot, at, home, np.ones(1), np.ones(1), size_of(robot, home))
+
+
 def ends_of(rules: Rules, rays: Rays) -> Ends:
     """The first end of each way. Home must hold."""
+    size = size_of(rules.robot, rays.home)
     low, high = _bracketed(rules, rays)
     ended = np.isfinite(high)
     low[ended], high[ended] = _bisected(rules, rays, low, high, np.flatnonzero(ended))
@@ -90,17 +98,20 @@ def ends_of(rules: Rules, rays: Rays) -> Ends:
     kinds = [""] * len(low)
     rows = np.flatnonzero(ended)
     beyond = rays.at(high[rows], rows)
+    ways = Ways(rules.robot, rays.at, rays.home, np.where(ended, low, rays.farthest), rays.scale, size)
     for k, code, found in zip(rows.tolist(), rules.codes(beyond).tolist(), rules.reached(beyond), strict=True):
         if code == UNKNOWN:
-            limits[k], kinds[k] = (rules.name(code),), ASSEMBLY
+            # a singular position may have no answer, while those on both sides have
+            thin = rules.closes and closes_again(ways, low[k : k + 1], np.array([k]))[0]
+            limits[k], kinds[k] = ((SINGULAR,), SINGULARITY) if thin else ((rules.name(code),), ASSEMBLY)
             continue
         reached = found or [rules.judged[code - 1]]  # a margin that changes by leaps is not near 0 just beyond
         # Limits that are reached together, such as those of symmetric legs, are all named: rounding alone tells which
         # of them is first.
         limits[k], kinds[k] = tuple(limit.name for limit in reached), reached[0].kind
     distance = np.where(ended, low, np.inf)
-    for k, where in _singular(rules, rays, np.where(ended, low, rays.farthest)):
-        distance[k], limits[k], kinds[k] = where, (SINGULAR,), "singularity"
+    for one in breaks_of(ways):
+        distance[one.way], limits[one.way], kinds[one.way] = one.distance, (one.name,), one.kind
     return Ends(distance, limits, kinds)
 
 
@@ -168,37 +179,3 @@ def _bisected(rules: Rules, rays: Rays, low: Array, high: Array, rows: Array) ->
         holds = rules.codes(rays.at(middle, rows)) == 0
         lower, upper = np.where(holds, middle, lower), np.where(holds, upper, middle)
     return lower, upper
-
-
-def _singular(rules: Rules, rays: Rays, until: Array) -> list[tuple[int, float]]:
-    """Ways that cross a singular position before their end, and where."""
-    home = rules.robot.singularity(rays.home[None])
-    if home is None:
-        return []
-    fractions = np.linspace(0.0, 1.0, SIGNS)
-    found: list[tuple[int, float]] = []
-    for rows in np.array_split(np.arange(len(until)), max(1, len(until) * SIGNS // BLOCK)):
-        positions = rays.at(until[rows, None] * fractions, rows)
-        signs = np.sign(_singularity(rules.robot, positions))
-        crossed = signs * np.sign(home[0]) <= 0
-        for k in np.flatnonzero(crossed.any(axis=1)):
-            i = int(crossed[k].argmax())
-            low, high = until[rows[k]] * fractions[[max(i - 1, 0), i]]
-            found.append((int(rows[k]), _sign_change(rules.robot, rays, int(rows[k]), float(low), float(high))))
-    return found
-
-
-def _sign_change(robot: Robot, rays: Rays, way: int, low: float, high: float) -> float:
-    sign = np.sign(_singularity(robot, rays.home[None])[0])
-    while high - low > EXACT * rays.scale[way]:
-        middle = (low + high) / 2
-        same = np.sign(_singularity(robot, rays.at(np.array([middle]), slice(way, way + 1)))[0]) == sign
-        low, high = (middle, high) if same else (low, middle)
-    return low
-
-
-def _singularity(robot: Robot, positions: Array) -> Array:
-    """(...) as `robot.singularity` tells it, which takes rows."""
-    found = robot.singularity(positions.reshape(-1, robot.position_size))
-    assert found is not None
-    return found.reshape(positions.shape[:-1])

@@ -119,10 +119,12 @@ def reach(
     home:       (n,) default `robot.pictured_position`; all limits must hold there
     directions: names such as ["z", "about x"], or of coordinates; "tool"; None for all of them
     payload, forces, largest_condition, limits: as in `explain`
-    A singular position ends a way, too, where `robot.singularity` changes its sign, and so do loops that do not close.
-    Distances are accurate to 1e-9 of the robot's size, or of a radian; those of a tool to the accuracy of inverse
-    kinematics. Identity: within the distance every margin is at least 0, and at its end one is 0, unless a singular
-    position or open loops end it.
+    A singular position ends a way, too: where `robot.singularity` changes its sign, or, where loops must be closed, the
+    condition number is infinite. So do loops that do not close, and positions that jump into another assembly.
+    Distances are accurate to 1e-9 of the robot's size, or of a radian; those to singular positions to 1e-6, because
+    rounding hides where these begin; those of a tool to the accuracy of inverse kinematics.
+    Identity: within the distance every margin is at least 0, and at its end one is 0, unless a singular position, a
+    jump or open loops end it.
     """
     rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
     start = checked_position(robot, "home", home)

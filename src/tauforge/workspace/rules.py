@@ -63,7 +63,7 @@ class Rules:
     @property
     def closes(self) -> bool:
         """Whether coordinates may have no position, because loops do not close."""
-        return self.robot.position_size > self.robot.n
+        return self.robot.may_not_close
 
     def codes(self, positions: Array) -> Array:
         """uint8 (...) at positions (..., N): 0 where all hold, else 1 + the place in `judged` of the first that does
@@ -213,13 +213,18 @@ def checked_position(robot: Robot, name: str, given: ArrayLike | None) -> Array:
     """(N,) finite, from coordinates (n,) or a position (N,); None for where pictures show the robot."""
     if given is None:
         return np.array(robot.pictured_position, float)
+    return robot.position_at(checked_numbers(robot, name, given))
+
+
+def checked_numbers(robot: Robot, name: str, given: ArrayLike) -> Array:
+    """Coordinates (n,) or a position (N,), finite."""
     numbers = robot.position_size if np.shape(given)[-1:] == (robot.position_size,) else robot.n
     position = as_argument(name, given, numbers, "one for each coordinate").astype(float)
     if position.shape != (numbers,):
         raise ShapeError(name, expected=f"({numbers},), one position", got=str(position.shape))
     if not np.isfinite(position).all():
         raise ShapeError(name, expected="finite numbers", got=str(position[~np.isfinite(position)][0]))
-    return robot.position_at(position)
+    return position
 
 
 def positions_of(robot: Robot, coordinates: Array, near: Array) -> Array:

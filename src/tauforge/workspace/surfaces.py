@@ -167,7 +167,9 @@ def polar(
     known = direction_names(robot)
     if len(known) < 2:
         raise UnsupportedFeatureError(
-            f"{robot.name} has the only direction {known[0]}", field="polar", remedy="Use reach or map"
+            f"{robot.name} has only one direction, {known[0]}; a polar plot needs two",
+            field="polar",
+            remedy="Use reach or map",
         )
     chosen = tuple(known[:2] if axes is None else axes)
     if len(chosen) != 2 or not set(chosen) <= set(known) or chosen[0] == chosen[1]:

@@ -22,6 +22,7 @@ from tauforge.workspace.sampled_volume import sampled_volume
 POINTS = 64
 CUBES = 32
 SAMPLES = 1_000_000
+CLOSED_SAMPLES = 250_000  # where loops are closed for each, which takes longer
 FEWEST, MOST = 4, 1000
 GRID, SAMPLED = "cells of a grid", "sampled positions"
 
@@ -83,12 +84,12 @@ class Volume(Report):
 
 def volume(
     robot: Robot,
+    home: ArrayLike | None = None,
     *,
     orientation: ArrayLike | None = None,
     limits: Sequence[str] | None = None,
-    home: ArrayLike | None = None,
     points: int | None = None,
-    samples: int = SAMPLES,
+    samples: int | None = None,
     payload: Payload | None = None,
     forces: bool | None = None,
     largest_condition: float | None = None,
@@ -106,8 +107,10 @@ def volume(
     limits:      kinds of position limits that are judged, such as ["stroke"]; None for all
     home:        (n,) default `robot.pictured_position`; where it does not hold, no part is connected with it
     points:      cells along each side of the box (default 64), or cubes along the longest side (default 32)
-    samples:     positions that are sampled where there is no grid
+    samples:     positions that are sampled where there is no grid: default 1,000,000, or 250,000 where loops must be
+                 closed for each
     payload, forces, largest_condition: as in `explain`
+    Singular positions are those where `robot.singularity` changes its sign; others are not looked for.
     Identity: the limits hold at the centre of every cell that is counted, and not at the centre of any other.
     """
     rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
@@ -117,7 +120,8 @@ def volume(
             raise ModelError(
                 f"the workspace of {robot.name} is that of its tool with any orientation", field="orientation"
             )
-        return _sampled(rules, start, _count("points", points, CUBES, MOST), _count("samples", samples, SAMPLES))
+        usual = CLOSED_SAMPLES if robot.may_not_close else SAMPLES
+        return _sampled(rules, start, _count("points", points, CUBES, MOST), _count("samples", samples, usual))
     pose = np.array(robot.coordinates_at(start))
     pose[3:] = pose[3:] if orientation is None else _angles(orientation)
     start = robot.position_at(pose, start)
@@ -149,7 +153,7 @@ def _sampled(rules: Rules, home: Array, points: int, samples: int) -> Volume:
         error=found.error,
         everywhere=None,
         everywhere_error=None,
-        unit=f"m^{found.dimensions}" if found.dimensions > 1 else "m",
+        unit=f"m^{found.dimensions}",
         box=found.box,
         stopped_by=found.stopped_by,
         points=points,

@@ -14,6 +14,17 @@ BESIDE = {"andrews": [-0.3]}  # its home is a toggle, on whose two sides the too
 STEP = 0.02  # rad or m
 REACHED = 1e-8  # m and rad: an error of 1e-11 of the size, where a radian counts a hundredth of it
 CLOSED = 1e-12  # of the size
+AT_THE_LIMIT = 1e-9  # m or rad
+LIMITED = (
+    "3-rps",
+    "delta",
+    "delta-parallelograms",
+    "five-bar",
+    "gripper",
+    "hexapod-6rus",
+    "palletiser",
+    "planar-3rrr",
+)
 
 
 def start_of(m: tf.Mechanism) -> np.ndarray:
@@ -38,9 +49,12 @@ def test_a_far_hand_pulls_as_far_as_the_limits_allow(name: str) -> None:
     far = m.moved_body_frames(start).copy()
     far[:3, 3] += [100.0, 20.0, 30.0]
     found = m.position_towards(far, start)
-    assert np.linalg.norm(far[:3, 3] - m.moved_body_frames(found)[:3, 3]) <= np.linalg.norm([100.0, 20.0, 30.0])
+    assert np.linalg.norm(far[:3, 3] - m.moved_body_frames(found)[:3, 3]) < np.linalg.norm([100.0, 20.0, 30.0])
     assert m.loop_gap(found) < CLOSED
     assert (m.limit_margins(found) >= -CLOSED).all()
+    assert (name in LIMITED) == bool(len(m.position_limits))
+    if name in LIMITED:
+        assert m.limit_margins(found).min() < AT_THE_LIMIT
 
 
 def test_the_tip_of_a_five_bar_is_on_its_circles() -> None:

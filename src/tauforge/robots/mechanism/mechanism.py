@@ -95,6 +95,11 @@ class Mechanism(MechanismDescription):
         """One for each coordinate of each joint, and of the poses of floating bodies."""
         return coordinates.entries(self)
 
+    @property
+    def may_not_close(self) -> bool:
+        """Whether there are loops. Joints that only follow others by mimics have a position for all coordinates."""
+        return bool(self._made.parameters.cuts)
+
     @computed_once
     def independent_places(self) -> list[int]:
         """Places of the independent coordinates in x."""

@@ -1,0 +1,53 @@
+"""Instants at which a motion comes near to singular positions, found between frames where loops may not close."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from tauforge.pictures.animation_frames import AnimationFrames
+from tauforge.viewer.singular import NEAR, WARNING_CONDITION, singular_times
+
+TIMES = np.linspace(0.0, 1.0, 11)
+PEAK = 0.52  # s
+LOOK = 0.2 / 128  # s between the instants that are looked at
+
+
+class Slider:
+    """One coordinate, which is the time. Its condition number is 10 / |x - PEAK|; some rows do not close."""
+
+    def __init__(self, closes_from: float) -> None:
+        self.closes_from = closes_from
+
+    def singularity(self, position: Any) -> None:
+        return None
+
+    def condition(self, position: Any) -> Any:
+        assert np.isfinite(position).all()
+        return 10.0 / np.maximum(np.abs(position[..., 0] - PEAK), 1e-9)
+
+    def position_at(self, coordinates: Any, near: Any = None, *, on_failure: str = "raise") -> Any:
+        assert on_failure == "nan"
+        return np.where(coordinates >= self.closes_from, coordinates, np.nan)
+
+
+def frames() -> AnimationFrames:
+    column = TIMES[:, None]
+    nothing = np.zeros_like(column)
+    return AnimationFrames(TIMES, column, nothing, None, False, nothing, nothing)
+
+
+@pytest.mark.parametrize("closes_from", [0.0, 0.47])
+def test_rows_that_do_not_close_before_a_peak_do_not_move_it(closes_from: float) -> None:
+    robot: Any = Slider(closes_from)
+    assert robot.condition(frames().position).max() > WARNING_CONDITION
+    found = singular_times(robot, frames())
+    assert found.words == NEAR
+    np.testing.assert_allclose(found.times, [PEAK], atol=LOOK)
+
+
+def test_a_peak_beside_which_no_row_closes_is_not_told() -> None:
+    robot: Any = Slider(2.0)
+    assert singular_times(robot, frames()).times.shape == (0,)

@@ -31,8 +31,9 @@ MOST_NAMES = 20  # names that a message lists
 
 def did_you_mean(given: object, known: Iterable[str]) -> str:
     """The question that begins a remedy, "Did you mean cubic? ", about the name most like it; "" where none is."""
-    near = difflib.get_close_matches(str(given).lower(), list(known), n=1)
-    return f"Did you mean {near[0]}? " if near else ""
+    small = {name.lower(): name for name in known}
+    near = difflib.get_close_matches(str(given).lower(), small, n=1)
+    return f"Did you mean {small[near[0]]}? " if near else ""
 
 
 def shown(value: Any) -> str:
@@ -43,10 +44,7 @@ def shown(value: Any) -> str:
 def known_names(wrong: str, names: Iterable[str]) -> str:
     """The remedy for a name that is none of these: the one that was probably meant, and all of them."""
     every = list(dict.fromkeys(names))
-    small = {name.lower(): name for name in every}
-    near = difflib.get_close_matches(wrong.lower(), small, n=1)
-    guess = f"Did you mean {small[near[0]]}? " if near else ""
-    return f"{guess}Known: {listed(every, MOST_NAMES)}"
+    return f"{did_you_mean(wrong, every)}Known: {listed(every, MOST_NAMES)}"
 
 
 def listed(names: Iterable[str], most: int) -> str:

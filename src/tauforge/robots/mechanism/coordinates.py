@@ -18,10 +18,10 @@ from tauforge.robots.parts import Coordinate
 from tauforge.robots.poses import pose_rates, twists
 
 if TYPE_CHECKING:
-    from tauforge.robots.mechanism.mechanism import Mechanism
+    from tauforge.robots.mechanism.placed import PlacedMechanism
 
 
-def entries(m: Mechanism) -> tuple[Coordinate, ...]:
+def entries(m: PlacedMechanism) -> tuple[Coordinate, ...]:
     """One for each entry of x. Independent ones have the columns q1, qd1 ..., the others x and their number."""
     made = m._made
     independent = {made.assembly.reads[k]: i for i, k in enumerate(made.parameters.independent, 1)}
@@ -46,7 +46,7 @@ def entries(m: Mechanism) -> tuple[Coordinate, ...]:
     return tuple(found)
 
 
-def angle_entries(m: Mechanism) -> list[tuple[int, ...]]:
+def angle_entries(m: PlacedMechanism) -> list[tuple[int, ...]]:
     """Places in x of the three angles of every ball and free joint, of cut balls too."""
     p = m._made.parameters
     found = [
@@ -58,14 +58,14 @@ def angle_entries(m: Mechanism) -> list[tuple[int, ...]]:
     return found + [(first, first + 1, first + 2) for first in cut]
 
 
-def turning(m: Mechanism) -> list[list[int]]:
+def turning(m: PlacedMechanism) -> list[list[int]]:
     """Places of the angles of each ball and free joint among the independent coordinates."""
     places = m.independent_places
     groups = [[places.index(k) for k in three if k in places] for three in angle_entries(m)]
     return [group for group in groups if group]
 
 
-def rates(m: Mechanism, position: Array, velocity: Array, acceleration: Array | None) -> tuple[Array, Array]:
+def rates(m: PlacedMechanism, position: Array, velocity: Array, acceleration: Array | None) -> tuple[Array, Array]:
     """First and second time derivatives of the independent coordinates.
 
     position: x, or the independent coordinates alone
@@ -82,7 +82,7 @@ def rates(m: Mechanism, position: Array, velocity: Array, acceleration: Array | 
     return first[..., m.independent_places], both[..., m.independent_places]
 
 
-def from_rates(m: Mechanism, position: Array, first: Array, second: Array) -> tuple[Array, Array]:
+def from_rates(m: PlacedMechanism, position: Array, first: Array, second: Array) -> tuple[Array, Array]:
     """Undoes `rates`."""
     groups = m.turning
     if not groups:
@@ -96,13 +96,13 @@ def from_rates(m: Mechanism, position: Array, first: Array, second: Array) -> tu
     return velocity, np.linalg.solve(E, (second - still)[..., None])[..., 0]
 
 
-def rate_matrix(m: Mechanism, x: Array) -> Array:
+def rate_matrix(m: PlacedMechanism, x: Array) -> Array:
     """(..., f, f) rates of the independent coordinates by the velocities."""
     found = m._evaluator("coordinate_rates", {"x": x[..., None, :], "qd": np.eye(m.n)})[0]
     return np.swapaxes(found[..., m.independent_places], -1, -2)
 
 
-def rate_derivatives(m: Mechanism, x: Array, velocity: Array) -> tuple[Array, Array]:
+def rate_derivatives(m: PlacedMechanism, x: Array, velocity: Array) -> tuple[Array, Array]:
     """Derivatives of the first rates by the independent coordinates, with loops closed, and by the velocities."""
     if not m.turning:
         return np.zeros((m.n, m.n)), np.eye(m.n)

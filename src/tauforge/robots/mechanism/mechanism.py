@@ -12,38 +12,33 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
-from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
-from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import as_argument
-from tauforge.robots.functions import FunctionTable, Verdict
-from tauforge.robots.mechanism import coordinates, limits, positions, state_functions, trials
+from tauforge.robots.functions import Verdict
 from tauforge.robots.mechanism import functions as own_functions
+from tauforge.robots.mechanism import limits, trials
 from tauforge.robots.mechanism import singular_positions as singular
-from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.drawing import drawn, reactions
-from tauforge.robots.mechanism.model import model_of, varying_fields
+from tauforge.robots.mechanism.placed import PlacedMechanism
 from tauforge.robots.mechanism.state_formulas import MechanismFormulas
 from tauforge.robots.mechanism.state_space import MechanismState, own_dynamics
-from tauforge.robots.mechanism.structure import POSE_LABELS
 from tauforge.robots.mechanism.summary import summary, worries
 from tauforge.robots.mechanism.towards import towards
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.parts import Actuator, Coordinate, Dampers, LimitedQuantity, Sensor
+from tauforge.robots.parts import Dampers, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_of
 from tauforge.robots.quick_call import quick
 from tauforge.robots.state_formulas import StateFormulas
 from tauforge.robots.summary import Summary
-from tauforge.robots.validation import counted, freedoms, from_transform, known_names
-from tauforge.robots.varying import BODY_SHARES, with_payload
+from tauforge.robots.validation import counted, freedoms
 
 Scalars = Sequence[Scalar]
 
 
 @recorded
-class Mechanism(MechanismDescription):
+class Mechanism(PlacedMechanism):
     """Rigid bodies and joints as the machine is built, with branches and closed loops. SI units, radians.
 
     Everything is given in the world frame and in the assembled home position. The library draws the spanning tree, cuts
@@ -72,206 +67,6 @@ class Mechanism(MechanismDescription):
 
     kind = "mechanism"
     wrench_argument = "external_wrench"
-
-    # ------------------------------------------------------------------------------------------- names, model, table
-
-    @property
-    def home(self) -> Array:
-        """(N,) the position in which the mechanism was described."""
-        return self._made.assembly.home.copy()
-
-    @computed_once
-    def coordinate_names(self) -> tuple[str, ...]:
-        """(N,) names of the entries of a position."""
-        names = [name for joint in self.joints for name in joint.coordinate_names[: len(joint.letters)]]
-        return (*names, *(f"{body}.{label}" for body in self.structure.floating for label in POSE_LABELS))
-
-    @property
-    def moved_body(self) -> str:  # type: ignore[override]
-        return self.tool_body
-
-    @computed_once
-    def position_entries(self) -> tuple[Coordinate, ...]:
-        """One for each coordinate of each joint, and of the poses of floating bodies."""
-        return coordinates.entries(self)
-
-    @property
-    def may_not_close(self) -> bool:
-        """Whether there are loops. Joints that only follow others by mimics have a position for all coordinates."""
-        return bool(self._made.parameters.cuts)
-
-    @computed_once
-    def independent_places(self) -> list[int]:
-        """Places of the independent coordinates in x."""
-        made = self._made
-        return [made.assembly.reads[k] for k in made.parameters.independent]
-
-    @computed_once
-    def coordinates(self) -> tuple[Coordinate, ...]:
-        """The independent ones."""
-        return tuple(self.position_entries[k] for k in self.independent_places)
-
-    @computed_once
-    def positions_are_poses(self) -> bool:
-        """Whether the independent coordinates are the pose of a body."""
-        labels = [name.rpartition(".")[2] for name in self.structure.independent]
-        bodies = {name.rpartition(".")[0] for name in self.structure.independent}
-        return labels == list(POSE_LABELS) and len(bodies) == 1
-
-    @computed_once
-    def actuators(self) -> tuple[Actuator, ...]:
-        """One for each coordinate of an actuated joint."""
-        found: list[Actuator] = []
-        for joint in self.joints:
-            if joint.actuated:
-                limit = np.inf if joint.max_force is None else joint.max_force
-                for name, letter in zip(joint.coordinate_names, joint.letters, strict=True):
-                    unit = "N m" if letter == "R" else "N"
-                    found.append(Actuator(name, unit, f"tau{len(found) + 1}", limit))
-        return tuple(found)
-
-    @computed_once
-    def functions(self) -> FunctionTable:
-        p = self._made.parameters
-        size = len(self.coordinate_names)
-        own = own_functions.table(
-            size,
-            len(p.independent),
-            len(p.actuated),
-            len(p.bodies),
-            len(self.joints),
-            len(p.reductions),
-            bool(p.legs),
-        )
-        return {**own, **state_functions.table(p, size)}
-
-    @computed_once
-    def _doubt_scales(self) -> tuple[DoubtScales, ...]:
-        return singular.doubt_scales(self._made, model_of(self, self._made.parameters))
-
-    @computed_once
-    def identity(self) -> str:
-        """The description, and what was chosen from samples, where the rounding of a machine may decide."""
-        given = self.bodies, self.joints, self.springs, self.gravity, self.independent, self.tool, self.cut
-        p = self._made.parameters
-        ways = [(way.rates, way.axes, sorted(way.zeros), sorted(way.zeros_at_home)) for way in p.reductions]
-        return repr((*given, self.coulomb_speed, p.independent, ways, p.legs))
-
-    @computed_once
-    def model(self) -> MechanismParameters:
-        return self.varied_model({})
-
-    @property
-    def varying_fields(self) -> Mapping[str, Shape]:
-        """The fields "mass", "com" (3,) and "inertia" (3, 3) for every body, and "gravity" (3,)."""
-        return varying_fields(self)
-
-    def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
-        own = {
-            "mass": [body.mass for body in self.bodies],
-            "com": [body.com for body in self.bodies],
-            "inertia": [body.inertia for body in self.bodies],
-            "gravity": self.gravity,
-        }
-        return {field: np.array(own[field], float) for field in fields}
-
-    def varied_model(self, values: Mapping[str, Scalars]) -> MechanismParameters:
-        return model_of(self, self._made.parameters, values)._replace(doubts=self._doubt_scales)
-
-    def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
-        own = {**self.own_values(tuple(BODY_SHARES)), **{k: x for k, x in fields.items() if k in BODY_SHARES}}
-        place = self._number_of(None)
-        return with_payload(own, place, payload, self.bodies[place].home_frame)
-
-    def check_function(self, function: str) -> None:
-        m, f = len(self.actuators), self.n
-        needs_all = ("inverse_dynamics", "inverse_dynamics_slope", "inverse_dynamics_derivatives")
-        if function in needs_all and not self._made.controlled:
-            raise UnsupportedFeatureError(
-                f"{self.name} has {freedoms(f)} and {counted(m, 'actuator')}, which cannot give every acceleration",
-                field=function,
-                remedy="Use forward_dynamics, or generalised_forces for the forces on all independent coordinates",
-            )
-
-    # ------------------------------------------------------------------------------------------------------ positions
-
-    def configuration(self, q: ArrayLike, near: ArrayLike | None = None, *, on_failure: str = "raise") -> Array:
-        """Positions x (..., N) from the independent coordinates: all loops are closed.
-
-        q:          (..., f); near: (N,) or (..., N), default `home`. It decides which way the mechanism is assembled
-        on_failure: "raise" ConvergenceError, or "nan" for rows whose loops do not close
-        Where all other joints follow in closed form (`structure.in_closed_form`), as those of UPS, RUS and PUS legs and
-        of planar dyads do, no search is made: every leg stays assembled as it is at `near`. Other loops are closed by
-        Newton's method. It follows a long way from `near` in strides of a quarter radian (or of the size), so that the
-        mechanism stays assembled as it is; where loops do not close at its end, in shorter ones. A way that leads
-        through positions out of reach may end in another assembly; ways of thousands of radians are not followed.
-        Identity: the independent entries of the result are q, and `loop_gap` is below 1e-12 of the mechanism's size.
-        """
-        return positions.configuration(self, q, near, on_failure)
-
-    def coordinates_at(self, position: Array) -> Array:
-        """The independent coordinates (..., f) of positions (..., N); coordinates stay as they are."""
-        if position.shape[-1] != self.position_size:
-            return position
-        return position[..., self.independent_places]
-
-    def position_at(self, coordinates: Array, near: Array | None = None, *, on_failure: str = "raise") -> Array:
-        """`configuration` of independent coordinates (..., f); positions (..., N) whose loops are closed stay."""
-        if coordinates.shape[-1] != self.position_size or self.n == self.position_size:
-            return self.configuration(coordinates, near, on_failure=on_failure)
-        if (self.loop_gap(coordinates) <= positions.CLOSED * self._made.size).all():
-            return coordinates
-        return self.configuration(self.coordinates_at(coordinates), coordinates, on_failure=on_failure)
-
-    def position_slopes(self, position: Array) -> Array:
-        """By the independent coordinates, with loops closed."""
-        changes = self._evaluator("closed_changes", {"x": position[..., None, :], "dq": np.eye(self.n)})[0]
-        return np.swapaxes(changes, -1, -2)
-
-    def position_error(self, target: Array, position: Array) -> Array:
-        """The error of the independent coordinates. target: these, or a whole position"""
-        return super().position_error(self.coordinates_at(target), self.coordinates_at(position))
-
-    @computed_once
-    def turning(self) -> list[list[int]]:
-        """Places among the independent coordinates of angles whose rates are angular velocities, joint by joint."""
-        return coordinates.turning(self)
-
-    @property
-    def velocities_are_rates(self) -> bool:
-        return not self.turning
-
-    def coordinate_rates(
-        self, position: Array, velocity: Array, acceleration: Array | None = None
-    ) -> tuple[Array, Array]:
-        return coordinates.rates(self, position, velocity, acceleration)
-
-    def from_coordinate_rates(self, position: Array, rates: Array, second_rates: Array) -> tuple[Array, Array]:
-        return coordinates.from_rates(self, position, rates, second_rates)
-
-    def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        return coordinates.rate_derivatives(self, self.position_at(position), velocity)
-
-    @property
-    def pictured_position(self) -> Array:
-        return self.home
-
-    def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
-        """Positions (count, N) around home within the limits and far from singular ones; rates of order one."""
-        return trials.random_states(self, count, seed)
-
-    def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
-        if (function, argument) == ("joint_wrenches", "qdd") and not self._made.controlled:
-            return self.forward_dynamics(*states[:2], np.zeros((len(states[0]), len(self.actuators))))
-        found = trials.random_argument(self, argument, states)
-        if found is not None or (argument == "tau" and len(self.actuators) < self.n):
-            return found
-        return super()._random_argument(function, argument, states)
-
-    @quick
-    def loop_gap(self, x: ArrayLike) -> Array:
-        """(...) by how much the worst loop does not close, m or rad."""
-        return self._evaluate("loop_gap", {"x": x})[0]
 
     # ------------------------------------------------------------------------------------------------------- dynamics
 
@@ -462,42 +257,6 @@ class Mechanism(MechanismDescription):
                 remedy="Smooth it to tanh(qd / v), for example by replace(coulomb_speed=0.01)",
             )
 
-    # ----------------------------------------------------------------------------------------------------- kinematics
-
-    @quick
-    def body_frames(self, x: ArrayLike) -> Array:
-        """(..., bodies, 4, 4) world <- frame of each body."""
-        return self._evaluate("body_frames", {"x": x})[0]
-
-    def forward_kinematics(self, x: ArrayLike, body: str | None = None) -> Array:
-        """(..., 4, 4) world <- frame of a body, default the tool's."""
-        return self._evaluate("body_frames", {"x": x})[0][..., self._number_of(body), :, :]
-
-    def jacobian(
-        self, x: ArrayLike, body: str | None = None, point: ArrayLike | None = None, *, on_singular: str = "raise"
-    ) -> Array:
-        """(..., 6, f) velocity of a point of a body and its angular velocity, by the independent rates, world axes.
-
-        point: (..., 3) m, world frame, home position; default the origin of the body's frame
-        """
-        k = self._number_of(body)
-        J = self._evaluate("body_jacobians", {"x": x}, on_singular)[0][..., k, :, :]
-        if point is None:
-            return J
-        at = as_argument("point", point, 3, "a point of the body")
-        home = np.array(from_transform(self.bodies[k].home_frame))
-        own = (at - home[:3, 3]) @ home[:3, :3]
-        arm = np.einsum("...ij,...j->...i", self.forward_kinematics(x, body)[..., :3, :3], own)
-        linear = J[..., :3, :] + np.cross(J[..., 3:, :], arm[..., None], axis=-2)
-        return np.concatenate([linear, np.broadcast_to(J[..., 3:, :], linear.shape)], axis=-2)
-
-    def _number_of(self, body: str | None) -> int:
-        name = self.tool_body if body is None else body
-        names = [other.name for other in self.bodies]
-        if name not in names:
-            raise ModelError(f"there is no body {name!r}", field="body", remedy=known_names(str(name), names))
-        return names.index(name)
-
     # ---------------------------------------------------------------------------------------------------- singularity
 
     def singularities(
@@ -567,6 +326,20 @@ class Mechanism(MechanismDescription):
             x = self.configuration(row, x)
             found.append(x)
         return pose_of(self.forward_kinematics(np.reshape(found, (-1, len(x)))))
+
+    # ------------------------------------------------------------------------------------------------- states to try
+
+    def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
+        """Positions (count, N) around home within the limits and far from singular ones; rates of order one."""
+        return trials.random_states(self, count, seed)
+
+    def _random_argument(self, function: str, argument: str, states: tuple[Array, Array, Array]) -> Array | None:
+        if (function, argument) == ("joint_wrenches", "qdd") and not self._made.controlled:
+            return self.forward_dynamics(*states[:2], np.zeros((len(states[0]), len(self.actuators))))
+        found = trials.random_argument(self, argument, states)
+        if found is not None or (argument == "tau" and len(self.actuators) < self.n):
+            return found
+        return super()._random_argument(function, argument, states)
 
     # ------------------------------------------------------------------------------------------- pictures and words
 

@@ -10,6 +10,15 @@ from tauforge.algebra.scalars import Scalar, absolute, is_number, is_zero, recip
 Rows = list[list[Scalar]]
 
 
+def sparse_dot(a: Sequence[Scalar], b: Sequence[Scalar]) -> Scalar:
+    """The sum of products, without those that are zero by structure."""
+    total: Scalar = 0.0
+    for x, y in zip(a, b, strict=True):
+        if not (is_zero(x) or is_zero(y)):
+            total = total + x * y
+    return total
+
+
 def solved_by_pivots(A: Sequence[Sequence[Scalar]], right: Sequence[Scalar]) -> list[Scalar]:
     """x with A x = right, by elimination with partial pivoting."""
     return elimination(A, right)[0]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from tauforge.algebra.linear import sparse_dot
 from tauforge.algebra.scalars import Scalar, is_zero, reciprocal, sqrt
 
 Scalars = Sequence[Scalar]
@@ -30,10 +31,10 @@ def orthogonalised(columns: Sequence[Scalars]) -> Orthogonal:
     R: list[list[Scalar]] = [[0.0] * n for _ in range(n)]
     pivots: list[Scalar] = []
     for k in range(n):
-        pivots.append(reciprocal(sqrt(_dot(rest[k], rest[k]))))
+        pivots.append(reciprocal(sqrt(sparse_dot(rest[k], rest[k]))))
         rest[k] = [x * pivots[k] for x in rest[k]]
         for j in range(k + 1, n):
-            R[k][j] = _dot(rest[k], rest[j])
+            R[k][j] = sparse_dot(rest[k], rest[j])
             rest[j] = _without(rest[j], rest[k], R[k][j])
     return Orthogonal(rest, R, pivots)
 
@@ -42,7 +43,7 @@ def nearest_solution(A: Orthogonal, right: Scalars) -> list[Scalar]:
     """x with the least |A x - right|."""
     rest, x = list(right), list[Scalar]()
     for q in A.Q:
-        x.append(_dot(q, rest))
+        x.append(sparse_dot(q, rest))
         rest = _without(rest, q, x[-1])
     for k in reversed(range(len(x))):
         for j in range(k + 1, len(x)):
@@ -60,17 +61,9 @@ def smallest_solution(A: Orthogonal, right: Scalars) -> list[Scalar]:
         y[k] = y[k] * A.pivots[k]
     u: list[Scalar] = [0.0] * len(A.Q[0])
     for q, wanted in zip(reversed(A.Q), reversed(y), strict=True):
-        share = wanted - _dot(q, u)
+        share = wanted - sparse_dot(q, u)
         u = [a + share * b for a, b in zip(u, q, strict=True)]
     return u
-
-
-def _dot(a: Scalars, b: Scalars) -> Scalar:
-    total: Scalar = 0.0
-    for x, y in zip(a, b, strict=True):
-        if not (is_zero(x) or is_zero(y)):
-            total = total + x * y
-    return total
 
 
 def _without(a: Scalars, q: Scalars, share: Scalar) -> list[Scalar]:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from tauforge.algebra.elimination import Elimination
 from tauforge.algebra.inertias import point_mass_inertia, rotated
-from tauforge.algebra.linear import factored, solved
+from tauforge.algebra.linear import factored, solved, sparse_dot
 from tauforge.algebra.orthogonal import nearest_solution, orthogonalised, smallest_solution
 from tauforge.algebra.scalars import Scalar, absolute, is_zero
 from tauforge.algebra.vectors import ZERO, Vector, cross
@@ -183,14 +183,6 @@ def _loads_at_hand(m: MechanismParameters, v: Scalars, on: Loads) -> Scalar:
     return total
 
 
-def _dot(a: Scalars, b: Scalars) -> Scalar:
-    total: Scalar = 0.0
-    for x, y in zip(a, b, strict=True):
-        if not (is_zero(x) or is_zero(y)):
-            total = total + x * y
-    return total
-
-
 def _moved(
     m: MechanismParameters, x: Scalars, yd: Scalars, ydd: Scalars, on: Loads, reduced: int
 ) -> tuple[Complement, list[Scalar]]:
@@ -223,7 +215,7 @@ def forward_dynamics_at(
     z = solved(factors, right)
     if complement.K is None:
         return Outcome(z, complement, factors.D_inverse)
-    y = [c[j] + _dot([column[j] for column in complement.S], z) for j in m.independent]
+    y = [c[j] + sparse_dot([column[j] for column in complement.S], z) for j in m.independent]
     return Outcome(y, complement, factors.D_inverse)
 
 
@@ -243,11 +235,11 @@ def reduced_mass_matrix(complement: Complement) -> list[list[Scalar]]:
     if complement.through_levers and all(is_zero(M[i][j]) for i in complement.z for j in complement.others):
         return _mass_matrix_through_levers(complement, M)
     S = complement.S
-    MS = [[_dot(row, column) for row in M] for column in S]
+    MS = [[sparse_dot(row, column) for row in M] for column in S]
     matrix: list[list[Scalar]] = [[0.0] * len(S) for _ in S]
     for i, column in enumerate(S):
         for j in range(i + 1):
-            matrix[i][j] = matrix[j][i] = _dot(column, MS[j])
+            matrix[i][j] = matrix[j][i] = sparse_dot(column, MS[j])
     return matrix
 
 
@@ -257,10 +249,10 @@ def _mass_matrix_through_levers(complement: Complement, M: list[list[Scalar]]) -
     """
     total = [[M[i][j] for j in complement.z] for i in complement.z]
     levers, columns = complement.levers, complement.point_columns
-    M_columns = [[[_dot(row, column) for row in M] for column in own] for own in columns]
+    M_columns = [[[sparse_dot(row, column) for row in M] for column in own] for own in columns]
     for a, lever in enumerate(levers):
         for b in range(a + 1):
-            Q = [[_dot(x, y) for y in M_columns[b]] for x in columns[a]]
+            Q = [[sparse_dot(x, y) for y in M_columns[b]] for x in columns[a]]
             if all(is_zero(x) for row in Q for x in row):
                 continue
             block = _seen_by_rates(Q, lever.arm, levers[b].arm)

@@ -270,9 +270,18 @@ class DivergenceError(TauforgeError, ArithmeticError):
     recording: the rows up to there
     """
 
-    def __init__(self, reason: str, *, time: float, position: object, velocity: object, recording: object) -> None:
+    def __init__(
+        self,
+        reason: str,
+        *,
+        time: float,
+        position: object,
+        velocity: object,
+        recording: object,
+        remedy: str | None = None,
+    ) -> None:
         self.time, self.position, self.velocity, self.recording = time, position, velocity, recording
-        super().__init__(reason)
+        super().__init__(reason, remedy=remedy)
 
     @property
     def statement(self) -> str:

@@ -33,7 +33,7 @@ from tauforge.simulation.checks import (
 from tauforge.simulation.checks import force_limits as force_limits_of
 from tauforge.simulation.closed_loop import ClosedLoop, Disturbance
 from tauforge.simulation.events import SINGULAR, STOPPED, Event, energy_drift, singular_crossing
-from tauforge.simulation.integrators import METHODS, Stop, integrator
+from tauforge.simulation.integrators import METHODS, RAN_AWAY, Stop, integrator
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.recording_builder import RecordingBuilder
 from tauforge.simulation.sensors import Sensors
@@ -184,4 +184,5 @@ def _ended(stop: Stop, recording: Recording) -> Recording:
         position=recording.position[-1],
         velocity=recording.velocity[-1],
         recording=recording,
+        remedy="Try a shorter step, or method='dormand-prince'" if stop.reason == RAN_AWAY else None,
     ) from stop.error

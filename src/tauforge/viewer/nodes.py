@@ -4,11 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from tauforge.arrays import Array
 from tauforge.pictures import unit_bodies
 from tauforge.pictures.triangles import Mesh
 from tauforge.viewer.figure import Arrows, Bodies
 
 HEAD_SIDES = 14
+# m, what viser gets for a unit body. viser lets the mouse hit the body itself, too: unseen, at the origin, unscaled.
+UNIT = 1e-4
 
 
 class ArrowNodes:
@@ -49,10 +54,11 @@ def added(api: Any, name: str, bodies: Bodies, mesh: Mesh, opacity: float | None
         return Absent()
     return api.add_batched_meshes_simple(
         name,
-        *mesh,
+        mesh.vertices * np.float32(UNIT),
+        mesh.faces,
         batched_wxyzs=bodies.placed.wxyzs,
         batched_positions=bodies.placed.places,
-        batched_scales=bodies.placed.scales,
+        batched_scales=_scales(bodies),
         batched_colors=bodies.rgb,
         opacity=opacity,
         lod="off",
@@ -62,6 +68,12 @@ def added(api: Any, name: str, bodies: Bodies, mesh: Mesh, opacity: float | None
 
 
 def place(node: Any, bodies: Bodies) -> None:
+    """Moves and paints the bodies of a node."""
     placed = bodies.placed
-    node.batched_positions, node.batched_wxyzs, node.batched_scales = placed.places, placed.wxyzs, placed.scales
+    node.batched_positions, node.batched_wxyzs, node.batched_scales = placed.places, placed.wxyzs, _scales(bodies)
     node.batched_colors = bodies.rgb
+
+
+def _scales(bodies: Bodies) -> Array:
+    """(k, 3) of what viser got."""
+    return bodies.placed.scales / UNIT

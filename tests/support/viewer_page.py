@@ -15,14 +15,20 @@ from tauforge.viewer.named_parts import named_parts
 from tauforge.viewer.session import Session
 
 DESKTOP = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
 PIXELS = 0.25  # of the screen, to each of the page's: without a GPU nearly all of the time is for drawing them
 PATIENCE = PATIENCE_MS / 1000
 OURS = ("http://127.0.0.1:", "blob:http://127.0.0.1:", "data:")
 
 
-def opened(browser: Any, viewer: tf.Viewer, viewport: dict[str, int] = DESKTOP) -> tuple[Any, list[str]]:
-    """A tab with the panel in it, and what went wrong: errors on the console, requests to anywhere else."""
-    page = browser.new_page(viewport=viewport, device_scale_factor=PIXELS)
+def opened(
+    browser: Any, viewer: tf.Viewer, viewport: dict[str, int] = DESKTOP, pixels: float = PIXELS
+) -> tuple[Any, list[str]]:
+    """A tab with the panel in it, and what went wrong: errors on the console, requests to anywhere else.
+
+    pixels: of the screen, to each of the page's
+    """
+    page = browser.new_page(viewport=viewport, device_scale_factor=pixels)
     wrong: list[str] = []
     page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))

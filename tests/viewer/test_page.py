@@ -11,14 +11,12 @@ import pytest
 import tauforge as tf
 from support.browser import PATIENCE_MS, chromium
 from support.cart_pendulum import CartPendulum
-from support.viewer_page import DESKTOP, becomes, hidden, in_sight, opened, part_under, pixel, slider, wait_for
+from support.viewer_page import DESKTOP, PHONE, becomes, hidden, in_sight, opened, part_under, pixel, slider, wait_for
 from tauforge.viewer.gizmo import SCALE
 from tauforge.viewer.scene import Shown
 from tauforge.viewer.surroundings import surroundings
 
 pytest.importorskip("viser")
-
-PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,7 @@
 // The name of the part under the mouse. The panel has the parts as data, where they are now; viser's page lends its
-// camera, its root and the canvas, whose cursor says whether the mouse is on a body. The handle is drawn in front of all
-// parts, so the mouse finds it in front of them, too.
+// camera, its root and the canvas, whose cursor says whether the mouse is on a body.
 (() => {
   const AGAIN = 100; // ms: the robot may move while the mouse rests
-  const HANDLE = "/gizmo";
   let mouse = null;
   let read = { text: "", parts: [] };
 
@@ -56,25 +54,7 @@
     return ahead.sort((a, b) => a.gap - b.gap || a.depth - b.depth)[0]?.name;
   }
 
-  function isOfHandle(object) {
-    const handle = window.__viserMutable.nodeRefFromName[HANDLE];
-    for (let one = handle && object; one; one = one.parent) if (one === handle) return true;
-    return false;
-  }
-
-  // What the mouse hits, the nearest first: react-three-fiber asks this function for their order.
-  const handleFirst = (hits) => [
-    ...hits.filter(({ object }) => isOfHandle(object)),
-    ...hits.filter(({ object }) => !isOfHandle(object)),
-  ];
-
-  function order() {
-    const state = window.__viserMutable?.nodeRefFromName[""]?.__r3f?.root?.getState();
-    if (state && state.events.filter !== handleFirst) state.setEvents({ filter: handleFirst });
-  }
-
   function show() {
-    order();
     const viewer = window.__viserMutable;
     const isOnBody = mouse && viewer?.camera && viewer.nodeRefFromName[""] && viewer.canvas?.style.cursor === "pointer";
     const name = isOnBody ? named(viewer) : undefined;

@@ -28,7 +28,7 @@ def browser() -> Iterator[Any]:
 
 
 def test_bytes_in_proportion_to_light() -> None:
-    """Of the standard's own curve: its two ends, the end of its straight piece, and a middle grey of 18 per cent."""
+    """The ends of the standard's curve, the end of its straight piece, and greys of 18 and 50 per cent."""
     given = np.array([[0, 10, 118], [255, 119, 188]], np.uint8)
     assert colours.linear(given).tolist() == [[0, 1, 46], [255, 47, 128]]
     assert colours.linear(given).dtype == np.uint8

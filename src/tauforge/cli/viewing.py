@@ -63,7 +63,7 @@ def view(
 
 
 def _recording(path: Path, robot: AnyRobot) -> Recording:
-    """Of a file. A recording that does not fit the robot is refused by the words of this command."""
+    """Reads a file. A recording that does not fit the robot is refused by the words of this command."""
     from tauforge.errors import ModelError, ShapeError
     from tauforge.pictures.animation_frames import check_recording
     from tauforge.simulation.recording import Recording

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from PIL import Image
 from playwright.sync_api import sync_playwright
 
 import tauforge as tf
@@ -15,6 +16,7 @@ import tauforge as tf
 IMAGES = Path(__file__).parent.parent / "docs" / "images"
 SIZE = {"width": 1180, "height": 700}
 SHARE = 0.36  # of the way
+COARSE = 5  # of 255, the step between two shades
 
 
 def arm() -> tuple[Any, Any]:
@@ -32,11 +34,23 @@ def platform() -> tuple[Any, Any]:
     return robot, line
 
 
+def mechanism() -> tuple[Any, Any]:
+    robot = tf.load("delta")
+    return robot, tf.motion.JointMove([-0.25, 0.1, 0.5], [0.7, 0.3, 0.0], duration=0.5)
+
+
+def shrink(path: Path) -> None:
+    """By coarser colours. A palette would be smaller, but the colours of two curves may become one."""
+    with Image.open(path) as picture:
+        plain = picture.convert("RGB").point([COARSE * round(part / COARSE) for part in range(256)] * 3)
+    plain.save(path, optimize=True)
+
+
 def main() -> None:
     found = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))))
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as folder:
         browser = playwright.chromium.launch(executable_path=found, args=["--no-sandbox"])
-        for name, make in (("arm", arm), ("platform", platform)):
+        for name, make in (("arm", arm), ("platform", platform), ("mechanism", mechanism)):
             robot, shown = make()
             address = tf.animate(robot, shown, Path(folder) / f"{name}.html").as_uri()
             page = browser.new_page(viewport=SIZE, reduced_motion="reduce")
@@ -46,7 +60,10 @@ def main() -> None:
             slider.fill(str(np.round(SHARE * last)))
             page.wait_for_timeout(300)
             slider.blur()
-            page.screenshot(path=IMAGES / f"animation-{name}.png")
+            path = IMAGES / f"animation-{name}.png"
+            page.screenshot(path=path)
+            shrink(path)
+            print(f"{path.name}: {path.stat().st_size // 1000} kB")
         browser.close()
 
 

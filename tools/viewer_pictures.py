@@ -48,7 +48,8 @@ def arm_viewer() -> tf.Viewer:
     viewer = tf.view(arm, port=0)
     for k, angle in enumerate((0.5, -1.1, 2.4, 0.3, 0.7, 0.0)):
         viewer.session.change("position", k, angle)
-    viewer.session.rest()  # the sliders follow
+    assert viewer.session.state.position[2] == 2.4  # asked for its state, the robot follows its coordinates
+    viewer.session.rest()  # the sliders follow, too
     viewer.session.change("acceleration", 0, 4.0)
     return viewer
 

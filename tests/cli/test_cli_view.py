@@ -13,6 +13,7 @@ import pytest
 import tauforge as tf
 from support.command_line import arm_motion, error_of
 from support.usual_signals import with_usual_signals
+from tauforge.robots.loading import CATALOGUE
 from tauforge.viewer.addresses import bound_socket
 
 pytest.importorskip("viser")
@@ -59,6 +60,12 @@ def test_a_port_that_is_taken() -> None:
     assert f"cannot listen on port {port} of 127.0.0.1: address already in use\n  Give another port" in words
 
 
+def test_an_address_that_another_machine_has() -> None:
+    words = error_of("view", "planar-2r", "--host", "203.0.113.5", "--no-open")  # of RFC 5737: nobody has it
+    assert "host: this machine has no address 203.0.113.5\n  Give an address of this machine" in words
+    assert "port" not in words
+
+
 def test_robots_that_cannot_be_loaded(tmp_path: Path) -> None:
     assert "no robot named 'nobody'" in error_of("view", "nobody")
     bad = tmp_path / "bad.toml"
@@ -70,7 +77,18 @@ def test_what_does_not_fit_the_robot(tmp_path: Path) -> None:
     arm = tf.load("planar-2r")
     path = tmp_path / "run.npz"
     tf.simulate(arm, None, duration=0.1, initial=([0, 0], [0, 0])).save(path)
-    assert "4 coordinates, as scara has" in error_of("view", "scara", "--recording", path, "--port", "0")
+    words = error_of("view", "scara", "--recording", path, "--port", "0")
+    assert f"--recording: {path}: the recording is of planar-2r, not of scara\n" in words
+    words = error_of("view", "five-bar", "--recording", path, "--port", "0")
+    assert f"--recording: {path}: the recording is of planar-2r, not of five-bar\n" in words
+    alike = tmp_path / "alike.toml"
+    alike.write_text((CATALOGUE / "planar-2r.toml").read_text().replace('name = "planar-2r"', 'name = "alike"'))
+    words = error_of("view", alike, "--recording", path, "--port", "0")
+    assert f"--recording: {path}: the recording is of planar-2r, not of alike\n" in words
+    assert "dataclasses" not in words
+    nameless = tmp_path / "run.csv"
+    tf.Recording.load(path).save(nameless)
+    assert "4 coordinates, as scara has" in error_of("view", "scara", "--recording", nameless, "--port", "0")
     assert "no such file" in error_of("view", "scara", "--recording", tmp_path / "none.npz")
     assert "none.csv: no such file" in error_of("view", "scara", "--motion", tmp_path / "none.csv")
     assert "there is no --motion to smooth" in error_of("view", "scara", "--smooth", "5")

@@ -244,8 +244,11 @@ class TestErrors:
     def test_recordings_of_other_robots(self, tmp_path: Path) -> None:
         arm, path = tf.load("planar-2r"), tmp_path / "page.html"
         run = recorded(arm)
+        words = r"shown: the recording is of planar-2r, not of scara\. Give that robot$"
+        self.refused(tf.ModelError, words, tf.load("scara"), run, path)
+        self.refused(tf.ModelError, "is of planar-2r, not of five-bar", tf.load("five-bar"), run, path)
         words = r"shown\.position: expected 31 rows of 4 coordinates, as scara has, got \(31, 2\)"
-        self.refused(tf.ShapeError, words, tf.load("scara"), run, path)
+        self.refused(tf.ShapeError, words, tf.load("scara"), replace(run, robot=""), path)
         forceless = replace(run, force=run.force[:, :1])
         self.refused(tf.ShapeError, r"shown\.force: expected 31 rows of 2 actuators", arm, forceless, path)
         sliding = replace(run, units=("rad", "m"))

@@ -11,16 +11,24 @@ import pytest
 
 import tauforge as tf
 from support.browser import PATIENCE_MS
+from tauforge.viewer.named_parts import named_parts
+from tauforge.viewer.session import Session
 
 DESKTOP = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
 PIXELS = 0.25  # of the screen, to each of the page's: without a GPU nearly all of the time is for drawing them
 PATIENCE = PATIENCE_MS / 1000
 OURS = ("http://127.0.0.1:", "blob:http://127.0.0.1:", "data:")
 
 
-def opened(browser: Any, viewer: tf.Viewer, viewport: dict[str, int] = DESKTOP) -> tuple[Any, list[str]]:
-    """A tab with the panel in it, and what went wrong: errors on the console, requests to anywhere else."""
-    page = browser.new_page(viewport=viewport, device_scale_factor=PIXELS)
+def opened(
+    browser: Any, viewer: tf.Viewer, viewport: dict[str, int] = DESKTOP, pixels: float = PIXELS
+) -> tuple[Any, list[str]]:
+    """A tab with the panel in it, and what went wrong: errors on the console, requests to anywhere else.
+
+    pixels: of the screen, to each of the page's
+    """
+    page = browser.new_page(viewport=viewport, device_scale_factor=pixels)
     wrong: list[str] = []
     page.on("console", lambda message: message.type == "error" and wrong.append(message.text))
     page.on("pageerror", lambda error: wrong.append(str(error)))
@@ -59,6 +67,28 @@ def in_sight(viewer: tf.Viewer, places: np.ndarray) -> bool:
     shares = np.array([on_screen(viewer, place) for place in places])
     ahead = (places - camera.position) @ (np.asarray(camera.look_at) - camera.position)
     return bool((ahead > 0).all() and (shares > 0).all() and (shares < 1).all())
+
+
+def part_under(page: Any, place: np.ndarray) -> str | None:
+    """The name that the page shows once the mouse is at a pixel (2,)."""
+    page.mouse.move(*place)
+    page.wait_for_timeout(400)  # the page looks ten times a second
+    label = page.locator("#part-name")
+    return str(label.text_content()) if label.count() and label.is_visible() else None
+
+
+def hidden(place: np.ndarray, name: str, session: Session, camera: Any) -> bool:
+    """Whether another part, or the edge of one, is between the eye and a place (3,) m of the part of this name."""
+    drawing, size = session.robot.drawing(session.state.position), session.scene.size
+    steps = np.linspace(0.0, 1.0, 400)[:, None]
+    ray = camera.position + steps * (place - camera.position)
+    for part in named_parts(drawing, 1.3 * size):
+        along = part.end - part.start
+        share = np.clip((ray - part.start) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
+        off = np.linalg.norm(ray - part.start - share[:, None] * along, axis=1)
+        if part.name != name and (off < part.radius).any():
+            return True
+    return False
 
 
 def becomes(condition: Callable[[], bool]) -> bool:

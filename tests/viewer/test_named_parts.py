@@ -14,7 +14,7 @@ import tauforge as tf
 from tauforge.robots.drawing import Drawing, Point
 from tauforge.viewer import colours, figure
 from tauforge.viewer.named_parts import DIGITS, joint_labels, label_places, named_parts, parts_html
-from tauforge.viewer.page_script import with_script
+from tauforge.viewer.page_script import with_scripts
 
 PAGE = b"<html><body><div></div></body></html>"
 
@@ -78,8 +78,8 @@ def test_parts_that_are_nowhere_are_left_out() -> None:
 
 
 def test_the_script_is_at_the_end_of_the_page() -> None:
-    page = with_script(PAGE, packed=False)
+    page = with_scripts(PAGE, packed=False)
     assert page.startswith(b"<html><body><div></div><script>// The name of the part")
     assert page.endswith(b"</script></body></html>")
-    assert gzip.decompress(with_script(gzip.compress(PAGE), packed=True)) == page
-    assert with_script(b"nothing", packed=False) == b"nothing"
+    assert gzip.decompress(with_scripts(gzip.compress(PAGE), packed=True)) == page
+    assert with_scripts(b"nothing", packed=False) == b"nothing"

@@ -11,15 +11,12 @@ import pytest
 import tauforge as tf
 from support.browser import PATIENCE_MS, chromium
 from support.cart_pendulum import CartPendulum
-from support.viewer_page import DESKTOP, becomes, in_sight, opened, pixel, slider, wait_for
+from support.viewer_page import DESKTOP, PHONE, becomes, hidden, in_sight, opened, part_under, pixel, slider, wait_for
 from tauforge.viewer.gizmo import SCALE
-from tauforge.viewer.named_parts import named_parts
 from tauforge.viewer.scene import Shown
 from tauforge.viewer.surroundings import surroundings
 
 pytest.importorskip("viser")
-
-PHONE = {"width": 390, "height": 844}
 
 
 @pytest.fixture(scope="module")
@@ -275,14 +272,6 @@ def test_frame_all_brings_a_long_way_into_sight(browser: Any) -> None:
         page.close()
 
 
-def part_under(page: Any, place: np.ndarray) -> str | None:
-    """The name that the page shows once the mouse is at a pixel (2,)."""
-    page.mouse.move(*place)
-    page.wait_for_timeout(400)  # the page looks ten times a second
-    label = page.locator("#part-name")
-    return str(label.text_content()) if label.count() and label.is_visible() else None
-
-
 def test_the_mouse_is_told_the_name_of_the_part_under_it(browser: Any) -> None:
     """Every leg in front of the others by its own name, also where another leg's middle is nearer to the mouse."""
     rig = tf.load("motion-rig")
@@ -298,7 +287,7 @@ def test_the_mouse_is_told_the_name_of_the_part_under_it(browser: Any) -> None:
         for segment in drawing.segments:
             for share in (0.3, 0.7) if segment.part == "leg" else ():
                 place = segment.start + share * (segment.end - segment.start)
-                if hidden(place, segment.name, rig, session, client.camera):
+                if hidden(place, segment.name, session, client.camera):
                     continue
                 found.append((segment.name, share))
                 assert part_under(page, pixel(page, viewer, place)) == segment.name, (segment.name, share)
@@ -312,20 +301,6 @@ def test_the_mouse_is_told_the_name_of_the_part_under_it(browser: Any) -> None:
         assert becomes(lambda: not session.scene._labels)
         assert wrong == []
         page.close()
-
-
-def hidden(place: np.ndarray, name: str, robot: Any, session: Any, camera: Any) -> bool:
-    """Whether another part, or the edge of one, is between the eye and a place (3,) m of the part of this name."""
-    size = session.scene.size
-    steps = np.linspace(0.0, 1.0, 400)[:, None]
-    ray = camera.position + steps * (place - camera.position)
-    for part in named_parts(robot.drawing(session.state.position), 1.3 * size):
-        along = part.end - part.start
-        share = np.clip((ray - part.start) @ along / max(float(along @ along), 1e-12), 0.0, 1.0)
-        off = np.linalg.norm(ray - part.start - share[:, None] * along, axis=1)
-        if part.name != name and (off < part.radius).any():
-            return True
-    return False
 
 
 def test_loads_are_reset_by_their_button(browser: Any, platform: tf.Viewer) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -118,8 +119,10 @@ class TestClips:
 
     def test_recordings_of_other_robots_are_refused(self) -> None:
         run = recorded(tf.load("planar-2r"))
-        with pytest.raises(tf.ShapeError, match="4 coordinates, as scara has"):
+        with pytest.raises(tf.ModelError, match=r"^recording: the recording is of planar-2r, not of scara"):
             clip_of(tf.load("scara"), "run", run)
+        with pytest.raises(tf.ShapeError, match=r"^recording\.position: .* 4 coordinates, as scara has"):
+            clip_of(tf.load("scara"), "run", replace(run, robot=""))
 
     def test_every_preset_fits_its_robot(self) -> None:
         for name, motions in PRESETS.items():

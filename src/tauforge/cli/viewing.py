@@ -14,6 +14,8 @@ from tauforge.cli.output import note, warn
 from tauforge.terminal import one_line
 
 if TYPE_CHECKING:
+    from tauforge.robots.robot import Robot as AnyRobot
+    from tauforge.simulation.recording import Recording
     from tauforge.viewer.viewer import Viewer
 
 
@@ -41,7 +43,6 @@ def view(
     lock: Lock = None,
 ) -> None:
     """A robot live in the browser: move it, load it, play motions and runs, and see its forces. Ctrl-C ends it."""
-    from tauforge.simulation.recording import Recording
     from tauforge.viewer.viewer import view as start
 
     if smooth is not None and motion is None:
@@ -49,7 +50,7 @@ def view(
     mine = load_robot(robot, tip, lock)
     shown: dict[str, Any] = {}
     if recording is not None:
-        shown[recording.name] = Recording.load(recording)
+        shown[recording.name] = _recording(recording, mine)
     if motion is not None:
         shown[motion.name] = read_motion(motion, mine, smooth)
     where: dict[str, Any] = {} if host is None else {"host": host}
@@ -59,6 +60,20 @@ def view(
             viewer.wait()
         except KeyboardInterrupt:
             interrupts.end()  # that is how this command ends; a second Ctrl-C must not cut its cleaning up short
+
+
+def _recording(path: Path, robot: AnyRobot) -> Recording:
+    """Reads a file. A recording that does not fit the robot is refused by the words of this command."""
+    from tauforge.errors import ModelError, ShapeError
+    from tauforge.pictures.animation_frames import check_recording
+    from tauforge.simulation.recording import Recording
+
+    found = Recording.load(path)
+    try:
+        check_recording(robot, found, "--recording")
+    except (ModelError, ShapeError) as error:  # its remedy is for programs
+        raise bad("--recording", f"{path}: {error.reason}") from None
+    return found
 
 
 def _tell(name: str, viewer: Viewer, open_browser: bool) -> None:

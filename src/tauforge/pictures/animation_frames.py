@@ -64,10 +64,13 @@ class Pace(NamedTuple):
     film: bool = False
 
 
-def animation_frames(robot: Robot, shown: object, pace: Pace, forces: Forces | None = None) -> AnimationFrames:
+def animation_frames(
+    robot: Robot, shown: object, pace: Pace, forces: Forces | None = None, *, argument: str = "shown"
+) -> AnimationFrames:
     """The frames of a motion or a recording; ModelError or ShapeError where it does not fit the robot.
 
-    forces: of a motion; by default `inverse_dynamics`
+    forces:   of a motion; by default `inverse_dynamics`
+    argument: what errors call `shown`
     """
     pace = pace._replace(rate=positive("frames_per_second", pace.rate))
     if isinstance(shown, Motion):
@@ -76,10 +79,10 @@ def animation_frames(robot: Robot, shown: object, pace: Pace, forces: Forces | N
     if isinstance(shown, Recording):
         if forces is not None:
             raise ModelError("a recording has forces of its own", field="forces", remedy="Leave out forces")
-        _check_recording(robot, shown)
+        check_recording(robot, shown, argument)
         return _of_recording(robot, shown, pace)
     remedy = ONE_ROW if isinstance(shown, Rollout) else None
-    raise ModelError(f"expected a Motion or a Recording, got a {type(shown).__name__}", field="shown", remedy=remedy)
+    raise ModelError(f"expected a Motion or a Recording, got a {type(shown).__name__}", field=argument, remedy=remedy)
 
 
 def _instants(start: float, end: float, pace: Pace) -> tuple[Array, bool]:
@@ -129,14 +132,21 @@ def _between(times: Array, rows_at: Array, rows: Array, angles: list[int]) -> Ar
     return found
 
 
-def _check_recording(robot: Robot, recording: Recording) -> None:
-    """That the recording has the robot's coordinates, actuators and name, and finite positions."""
+def check_recording(robot: Robot, recording: Recording, argument: str) -> None:
+    """That the recording has the robot's coordinates, actuators and name, and finite positions, by errors.
+
+    argument: what they call the recording
+    """
+    stranger = recording.robot and recording.robot != robot.name
+    whose = f"the recording is of {recording.robot}, not of {robot.name}"
     own, rows = state_columns(robot), len(recording.time)
     for name, columns, what in (("position", own.position, "coordinate"), ("force", own.force, "actuator")):
         values = getattr(recording, name)
         if values.shape != (rows, len(columns)):
+            if stranger:
+                raise ModelError(whose, field=argument, remedy="Give that robot")
             raise ShapeError(
-                f"shown.{name}",
+                f"{argument}.{name}",
                 expected=f"{rows} rows of {counted(columns, what)}, as {robot.name} has",
                 got=str(values.shape),
             )
@@ -152,29 +162,29 @@ def _check_recording(robot: Robot, recording: Recording) -> None:
             recorded = f"of {recording.robot}" if recording.robot else "of another robot"
             raise ModelError(
                 f"the recording {recorded} does not fit {robot.name}: it has {x} where {robot.name} has {y}",
-                field="shown",
+                field=argument,
             )
-    if recording.robot and recording.robot != robot.name:  # the same columns: platforms differ in nothing else
+    if stranger:  # with the same columns: platforms differ in nothing else
         raise ModelError(
-            f"the recording is of {recording.robot}, not of {robot.name}",
-            field="shown",
+            whose,
+            field=argument,
             remedy=f"Give that robot; if they are the same, dataclasses.replace(recording, robot={robot.name!r})",
         )
-    _check_rows(recording, [column.name for column in own.position])
+    _check_rows(argument, recording, [column.name for column in own.position])
 
 
-def _check_rows(recording: Recording, names: Sequence[str]) -> None:
-    """names: of the entries of a position"""
+def _check_rows(argument: str, recording: Recording, names: Sequence[str]) -> None:
+    """argument: what errors call the recording; names: of the entries of a position"""
     expected = "finite positions at increasing times"
     if not len(recording.time):
-        raise ShapeError("shown", expected=expected, got="no rows")
+        raise ShapeError(argument, expected=expected, got="no rows")
     lost = np.argwhere(~np.isfinite(recording.position))
     if len(lost):
         row, place = lost[0].tolist()
         value = recording.position[row, place]
-        raise ShapeError("shown", expected=expected, got=f"{names[place]} = {value}", row=row)
+        raise ShapeError(argument, expected=expected, got=f"{names[place]} = {value}", row=row)
     back = np.flatnonzero(~(np.diff(recording.time) > 0))
     if len(back):
         row = int(back[0]) + 1
         before, after = recording.time[row - 1 : row + 1].tolist()
-        raise ShapeError("shown", expected=expected, got=f"{after:g} s after {before:g} s", row=row)
+        raise ShapeError(argument, expected=expected, got=f"{after:g} s after {before:g} s", row=row)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import ipaddress
 import os
 import socket
@@ -13,6 +14,7 @@ LOCAL_NAMES = ("localhost", LOOPBACK, "::1")
 EVERYWHERE = ("0.0.0.0", "::")
 DEFAULT_PORT = 8080
 PORTS = 65536
+NOT_OURS = (errno.EADDRNOTAVAIL, errno.EAFNOSUPPORT)  # an address of another machine, or no IPv6 here
 TRIED_PORTS = 20  # from the default on, where none was asked for
 
 
@@ -65,6 +67,12 @@ def bound_socket(host: str, port: int | None) -> socket.socket:
         except (socket.gaierror, UnicodeError):
             raise ModelError(f"this machine does not know the address {host!r}", field="host") from None
         except OSError as problem:
+            if problem.errno in NOT_OURS:  # no port would do
+                raise ModelError(
+                    f"this machine has no address {host}",
+                    field="host",
+                    remedy="Give an address of this machine, or 0.0.0.0 for all of them",
+                ) from None
             error = problem
     assert error is not None
     which = f"port {port}" if port is not None else f"any of the ports {ports[0]} to {ports[-1]}"

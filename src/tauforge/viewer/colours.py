@@ -28,6 +28,16 @@ def rgb_rows(colours: list[str]) -> Array:
     return np.array([rgb(colour) for colour in colours], np.uint8).reshape(-1, 3)
 
 
+def linear(rgb: Array) -> Array:
+    """Bytes in proportion to light, of bytes as screens take them. viser takes those of bodies and of lines so.
+
+    Source: IEC 61966-2-1.
+    """
+    share = np.asarray(rgb, float) / 255
+    light = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
+    return np.asarray(np.round(255 * light).astype(np.uint8))
+
+
 def of_share(share: float) -> str:
     """The colour of something that takes this share of its limit; not finite where it has none."""
     if math.isnan(share):

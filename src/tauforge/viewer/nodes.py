@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
+from tauforge.arrays import Array
 from tauforge.pictures import unit_bodies
 from tauforge.pictures.triangles import Mesh
+from tauforge.viewer.colours import linear
 from tauforge.viewer.figure import Arrows, Bodies
 
 HEAD_SIDES = 14
+# m, what viser gets for a unit body. viser lets the mouse hit the body itself, too: unseen, at the origin, unscaled.
+UNIT = 1e-4
 
 
 class ArrowNodes:
@@ -17,7 +23,9 @@ class ArrowNodes:
     def __init__(self, api: Any, name: str, arrows: Arrows, width: float) -> None:
         self.shafts: Any = Absent()
         if len(arrows.lines):
-            self.shafts = api.add_line_segments(f"{name}/shafts", arrows.lines, arrows.line_rgb, thickness=width)
+            self.shafts = api.add_line_segments(
+                f"{name}/shafts", arrows.lines, linear(arrows.line_rgb), thickness=width
+            )
         heads = Bodies(arrows.heads, ("",) * len(arrows.head_rgb), arrows.head_rgb)
         self.heads = added(api, f"{name}/heads", heads, unit_bodies.cone(HEAD_SIDES), None)
 
@@ -30,7 +38,7 @@ class ArrowNodes:
         self.shafts.visible = self.heads.visible = visible
 
     def place(self, arrows: Arrows) -> None:
-        self.shafts.points, self.shafts.colors = arrows.lines, arrows.line_rgb
+        self.shafts.points, self.shafts.colors = arrows.lines, linear(arrows.line_rgb)
         place(self.heads, Bodies(arrows.heads, (), arrows.head_rgb))
 
 
@@ -49,11 +57,12 @@ def added(api: Any, name: str, bodies: Bodies, mesh: Mesh, opacity: float | None
         return Absent()
     return api.add_batched_meshes_simple(
         name,
-        *mesh,
+        mesh.vertices * np.float32(UNIT),
+        mesh.faces,
         batched_wxyzs=bodies.placed.wxyzs,
         batched_positions=bodies.placed.places,
-        batched_scales=bodies.placed.scales,
-        batched_colors=bodies.rgb,
+        batched_scales=_scales(bodies),
+        batched_colors=linear(bodies.rgb),
         opacity=opacity,
         lod="off",
         cast_shadow=False,
@@ -62,6 +71,12 @@ def added(api: Any, name: str, bodies: Bodies, mesh: Mesh, opacity: float | None
 
 
 def place(node: Any, bodies: Bodies) -> None:
+    """Moves and paints the bodies of a node."""
     placed = bodies.placed
-    node.batched_positions, node.batched_wxyzs, node.batched_scales = placed.places, placed.wxyzs, placed.scales
-    node.batched_colors = bodies.rgb
+    node.batched_positions, node.batched_wxyzs, node.batched_scales = placed.places, placed.wxyzs, _scales(bodies)
+    node.batched_colors = linear(bodies.rgb)
+
+
+def _scales(bodies: Bodies) -> Array:
+    """(k, 3) of what viser got."""
+    return bodies.placed.scales / UNIT

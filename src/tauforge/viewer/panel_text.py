@@ -22,7 +22,8 @@ LARGEST_CONDITION = 1e5  # the end of the bar
 FLAT = 1e-12  # of the largest force: a smaller difference is rounding
 
 TABLE = "width:100%;border-collapse:collapse;font-size:12px;line-height:1.5;font-variant-numeric:tabular-nums"
-NAME = "white-space:nowrap;overflow:hidden;text-overflow:ellipsis;max-width:11em;padding-right:.5em"
+# A long name is broken, not cut: names of limits often differ at their ends alone.
+NAME = "overflow-wrap:anywhere;max-width:11em;line-height:1.25;padding-right:.5em"
 NUMBER = "text-align:right;white-space:nowrap;padding-left:.5em"
 TRACK = "position:relative;height:8px;border-radius:2px;background:rgba(128,128,128,.22);overflow:hidden"
 HEAD = "font-weight:600;padding-top:.35em;text-align:left"
@@ -150,7 +151,7 @@ def _row(name: str, bar: str, text: str, key: str, hint: str = "", colour: str =
     shown = escape(name)
     return (
         f'<tr title="{escape(hint)}"><td style="{NAME};color:{colour}" title="{shown}">{shown}</td>'
-        f'<td style="width:28%">{bar}</td><td style="{NUMBER}" data-key="{key}">{escape(text)}</td></tr>'
+        f'<td style="width:24%">{bar}</td><td style="{NUMBER}" data-key="{key}">{escape(text)}</td></tr>'
     )
 
 

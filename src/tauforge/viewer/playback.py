@@ -66,7 +66,7 @@ class Clip(NamedTuple):
 
 def clip_of(robot: Robot, name: str, shown: Motion | Recording) -> Clip:
     """ModelError or ShapeError where a motion or a recording does not fit the robot."""
-    frames = animation_frames(robot, shown, Pace(FRAMES_PER_SECOND))
+    frames = animation_frames(robot, shown, Pace(FRAMES_PER_SECOND), argument="recording")
     drawing = robot.drawing(frames.position)
     bodies = [frame.transform for frame in drawing.frames if frame.name == robot.moved_body]
     path = bodies[0][..., :3, 3] if bodies else np.zeros((0, 3))

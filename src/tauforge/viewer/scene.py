@@ -70,7 +70,7 @@ class Scene:
             )
             for k, (part, mesh) in enumerate(figure.plates(drawing, self.size))
         ]
-        self.shapes = ShapeNodes(api, robot.name, drawing, self._picker)
+        self.shapes = ShapeNodes(api, robot.name, drawing, self._picker_of_one)
         self._ghost = self._bodies("/ghost", self._ghost_bars(drawing), bar, GHOST_OPACITY, clickable=False)
         self._ghost.visible = False
         self._frames = self._axes("/robot/frames", drawing, None)
@@ -178,12 +178,20 @@ class Scene:
         return node
 
     def _picker(self, names: Sequence[str]) -> Callable[[Any], Any]:
-        """What to do at a click on a node of bodies with these names. A node of one body has no index."""
+        """What to do at a click on a node of bodies with these names. A hit without an index is of none of them."""
 
         async def clicked(event: Any) -> None:
-            k = event.instance_index or 0
-            if 0 <= k < len(names):
+            k = event.instance_index
+            if k is not None and 0 <= k < len(names):
                 self.pick(names[k])
+
+        return clicked
+
+    def _picker_of_one(self, name: str) -> Callable[[Any], Any]:
+        """What to do at a click on a node of one body."""
+
+        async def clicked(event: Any) -> None:
+            self.pick(name)
 
         return clicked
 

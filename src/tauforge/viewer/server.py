@@ -17,7 +17,7 @@ from tauforge.errors import ModelError
 from tauforge.viewer.addresses import bound_socket, is_loopback, name_in_url, normalised
 from tauforge.viewer.guard import FIRST_PAGE, Guard, new_token
 from tauforge.viewer.page_rules import page_headers
-from tauforge.viewer.page_script import add_script
+from tauforge.viewer.page_script import add_scripts
 from tauforge.viewer.tab_messages import keep_to_offers
 
 _starting = threading.Lock()
@@ -135,7 +135,7 @@ def _checked(guard: Guard, process_request: Callable[[Any, Any], Any]) -> Callab
         answer = process_request(connection, replace(request, path=f"/{file}"))
         if answer is not None:
             if file == FIRST_PAGE:
-                add_script(answer)
+                add_scripts(answer)
             for name, value in page_headers(headers["Host"]).items():
                 answer.headers[name] = value
         return answer

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -18,19 +18,17 @@ TRANSLUCENT = 0.4
 class ShapeNodes:
     """A node for each solid that can be drawn; none where the robot has no solids.
 
-    picker: makes what is done at a click, from the names of a node's bodies
+    picker: makes what is done at a click, from the name of a solid
 
     extent: (3,) the smallest and the largest coordinates of the first drawing, m, solids included
     """
 
-    def __init__(
-        self, api: Any, robot: str, drawing: Drawing, picker: Callable[[Sequence[str]], Callable[[Any], Any]]
-    ) -> None:
+    def __init__(self, api: Any, robot: str, drawing: Drawing, picker: Callable[[str], Callable[[Any], Any]]) -> None:
         self._bodies = bodies_of(robot, drawing.solids, MOST_FACES)
         self.extent = extent_with(self._bodies, drawing)
         self._nodes = [self._added(api, body) for body in self._bodies]
         for node, body in zip(self._nodes, self._bodies, strict=True):
-            node.on_click(picker([drawing.solids[body.solid].name]))
+            node.on_click(picker(drawing.solids[body.solid].name))
         self.place(drawing)
 
     def __len__(self) -> int:

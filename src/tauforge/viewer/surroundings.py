@@ -19,7 +19,10 @@ EYE = np.array([1.0, -1.25, 0.75])  # direction from the robot to the eye, with 
 EYE_DISTANCE = 1.75  # of the robot's extent
 FIELD_OF_VIEW = 0.75  # rad
 AT_THE_START = 1e-3  # of the robot's extent: so near the eye is where it began
-SKY, EARTH, SKY_LIGHT = (255, 255, 255), (150, 160, 175), 2.2  # colours and intensity of the light from all sides
+# Light from all sides, with its colours, and a lamp above and to the left of the eye. Together they give a side that
+# the eye sees about pi, and then it has the colour that the legend says.
+SKY, EARTH, SKY_LIGHT = (255, 255, 255), (185, 192, 205), 2.2
+LAMP, LAMP_LIGHT = np.array([-0.7, 1.0, 1.0]), 2.2  # its direction: along right, up and eye
 
 
 class Surroundings(NamedTuple):
@@ -61,12 +64,7 @@ def surroundings(robot: Robot, extent: tuple[Array, Array] | None = None) -> Sur
 def furnish(server: Any, around: Surroundings) -> None:
     """Ground, light, up direction and camera of viser's server."""
     server.scene.set_up_direction(tuple(around.up))
-    # Shadows and reflections of surroundings take most of the time where a browser draws without a GPU.
-    server.scene.configure_default_lights(cast_shadow=False)
-    server.scene.configure_environment_map(None)
-    server.scene.add_light_hemisphere(
-        "/sky", sky_color=SKY, ground_color=EARTH, intensity=SKY_LIGHT, position=tuple(around.up)
-    )
+    _light(server.scene, around)
     side = GROUND * around.size
     server.scene.add_grid(
         "/ground",
@@ -97,6 +95,18 @@ def furnish(server: Any, around: Surroundings) -> None:
         await step_back(client.camera)
 
     server.on_client_connect(connected)
+
+
+def _light(scene: Any, around: Surroundings) -> None:
+    """Shadows and reflections of surroundings take most of the time where a browser draws without a GPU: none."""
+    scene.configure_default_lights(enabled=False, cast_shadow=False)
+    scene.configure_environment_map(None)
+    scene.add_light_hemisphere(
+        "/sky", sky_color=SKY, ground_color=EARTH, intensity=SKY_LIGHT, position=tuple(around.up)
+    )
+    right = np.cross(around.up, around.eye)
+    lamp = LAMP @ np.array([right / np.linalg.norm(right), around.up, around.eye])
+    scene.add_light_directional("/lamp", intensity=LAMP_LIGHT, position=tuple(lamp))
 
 
 def _upright(up: Array) -> Array:

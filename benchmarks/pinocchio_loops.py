@@ -13,7 +13,7 @@ import tauforge as tf
 from tauforge.algebra.rotations import rotation_of
 from tauforge.algebra.scalars import Column
 from tauforge.algebra.vectors import Transform, Vector
-from tauforge.formulations.mechanism.complement import Complement
+from tauforge.formulations.mechanism.complement import Complement, MovingComplement
 from tauforge.formulations.mechanism.dynamics import posed_at
 from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.structure import loop_matrix
@@ -106,8 +106,7 @@ class PinocchioMechanism:
         def formula(x: Sequence[Any], qd: Sequence[Any], qdd: Sequence[Any]) -> list[Any]:
             complement = Complement(m, posed_at(m, x), m.independent)
             v = complement.rates(qd)
-            complement.at_rates(v)
-            return [v, complement.accelerations(qdd)]
+            return [v, MovingComplement(complement, v).accelerations(qdd)]
 
         v, a = evaluate(formula, {"x": x, "qd": qd, "qdd": qdd}, ((m.n,), (m.n,)))
         return v, a

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -32,10 +31,11 @@ def between(posed: Posed, spring: SpringParameters) -> Vector:
 
 
 def stretched(m: MechanismParameters, posed: Posed, spring: SpringParameters) -> Stretch:
-    """NaN where its ends meet but for rounding: there it has no direction."""
+    """Its direction is NaN, the root of -1, where its ends meet but for rounding."""
     way = between(posed, spring)
-    length = sqrt(dot(way, way))
-    return Stretch(length, way * select(length, MEET * m.size, math.nan, 1.0 / length))
+    square = dot(way, way)
+    divisor = sqrt(select(square, (MEET * m.size) ** 2, -1.0, square))
+    return Stretch(sqrt(square), way * (1.0 / divisor))
 
 
 def spring_forces(m: MechanismParameters, posed: Posed, v: Scalars) -> list[tuple[Place, Vector]]:

@@ -126,7 +126,7 @@ def compile_table() -> str:
     note = (
         f"\nProcess time without a cache on one core of {where['cpu']}, every mechanism in a process of its own "
         f"({where['date'][:10]}, commit {where['commit']}); {loaded(report)} A mechanism without actuators has no "
-        "inverse dynamics, and the NumPy reference computes its forward dynamics.\n"
+        "inverse dynamics.\n"
     )
     return markdown(("mechanism", "joints of the tree", "freedom", "made", "inverse", "forward"), rows) + note
 

@@ -31,11 +31,11 @@ def between(posed: Posed, spring: SpringParameters) -> Vector:
 
 
 def stretched(m: MechanismParameters, posed: Posed, spring: SpringParameters) -> Stretch:
-    """Its direction is NaN, the root of -1, where its ends meet but for rounding."""
+    """Its direction is NaN, 0 by 0, where its ends meet but for rounding."""
     way = between(posed, spring)
     square = dot(way, way)
-    divisor = sqrt(select(square, (MEET * m.size) ** 2, -1.0, square))
-    return Stretch(sqrt(square), way * (1.0 / divisor))
+    apart = select(square, (MEET * m.size) ** 2, 0.0, 1.0)
+    return Stretch(sqrt(square), way * (apart / sqrt(square * apart)))
 
 
 def spring_forces(m: MechanismParameters, posed: Posed, v: Scalars) -> list[tuple[Place, Vector]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -103,6 +104,7 @@ def main(store, log, seconds, threads):
     """What a process that sweeps does; it says "ready" first."""
     from tauforge.sweeps import run
 
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs begin with it ignored
     study = logged(log, float(seconds))
     print("ready", flush=True)
     run(study, store, threads=int(threads))

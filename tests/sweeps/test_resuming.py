@@ -400,7 +400,7 @@ def test_errors_of_a_study_stop_it_and_leave_the_rest(tmp_path, whole):
 
 def test_an_interrupt_finishes_the_blocks_in_hand(tmp_path, whole):
     store, log = tmp_path / "s.zarr", tmp_path / "log"
-    running = process(store, log, seconds=0.3)  # so that a busy machine is not late with the signal
+    running = process(store, log, seconds=0.1)  # so that a busy machine is not late with the signal
     while not log.exists():
         time.sleep(0.01)
     running.send_signal(signal.SIGINT)

@@ -91,6 +91,17 @@ def hidden(place: np.ndarray, name: str, session: Session, camera: Any) -> bool:
     return False
 
 
+def dragged(page: Any, start: np.ndarray, end: np.ndarray) -> None:
+    """The mouse takes what is at one pixel to another, slowly enough for viser."""
+    page.mouse.move(*start)
+    page.wait_for_timeout(500)  # the handle must notice the mouse
+    page.mouse.down()
+    for share in np.linspace(0.1, 1.0, 10):
+        page.mouse.move(*(start + share * (end - start)))
+        page.wait_for_timeout(100)
+    page.mouse.up()
+
+
 def becomes(condition: Callable[[], bool]) -> bool:
     """Whether something is so before long."""
     end = time.monotonic() + PATIENCE

@@ -13,7 +13,7 @@ import pytest
 
 import tauforge as tf
 from support.browser import chromium
-from support.viewer_page import becomes, in_sight, opened, pixel, slider, wait_for
+from support.viewer_page import becomes, dragged, in_sight, opened, pixel, slider, wait_for
 from tauforge.viewer.evaluation import Evaluation, not_unique
 from tauforge.viewer.gizmo import SCALE
 from tauforge.viewer.scene import Shown
@@ -315,13 +315,7 @@ def test_a_mouse_drags_the_tip_of_a_five_bar(browser: Any) -> None:
         before = m.moved_body_frames(session.state.position)
         arrow = np.array([0, 0, SCALE * surroundings(m).size])
         start, end = (pixel(page, viewer, before[:3, 3] + share * arrow) for share in (0.6, 1.0))
-        page.mouse.move(*start)
-        page.wait_for_timeout(500)  # the handle must notice the mouse
-        page.mouse.down()
-        for share in np.linspace(0.1, 1.0, 10):
-            page.mouse.move(*(start + share * (end - start)))
-            page.wait_for_timeout(100)
-        page.mouse.up()
+        dragged(page, start, end)
         rise = 0.4 * arrow[2]
         assert becomes(lambda: m.moved_body_frames(session.state.position)[2, 3] - before[2, 3] > rise / 2)
         assert becomes(lambda: stays(session))  # moves of the mouse may still be on their way

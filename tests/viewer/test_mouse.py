@@ -10,7 +10,7 @@ import pytest
 
 import tauforge as tf
 from support.browser import chromium
-from support.viewer_page import becomes, hidden, in_sight, opened, part_under, pixel
+from support.viewer_page import becomes, dragged, hidden, in_sight, opened, part_under, pixel
 from tauforge.viewer.gizmo import SCALE
 from tauforge.viewer.meshes import rotation
 from tauforge.viewer.named_parts import NamedPart, named_parts
@@ -87,13 +87,7 @@ def test_a_mouse_drags_a_mechanism_by_its_handle(shown: tuple[Any, tf.Viewer]) -
     origin, way = np.array(controls.position), rotation(np.asarray(controls.wxyz, float))[:, 2]
     arrow = SCALE * surroundings(robot).size * way
     start, end = (pixel(page, viewer, origin + share * arrow) for share in (0.5, 0.8))
-    page.mouse.move(*start)
-    page.wait_for_timeout(500)  # the handle must notice the mouse
-    page.mouse.down()
-    for share in np.linspace(0.1, 1.0, 10):
-        page.mouse.move(*(start + share * (end - start)))
-        page.wait_for_timeout(100)
-    page.mouse.up()
+    dragged(page, start, end)
 
     def moved() -> np.ndarray:
         frames = {frame.name: frame.transform for frame in robot.drawing(session.state.position).frames}

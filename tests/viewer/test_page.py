@@ -11,7 +11,19 @@ import pytest
 import tauforge as tf
 from support.browser import PATIENCE_MS, chromium
 from support.cart_pendulum import CartPendulum
-from support.viewer_page import DESKTOP, PHONE, becomes, hidden, in_sight, opened, part_under, pixel, slider, wait_for
+from support.viewer_page import (
+    DESKTOP,
+    PHONE,
+    becomes,
+    dragged,
+    hidden,
+    in_sight,
+    opened,
+    part_under,
+    pixel,
+    slider,
+    wait_for,
+)
 from tauforge.viewer.gizmo import SCALE
 from tauforge.viewer.scene import Shown
 from tauforge.viewer.surroundings import surroundings
@@ -232,13 +244,7 @@ def test_a_mouse_drags_the_platform_by_its_handle(browser: Any) -> None:
         origin = np.asarray(session.gizmo._controls.position)
         arrow = np.array([0, 0, SCALE * surroundings(rig).size])
         start, end = (pixel(page, viewer, origin + share * arrow) for share in (0.6, 1.0))
-        page.mouse.move(*start)
-        page.wait_for_timeout(500)  # the handle must notice the mouse
-        page.mouse.down()
-        for share in np.linspace(0.1, 1.0, 10):
-            page.mouse.move(*(start + share * (end - start)))
-            page.wait_for_timeout(100)
-        page.mouse.up()
+        dragged(page, start, end)
         rise = 0.4 * arrow[2]
         assert becomes(lambda: bool(session.state.position[2] - before[2] > rise / 2)), session.state.position
         moved = session.state.position - before

@@ -12,6 +12,7 @@ public names are used, so that commits far apart can be compared.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import subprocess
@@ -33,12 +34,21 @@ FIRST_USES = {
     "puma560 forward derivatives": "tf.load('puma560').forward_dynamics_derivatives(*np.zeros((3, 6)))",
     "platform inverse dynamics": "tf.load('dasgupta1998').inverse_dynamics(np.eye(6)[2], *np.zeros((2, 6)))",
     "platform forward dynamics": "tf.load('dasgupta1998').forward_dynamics(np.eye(6)[2], *np.zeros((2, 6)))",
+    "five-bar forward dynamics": "(m := tf.load('five-bar')).forward_dynamics(m.home, *np.zeros((2, 2)))",
+    "delta inverse dynamics": "(m := tf.load('delta')).inverse_dynamics(m.home, *np.zeros((2, 3)))",
 }
 
 
 def cases() -> dict[str, tuple[Callable[[], Any], int]]:
     """What one call does, and how many pieces that are; run in the process of one side."""
     import tauforge as tf
+
+    def times(count: int, call: Callable[[], Any]) -> Callable[[], Any]:
+        def loop() -> None:
+            for _ in range(count):
+                call()
+
+        return loop
 
     tf.set_threads(1)
     rng = np.random.default_rng(0)
@@ -55,13 +65,16 @@ def cases() -> dict[str, tuple[Callable[[], Any], int]]:
     move = tf.motion.JointMove(np.zeros(6), np.full(6, 0.5), 0.1)
     rig_law = tf.control.ComputedTorque(platform)
     rig_move = tf.motion.PoseMotion(tf.motion.JointMove(pose[0], pose[0] + 0.01, 0.01))
-
-    def times(count: int, call: Callable[[], Any]) -> Callable[[], Any]:
-        def loop() -> None:
-            for _ in range(count):
-                call()
-
-        return loop
+    of_mechanisms: dict[str, tuple[Callable[[], Any], int]] = {}
+    for name in ("five-bar", "delta", "hexapod-6rus"):
+        m = tf.load(name)
+        x, rates, accelerations = m.random_states(many, 0)
+        force = m.inverse_dynamics(x, rates, accelerations)
+        for what, given in (("inverse", accelerations), ("forward", force)):
+            call = functools.partial(getattr(m, f"{what}_dynamics"), x, rates, given)
+            single = functools.partial(getattr(m, f"{what}_dynamics"), x[0].copy(), rates[0].copy(), given[0].copy())
+            of_mechanisms[f"batch, {name} {what} dynamics"] = call, many
+            of_mechanisms[f"one call, {name} {what} dynamics"] = times(5000, single), 5000
 
     return {
         "one call, arm inverse dynamics": (times(5000, lambda: arm.inverse_dynamics(*one)), 5000),
@@ -91,6 +104,7 @@ def cases() -> dict[str, tuple[Callable[[], Any], int]]:
         ),
         "simulate, arm step": (lambda: tf.simulate(free, law, move), 100),
         "simulate, platform step": (lambda: tf.simulate(platform, rig_law, rig_move), 10),
+        **of_mechanisms,
     }
 
 

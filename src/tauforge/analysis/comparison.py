@@ -11,6 +11,7 @@ from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.robot import Robot
+from tauforge.robots.validation import real_array
 
 
 @with_field_docs
@@ -31,6 +32,7 @@ class Comparison(NamedTuple):
 
 def row_errors(a: Array, b: Array) -> Array:
     """Largest absolute difference in a row over the largest magnitude in that row: (..., n) to (...)."""
+    a, b = real_array("a", a), real_array("b", b)
     largest = np.maximum(np.abs(a).max(axis=-1), np.abs(b).max(axis=-1))
     difference = np.abs(a - b).max(axis=-1)
     return np.asarray(np.divide(difference, largest, out=np.zeros_like(difference), where=difference != 0))

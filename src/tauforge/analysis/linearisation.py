@@ -18,6 +18,7 @@ from tauforge.robots.derivatives import jacobians
 from tauforge.robots.evaluate import choices
 from tauforge.robots.functions import has
 from tauforge.robots.robot import Robot, check_robot
+from tauforge.robots.validation import real_array
 
 
 @with_field_docs
@@ -52,10 +53,7 @@ def linearise(robot: Robot, position: ArrayLike, velocity: ArrayLike, force: Arr
     given = []
     sizes = (n, robot.position_size)
     for name, value, counts in (("position", position, sizes), ("velocity", velocity, (n,)), ("force", force, (m,))):
-        try:
-            array = np.asarray(value, float)
-        except (TypeError, ValueError):
-            array = np.array(np.nan)
+        array = real_array(name, value).astype(float, copy=False)
         if array.shape not in [(count,) for count in counts] or not np.isfinite(array).all():
             expected = " or ".join(map(str, dict.fromkeys(counts)))
             raise ShapeError(name, expected=f"{expected} finite numbers", got=f"{value!r}")

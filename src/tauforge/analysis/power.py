@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.dual import Dual, derivative
 from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
+from tauforge.robots.evaluate import as_argument
 from tauforge.robots.poses import pose_rates
 
 if TYPE_CHECKING:
@@ -55,7 +56,10 @@ def power_balance(
 
     external_wrench: (..., 6) N, N m at the platform's origin, base axes
     """
-    p, t, a, F = np.broadcast_arrays(*(np.asarray(x, float) for x in (pose, twist, acceleration, forces)))
+    load = np.zeros(6) if external_wrench is None else external_wrench
+    given = {"pose": pose, "twist": twist, "acceleration": acceleration, "forces": forces, "external_wrench": load}
+    read = (as_argument(name, value, 6, "six numbers").astype(float) for name, value in given.items())
+    p, t, a, F, wrench = np.broadcast_arrays(*read)
     rates, _ = pose_rates(p, t)
     along = [[Dual(x[..., k], {0: dx[..., k]}) for k in range(6)] for x, dx in ((p, rates), (t, a))]
     energies = platform.functions["energy"].formula(platform.model, *along)
@@ -66,5 +70,4 @@ def power_balance(
     friction = -sum(
         c * (x**2).reshape(*p.shape[:-1], -1).sum(axis=-1) for c, x in ((c_u, W), (c_p, legs.rates), (c_s, relative))
     )
-    wrench = np.zeros(6) if external_wrench is None else np.asarray(external_wrench, float)
     return PowerBalance((F * legs.rates).sum(axis=-1), (wrench * t).sum(axis=-1), -potential, friction, kinetic)

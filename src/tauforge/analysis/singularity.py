@@ -108,10 +108,11 @@ class WorstForces(NamedTuple):
 def worst_leg_forces(platform: StewartPlatform, pose: ArrayLike) -> WorstForces:
     """The largest force of each leg under a unit force, and under a unit moment, at the platform's origin.
 
-    They are infinite where H is singular.
+    They are infinite where H is singular, and NaN where the pose is not finite.
     """
     H = platform.force_matrix(pose)
     holds = condition_numbers(H) < SINGULAR
     inverse = np.linalg.inv(np.where(holds[..., None, None], H, np.eye(6)))
     forces, moments = (np.linalg.norm(part, axis=-1) for part in (inverse[..., :3], inverse[..., 3:]))
-    return WorstForces(np.where(holds[..., None], forces, np.inf), np.where(holds[..., None], moments, np.inf))
+    none = np.where(np.isfinite(H).all(axis=(-2, -1)), np.inf, np.nan)[..., None]
+    return WorstForces(np.where(holds[..., None], forces, none), np.where(holds[..., None], moments, none))

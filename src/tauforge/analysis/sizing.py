@@ -15,6 +15,7 @@ from tauforge.field_docs import with_field_docs
 from tauforge.plots.notebook import InNotebook
 from tauforge.plots.with_matplotlib import drawn
 from tauforge.robots.summary import Rows, Summary, SummaryTable
+from tauforge.robots.validation import real_array
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.limits import Limits
@@ -144,8 +145,9 @@ def size_actuators(
     time: (k,) s, at least two, strictly increasing; pose, twist, acceleration: (k, 6)
     external_wrench: (6,) or (k, 6) N, N m on the platform at its origin, base axes
     """
-    t = np.asarray(time, float)
-    state = [np.asarray(x, float) for x in (pose, twist, acceleration)]
+    t = real_array("time", time).astype(float, copy=False)
+    given = {"pose": pose, "twist": twist, "acceleration": acceleration}
+    state = [real_array(name, x).astype(float, copy=False) for name, x in given.items()]
     if t.ndim != 1 or len(t) < 2 or not (np.diff(t) > 0).all():
         got = str(t.shape) if t.ndim != 1 or len(t) < 2 else f"{np.diff(t).min():g} s as the smallest step"
         raise ShapeError("time", expected="(k,) at least two times, strictly increasing", got=got)

@@ -7,7 +7,7 @@ from abc import ABC, abstractmethod
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.own_classes import recorded
@@ -87,8 +87,8 @@ def times(K: Array, errors: Array) -> Array:
 def gain_matrix(name: str, gain: ArrayLike, n: int) -> Array:
     """(n, n) from a number, n numbers or a matrix."""
     try:
-        K = np.array(gain, float)  # a copy: later changes of the caller's array would not be checked
-    except (TypeError, ValueError):
+        K = real_numbers(gain).astype(float)  # a copy: later changes of the caller's array would not be checked
+    except ValueError:
         K = np.full((), np.nan)
     if K.shape == ():
         K = np.eye(n) * K

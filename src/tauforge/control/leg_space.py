@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_number
 from tauforge.control.computed_torque import check_gains
 from tauforge.control.controller import Controller, check_functions, gain_matrix, times
 from tauforge.errors import ModelError
@@ -42,7 +42,7 @@ class LegSpaceComputedTorque(Controller):
         self.kp, self.kv = gain_matrix("kp", kp, 6), gain_matrix("kv", kv, 6)
         if check:
             check_gains(self.kp, self.kv)
-        if not isinstance(resolution, int | float) or not 0 <= resolution < np.inf:
+        if not 0 <= real_number(resolution) < np.inf:
             raise ModelError(f"expected a length >= 0, got {resolution!r}", field="resolution")
         self.resolution = float(resolution)
         self.reset()

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_number
 from tauforge.designs.measures import MEASURES, check_measures, judges_forces, measures_of
 from tauforge.designs.states import COUNT, States, places_of, states_around
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
@@ -87,7 +87,7 @@ def judge(
     characteristic_length: float = METRE,
 ) -> Judge:
     """A judge of a robot's designs, after a check of what was asked. Arguments as of `evaluate`."""
-    if not 0 < stiffness < np.inf:
+    if not 0 < real_number(stiffness) < np.inf:
         raise ModelError(f"expected a number > 0, got {stiffness!r}", field="stiffness")
     names = measures_of(robot) if measures is None else check_measures(robot, measures)
     around = states if isinstance(states, States) else states_around(robot, COUNT if states is None else states)

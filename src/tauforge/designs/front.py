@@ -14,10 +14,11 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.designs.measures import MEASURES
-from tauforge.errors import ModelError
+from tauforge.errors import ModelError, ShapeError
 from tauforge.files import written_whole
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.robots.robot import Robot
+from tauforge.robots.validation import real_array
 
 if TYPE_CHECKING:
     from tauforge.designs.states import States
@@ -142,7 +143,9 @@ def non_dominated(objectives: Array, larger: Sequence[bool] | None = None) -> Ar
     One row surpasses another if it is better in one objective and not worse in any. Equal rows do not.
     larger: (m,) whether larger is better; default never
     """
-    costs = np.array(objectives, float)
+    costs = real_array("objectives", objectives).astype(float, copy=False)
+    if np.isnan(costs).any():
+        raise ShapeError("objectives", expected="numbers", got="NaN", row=int(np.isnan(costs).any(axis=1).argmax()))
     if larger is not None:
         costs *= np.where(larger, -1.0, 1.0)
     # Rows of small sums surpass many others, which are then looked at no more.

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_number
 from tauforge.designs.evaluation import Judge, check_variable, judge, variables
 from tauforge.designs.front import Front, non_dominated
 from tauforge.designs.measures import MEASURES, check_measures, has_limits, unit_of
@@ -159,14 +159,14 @@ def _bounds(
     above = {parameter.name: parameter.above for parameter in robot.design_parameters}
     for name, pair in parameters.items():
         check_variable(units, name)
-        if np.shape(pair) != (2,) or not np.isfinite(pair).all():
+        if np.shape(pair) != (2,) or not np.isfinite([real_number(bound) for bound in pair]).all():
             raise ModelError(f"expected a lowest and a highest value, got {pair!r}", field=name)
         if not pair[0] < pair[1]:
             equal = "are equal" if pair[0] == pair[1] else "are reversed"
             raise ModelError(f"the bounds {equal}: {pair[0]:g} and {pair[1]:g}", field=name)
         if not pair[0] > above.get(name, -np.inf):
             raise ModelError(f"expected numbers > {above[name]:g}, got {pair[0]:g}", field=name)
-    lower, upper = np.array(list(parameters.values()), float).T
+    lower, upper = np.array([tuple(pair) for pair in parameters.values()], float).T
     return tuple(parameters), lower, upper
 
 

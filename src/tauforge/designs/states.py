@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_number
 from tauforge.errors import ModelError
 from tauforge.robots.robot import Robot
+from tauforge.robots.validation import real
 
 COUNT = 20
 DISTANCE = 0.05  # m
@@ -57,14 +58,14 @@ def states_around(
     if isinstance(count, bool) or not isinstance(count, int) or count < 1:
         raise ModelError(f"expected a whole number >= 1, got {count!r}", field="states")
     for name, value in (("distance", distance), ("angle", angle)):
-        if not 0 <= value < np.inf:
+        if not 0 <= real_number(value) < np.inf:
             raise ModelError(f"expected a number >= 0, got {value!r}", field=name)
     home, places = np.array(robot.pictured_position, dtype=float), places_of(robot)
     for name, value in (at or {}).items():
         if name not in places:
             names = ", ".join(coordinate.name for coordinate in robot.coordinates)
             raise ModelError(f"no coordinate is called {name!r}", field="at", remedy=f"They are {names}")
-        home[places[name]] = value
+        home[places[name]] = real(value, name)
     phi = 2.0
     for _ in range(64):  # a contraction by more than 2 in every step
         phi = (1 + phi) ** (1 / (robot.n + 1))

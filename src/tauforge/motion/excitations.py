@@ -13,7 +13,7 @@ from tauforge.robots.poses import twists
 
 def spread(name: str, value: ArrayLike, centre: Array) -> Array:
     """One number for all coordinates, or one for each."""
-    numbers = coordinates(name, np.atleast_1d(np.asarray(value)))
+    numbers = coordinates(name, [value] if np.ndim(value) == 0 else value)
     if numbers.shape not in ((1,), centre.shape):
         raise ShapeError(name, expected=f"1 or {len(centre)} numbers", got=str(len(numbers)))
     return np.broadcast_to(numbers, centre.shape)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_number, real_numbers
 from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.poses import twists
@@ -111,25 +111,20 @@ def in_velocities_of(robot: Robot, motion: Motion) -> Motion:
 
 def _times(t: ArrayLike) -> Array:
     try:
-        return np.asarray(t, float)
-    except (TypeError, ValueError):
+        return real_numbers(t).astype(float, copy=False)
+    except ValueError:
         raise ShapeError("t", expected="times in s", got=repr(t)) from None
 
 
 def coordinates(name: str, value: ArrayLike, ndim: int = 1) -> Array:
     """Finite numbers of a motion, as an array with this many dimensions."""
     try:
-        array = np.asarray(value)
+        array = real_numbers(value).astype(float)
     except ValueError:
-        array = np.asarray(None)
-    if (
-        array.ndim != ndim
-        or array.dtype.kind not in "iuf"
-        or not array.size
-        or not np.isfinite(array.astype(float)).all()
-    ):
+        array = np.array(np.nan)
+    if array.ndim != ndim or not array.size or not np.isfinite(array).all():
         raise ShapeError(name, expected=f"finite numbers in {ndim} dimension{'s' * (ndim > 1)}", got=f"{value!r}")
-    return array.astype(float)
+    return array
 
 
 def one_pose(name: str, value: ArrayLike) -> Array:
@@ -141,6 +136,6 @@ def one_pose(name: str, value: ArrayLike) -> Array:
 
 
 def positive(name: str, value: float) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float | np.number) or not 0 < float(value) < np.inf:
+    if not 0 < real_number(value) < np.inf:
         raise ShapeError(name, expected="a number > 0", got=repr(value))
     return float(value)

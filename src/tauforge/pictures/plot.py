@@ -29,6 +29,7 @@ from tauforge.pictures.solids import bodies_of, extent_with
 from tauforge.plots.picture_files import check_ending, save_figure
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.robot import Robot, check_robot
+from tauforge.robots.validation import real_array
 from tauforge.simulation.checks import position_sizes
 
 FAINTEST = 0.25  # opacity of the first of several positions
@@ -113,10 +114,7 @@ def _positions(robot: Robot, given: ArrayLike) -> Array:
 
 
 def _numbers(name: str, given: ArrayLike) -> Array:
-    try:
-        array = np.asarray(given, float)
-    except (TypeError, ValueError):
-        raise ShapeError(name, expected="numbers", got=repr(given)) from None
+    array = real_array(name, given)
     if not np.isfinite(array).all():
         raise ShapeError(name, expected="finite numbers", got=str(array[~np.isfinite(array)][0]))
     return array

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Proto
 
 import numpy as np
 
+from tauforge.arrays import without_masks
 from tauforge.kernels.cuda.arrays import is_on_gpu
 
 if TYPE_CHECKING:
@@ -107,7 +108,8 @@ def common_arrays(values: Sequence[Any]) -> tuple[Any, list[Any]]:
     choice = choice_of(values)
     assert choice is not None
     library, first = choice
-    return library.namespace, [value if _is_listed(value) else library.array_like(value, first) for value in values]
+    made = [value if _is_listed(value) else library.array_like(without_masks(value), first) for value in values]
+    return library.namespace, made
 
 
 def _is_listed(value: Any) -> bool:

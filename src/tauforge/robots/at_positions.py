@@ -14,7 +14,7 @@ import numpy as np
 
 from tauforge.algebra.condition import condition, extremes
 from tauforge.algebra.scalars import Scalar, absolute, select
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_number
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
 from tauforge.kernels.specification import Shape, Specification
@@ -193,7 +193,7 @@ def _own_conditions(robot: Robot, position: Array) -> Array:
 
 
 def _check_length(length: Any) -> float:
-    if isinstance(length, bool) or not isinstance(length, int | float | np.number) or not 0 < length < np.inf:
+    if not 0 < real_number(length) < np.inf:
         raise ShapeError("characteristic_length", expected="a number > 0", got=repr(length))
     return float(length)
 

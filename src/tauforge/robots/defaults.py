@@ -17,6 +17,7 @@ from tauforge.robots.evaluate import as_argument, choices, finite_rows
 from tauforge.robots.functions import flat, results_of
 from tauforge.robots.parts import CountedFormula, Limit, LimitedQuantity
 from tauforge.robots.summary import Summary, SummaryTable
+from tauforge.robots.validation import real_array
 from tauforge.tracing.graph import trace
 
 if TYPE_CHECKING:
@@ -150,10 +151,7 @@ def check_designs(robot: Robot, values: Mapping[str, ArrayLike]) -> dict[str, Ar
         if name not in known:
             remedy = f"Use one of {', '.join(known)}" if known else f"{robot.name} has none"
             raise UnsupportedFeatureError(f"{name!r} is no design parameter", field="design", remedy=remedy)
-        try:
-            value = np.asarray(given, float)
-        except (TypeError, ValueError):
-            value = np.array(np.nan)
+        value = real_array(name, given)
         if not np.isfinite(value).all():
             raise ModelError("expected finite numbers", field=name)
         if not (value > known[name].above).all():

@@ -13,7 +13,6 @@ from __future__ import annotations
 import copy
 import itertools
 import math
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial, reduce
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -23,7 +22,7 @@ from numpy.typing import ArrayLike
 
 from tauforge import settings
 from tauforge.algebra.scalars import Column, Scalar
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ShapeError, SingularityError, UnsupportedFeatureError
 from tauforge.kernels.backends import NoKernelError, TooLargeError, backend_of
 from tauforge.kernels.cpu.code_memory import executable_memory
@@ -52,27 +51,11 @@ BLOCK = 8192  # rows at a time: bounds the memory of the temporaries, and keeps 
 def as_argument(name: str, value: ArrayLike, size: int, meaning: str) -> Array:
     """A real array (..., size); float32 stays, every other real type becomes float64; masked elements become NaN."""
     try:
-        raw = np.asarray(value)
-    except ValueError:
-        raise ShapeError(name, expected=f"(..., {size})", got="a ragged sequence") from None
-    if raw.dtype.kind not in "biuf":
-        raise ShapeError(name, expected=f"real numbers (..., {size})", got=_what(raw))
+        raw = real_numbers(value, "biuf")
+    except ValueError as error:
+        raise ShapeError(name, expected=f"real numbers (..., {size})", got=str(error)) from None
     check_core(name, raw.shape, size, meaning)
-    masked = sys.modules.get("numpy.ma")  # slow to import, and without it nothing is masked
-    if masked is not None and isinstance(value, masked.MaskedArray) and value.mask.any():
-        raw = np.where(value.mask, np.nan, raw)
     return raw if raw.dtype == np.float32 else raw.astype(np.float64, copy=False)
-
-
-def _what(given: Array) -> str:
-    """What an array holds that are no real numbers."""
-    if given.dtype.kind in "US":
-        return "text"
-    if given.dtype.kind != "O":
-        return f"{given.dtype} values"
-    real = (int, float, np.number)
-    odd = [entry for entry in given.flat if not isinstance(entry, real)]
-    return "None" if odd and odd[0] is None else f"a {type(odd[0] if odd else given.flat[0]).__name__}"
 
 
 def check_core(name: str, shape: Shape, size: int, meaning: str) -> None:

@@ -22,6 +22,7 @@ import numpy as np
 from jax.custom_derivatives import SymbolicZero
 from jax.errors import JaxRuntimeError
 
+from tauforge.arrays import without_masks
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.kernels.cuda import arrays as gpu_arrays
 from tauforge.robots.differentiable import (
@@ -81,7 +82,7 @@ def as_arrays(values: Mapping[str, Any]) -> list[Any]:
     arrays = []
     for name, value in values.items():
         try:
-            array = jnp.asarray(value)
+            array = jnp.asarray(without_masks(value))
         except (TypeError, ValueError):
             raise ShapeError(name, expected="real numbers", got=type(value).__name__) from None
         if not (jnp.issubdtype(array.dtype, jnp.floating) or array.dtype.kind in "biu"):

@@ -17,8 +17,9 @@ from tauforge.algebra.rotations import (
     rotation_of,
     rotation_vector,
 )
+from tauforge.algebra.scalars import FoldingScalar, is_number
 from tauforge.algebra.vectors import Matrix, Vector
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ShapeError
 
 QUARTER_TURN = 1e-12  # cosine of theta_y below which angles have no rates
@@ -97,7 +98,7 @@ def turned(pose: Array, vectors: Array) -> Array:
 
 
 def _aligned(*values: ArrayLike) -> tuple[Array, ...]:
-    arrays = [np.asarray(value) for value in values]
+    arrays = [_taken(value) for value in values]
     traced = any(array.dtype == object for array in arrays)
     arrays = [array.astype(object if traced else float, copy=False) for array in arrays]
     if any(array.shape[-1:] != (6,) for array in arrays):
@@ -105,6 +106,17 @@ def _aligned(*values: ArrayLike) -> tuple[Array, ...]:
     if all(array.shape == arrays[0].shape for array in arrays):
         return tuple(arrays)
     return tuple(np.broadcast_arrays(*arrays))
+
+
+def _taken(value: ArrayLike) -> Array:
+    """An array of real numbers, or of what stands for them while a control law is recorded."""
+    recorded = isinstance(value, np.ndarray) and value.dtype == object
+    if recorded and all(isinstance(x, FoldingScalar) or is_number(x) for x in value.flat):
+        return value
+    try:
+        return real_numbers(value)
+    except ValueError as error:
+        raise ShapeError("poses", expected="real numbers (..., 6)", got=str(error)) from None
 
 
 def _angles(x: Array) -> Vector:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import torch
 
+from tauforge.arrays import real_numbers
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.streams import on_stream
@@ -75,13 +76,9 @@ def as_tensors(values: Mapping[str, Any], loads: Sequence[str]) -> list[torch.Te
 
 def _as_tensor(name: str, value: Any, like: torch.Tensor) -> torch.Tensor:
     try:
-        array = np.asarray(value)
-    except ValueError:
-        raise ShapeError(name, expected="an array of numbers", got="a ragged sequence") from None
-    except TypeError:  # of a library that copies nothing from its device silently, such as CuPy
-        raise ShapeError(name, expected="numbers in the processor's memory", got=type(value).__name__) from None
-    if array.dtype.kind not in "biuf":
-        raise ShapeError(name, expected="real numbers", got=f"{array.dtype} values")
+        array = real_numbers(value, "biuf")
+    except ValueError as error:
+        raise ShapeError(name, expected="real numbers in the processor's memory", got=str(error)) from None
     return array_like(array.astype(float), like)
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -12,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from tauforge.algebra.scalars import cos_sin_of_constant
 from tauforge.algebra.vectors import Matrix, Transform, Vector, rotation_about_x, rotation_about_z
-from tauforge.arrays import Array
+from tauforge.arrays import Array, is_real, real_number, real_numbers
 from tauforge.errors import ModelError, ShapeError
 
 ROTATION_TOLERANCE = 1e-6  # of a rotation matrix in a file; nearer ones are made orthonormal
@@ -65,12 +64,9 @@ def freedoms(count: int) -> str:
 
 def real(value: Any, field: str) -> float:
     """A finite real number."""
-    if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+    if not is_real(value):
         raise ModelError(f"expected a number, got {shown(value)}", field=field)
-    try:
-        number = float(value)
-    except OverflowError:  # an integer of more than 308 digits
-        number = math.inf
+    number = real_number(value)
     if not abs(number) <= LARGEST:
         raise ModelError(f"expected a finite number of at most {LARGEST:g}, got {number}", field=field)
     return number
@@ -85,16 +81,10 @@ def non_negative(value: Any, field: str) -> float:
 
 def array(value: Any, shape: tuple[int, ...], field: str) -> NDArray[np.float64]:
     """An array of finite numbers of exactly this shape."""
-    if isinstance(value, str | bytes | Mapping) or value is None:
-        raise ModelError(f"expected {describe(shape)}, got {shown(value)}", field=field)
-    if _has_truth(value):  # NumPy would take it for 0 or 1
-        raise ModelError(f"expected {describe(shape)}, got {shown(value)}", field=field)
     try:
-        raw = np.asarray(value)
-        kind_is_number = raw.dtype.kind in "iuf" and raw.dtype != bool
-        result = raw.astype(np.float64) if kind_is_number else None
-    except (TypeError, ValueError):
-        raw, result = np.asarray(0.0), None
+        result = None if _has_truth(value) else real_numbers(value).astype(np.float64)  # truths would be 0 or 1
+    except ValueError:
+        result = None
     if result is None:
         raise ModelError(f"expected {describe(shape)}, got {shown(value)}", field=field)
     if result.shape != shape:
@@ -208,9 +198,7 @@ def real_vectors(name: str, value: ArrayLike) -> Array:
 def real_array(name: str, value: ArrayLike) -> Array:
     """Real numbers; what is not finite spoils its own row, as in a state."""
     try:
-        result = np.asarray(value)
-        if result.dtype.kind not in "iuf":
-            raise ValueError
-    except ValueError:
-        raise ShapeError(name, expected="numbers", got=f"{value!r}") from None
+        result = real_numbers(value)
+    except ValueError as error:
+        raise ShapeError(name, expected="numbers", got=str(error)) from None
     return np.array(result, None if result.dtype == np.float32 else np.float64)

@@ -15,6 +15,7 @@ from tauforge.algebra.vectors import Matrix, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.formulations.bodies import BodyParameters, heavier
+from tauforge.robots.validation import real_array
 
 if TYPE_CHECKING:
     from tauforge.robots.payload import Payload
@@ -44,10 +45,7 @@ def check_values(robot: Robot, given: Mapping[str, ArrayLike]) -> dict[str, Arra
     """Arrays (N, *core) or (*core) of the fields that vary, with values that a robot may have."""
     fields = {}
     for name in check_names(robot, tuple(given)):
-        try:
-            value = np.array(given[name], float)
-        except (TypeError, ValueError):
-            value = np.array(np.nan)
+        value = real_array(name, given[name]).astype(float, copy=False)
         core = robot.varying_fields[name]
         if value.ndim < len(core) or value.shape[value.ndim - len(core) :] != core:
             raise ShapeError(name, expected=f"(N, {', '.join(map(str, core))})", got=str(value.shape))

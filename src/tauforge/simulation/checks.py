@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_numbers
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.control.controller import Controller
 from tauforge.errors import ModelError, ShapeError
@@ -175,10 +175,10 @@ def pair_of(initial: Any) -> State:
 
 
 def numbers(value: ArrayLike) -> Array:
-    """The value as an array of floats; NaN if it cannot be converted, or if it is text or complex."""
+    """The value as an array of floats; NaN if it holds anything but real numbers."""
     try:
-        return np.array(value, float) if np.asarray(value).dtype.kind in "biufO" else np.array(np.nan)
-    except (TypeError, ValueError):
+        return real_numbers(value, "biuf").astype(float)
+    except ValueError:
         return np.array(np.nan)
 
 

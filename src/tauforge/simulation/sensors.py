@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_number
 from tauforge.errors import ModelError
 
 
@@ -27,7 +27,7 @@ class Sensors:
         if bits is not None and not (whole and 1 <= bits <= 64):
             raise ModelError(f"expected a whole number from 1 to 64 or None, got {bits!r}", field="bits")
         for name, value in (("span", span), ("position_noise", position_noise), ("velocity_noise", velocity_noise)):
-            if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < np.inf:
+            if not 0 <= real_number(value) < np.inf:
                 raise ModelError(f"expected a number >= 0, got {value!r}", field=name)
         if not span > 0:
             raise ModelError("expected a number > 0, got 0", field="span")

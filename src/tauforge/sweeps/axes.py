@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ModelError
 from tauforge.units import UNITS, in_si
 
@@ -37,10 +37,10 @@ class Axis:
     def __post_init__(self) -> None:
         check_name("axis", self.name)
         try:
-            values = np.asarray(self.values)
+            values = real_numbers(self.values)
             whole = values.dtype.kind in "iu"
             values = np.atleast_1d(values).astype(np.int64 if whole else np.float64)
-        except (TypeError, ValueError):
+        except ValueError:
             raise self._refused(f"expected numbers, got {self.values!r}") from None
         if values.ndim != 1:
             raise self._refused(f"expected values (k,), got shape {values.shape}")

@@ -10,6 +10,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.robots.robot import Robot
+from tauforge.robots.validation import real
 from tauforge.sweeps.axes import Axis, with_units
 
 
@@ -61,7 +62,7 @@ def position_at(robot: Robot, at: Mapping[str, float]) -> Array:
         if name not in places:
             names = ", ".join(coordinate.name for coordinate in robot.coordinates)
             raise ModelError(f"no coordinate is called {name!r}", field="at", remedy=f"They are {names}")
-        home[places[name]] = value
+        home[places[name]] = real(value, name)
     return home
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.robots.at_positions import QUANTITIES, UNKNOWN, Quantity, at_positions, check_quantities, unknown_words
 from tauforge.robots.payload import Payload
@@ -206,8 +206,8 @@ def axis_values(name: str, axis: Any) -> Array:
     """(k,) from (from, to, points), or from increasing values."""
     spaced = isinstance(axis, tuple) and len(axis) == 3 and isinstance(axis[2], int | np.integer)
     try:
-        numbers = np.asarray(axis, float)
-    except (TypeError, ValueError):
+        numbers = real_numbers(axis).astype(float)
+    except ValueError:
         raise ShapeError(f"axis {name}", expected="(from, to, points), or numbers", got=repr(axis)) from None
     if not np.isfinite(numbers).all():
         raise ShapeError(f"axis {name}", expected="finite numbers", got=repr(axis))

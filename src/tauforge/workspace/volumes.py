@@ -14,6 +14,7 @@ from tauforge.errors import ModelError, ShapeError
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.summary import Rows, Summary, SummaryTable
+from tauforge.robots.validation import real_array
 from tauforge.workspace.grid_volume import volumes
 from tauforge.workspace.report import Report
 from tauforge.workspace.rules import Rules, checked_position, rules_of
@@ -172,10 +173,7 @@ def _count(name: str, given: int | None, default: int, most: int | None = None) 
 
 
 def _angles(given: ArrayLike) -> Array:
-    try:
-        angles = np.asarray(given, float)
-    except (TypeError, ValueError):
-        raise ShapeError("orientation", expected="(3,) numbers", got=repr(given)) from None
+    angles = real_array("orientation", given)
     if angles.shape != (3,) or not np.isfinite(angles).all():
         got = str(angles.shape) if angles.shape != (3,) else str(angles.tolist())
         raise ShapeError("orientation", expected="(3,) finite angles theta_x, theta_y, theta_z", got=got)

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.kernels import cache
 from tauforge.kernels.backends import TooLargeError
@@ -70,14 +71,26 @@ class CpuKernel:
         if len(arguments) != len(self._cores):
             names = ", ".join(name for name, _ in self.arguments)
             raise TypeError(f"{self.name} takes {len(self._cores)} arguments ({names}), got {len(arguments)}")
-        arrays = [a if isinstance(a, np.ndarray) else np.asarray(a) for a in arguments]
+        arrays = [a if type(a) is np.ndarray else self._numbers(k, a) for k, a in enumerate(arguments)]
         for k in self._empty:
             name, core = self.arguments[k]
             if arrays[k].shape[-len(core) :] != core:
                 expected = f"(..., {', '.join(map(str, core))})"
                 raise ShapeError(name, expected=expected, got=str(arrays[k].shape))
         self.loaded(32 if all(a.dtype == np.float32 for a in arrays) else 64)
-        return threads.call(self._ufunc, arrays, self._cores, list(self.results), out)
+        try:
+            return threads.call(self._ufunc, arrays, self._cores, list(self.results), out)
+        except TypeError:  # from NumPy, about arrays of other things than real numbers
+            for k, array in enumerate(arrays):
+                self._numbers(k, array)
+            raise
+
+    def _numbers(self, k: int, given: Any) -> Array:
+        """An argument as an array of real numbers, NaN where it is masked."""
+        try:
+            return real_numbers(given, "biuf")
+        except ValueError as error:
+            raise ShapeError(self.arguments[k][0], expected="real numbers", got=str(error)) from None
 
     def loaded(self, bits: int) -> engine.Loaded:
         """The machine code for float64 or float32, from the cache or compiled now. It may raise NoKernelError."""

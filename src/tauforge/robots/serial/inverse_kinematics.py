@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_number, real_numbers
 from tauforge.errors import ConvergenceError, ModelError, ShapeError
 from tauforge.robots import validation
 from tauforge.robots.evaluate import as_argument
@@ -263,8 +263,11 @@ def checked_poses(pose: ArrayLike) -> Array:
 def checked_mask(mask: ArrayLike | None) -> Array:
     if mask is None:
         return np.ones(TASK)
-    given = np.asarray(mask)
-    if given.shape != (TASK,) or given.dtype.kind not in "biuf" or not np.isin(given, (0, 1)).all() or not given.any():
+    try:
+        given = real_numbers(mask, "biuf")
+    except ValueError:
+        given = np.zeros(0)
+    if given.shape != (TASK,) or not np.isin(given, (0, 1)).all() or not given.any():
         raise ShapeError(
             "mask",
             expected="six of True and False, at least one True: x, y, z and rotations about x, y, z, world axes",
@@ -274,7 +277,7 @@ def checked_mask(mask: ArrayLike | None) -> Array:
 
 
 def checked_tolerance(tolerance: float) -> float:
-    number = tolerance if isinstance(tolerance, int | float | np.integer | np.floating) else np.nan
-    if isinstance(tolerance, bool) or not 0 < number < np.inf:
+    number = real_number(tolerance)
+    if not 0 < number < np.inf:
         raise ShapeError("tolerance", expected="a finite number > 0", got=validation.shown(tolerance))
-    return float(number)
+    return number

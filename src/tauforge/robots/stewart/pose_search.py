@@ -70,7 +70,7 @@ def forward_kinematics(
     if bad.any() and on_failure == "nan":
         return np.where(bad[..., None], np.array(np.nan, pose.dtype), pose)
     if bad.any():
-        refuse_negative(np.asarray(lengths, float))
+        refuse_negative(wanted)
         where = tuple(np.argwhere(bad)[0])
         row_wanted = np.broadcast_to(wanted.astype(float), pose.shape)[where]
         apart = np.linalg.norm(platform.inverse_kinematics(pose[where]) - row_wanted)

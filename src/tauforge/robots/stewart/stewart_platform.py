@@ -12,7 +12,7 @@ from tauforge.algebra.dual import derivative, seeded
 from tauforge.algebra.rotations import angle_rates, quaternion_of
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_number
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError
 from tauforge.formulations.stewart.parameters import LEGS
@@ -317,8 +317,7 @@ class StewartPlatform(PlatformDescription):
         """
         scale, arguments = np.ones((6, 1)), {"pose": pose}
         if characteristic_length is not None:
-            number = isinstance(characteristic_length, int | float | np.number)
-            if not number or not 0 < characteristic_length < np.inf:
+            if not 0 < real_number(characteristic_length) < np.inf:
                 raise ShapeError("characteristic_length", expected="a number > 0", got=repr(characteristic_length))
             scale[3:] /= characteristic_length
             own = np.float32 if getattr(pose, "dtype", None) == np.float32 else np.float64

@@ -113,7 +113,6 @@ def test_sensors():
         ({}, "initial: the initial state is missing"),
         ({"initial": START}, "duration: the duration is missing"),
         ({"initial": ([0.0], [0.0]), "duration": 1.0}, "initial position: expected 4 finite numbers"),
-        ({"initial": START, "duration": 1.0, "step": 0.3}, "duration: expected a whole number of steps of 0.3 s"),
         ({"initial": START, "duration": 1.0, "control_period": 0.0015}, "control_period: expected a whole number"),
         ({"initial": START, "duration": 1.0, "method": "euler"}, "method: expected one of rk4"),
         ({"initial": START, "duration": 1.0, "force_limits": "mine"}, "force_limits: expected 4 numbers, 'robot'"),

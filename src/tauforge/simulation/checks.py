@@ -23,7 +23,7 @@ from tauforge.simulation.integrators import FAR, ran_away
 
 Law = Controller | Callable[[float, Array, Array], ArrayLike] | None
 State = tuple[ArrayLike, ArrayLike]
-WHOLE = 1e-9  # how far from a whole number of steps a period or a duration may be
+WHOLE = 1e-9  # how far from a whole number of steps rounding may take a period or a duration, relative
 MOST_STEPS = 10**9
 LOOKS = 201  # instants at which the angles of a motion are looked at
 
@@ -191,12 +191,18 @@ def run_time(duration: float | None, motion: Motion | None) -> float:
     return motion.duration
 
 
+def enough_steps(name: str, length: float, step: float) -> int:
+    """The fewest whole steps that cover a length; what rounding adds to the length takes no further step."""
+    steps = length / step
+    if steps > MOST_STEPS:
+        raise ShapeError(name, expected=f"at most {MOST_STEPS:,} steps", got=f"{steps:,.0f} of {step:g} s")
+    return max(1, math.ceil(steps * (1 - WHOLE)))
+
+
 def whole_steps(name: str, length: float, step: float) -> int:
-    count = round(length / step)
-    if count < 1 or abs(length / step - count) > WHOLE * count:
+    count = enough_steps(name, length, step)
+    if abs(length / step - count) > WHOLE * count:
         raise ShapeError(name, expected=f"a whole number of steps of {step:g} s", got=f"{length:g} s")
-    if count > MOST_STEPS:
-        raise ShapeError(name, expected=f"at most {MOST_STEPS:,} steps", got=f"{count:,} of {step:g} s")
     return count
 
 

@@ -22,6 +22,7 @@ from tauforge.robots.varying import check_names, check_values
 from tauforge.simulation.checks import (
     check_law,
     check_plant,
+    enough_steps,
     given_or_start,
     kind_of,
     numbers,
@@ -70,7 +71,7 @@ def rollout_task(
     if duration is None and motion is None and added is not None:
         periods = added.shape[-2]
     else:
-        periods = whole_steps("duration", run_time(duration, motion), period)
+        periods = enough_steps("duration", run_time(duration, motion), period)
     if added is not None and added.shape[-2] != periods:
         raise ShapeError("forces", expected=f"forces for {periods} control periods", got=str(added.shape[-2]))
     every = min(whole_number("record_every", record_every), periods)

@@ -128,7 +128,8 @@ def rollout(
     motion:         what the controller is to follow
     initial:        (positions, velocities), each (N, n) or (n,); default the motion's start. Positions of a mechanism
                     with loops are its independent coordinates, or all entries of a position
-    duration:       s; default the motion's, or that of `forces`
+    duration:       s; default the motion's, or that of `forces`. The run ends with the first control period that ends
+                    then or later. A motion that is over rests at its end
     step:           s, of the integrator
     control_period: s, a whole number of steps, required: the controller is asked that often and its forces are held in
                     between. `simulate` asks it continuously unless given a control period

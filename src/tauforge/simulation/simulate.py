@@ -25,6 +25,7 @@ from tauforge.simulation.checks import (
     State,
     check_law,
     check_plant,
+    enough_steps,
     initial_state,
     run_time,
     whole_number,
@@ -62,10 +63,12 @@ def simulate(
     """The motion of a robot under a controller, from `initial` or from where the motion starts.
 
     controller:     a Controller, a callable (t, position, velocity) -> forces, or None for no forces
-    motion:         what the controller is to follow; the duration is the motion's unless given. Where velocities of the
-                    robot are angular velocities, rates of angles are turned into them
+    motion:         what the controller is to follow. Where velocities of the robot are angular velocities, rates of
+                    angles are turned into them
     initial:        (position, velocity), joint coordinates or pose and twist; of a mechanism with loops the independent
                     coordinates, or all entries of a position
+    duration:       s; default the motion's. The run ends with the first control period, or step without one, that ends
+                    then or later. A motion that is over rests at its end
     step:           s, between two rows of the recording, and of the fixed-step methods
     method:         "rk4", "dormand-prince" (SciPy's DOP853; rows of a free motion by its dense output) or "symplectic"
                     (the free motion of an arm, or of another robot with a coriolis_matrix)
@@ -75,7 +78,7 @@ def simulate(
     disturbance:    t -> (6,) wrench on the tool (world axes) or on the platform (base axes)
     sensors:        what the controller sees
     force_limits:   (m,) largest sizes of the actuator forces, or "robot" for the robot's own; None for no limit
-    record_every:   keeps one row in so many steps, which bounds the memory of long runs
+    record_every:   keeps one row in so many steps, which bounds the memory of long runs; the last is always kept
 
     Coulomb friction must be smoothed: replace(coulomb_speed=v), with v = 0.01, say. A joint that friction F holds
     against a load then creeps at v atanh(load / F), below v for loads below 0.76 F. Where the steps of rk4 are too long
@@ -96,8 +99,9 @@ def simulate(
     motion = None if motion is None else in_velocities_of(real, motion)
     position, velocity = initial_state(initial, motion, real)
     h = positive("step", step)
-    steps = whole_steps("duration", run_time(duration, motion), h)
-    hold = 0 if control_period is None else whole_steps("control_period", positive("control_period", control_period), h)
+    period = h if control_period is None else positive("control_period", control_period)
+    hold = 0 if control_period is None else whole_steps("control_period", period, h)
+    steps = (hold or 1) * enough_steps("duration", run_time(duration, motion), period)
     every = whole_number("record_every", record_every)
     if method not in METHODS:
         raise ShapeError("method", expected=f"one of {', '.join(METHODS)}", got=repr(method))

@@ -111,7 +111,7 @@ def test_the_last_row_is_kept_however_rows_are_thinned():
 def test_periods_are_still_whole_numbers_of_steps_and_runs_have_an_end():
     move = JointMove(FROM, TO, 0.0705)
     for run in (tf.simulate, tf.rollout):
-        with pytest.raises(tf.ShapeError, match="control_period: expected a whole number of steps of 0.001 s"):
+        with pytest.raises(tf.ShapeError, match=r"control_period: expected a whole number of steps of 0\.001 s"):
             run(ARM, LAW, move, control_period=0.0015)
         with pytest.raises(tf.ShapeError, match="duration: expected at most 1,000,000,000 steps, got inf of 1e-300 s"):
             run(ARM, LAW, move, duration=1e300, step=1e-300, control_period=1e-300)

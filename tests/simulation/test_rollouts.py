@@ -251,8 +251,12 @@ def test_rows_are_thinned_and_progress_is_shown(capsys):
 def test_what_rollouts_do_not_take():
     with pytest.raises(TypeError, match=r"rollout\(\) missing 1 required keyword-only argument: 'control_period'"):
         tf.rollout(ARM, ComputedTorque(ARM), MOVE)
-    with pytest.raises(tf.UnsupportedFeatureError, match="rollouts need a Controller or None, got"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="rollouts need a Controller or None, got") as caught:
         tf.rollout(ARM, lambda *_: np.zeros(3), MOVE, control_period=0.01)
+    assert "Subclass tauforge.control.Controller and define force(t, position, velocity, target)" in str(caught.value)
+    assert "or use tf.simulate, which takes any callable" in str(caught.value)
+    with pytest.raises(tf.UnsupportedFeatureError, match=r"got a JointMove\. The order is robot, controller, motion"):
+        tf.rollout(ARM, MOVE, control_period=0.01)
     with pytest.raises(tf.ModelError, match="motion-rig needs a motion of poses"):
         tf.rollout(RIG, ComputedTorque(RIG), MOVE, control_period=0.01)
     with pytest.raises(tf.ShapeError, match="record_every: expected a whole number >= 1, got 0"):

@@ -37,6 +37,11 @@ from tauforge.simulation.compiled_steps import Fields
 from tauforge.simulation.rollout_task import RolloutTask, Schedule
 from tauforge.simulation.step_formulas import field_shape
 
+AS_A_CLASS = (
+    "Subclass tauforge.control.Controller and define force(t, position, velocity, target) for the states (N, n) of all "
+    "rows, or use tf.simulate, which takes any callable"
+)
+
 
 def rollout_task(
     robot: Robot,
@@ -60,7 +65,7 @@ def rollout_task(
         raise UnsupportedFeatureError(
             f"rollouts need a Controller or None, got {kind_of(controller)}",
             field="controller",
-            remedy=order(controller),
+            remedy=order(controller) or AS_A_CLASS,
         )
     check_plant(robot, real)
     check_law(controller, motion, initial, control_period, real)

@@ -23,6 +23,7 @@ from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import (
     Law,
     State,
+    advice_on_degrees,
     check_law,
     check_plant,
     enough_steps,
@@ -143,7 +144,7 @@ def simulate(
             y, k = rows[-1], k + len(rows) - 1
     recording = builder.recording(motion)
     if stop is not None:
-        return _ended(stop, recording)
+        return _ended(stop, recording, advice_on_degrees(real, motion))
     # the symplectic method's energy swings about the true one by design
     free = controller is None and disturbance is None and method != "symplectic" and not real.dissipates
     if free and (drift := energy_drift(real, recording.position, recording.velocity)) > DRIFT:
@@ -169,8 +170,11 @@ def keeping(builder: RecordingBuilder, motion: Motion | None) -> Iterator[None]:
         raise
 
 
-def _ended(stop: Stop, recording: Recording) -> Recording:
-    """At a singular pose the recording so far; else an error that holds it."""
+def _ended(stop: Stop, recording: Recording, advice: str | None) -> Recording:
+    """At a singular pose the recording so far; else an error that holds it.
+
+    advice: about the motion, where there is something to say
+    """
     time = float(recording.time[-1])
     if stop.reason == SINGULAR or (isinstance(stop.error, SingularityError) and len(recording.time) > 1):
         if stop.error is not None:
@@ -188,5 +192,5 @@ def _ended(stop: Stop, recording: Recording) -> Recording:
         position=recording.position[-1],
         velocity=recording.velocity[-1],
         recording=recording,
-        remedy="Try a shorter step, or method='dormand-prince'" if stop.reason == RAN_AWAY else None,
+        remedy=advice or ("Try a shorter step, or method='dormand-prince'" if stop.reason == RAN_AWAY else None),
     ) from stop.error

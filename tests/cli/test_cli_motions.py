@@ -282,6 +282,13 @@ def test_simulate_equals_the_library(tmp_path):
     )
 
 
+def test_simulate_takes_a_motion_of_any_duration():
+    move = "joint-move:0,0:90deg,-0.5:0.0705"
+    assert parsed("simulate", "planar-2r", "--motion", move)["duration"] == pytest.approx(0.071, rel=EXACT)
+    found = parsed("simulate", "planar-2r", "--motion", move, "--control-period", 0.002)
+    assert found["duration"] == pytest.approx(0.072, rel=EXACT)
+
+
 def test_simulate_passes_limits_and_method_on(tmp_path):
     limited = tf.load("planar-2r").replace(max_force=[0.5, None])
     limited.save(tmp_path / "weak.toml")
@@ -358,7 +365,10 @@ def test_limits_are_told_as_events():
         (["planar-2r", "--motion", "MOVE", "--controller", "none", "--kp", "1"], "--controller none takes no gains"),
         (["planar-2r", "--motion", "MOVE", "--kp", "1,2,3"], "kp: expected a number, 2 numbers or a matrix (2, 2)"),
         (["planar-2r", "--motion", "MOVE", "--method", "euler"], "expected one of rk4, dormand-prince, symplectic"),
-        (["planar-2r", "--motion", "MOVE", "--step", "0.3"], "duration: expected a whole number of steps of 0.3 s"),
+        (
+            ["planar-2r", "--motion", "MOVE", "--step", "0.3", "--control-period", "0.4"],
+            "control_period: expected a whole number of steps of 0.3 s, got 0.4 s",
+        ),
         (["planar-2r", "--motion", "MOVE", "--step", "-1"], "step: expected a number > 0"),
         (["planar-2r", "--motion", "MOVE", "-o", "run.xls"], "expected a name that ends in .csv or .npz"),
         (["planar-2r", "--motion", "MOVE", "--plot", "run.gif"], "expected a name that ends in .png or .svg or .pdf"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.linalg import expm
@@ -308,6 +310,50 @@ def test_stability_is_judged_by_eigenvalues():
         ComputedTorque(PUMA, 100.0, lopsided)
     with pytest.raises(tf.ModelError, match=r"kv: condition \(a\)"):
         LegSpaceComputedTorque(tf.load("motion-rig"), 100.0, -1.0)
+
+
+FLOATING = tf.Mechanism(
+    name="drone",
+    bodies=[tf.Body("base", 5.0, (0, 0, 0), np.eye(3) * 0.1), tf.Body("link", 1.0, (0.2, 0, 0), np.eye(3) * 0.02)],
+    joints=[tf.Free("float", "ground", "base"), tf.Hinge("elbow", "base", "link", axis=(0, 0, 1), actuated=True)],
+)
+
+
+@pytest.mark.parametrize(
+    ("law", "robot", "message"),
+    [
+        (law, FLOATING, "drone has 7 degrees of freedom and 1 actuator, which cannot give every acceleration. Use PD")
+        for law in (GravityPD, FeedforwardPD)
+    ]
+    + [
+        (law, tf.load("mathworks-hexapod"), "mathworks-hexapod has a geometry but no masses")
+        for law in (GravityPD, FeedforwardPD, ComputedTorque, LegSpaceComputedTorque)
+    ],
+)
+def test_laws_that_need_forces_of_the_model_say_so_when_they_are_made(law, robot, message):
+    with pytest.raises(tf.ModelError, match=f"robot: {law.__name__} needs inverse dynamics; {message}"):
+        law(robot, 10.0, 1.0)
+
+
+def test_actuators_that_work_against_each_other_do_not_suffice():
+    """As many actuators as coordinates, and one of these has none: two of the actuators move the same four-bar."""
+    bars = tf.load("four-bar")
+    hinges = [replace(joint, actuated=joint.name.endswith("pivot")) for joint in bars.joints]
+    free = tf.Hinge("pendulum", "ground", "bob", axis=(0, 1, 0))
+    bob = tf.Body("bob", 1.0, (0.2, 0, 0), np.eye(3) * 0.02)
+    both = bars.replace(bodies=[*bars.bodies, bob], joints=[*hinges, free])
+    assert len(both.actuators) == both.n == 2
+    for law in (ComputedTorque, ResolvedRate):
+        with pytest.raises(
+            tf.ModelError, match=r"needs inverse dynamics; four-bar has 2 .* cannot give every accelerat"
+        ):
+            law(both)
+
+
+def test_a_proportional_law_of_a_floating_base_needs_no_forces_of_the_model():
+    start, end = np.zeros(7), np.r_[np.zeros(6), 0.1]
+    run = tf.simulate(FLOATING, PD(FLOATING, 10.0, 1.0), JointMove(start, end, 0.02))
+    assert run.force.shape == (21, 1)
 
 
 def test_gravity_is_held_where_the_robot_is():

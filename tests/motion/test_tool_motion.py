@@ -99,8 +99,11 @@ def test_what_cannot_be_followed():
 def test_what_is_refused():
     with pytest.raises(tf.UnsupportedFeatureError, match="does not determine the 7 joints of panda"):
         ToolMotion(tf.load("panda"), LINE)
-    with pytest.raises(tf.ShapeError, match="motion: expected a motion of poses"):
+    with pytest.raises(tf.ShapeError, match="motion: expected a motion of poses") as caught:
         ToolMotion(PUMA, tf.motion.JointMove(np.zeros(6), np.ones(6), 1.0))
+    assert "Wrap a motion of x, y, z, theta_x, theta_y, theta_z and their rates in motion.PoseMotion" in str(
+        caught.value
+    )
     with pytest.raises(tf.UnsupportedFeatureError, match="a tool motion needs an arm"):
         ToolMotion(tf.load("box"), LINE)
 

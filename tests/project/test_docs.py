@@ -144,7 +144,7 @@ def test_fields_of_results_say_what_they_are():
             found.append(documented.__name__)
             texts = [getattr(documented, field).__doc__ for field in documented._fields]
             assert not [text for text in texts if text.startswith("Alias for")], name
-    assert {"JointReactions", "LegMotions", "Limits", "Rollout"} <= set(found)
+    assert {"JointReactions", "LegMotions", "Limits", "RolloutGradient"} <= set(found)
     assert "of the base on the lower part" in JointReactions.universal.__doc__
 
 

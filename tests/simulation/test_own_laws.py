@@ -44,6 +44,28 @@ def assert_is_simulated(law, arm=ARM, **options):
     return got
 
 
+class Spring(tf.control.Controller):
+    """A law without a model: it has no attribute robot."""
+
+    def force(self, t, position, velocity, target):
+        return 20.0 * (target.position - position) - 2.0 * velocity
+
+
+def test_a_law_needs_no_model():
+    got = assert_is_simulated(Spring())
+    want = tf.simulate(
+        ARM,
+        lambda t, q, qd: 20.0 * (MOVE.sample(t).position - q) - 2.0 * qd,
+        initial=(START[0][1], START[1]),
+        duration=MOVE.duration,
+        step=STEP,
+        control_period=PERIOD,
+    )
+    assert np.abs(got.position[1] - want.position[::2]).max() < SAME
+    with pytest.raises(tf.ModelError, match="motion: a controller needs a motion to follow"):
+        tf.simulate(ARM, Spring(), initial=(START[0][0], START[1]), duration=0.1)
+
+
 class Share(ComputedTorque):
     """Gives a share of the forces, which is found from an attribute of any kind."""
 

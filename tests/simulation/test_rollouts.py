@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError, replace
+
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
@@ -63,8 +65,20 @@ def test_a_rollout_is_short_to_print():
     start = np.array([[0.1, 0.2], [0.0, 0.0]])
     runs = tf.rollout(arm, initial=(start, np.zeros((2, 2))), duration=0.01, control_period=1e-3)
     assert repr(runs) == "Rollout(2 runs, 11 instants, 0.01 s)"
-    lost = runs._replace(position=np.where(np.arange(2)[:, None, None] == 1, np.nan, runs.position))
+    lost = replace(runs, position=np.where(np.arange(2)[:, None, None] == 1, np.nan, runs.position))
     assert repr(lost) == "Rollout(2 runs, 11 instants, 0.01 s, 1 not finite)"
+
+
+def test_a_rollout_is_no_tuple_of_its_arrays():
+    """`runs[1]` would be the positions of all rows, and not row 1."""
+    runs = tf.rollout(ARM, initial=(np.zeros((2, 3)), np.zeros(3)), duration=0.01, control_period=0.01)
+    with pytest.raises(TypeError, match="not subscriptable"):
+        runs[1]
+    with pytest.raises(TypeError):
+        iter(runs)
+    with pytest.raises(FrozenInstanceError):
+        runs.position = np.zeros(3)
+    assert runs != replace(runs)  # as arrays are not compared
 
 
 def test_without_anything_varying():
@@ -251,8 +265,12 @@ def test_rows_are_thinned_and_progress_is_shown(capsys):
 def test_what_rollouts_do_not_take():
     with pytest.raises(TypeError, match=r"rollout\(\) missing 1 required keyword-only argument: 'control_period'"):
         tf.rollout(ARM, ComputedTorque(ARM), MOVE)
-    with pytest.raises(tf.UnsupportedFeatureError, match="rollouts need a Controller or None, got"):
+    with pytest.raises(tf.UnsupportedFeatureError, match="rollouts need a Controller or None, got") as caught:
         tf.rollout(ARM, lambda *_: np.zeros(3), MOVE, control_period=0.01)
+    assert "Subclass tauforge.control.Controller and define force(t, position, velocity, target)" in str(caught.value)
+    assert "or use tf.simulate, which takes any callable" in str(caught.value)
+    with pytest.raises(tf.UnsupportedFeatureError, match=r"got a JointMove\. The order is robot, controller, motion"):
+        tf.rollout(ARM, MOVE, control_period=0.01)
     with pytest.raises(tf.ModelError, match="motion-rig needs a motion of poses"):
         tf.rollout(RIG, ComputedTorque(RIG), MOVE, control_period=0.01)
     with pytest.raises(tf.ShapeError, match="record_every: expected a whole number >= 1, got 0"):

@@ -113,7 +113,6 @@ def test_sensors():
         ({}, "initial: the initial state is missing"),
         ({"initial": START}, "duration: the duration is missing"),
         ({"initial": ([0.0], [0.0]), "duration": 1.0}, "initial position: expected 4 finite numbers"),
-        ({"initial": START, "duration": 1.0, "step": 0.3}, "duration: expected a whole number of steps of 0.3 s"),
         ({"initial": START, "duration": 1.0, "control_period": 0.0015}, "control_period: expected a whole number"),
         ({"initial": START, "duration": 1.0, "method": "euler"}, "method: expected one of rk4"),
         ({"initial": START, "duration": 1.0, "force_limits": "mine"}, "force_limits: expected 4 numbers, 'robot'"),
@@ -220,6 +219,27 @@ def test_a_singular_start_is_refused():
     still = tf.motion.PoseMotion(tf.motion.JointMove(pose, pose, 0.1))
     with pytest.raises(tf.SingularityError, match="condition number"):
         tf.simulate(box, tf.control.ComputedTorque(box), still)
+
+
+@pytest.mark.parametrize("name", ["planar-2r", "five-bar"])
+def test_a_move_in_degrees_is_told_of_radians(name):
+    """It ends in different ways; a shorter step does not help against any of them."""
+    robot = tf.load(name)
+    move = tf.motion.JointMove(robot.coordinates_at(robot.pictured_position), [90.0, 45.0], 1.0)
+    with pytest.raises(tf.DivergenceError) as caught:
+        tf.simulate(robot, tf.control.ComputedTorque(robot), move, control_period=0.01)
+    first = robot.coordinates[0].name
+    assert f"{first} of the motion goes to 90 rad, at up to 1" in str(caught.value)
+    assert "If these are degrees, give radians: numpy.radians" in str(caught.value)
+    assert "shorter step" not in str(caught.value)
+
+
+def test_a_platform_that_turns_in_degrees_is_told_of_radians():
+    rig = tf.load("motion-rig")
+    for angle, remedy in ((20.0, "numpy.radians"), (1.6, "Use LegSpaceComputedTorque")):
+        move = tf.motion.PoseMotion(tf.motion.JointMove([0, 0, 1, 0, 0, 0], [0, 0, 1, 0, angle, 0], 1.0))
+        with pytest.raises(tf.ModelError, match=f"motion: theta_y reaches {angle:g} rad, .*{remedy}"):
+            tf.simulate(rig, tf.control.ComputedTorque(rig), move)
 
 
 def test_limits_between_kept_rows_are_still_events():

@@ -67,7 +67,9 @@ def simulate(
     kv: Annotated[
         str | None, typer.Option(metavar="GAIN[,...]", help="One for all or one each; computed torque: 20 1/s.")
     ] = None,
-    duration: Annotated[float | None, typer.Option(metavar="SECONDS", help="Default the motion's.")] = None,
+    duration: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="Default the motion's; up to a whole period.")
+    ] = None,
     step: Annotated[float, typer.Option(metavar="SECONDS", help="Between two rows.")] = 1e-3,
     control_period: Annotated[
         float | None,

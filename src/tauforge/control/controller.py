@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_numbers
-from tauforge.errors import ModelError
+from tauforge.errors import ModelError, TauforgeError
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.robot import Robot, check_robot
@@ -25,7 +25,7 @@ class Controller(ABC):
     positions are coordinates; those of a mechanism with loops are fewer than the entries of a position.
     """
 
-    robot: Robot
+    robot: Robot  # the law's model; a law without one need not have it
     task_space = False  # whether the target is a pose of the robot's tool
     period: float | None = None  # s, between two calls, for laws that keep a memory
     # whether the force is arithmetic on the state, the target, arrays among the attributes and what the methods of the
@@ -53,7 +53,7 @@ def lacks(law: object, robot: Robot, called: str) -> str:
 
 
 def check_actuated(law: object, robot: Robot) -> None:
-    """ModelError where a law that asks for any acceleration has fewer actuators than coordinates."""
+    """ModelError where a law that asks for any acceleration has too few actuators, or a robot without masses."""
     n, m = robot.n, len(robot.actuators)
     if m < n:
         raise ModelError(
@@ -61,6 +61,16 @@ def check_actuated(law: object, robot: Robot) -> None:
             field="robot",
             remedy="Use a law of your own",
         )
+    check_inverse_dynamics(law, robot)
+
+
+def check_inverse_dynamics(law: object, robot: Robot, remedy: str = "Use a law of your own") -> None:
+    """ModelError where a robot's own inverse dynamics lacks masses or actuators."""
+    try:
+        robot.check_function("inverse_dynamics")
+    except TauforgeError as error:
+        problem = f"{type(law).__name__} needs inverse dynamics; {error.reason}"
+        raise ModelError(problem, field="robot", remedy=remedy) from None
 
 
 def check_actuator_motion(law: object, robot: Robot) -> None:

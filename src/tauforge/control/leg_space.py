@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_number
 from tauforge.control.computed_torque import check_gains
-from tauforge.control.controller import Controller, check_functions, gain_matrix, times
+from tauforge.control.controller import Controller, check_functions, check_inverse_dynamics, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
 
@@ -38,6 +38,7 @@ class LegSpaceComputedTorque(Controller):
         check: bool = True,
     ) -> None:
         check_functions(self, robot, leg_motion="legs")
+        check_inverse_dynamics(self, robot)
         self.robot: StewartPlatform = robot
         self.kp, self.kv = gain_matrix("kp", kp, 6), gain_matrix("kv", kv, 6)
         if check:

@@ -6,10 +6,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, check_actuator_motion, check_pull, gain_matrix, times
+from tauforge.control.controller import (
+    Controller,
+    check_actuator_motion,
+    check_inverse_dynamics,
+    check_pull,
+    gain_matrix,
+    times,
+)
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.robot import Robot, check_robot
+
+WITHOUT = "Use PD, which needs no forces of the model, or a law of your own"
 
 
 @recorded
@@ -38,7 +47,11 @@ class PD(Controller):
 
 @recorded
 class GravityPD(PD):
-    """PD and the forces that hold the robot at its position."""
+    """PD and the forces that hold the robot at its position. The actuators must be able to."""
+
+    def __init__(self, robot: Robot, kp: ArrayLike, kv: ArrayLike) -> None:
+        super().__init__(robot, kp, kv)
+        check_inverse_dynamics(self, robot, WITHOUT)
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         return super().force(t, position, velocity, target) + self.robot.holding_forces(position)
@@ -46,7 +59,11 @@ class GravityPD(PD):
 
 @recorded
 class FeedforwardPD(PD):
-    """PD and the forces that the motion itself needs, by the model."""
+    """PD and the forces that the motion itself needs, by the model. The actuators must be able to give them."""
+
+    def __init__(self, robot: Robot, kp: ArrayLike, kv: ArrayLike) -> None:
+        super().__init__(robot, kp, kv)
+        check_inverse_dynamics(self, robot, WITHOUT)
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         wanted = self.robot.position_at(target.position, near=position)

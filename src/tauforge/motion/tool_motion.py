@@ -49,7 +49,12 @@ class ToolMotion(Motion):
                 remedy="Use control.ResolvedRate",
             )
         if not isinstance(motion, Motion) or not motion.of_poses:
-            raise ShapeError("motion", expected="a motion of poses, such as StraightLine", got=repr(motion))
+            raise ShapeError(
+                "motion",
+                expected="a motion of poses, such as StraightLine",
+                got=repr(motion),
+                hint="Wrap a motion of x, y, z, theta_x, theta_y, theta_z and their rates in motion.PoseMotion",
+            )
         self.arm, self.motion, self.duration = arm, motion, motion.duration
         count = max(2, int(np.ceil(self.duration / positive("knots", knots))) + 1)
         self._times = np.linspace(0.0, self.duration, count)

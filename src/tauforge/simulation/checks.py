@@ -23,9 +23,10 @@ from tauforge.simulation.integrators import FAR, ran_away
 
 Law = Controller | Callable[[float, Array, Array], ArrayLike] | None
 State = tuple[ArrayLike, ArrayLike]
-WHOLE = 1e-9  # how far from a whole number of steps a period or a duration may be
+WHOLE = 1e-9  # how far from a whole number of steps rounding may take a period or a duration, relative
 MOST_STEPS = 10**9
 LOOKS = 201  # instants at which the angles of a motion are looked at
+TWO_TURNS = 4 * math.pi  # rad, or rad/s: few motions go beyond, and many numbers of degrees do
 
 
 def check_robot(name: str, robot: object) -> None:
@@ -103,9 +104,10 @@ def order(given: object) -> str | None:
 def _check_controller(
     controller: Controller, motion: Motion | None, initial: State | None, control_period: float | None, real: Robot
 ) -> None:
-    own = controller.robot
-    check_robot("controller", own)
-    differing = difference(own, real)
+    own = getattr(controller, "robot", None)  # a law without a model fits any robot
+    if own is not None:
+        check_robot("controller", own)
+    differing = None if own is None else difference(own, real)
     if differing is not None:
         raise ModelError(f"the controller is made for {own.name}, not for {real.name}: {differing}", field="controller")
     if motion is None:
@@ -129,8 +131,24 @@ def _check_controller(
                 f"theta_y reaches {tilt[np.abs(tilt).argmax()]:.3g} rad, and errors of angles are meaningless beyond "
                 "a quarter turn",
                 field="motion",
-                remedy="Use LegSpaceComputedTorque, or turn the base frame",
+                remedy=advice_on_degrees(real, motion) or "Use LegSpaceComputedTorque, or turn the base frame",
             )
+
+
+def advice_on_degrees(robot: Robot, motion: Motion | None) -> str | None:
+    """What to do about a motion of angles beyond two turns, or faster than two turns a second; None for others."""
+    if motion is None or motion.of_poses != robot.positions_are_poses:
+        return None
+    position, velocity, _ = motion.sample(np.linspace(0.0, motion.duration, LOOKS))
+    turns = np.array([coordinate.unit == "rad" for coordinate in robot.coordinates])
+    reached, rates = (np.abs(x).max(axis=0) * turns for x in (position, velocity))
+    worst = int(np.maximum(reached, rates).argmax())
+    if max(reached[worst], rates[worst]) <= TWO_TURNS:
+        return None
+    return (
+        f"{robot.coordinates[worst].name} of the motion goes to {reached[worst]:.3g} rad, at up to {rates[worst]:.3g} "
+        "rad/s. If these are degrees, give radians: numpy.radians(...)"
+    )
 
 
 def given_or_start(initial: State | None, motion: Motion | None) -> State:
@@ -191,12 +209,18 @@ def run_time(duration: float | None, motion: Motion | None) -> float:
     return motion.duration
 
 
+def enough_steps(name: str, length: float, step: float) -> int:
+    """The fewest whole steps that cover a length; what rounding adds to the length takes no further step."""
+    steps = length / step
+    if steps > MOST_STEPS:
+        raise ShapeError(name, expected=f"at most {MOST_STEPS:,} steps", got=f"{steps:,.0f} of {step:g} s")
+    return max(1, math.ceil(steps * (1 - WHOLE)))
+
+
 def whole_steps(name: str, length: float, step: float) -> int:
-    count = round(length / step)
-    if count < 1 or abs(length / step - count) > WHOLE * count:
+    count = enough_steps(name, length, step)
+    if abs(length / step - count) > WHOLE * count:
         raise ShapeError(name, expected=f"a whole number of steps of {step:g} s", got=f"{length:g} s")
-    if count > MOST_STEPS:
-        raise ShapeError(name, expected=f"at most {MOST_STEPS:,} steps", got=f"{count:,} of {step:g} s")
     return count
 
 

@@ -17,12 +17,12 @@ COLUMNS = ("position", "velocity", "acceleration", "force")
 
 
 class RecordingBuilder:
-    """Rows of states in, a recording out; every row is looked at for events, one in `every` is kept."""
+    """Rows of states in, a recording out; every row is looked at for events, one in `every` and the last are kept."""
 
     def __init__(self, loop: ClosedLoop, every: int, steps: int) -> None:
         self.loop, self.robot, self.every = loop, loop.robot, every
         self.watch = Watch(self.robot, [actuator.name for actuator in self.robot.actuators])
-        count = steps // every + 1
+        count = -(-steps // every) + 1
         self._times = np.empty(count)
         n, robot = self.robot.n, self.robot
         widths = dict(zip(COLUMNS, (robot.position_size, n, n, len(robot.actuators)), strict=True))
@@ -38,13 +38,13 @@ class RecordingBuilder:
         """Rows at the first of the times, under these forces; where the law is asked in between, a row at a time."""
         if not len(rows):
             return
+        if sum(len(block[0]) for block in self._pending) >= TOGETHER:  # what comes last stays to be kept
+            self._flush()
         shape = (len(rows), len(force.given))
         forces = np.broadcast_to(force.given, shape), np.broadcast_to(force.clipped, shape)
         self._pending.append((times[: len(rows)], rows, *forces))
-        if sum(len(block[0]) for block in self._pending) >= TOGETHER:
-            self._flush()
 
-    def _flush(self) -> None:
+    def _flush(self, *, end: bool = False) -> None:
         if not self._pending:
             return
         times, rows, force, clipped = (np.concatenate(parts) for parts in zip(*self._pending, strict=True))
@@ -52,9 +52,11 @@ class RecordingBuilder:
         space = self.loop.space
         position, velocity = space.position(rows), space.velocity(rows)
         self.watch.look(times, position, velocity, clipped)
-        kept = slice((-self._seen) % self.every, None, self.every)
+        kept = np.arange((-self._seen) % self.every, len(times), self.every)
+        if end and (not len(kept) or kept[-1] != len(times) - 1):
+            kept = np.append(kept, len(times) - 1)
         wrench = None
-        if self.loop.disturbance is not None and len(times[kept]):
+        if self.loop.disturbance is not None and len(kept):
             wrench = np.array([self.loop.wrench(t) for t in times[kept].tolist()])
         found = {
             "position": position[kept],
@@ -62,7 +64,7 @@ class RecordingBuilder:
             "acceleration": space.velocity(self.robot.state_rates(rows[kept], force[kept], wrench)),
             "force": force[kept],
         }
-        place = slice(self._kept, self._kept + len(times[kept]))
+        place = slice(self._kept, self._kept + len(kept))
         self._times[place] = times[kept]
         for name, values in found.items():
             self._columns[name][place] = values
@@ -70,7 +72,7 @@ class RecordingBuilder:
         self._kept = place.stop
 
     def recording(self, motion: Motion | None) -> Recording:
-        self._flush()
+        self._flush(end=True)
         times, columns = self._times[: self._kept], {k: x[: self._kept] for k, x in self._columns.items()}
         controller = self.loop.controller
         if motion is None or (isinstance(controller, Controller) and controller.task_space):  # of the tool, not joints

@@ -22,6 +22,7 @@ from tauforge.robots.varying import check_names, check_values
 from tauforge.simulation.checks import (
     check_law,
     check_plant,
+    enough_steps,
     given_or_start,
     kind_of,
     numbers,
@@ -35,6 +36,11 @@ from tauforge.simulation.checks import (
 from tauforge.simulation.compiled_steps import Fields
 from tauforge.simulation.rollout_task import RolloutTask, Schedule
 from tauforge.simulation.step_formulas import field_shape
+
+AS_A_CLASS = (
+    "Subclass tauforge.control.Controller and define force(t, position, velocity, target) for the states (N, n) of all "
+    "rows, or use tf.simulate, which takes any callable"
+)
 
 
 def rollout_task(
@@ -59,7 +65,7 @@ def rollout_task(
         raise UnsupportedFeatureError(
             f"rollouts need a Controller or None, got {kind_of(controller)}",
             field="controller",
-            remedy=order(controller),
+            remedy=order(controller) or AS_A_CLASS,
         )
     check_plant(robot, real)
     check_law(controller, motion, initial, control_period, real)
@@ -70,7 +76,7 @@ def rollout_task(
     if duration is None and motion is None and added is not None:
         periods = added.shape[-2]
     else:
-        periods = whole_steps("duration", run_time(duration, motion), period)
+        periods = enough_steps("duration", run_time(duration, motion), period)
     if added is not None and added.shape[-2] != periods:
         raise ShapeError("forces", expected=f"forces for {periods} control periods", got=str(added.shape[-2]))
     every = min(whole_number("record_every", record_every), periods)

@@ -11,7 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple, Protocol
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +20,6 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.field_docs import with_field_docs
 from tauforge.kernels.backends import NoKernelError
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.array_libraries import arithmetic_of
@@ -41,8 +41,8 @@ Fields = Mapping[str, Array]
 Report = Callable[[float], None]
 
 
-@with_field_docs
-class Rollout(NamedTuple):
+@dataclass(frozen=True, eq=False, repr=False)
+class Rollout:
     """N runs at the k recorded control instants. A row that ran away, beyond 1e9 rad, m or a rate, is NaN from then on.
 
     time:            (k,) s
@@ -128,7 +128,8 @@ def rollout(
     motion:         what the controller is to follow
     initial:        (positions, velocities), each (N, n) or (n,); default the motion's start. Positions of a mechanism
                     with loops are its independent coordinates, or all entries of a position
-    duration:       s; default the motion's, or that of `forces`
+    duration:       s; default the motion's, or that of `forces`. The run ends with the first control period that ends
+                    then or later. A motion that is over rests at its end
     step:           s, of the integrator
     control_period: s, a whole number of steps, required: the controller is asked that often and its forces are held in
                     between. `simulate` asks it continuously unless given a control period
@@ -179,7 +180,7 @@ def rollout(
 def with_reasons(runs: Rollout, known: Mapping[int, str]) -> Rollout:
     """known: those of rows that have no state any more"""
     lost = np.flatnonzero(~runs.finite).tolist()
-    return runs._replace(reasons={row: known.get(row, RAN_AWAY) for row in lost})
+    return replace(runs, reasons={row: known.get(row, RAN_AWAY) for row in lost})
 
 
 def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any) -> Rollout:

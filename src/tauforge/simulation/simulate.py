@@ -23,8 +23,10 @@ from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import (
     Law,
     State,
+    advice_on_degrees,
     check_law,
     check_plant,
+    enough_steps,
     initial_state,
     run_time,
     whole_number,
@@ -62,10 +64,12 @@ def simulate(
     """The motion of a robot under a controller, from `initial` or from where the motion starts.
 
     controller:     a Controller, a callable (t, position, velocity) -> forces, or None for no forces
-    motion:         what the controller is to follow; the duration is the motion's unless given. Where velocities of the
-                    robot are angular velocities, rates of angles are turned into them
+    motion:         what the controller is to follow. Where velocities of the robot are angular velocities, rates of
+                    angles are turned into them
     initial:        (position, velocity), joint coordinates or pose and twist; of a mechanism with loops the independent
                     coordinates, or all entries of a position
+    duration:       s; default the motion's. The run ends with the first control period, or step without one, that ends
+                    then or later. A motion that is over rests at its end
     step:           s, between two rows of the recording, and of the fixed-step methods
     method:         "rk4", "dormand-prince" (SciPy's DOP853; rows of a free motion by its dense output) or "symplectic"
                     (the free motion of an arm, or of another robot with a coriolis_matrix)
@@ -75,7 +79,7 @@ def simulate(
     disturbance:    t -> (6,) wrench on the tool (world axes) or on the platform (base axes)
     sensors:        what the controller sees
     force_limits:   (m,) largest sizes of the actuator forces, or "robot" for the robot's own; None for no limit
-    record_every:   keeps one row in so many steps, which bounds the memory of long runs
+    record_every:   keeps one row in so many steps, which bounds the memory of long runs; the last is always kept
 
     Coulomb friction must be smoothed: replace(coulomb_speed=v), with v = 0.01, say. A joint that friction F holds
     against a load then creeps at v atanh(load / F), below v for loads below 0.76 F. Where the steps of rk4 are too long
@@ -96,8 +100,9 @@ def simulate(
     motion = None if motion is None else in_velocities_of(real, motion)
     position, velocity = initial_state(initial, motion, real)
     h = positive("step", step)
-    steps = whole_steps("duration", run_time(duration, motion), h)
-    hold = 0 if control_period is None else whole_steps("control_period", positive("control_period", control_period), h)
+    period = h if control_period is None else positive("control_period", control_period)
+    hold = 0 if control_period is None else whole_steps("control_period", period, h)
+    steps = (hold or 1) * enough_steps("duration", run_time(duration, motion), period)
     every = whole_number("record_every", record_every)
     if method not in METHODS:
         raise ShapeError("method", expected=f"one of {', '.join(METHODS)}", got=repr(method))
@@ -139,7 +144,7 @@ def simulate(
             y, k = rows[-1], k + len(rows) - 1
     recording = builder.recording(motion)
     if stop is not None:
-        return _ended(stop, recording)
+        return _ended(stop, recording, advice_on_degrees(real, motion))
     # the symplectic method's energy swings about the true one by design
     free = controller is None and disturbance is None and method != "symplectic" and not real.dissipates
     if free and (drift := energy_drift(real, recording.position, recording.velocity)) > DRIFT:
@@ -165,8 +170,11 @@ def keeping(builder: RecordingBuilder, motion: Motion | None) -> Iterator[None]:
         raise
 
 
-def _ended(stop: Stop, recording: Recording) -> Recording:
-    """At a singular pose the recording so far; else an error that holds it."""
+def _ended(stop: Stop, recording: Recording, advice: str | None) -> Recording:
+    """At a singular pose the recording so far; else an error that holds it.
+
+    advice: about the motion, where there is something to say
+    """
     time = float(recording.time[-1])
     if stop.reason == SINGULAR or (isinstance(stop.error, SingularityError) and len(recording.time) > 1):
         if stop.error is not None:
@@ -184,5 +192,5 @@ def _ended(stop: Stop, recording: Recording) -> Recording:
         position=recording.position[-1],
         velocity=recording.velocity[-1],
         recording=recording,
-        remedy="Try a shorter step, or method='dormand-prince'" if stop.reason == RAN_AWAY else None,
+        remedy=advice or ("Try a shorter step, or method='dormand-prince'" if stop.reason == RAN_AWAY else None),
     ) from stop.error

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.motion.motion import Motion, MotionSample
-
-WHOLE = 1e-9  # periods: a motion that is longer by less than this ends with its last period
+from tauforge.simulation.checks import enough_steps
 
 
 class HeldTargets(Motion):
@@ -32,6 +29,6 @@ class HeldTargets(Motion):
 
 def held_targets(motion: Motion, period: float) -> HeldTargets:
     """The motion at control instants, and rest at its end up to the end of the last period."""
-    periods = max(1, math.ceil(motion.duration / period - WHOLE))
+    periods = enough_steps("motion", motion.duration, period)
     samples = motion.sample(period * np.arange(periods + 1))
     return HeldTargets(period, motion.of_poses, samples, motion.in_rates)

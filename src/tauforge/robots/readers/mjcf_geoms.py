@@ -74,7 +74,8 @@ def placed(values: Values, geom: Element, kind: str) -> tuple[Transform, tuple[f
     if not size:
         raise geom.fault("its size is missing", field="geom size")
     radii = size[:1] * (count - 1)  # as MuJoCo has it, a box between two points is square
-    return Transform(rotation_to((b - a) * (1.0 / length)), (a + b) * 0.5), (*radii, length / 2)
+    z = (a - b) * (1.0 / length)  # from the second end to the first, as in MuJoCo: a box's sides depend on it
+    return Transform(rotation_to(z), (a + b) * 0.5), (*radii, length / 2)
 
 
 def _solid(kind: str, size: tuple[float, ...]) -> tuple[float, tuple[float, float, float]]:

@@ -215,6 +215,14 @@ def test_files_that_cannot_be_written_are_told_before_any_work(tmp_path, monkeyp
     assert [path.name for path in tmp_path.iterdir()] == ["dd.csv"]
 
 
+def test_an_output_that_is_a_link_to_itself_is_replaced(tmp_path):
+    table = tmp_path / "own.csv"
+    table.symlink_to(table)
+    run("simulate", "planar-2r", "--motion", "joint-move:0,0:1,1:0.01", "-o", table)
+    assert not table.is_symlink()
+    assert table.read_text(encoding="utf-8")
+
+
 def test_simulate_animates_the_run(tmp_path, monkeypatch):
     arguments = ("simulate", "planar-2r", "--motion", "joint-move:0,0:0.2,-0.1:0.1", "--step", "0.01")
     page, film = tmp_path / "run.html", tmp_path / "run.gif"

@@ -87,6 +87,15 @@ def test_a_bad_include_is_refused(name: str, says: str, tmp_path: Path) -> None:
     assert ": include file: " in str(caught.value)
 
 
+@pytest.mark.fault(3)
+def test_an_included_link_to_itself_is_refused(tmp_path: Path) -> None:
+    path = scene(tmp_path)
+    (tmp_path / "weight.xml").unlink()
+    os.symlink("weight.xml", tmp_path / "weight.xml")
+    with pytest.raises(ModelError, match=r"weight\.xml: the file cannot be read: Too many levels of symbolic links"):
+        tf.load(path)
+
+
 def test_a_text_includes_nothing() -> None:
     with pytest.raises(ModelError, match=r"include file: a text has no folder in which .parts/arm\.xml. could be"):
         tf.loads(SCENE)

@@ -6,14 +6,18 @@ import math
 import os
 import random
 import re
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from support.five_bar_texts import FIVE_BAR
+from support.mjcf_texts import FOUR_BAR
 from support.model_texts import IGNORE_UNPHYSICAL, VALID, mutant, refused_at_once, written
+from support.urdf_texts import VALID as URDF
 from tauforge.errors import ModelError
-from tauforge.robots.loading import load, read_robot
+from tauforge.robots.loading import load, loads, read_robot
 from tauforge.robots.provenance import Source
 from tauforge.robots.readers.toml_guard import TOKEN
 from tauforge.robots.readers.toml_table import MULTIPLE_OF_PI
@@ -359,6 +363,37 @@ def test_mutated_files_give_an_arm_or_a_model_error(tmp_path: Path) -> None:
         arm.save(path)
         assert load(path) == arm
     assert accepted > 50 * SOAK  # else the mutants were no test of the reader
+
+
+GOVERNOR = Path(__file__).parents[2] / "src" / "tauforge" / "robots" / "catalogue" / "flyball-governor.toml"
+TEXTS = {"arm": VALID, "URDF": URDF, "URDF with loops": FIVE_BAR, "MJCF": FOUR_BAR}
+TEXTS["mechanism"] = GOVERNOR.read_text(encoding="utf-8")
+NUMBER = re.compile(r"(?<![\w.-])-?\d+\.?\d*(?![\w.])")
+
+
+@pytest.mark.filterwarnings("ignore::tauforge.errors.TauforgeWarning")
+@pytest.mark.parametrize("case", TEXTS)
+def test_numbers_near_zero_give_a_robot_or_a_model_error(case: str) -> None:
+    """The least double in place of every number: products with it are 0, quotients of them NaN."""
+    text = TEXTS[case]
+    places = list(NUMBER.finditer(text))
+    assert len(places) > 20
+    accepted = 0
+    for place in places:
+        with suppress(ModelError):
+            loads(text[: place.start()] + "4e-324" + text[place.end() :])
+            accepted += 1
+    assert accepted > len(places) / 4
+
+
+@pytest.mark.filterwarnings("ignore::tauforge.errors.TauforgeWarning")
+def test_a_number_near_zero_is_read_as_zero() -> None:
+    arm = loads(changed("mass = 2", "mass = 9.9e-101"))
+    assert isinstance(arm, SerialArm)
+    assert arm == loads(changed("mass = 2", "mass = 0"))
+    urdf = loads(changed('mass value="2.5"', 'mass value="4e-324"', URDF))
+    assert urdf == loads(changed('mass value="2.5"', 'mass value="0"', URDF))
+    assert loads(changed("mass = 2", "mass = 1e-100")) != arm
 
 
 # ------------------------------------------------------------------------------------------------- what is written

@@ -172,6 +172,15 @@ def test_a_planar_joint_slides_along_its_own_axes() -> None:
     assert T[:3, 0] == pytest.approx([np.cos(0.3), np.sin(0.3), 0], abs=ROUNDING)
 
 
+def test_the_axes_of_a_planar_joint_do_not_jump_where_its_normal_passes_the_horizontal() -> None:
+    """They are the joint's x and y, turned with its z to the normal by the shortest way."""
+    text = changed('type="prismatic"', 'type="planar"').replace('<axis xyz="1 0 0"/>', '<axis xyz="0.6 0.8 {}"/>')
+    moved = [
+        mechanism_of(text.format(z)).forward_kinematics([0.0, 0.1, -0.2, 0.3], "lower") for z in (ROUNDING, -ROUNDING)
+    ]
+    assert np.abs(moved[0] - moved[1]).max() < 4 * ROUNDING  # the normal itself turns by 2
+
+
 def test_links_that_are_held_keep_their_names_and_frames() -> None:
     mechanism = mechanism_of(TREE)
     names = {body.name for body in mechanism.bodies}

@@ -94,8 +94,9 @@ def check_output(
             raise bad(option, f"{output} is a folder; give a file")
         if not target.parent.is_dir():
             raise bad(option, f"the folder {target.parent} does not exist")
-        if not os.access(target.resolve().parent, os.W_OK):
-            raise bad(option, f"the folder {target.resolve().parent} is not writable")
+        folder = os.path.dirname(os.path.realpath(target))
+        if not os.access(folder, os.W_OK):
+            raise bad(option, f"the folder {folder} is not writable")
         target.lstat()
     except FileNotFoundError:
         pass  # yet to be made

@@ -74,7 +74,8 @@ def placed(values: Values, geom: Element, kind: str) -> tuple[Transform, tuple[f
     if not size:
         raise geom.fault("its size is missing", field="geom size")
     radii = size[:1] * (count - 1)  # as MuJoCo has it, a box between two points is square
-    return Transform(rotation_to((b - a) * (1.0 / length)), (a + b) * 0.5), (*radii, length / 2)
+    z = (a - b) * (1.0 / length)  # from the second end to the first, as in MuJoCo: a box's sides depend on it
+    return Transform(rotation_to(z), (a + b) * 0.5), (*radii, length / 2)
 
 
 def _solid(kind: str, size: tuple[float, ...]) -> tuple[float, tuple[float, float, float]]:
@@ -96,9 +97,8 @@ def _solid(kind: str, size: tuple[float, ...]) -> tuple[float, tuple[float, floa
             return math.pi * r * r * 2 * h, (across, across, r * r / 2)
         case _:
             r, h = size
-            tube, ball = math.pi * r * r * 2 * h, 4 / 3 * math.pi * r**3
-            whole = tube + ball
+            whole = 2 * h + 4 / 3 * r
+            tube, ball = 2 * h / whole, 4 / 3 * r / whole  # shares of the volume
             # a half ball's centre of mass is 3/8 r beyond the tube's end, and 2/5 r^2 is about the ball's centre
             across = tube * (r * r / 4 + h * h / 3) + ball * (0.4 * r * r + h * h + 0.75 * h * r)
-            along = tube * r * r / 2 + ball * 0.4 * r * r
-            return whole, (across / whole, across / whole, along / whole)
+            return math.pi * r * r * whole, (across, across, tube * r * r / 2 + ball * 0.4 * r * r)

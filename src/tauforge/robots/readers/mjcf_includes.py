@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -24,7 +25,8 @@ def with_includes(root: Element) -> Element:
 class _Including:
     def __init__(self, root: Element) -> None:
         self.model = root.file
-        self.met = {root.file.resolve()} if isinstance(root.file, Path) else set[Path]()
+        # realpath, for Path.resolve raises RuntimeError for a link to itself
+        self.met = {os.path.realpath(root.file)} if isinstance(root.file, Path) else set[str]()
         self.elements = 0
 
     def spliced(self, element: Element, depth: int) -> Element:
@@ -51,9 +53,10 @@ class _Including:
             path = file_beside(self.model, name)
         except ModelError as error:
             raise include.fault(error.problem, field="include file", remedy=REMEDY) from None
-        if path.resolve() in self.met:
+        file = os.path.realpath(path)
+        if file in self.met:
             raise include.fault(f"{shown(name)} is included a second time", field="include file")
-        self.met.add(path.resolve())
+        self.met.add(file)
         if len(self.met) > MAX_FILES:
             raise include.fault(f"more than {MAX_FILES} files are included", field="include file")
         return read_xml(path)

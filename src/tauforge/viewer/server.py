@@ -14,6 +14,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from tauforge.errors import ModelError
+from tauforge.extras import how_to_install
 from tauforge.viewer.addresses import bound_socket, is_loopback, name_in_url, normalised
 from tauforge.viewer.guard import FIRST_PAGE, Guard, new_token
 from tauforge.viewer.page_rules import page_headers
@@ -29,7 +30,7 @@ def viser_module() -> Any:
         import viser
         import viser.infra._infra
     except ImportError:
-        raise ModelError("the viewer needs viser", remedy="Run pip install tauforge[viewer]") from None
+        raise ModelError("the viewer needs viser", remedy=how_to_install("viewer")) from None
     return viser
 
 

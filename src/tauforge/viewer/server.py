@@ -19,7 +19,7 @@ from tauforge.viewer.addresses import bound_socket, is_loopback, name_in_url, no
 from tauforge.viewer.guard import FIRST_PAGE, Guard, new_token
 from tauforge.viewer.page_rules import page_headers
 from tauforge.viewer.page_script import add_scripts
-from tauforge.viewer.tab_messages import keep_to_offers
+from tauforge.viewer.tab_messages import keep_to_controls, screened
 
 _starting = threading.Lock()
 
@@ -60,7 +60,7 @@ class GuardedServer:
         except BaseException:
             self._socket.close()
             raise
-        keep_to_offers(module, self.viser)
+        keep_to_controls(module, self.viser)
 
     def close(self) -> None:
         """Ends all connections. A second time it does nothing."""
@@ -92,7 +92,7 @@ def _guarded(module: Any, listening: socket.socket, guard: Guard) -> Iterator[li
         used.append(True)
         checked = _checked(guard, process_request)
         return original.asyncio.server.serve(
-            handler, sock=listening, process_request=checked, logger=_connections(), **options
+            screened(module, handler), sock=listening, process_request=checked, logger=_connections(), **options
         )
 
     infra.websockets = _Overlay(

@@ -23,7 +23,7 @@ from tauforge.robots.stewart.results import JointReactions
 from tauforge.simulation.integrators import METHODS
 
 ROOT = Path(__file__).parents[2]
-NAMESPACES = ("analysis", "control", "designs", "motion", "sweeps", "symbolic", "workspace")
+NAMESPACES = ("analysis", "control", "designs", "errors", "motion", "sweeps", "symbolic", "workspace")
 NEEDED = ("sphinx", "myst_parser", "pydata_sphinx_theme", "sphinx_gallery")
 PHONE, DESKTOP = (390, 844), (1280, 900)
 missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]

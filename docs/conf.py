@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+
+from sphinx.application import Sphinx
 
 from tauforge import __version__
 
@@ -84,3 +87,13 @@ html_theme_options = {
     "footer_end": [],
     "secondary_sidebar_items": ["page-toc"],
 }
+
+
+def gallery_links(_: Sphinx, __: str, source: list[str]) -> None:
+    """Pages link to the examples' files, which whoever reads the checkout has; the site has a page of each instead."""
+    source[0] = re.sub(r"\]\(\.\./examples/(\w+)\.py\)", r"](gallery/\1.rst)", source[0])
+    source[0] = source[0].replace("](../examples)", "](gallery/index.rst)")
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("source-read", gallery_links)

@@ -15,7 +15,7 @@ import tauforge as tf
 try:
     import torch
 except ImportError:
-    raise SystemExit("This example needs torch: pip install 'tauforge[torch]'") from None
+    raise SystemExit("This example needs torch: pip install '.[torch]' in the checkout") from None
 
 arm = tf.load("puma560").without_friction()
 held = tf.Payload(2.3, (0.04, -0.02, 0.15), [[0.020, 0.002, 0.0], [0.002, 0.026, 0.001], [0.0, 0.001, 0.012]])

@@ -15,7 +15,7 @@ import tauforge as tf
 try:
     import casadi
 except ImportError:
-    raise SystemExit("This example needs CasADi: pip install 'tauforge[symbolic]'") from None
+    raise SystemExit("This example needs CasADi: pip install '.[symbolic]' in the checkout") from None
 
 arm = tf.load("puma560").without_friction()
 start, end = np.array([0.0, -0.4, 0.2, 0.0, 0.3, 0.0]), np.array([1.2, 0.5, -0.6, 0.5, -0.4, 0.8])

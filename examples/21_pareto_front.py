@@ -14,7 +14,7 @@ import tauforge as tf
 try:
     import pymoo  # noqa: F401
 except ImportError:
-    raise SystemExit("This example needs pymoo: pip install 'tauforge[design]'") from None
+    raise SystemExit("This example needs pymoo: pip install '.[design]' in the checkout") from None
 
 rig = tf.load("motion-rig")
 states = tf.designs.states_around(rig, 20, distance=0.05, angle=np.deg2rad(5))

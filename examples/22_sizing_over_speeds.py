@@ -17,7 +17,7 @@ import tauforge as tf
 try:
     import xarray
 except ImportError:
-    raise SystemExit("This example needs xarray: pip install 'tauforge[sweeps]'") from None
+    raise SystemExit("This example needs xarray: pip install '.[sweeps]' in the checkout") from None
 
 rig = tf.load("motion-rig")
 speeds, payloads = np.linspace(0.5, 4.0, 50), np.linspace(0.0, 400.0, 30)

@@ -6,6 +6,8 @@ import ast
 import copy
 import inspect
 import pickle
+import subprocess
+import sys
 import warnings
 from pathlib import Path
 
@@ -180,6 +182,13 @@ def test_warnings_carry_the_same():
     with pytest.warns(tf.SingularityWarning, match="^beware$") as caught:
         warnings.warn("beware", tf.SingularityWarning, stacklevel=1)
     assert (caught[0].message.reason, caught[0].message.row) == ("beware", None)
+
+
+def test_they_are_a_module_of_the_package_at_once():
+    code = "import tauforge as tf, sys; print('tauforge.errors' in sys.modules, tf.errors.ModelError is tf.ModelError)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("False True\n", "")
+    assert "errors" in tf.__all__
 
 
 def test_terminals_are_not_commanded():

@@ -1,6 +1,7 @@
 from . import analysis as analysis
 from . import control as control
 from . import designs as designs
+from . import errors as errors
 from . import motion as motion
 from . import sweeps as sweeps
 from . import workspace as workspace
@@ -93,6 +94,7 @@ __all__ = [
     "control",
     "designs",
     "differentiable_rollout",
+    "errors",
     "export_c",
     "get_threads",
     "linearise",

@@ -19,6 +19,7 @@ from support.command_line import error_of, parsed, run, shell
 from support.sweep_studies import data_bytes
 from support.usual_signals import with_usual_signals
 from tauforge import sweeps
+from tauforge.extras import how_to_install
 from tauforge.sweeps.store import Store
 
 SMALL = ("sweep", "holding-forces", "motion-rig", "--axis", "x=-50mm:50mm:3", "--axis", "theta_x=-5deg:5deg:2")
@@ -127,7 +128,7 @@ def test_without_the_libraries(tmp_path):
         f"sys.argv[1:] = {[*SMALL, '-o', 's.zarr']}\nmain()"
     )
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "error: sweeps need zarr\n  Run pip install tauforge[sweeps]\n")
+    assert (done.returncode, done.stderr) == (2, f"error: sweeps need zarr\n  {how_to_install('sweeps')}\n")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -11,6 +11,7 @@ import pytest
 import tauforge as tf
 from support.tolerances import ROUNDING
 from tauforge.designs import non_dominated, pareto, states_around
+from tauforge.extras import how_to_install
 
 RIG = tf.load("motion-rig")
 BOUNDS = {"base_radius": (0.6, 1.2), "platform_radius": (0.3, 0.9), "z": (0.8, 1.2)}
@@ -133,4 +134,4 @@ def test_without_pymoo(monkeypatch):
     monkeypatch.setitem(sys.modules, "pymoo", None)
     with pytest.raises(tf.ModelError, match=r"the search needs pymoo") as caught:
         pareto(RIG, BOUNDS, **SHORT)
-    assert "pip install tauforge[design]" in str(caught.value)
+    assert how_to_install("design") in str(caught.value)

@@ -65,6 +65,7 @@ def test_a_function_takes_the_loads_that_it_knows(loaded):
     assert error(got, robot.mass_matrix(*given.values()).reshape(STATES, -1)) < allowed(robot, given)
     shown = ", ".join(f"I{'xyz'[a]}{'xyz'[b]}" for a, b in SYMMETRIC)
     assert f"{shown} of a held body" in made.header.read_text()
+    assert "not the order of inertial_parameters" in " ".join(made.header.read_text().replace("*", " ").split())
 
 
 @needs_gcc

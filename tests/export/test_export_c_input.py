@@ -18,6 +18,7 @@ from support.cart_pendulum import CartPendulum
 from support.command_line import error_of, parsed
 from support.command_line import run as command
 from support.strategies import random_arm
+from tauforge.export import c_files
 from tauforge.kernels.c99 import function as c_function
 from tauforge.kernels.c99.names import KEYWORDS, check_prefix, comment_text, parameter, prefix_of
 
@@ -61,12 +62,34 @@ def test_bad_arguments_are_refused_by_name(arm, tmp_path, options, error, words)
     assert left(tmp_path) == []
 
 
-def test_bad_folders_are_refused(arm, tmp_path):
+def test_the_folder_is_made(arm, tmp_path):
+    made = tf.export_c(arm, tmp_path / "for" / "arms", functions=["energy"])
+    assert made.header == tmp_path / "for" / "arms" / "planar_2r.h"
+    assert made.header.is_file()
+    assert parsed("export-c", "scara", tmp_path / "for" / "scara", "--function", "energy")["functions"]
+    assert left(tmp_path / "for") == ["arms", "scara"]
+
+
+def test_no_folder_is_made_for_nothing(arm, tmp_path):
+    with pytest.raises(tf.UnsupportedFeatureError, match="no function 'nothing'"):
+        tf.export_c(arm, tmp_path / "new", functions=["nothing"])
+    assert left(tmp_path) == []
+
+
+@pytest.mark.parametrize("below", ["", "folder", "folder/folder"])
+def test_a_file_in_the_way_is_named(arm, tmp_path, monkeypatch, below):
+    """Before the functions are made, which may take a while."""
     (tmp_path / "file").write_text("")
-    with pytest.raises(tf.ModelError, match="the folder does not exist"):
-        tf.export_c(arm, tmp_path / "missing")
-    with pytest.raises(tf.ModelError, match="got a file"):
-        tf.export_c(arm, tmp_path / "file")
+    monkeypatch.setattr(c_files, "chosen", lambda *_: pytest.fail("it began to work"))
+    words = re.escape(f"{tmp_path / 'file'}: directory: expected a folder, got a file. Name another folder")
+    with pytest.raises(tf.ModelError, match=words):
+        tf.export_c(arm, tmp_path / "file" / below)
+
+
+def test_bad_folders_are_refused(arm, tmp_path):
+    for name in ("a\0b", "a" * 300):
+        with pytest.raises(tf.ModelError, match="the folder cannot be made"):
+            tf.export_c(arm, tmp_path / name, functions=["energy"])
     with pytest.raises(tf.ShapeError, match="expected a path"):
         tf.export_c(arm, 3)
 
@@ -77,6 +100,8 @@ def test_a_folder_without_permission_is_refused(arm, tmp_path):
     try:
         with pytest.raises(tf.ModelError, match="cannot be written"):
             tf.export_c(arm, tmp_path)
+        with pytest.raises(tf.ModelError, match="the folder cannot be made: Permission denied"):
+            tf.export_c(arm, tmp_path / "new")
     finally:
         tmp_path.chmod(0o700)
 

@@ -113,7 +113,7 @@ def test_bad_requests(make):
 @pytest.mark.parametrize(("name", "library"), [("casadi_function", "casadi"), ("sympy_expressions", "sympy")])
 def test_without_the_library(name, library, monkeypatch):
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(tf.UnsupportedFeatureError, match=r"pip install 'tauforge\[symbolic\]'"):
+    with pytest.raises(tf.UnsupportedFeatureError, match=r"Run pip install .*\[symbolic\]'"):
         getattr(tf.symbolic, name)(tf.load("planar-2r"), "inverse_dynamics")
 
 

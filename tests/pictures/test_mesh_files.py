@@ -148,7 +148,7 @@ def test_many_triangles(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("missing", "kind", "says"),
     [
-        ("trimesh", "stl", r"meshes need trimesh\. Run pip install tauforge\[viewer\]"),
+        ("trimesh", "stl", r"meshes need trimesh\. Run pip install .*\[viewer\]"),
         ("collada", "dae", r"COLLADA meshes \(\.dae\) need pycollada\. Run pip install pycollada"),
     ],
 )

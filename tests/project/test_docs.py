@@ -18,12 +18,12 @@ import pytest
 
 import tauforge as tf
 from support.browser import chromium
-from tauforge.formulations import serial, stewart
+from tauforge.formulations import drives, serial, stewart
 from tauforge.robots.stewart.results import JointReactions
 from tauforge.simulation.integrators import METHODS
 
 ROOT = Path(__file__).parents[2]
-NAMESPACES = ("analysis", "control", "designs", "motion", "sweeps", "symbolic", "workspace")
+NAMESPACES = ("analysis", "control", "designs", "errors", "motion", "sweeps", "symbolic", "workspace")
 NEEDED = ("sphinx", "myst_parser", "pydata_sphinx_theme", "sphinx_gallery")
 PHONE, DESKTOP = (390, 844), (1280, 900)
 missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
@@ -119,6 +119,28 @@ def test_every_public_name_is_in_the_reference(pages):
     assert sorted(wanted - places) == []
 
 
+def anchors(page: Path) -> set[str]:
+    """What GitHub makes of the headings; Sphinx agrees (myst_heading_anchors)."""
+    text = re.sub(r"^```.*?^```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, flags=re.MULTILINE)
+    return {re.sub(r"[^\w -]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+@pytest.mark.parametrize("page", [*ROOT.glob("*.md"), *sorted(ROOT.glob("docs/*.md"))], ids=lambda page: page.name)
+def test_links_lead_somewhere_in_a_checkout(page):
+    """Whoever reads the files has no Sphinx: roles such as {doc} are dead there."""
+    text = re.sub(r"^```.*?^```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+    assert not re.findall(r"\{(?:doc|ref|any)\}", text)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text):
+        parts = urlsplit(target)
+        if parts.scheme:
+            continue
+        path = page.parent / unquote(parts.path) if parts.path else page
+        assert path.exists(), target
+        if parts.fragment:
+            assert parts.fragment in anchors(path), target
+
+
 def test_lists_of_names_are_complete():
     lists = {
         "api-robots": (*tf.FORMULATIONS, *tf.STEWART_MODELS),
@@ -128,6 +150,21 @@ def test_lists_of_names_are_complete():
     for name, wanted in lists.items():
         page = (ROOT / f"docs/{name}.md").read_text()
         assert not [word for word in wanted if word not in page]
+
+
+def test_smoothed_friction_is_told_with_both_magnitudes():
+    """(T+ + T-)/2 s + (T+ - T-)/2 s^2 with s = tanh(qd / v), as `drives.friction_forces` has it; not T tanh(qd / v)."""
+    texts = [
+        (ROOT / f"docs/{name}.md").read_text(encoding="utf-8") for name in ("conventions", "model-file", "simulation")
+    ]
+    texts += [inspect.getdoc(kind) for kind in (tf.SerialArm, tf.Mechanism, drives.friction_forces)]
+    for text in texts:
+        (place,) = (match.start() for match in re.finditer(r"tanh *\(.*?(?:/ v|coulomb_speed)(?!\)\$ where)", text))
+        assert re.search(r"s(?:\^2|²)", text[max(place - 250, 0) : place + 250]), text[place - 50 : place + 50]
+    pages = [*ROOT.glob("docs/*.md"), *ROOT.glob("src/tauforge/robots/**/*.py")]
+    assert not [
+        path.name for path in pages if re.search(r"friction to \S*tanh|smooths? it to \S*tanh", path.read_text())
+    ]
 
 
 def test_fields_of_results_say_what_they_are():

@@ -64,7 +64,7 @@ def test_reads_as_a_page_of_the_gallery(path):
 def test_says_which_library_is_missing(path, pyplot, monkeypatch):
     (library,) = libraries_of(path)
     monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(SystemExit, match=r"This example needs \w+: pip install 'tauforge\["):
+    with pytest.raises(SystemExit, match=r"This example needs \w+: pip install '\.\["):
         runpy.run_path(str(path), run_name="__main__")
 
 

@@ -220,7 +220,7 @@ class TestErrors:
 
     def test_no_viser(self, monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setitem(sys.modules, "viser", None)
-        with pytest.raises(tf.ModelError, match=r"the viewer needs viser.*pip install tauforge\[viewer\]"):
+        with pytest.raises(tf.ModelError, match=r"the viewer needs viser.*pip install .*\[viewer\]"):
             tf.view(tf.load("planar-2r"), port=0)
 
     def test_another_viser_that_cannot_be_guarded(self, monkeypatch: pytest.MonkeyPatch) -> None:

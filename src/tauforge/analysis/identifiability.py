@@ -1,4 +1,7 @@
-"""The base parameters: the combinations of the 10 n inertial parameters that a motion can identify."""
+"""The base parameters: the combinations of the 10 n inertial parameters on which torques depend.
+
+Measured torques can identify these combinations and no others; how well depends on the motion.
+"""
 
 from __future__ import annotations
 

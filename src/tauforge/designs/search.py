@@ -17,6 +17,7 @@ from tauforge.designs.front import Front, non_dominated
 from tauforge.designs.measures import MEASURES, check_measures, has_limits, unit_of
 from tauforge.designs.states import States
 from tauforge.errors import ConvergenceError, ModelError
+from tauforge.extras import how_to_install
 from tauforge.robots.at_positions import METRE
 from tauforge.robots.robot import Robot, check_robot
 
@@ -139,7 +140,7 @@ def _search(trial: Trial, lower: Array, upper: Array, evaluations: int, populati
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("tauforge"):
             raise
-        raise ModelError("the search needs pymoo", remedy="Run pip install tauforge[design]") from None
+        raise ModelError("the search needs pymoo", remedy=how_to_install("design")) from None
 
     class Designs(Problem):  # type: ignore[misc] # pymoo has no types
         def _evaluate(self, x: Array, out: dict[str, Any], *args: Any, **named: Any) -> None:

@@ -61,7 +61,8 @@ def export_c(
 ) -> ExportedC:
     """Write functions of a robot as C99 that needs no allocation, no state and no library but a square root.
 
-    directory: an existing folder, for one robot. PREFIX.h, PREFIX.c, PREFIX_test.c and CMakeLists.txt are written
+    directory: a folder for one robot, made if it does not exist, with those above it. PREFIX.h, PREFIX.c, PREFIX_test.c
+               and CMakeLists.txt are written
     functions: names of methods such as "inverse_dynamics", and "computed_torque", one step of that law with its gains
                as arguments; default all that the robot has. The header says which were left out
     prefix:    of files and functions; default the robot's name with underscores
@@ -105,6 +106,10 @@ def export_c(
         f"{prefix}_test.c": self_test(prefix, tests),
         "CMakeLists.txt": files.cmake(prefix),
     }
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        raise ModelError(f"the folder cannot be made: {getattr(error, 'strerror', error)}", file=folder) from None
     for name in texts:
         _check_replaceable(folder / name, prefix)
     for name, text in texts.items():
@@ -128,9 +133,9 @@ def _folder(directory: object) -> Path:
     if not isinstance(directory, str | os.PathLike):
         raise ShapeError("directory", expected="a path", got=repr(directory))
     folder = Path(directory)
-    if not folder.is_dir():
-        problem = "expected a folder, got a file" if folder.exists() else "the folder does not exist"
-        raise ModelError(problem, file=folder, field="directory", remedy="Make it first")
+    there = next((path for path in (folder, *folder.parents) if os.path.exists(path)), None)
+    if there is not None and not os.path.isdir(there):
+        raise ModelError("expected a folder, got a file", file=there, field="directory", remedy="Name another folder")
     return folder
 
 

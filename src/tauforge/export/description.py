@@ -118,9 +118,10 @@ def _load(robot: Robot, argument: Argument) -> str:
     """A payload, a motion of the base or a wrench in words; zeros are none of it."""
     axes = "base" if robot.positions_are_poses else "world"
     if argument == PAYLOAD:
-        numbers = (inspect.getdoc(Payload.numbers) or "").partition(": ")[2].rstrip(".")
+        numbers = (inspect.getdoc(Payload.numbers) or "").splitlines()[0].partition(": ")[2].rstrip(".")
         return (
-            f"{numbers} of a held body, in the frame of the {robot.moved_body}, inertia about its com; zeros: nothing"
+            f"{numbers} of a held body, in the frame of the {robot.moved_body}, inertia about its com; not the order of"
+            " inertial_parameters; zeros: nothing"
         )
     if argument == BASE_MOTION:
         return f"of the base, {argument.meaning}, {axes} axes; zeros: at rest"

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.extras import how_to_install
 from tauforge.field_docs import with_field_docs
 from tauforge.kernels.specification import Shape
 from tauforge.robots.differentiable import Evaluation, plain_evaluation
@@ -125,5 +126,5 @@ def _library(name: str) -> Any:
         return import_module(name)
     except ImportError:
         raise UnsupportedFeatureError(
-            f"{name} is not installed", field="tauforge.symbolic", remedy="pip install 'tauforge[symbolic]'"
+            f"{name} is not installed", field="tauforge.symbolic", remedy=how_to_install("symbolic")
         ) from None

@@ -1,4 +1,4 @@
-"""A straight line with parabolic blends, as Dasgupta & Mruthyunjaya 1998 plan it (sec. 4.3)."""
+"""A straight line with constant acceleration at both ends, as Dasgupta & Mruthyunjaya 1998 plan it (sec. 4.3)."""
 
 from __future__ import annotations
 
@@ -96,8 +96,8 @@ class _Blend(NamedTuple):
         if not least < speed <= most * (1 + 1e-12):
             raise ShapeError(
                 name,
-                expected=f"a value above {least:.6g}, the mean, and at most {most:.6g}, which leaves no time between"
-                f" the blends, for {length:.6g} in {duration:.6g} s",
+                expected=f"a value above {least:.6g}, the mean, and at most {most:.6g}, which leaves no time at"
+                f" constant speed, for {length:.6g} in {duration:.6g} s",
                 got=f"{speed:.6g}",
                 hint=f"Or choose a duration from {length / speed:.6g} s to {2 * length / speed:.6g} s",
             )

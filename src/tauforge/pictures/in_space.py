@@ -9,6 +9,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
+from tauforge.extras import how_to_install
 from tauforge.pictures.force_lines import TURN, force_line
 from tauforge.pictures.solids import Body, corners_at
 from tauforge.robots.drawing import Action, Drawing
@@ -39,7 +40,7 @@ def new_figure(**options: Any) -> Any:
     try:
         from matplotlib.figure import Figure
     except ImportError:
-        raise ModelError("plots need matplotlib", remedy="Run pip install tauforge[plots]") from None
+        raise ModelError("plots need matplotlib", remedy=how_to_install("plots")) from None
     return Figure(**options)
 
 

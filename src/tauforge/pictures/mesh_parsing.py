@@ -21,6 +21,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from tauforge.errors import ModelError
+from tauforge.extras import how_to_install
 from tauforge.pictures.triangles import Mesh
 
 MOST_FACES = 1_000_000
@@ -41,7 +42,7 @@ def parsed_mesh(data: bytes, kind: str) -> Mesh:
     try:
         import trimesh
     except ImportError:
-        raise ModelError("meshes need trimesh", remedy="Run pip install tauforge[viewer]") from None
+        raise ModelError("meshes need trimesh", remedy=how_to_install("viewer")) from None
     options: dict[str, Any] = {"file_type": kind, "resolver": NoOtherFiles(), "process": False}
     if kind != "dae":
         options["skip_materials"] = True

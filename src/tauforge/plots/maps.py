@@ -10,6 +10,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
+from tauforge.extras import how_to_install
 from tauforge.plots.line_styles import PALETTE
 from tauforge.plots.with_matplotlib import LOOK, MOST_TICKS, plain
 
@@ -61,7 +62,7 @@ def drawn_maps(figure: Maps) -> Any:
         import matplotlib
         from matplotlib.figure import Figure as Canvas
     except ImportError:
-        raise ModelError("plots need matplotlib", remedy="Run pip install tauforge[plots]") from None
+        raise ModelError("plots need matplotlib", remedy=how_to_install("plots")) from None
     beside = min(MOST_BESIDE, len(figure.maps))
     rows = -(-len(figure.maps) // beside)
     with matplotlib.rc_context(LOOK):

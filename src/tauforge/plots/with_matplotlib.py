@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tauforge.errors import ModelError
+from tauforge.extras import how_to_install
 from tauforge.plots.figure import Figure, Line, Note, Panel
 from tauforge.plots.line_styles import (
     AREA_OPACITY,
@@ -68,7 +69,7 @@ def drawn(figure: Figure) -> Any:
         from matplotlib.figure import Figure as Canvas
         from matplotlib.layout_engine import ConstrainedLayoutEngine
     except ImportError:
-        raise ModelError("plots need matplotlib", remedy="Run pip install tauforge[plots]") from None
+        raise ModelError("plots need matplotlib", remedy=how_to_install("plots")) from None
     rows = math.ceil(len(figure.panels) / figure.columns)
     shared = has_one_legend(figure)
     everywhere = range(len(figure.panels))

@@ -55,7 +55,11 @@ class Payload:
                 warn_of_faults("payload", {"body": rows(row)}, ())
 
     def numbers(self) -> Array:
-        """(..., 10): mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz."""
+        """(..., 10): mass, com, Ixx, Ixy, Ixz, Iyy, Iyz, Izz.
+
+        The inertia is about the centre of mass. An arm's `inertial_parameters` have another order, with Iyy before Ixz,
+        m c instead of c, and the inertia about the frame's origin.
+        """
         return self._numbers
 
     @computed_once

@@ -13,6 +13,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
+from tauforge.extras import how_to_install
 from tauforge.files import written_whole
 from tauforge.motion.columns import PLATFORM, TIME, Columns, arm_columns
 from tauforge.motion.csv_table import Column, CsvTable, read_csv, write_csv
@@ -234,7 +235,7 @@ class Recording(InNotebook):
         try:
             from matplotlib.figure import Figure
         except ImportError:
-            raise ModelError("plots need matplotlib", remedy="Run pip install tauforge[plots]") from None
+            raise ModelError("plots need matplotlib", remedy=how_to_install("plots")) from None
         known = ("error", *ARRAYS)
         if isinstance(quantities, str) or not quantities or not set(quantities) <= set(known):
             raise ModelError(

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 from tauforge.errors import ModelError
+from tauforge.extras import how_to_install
 from tauforge.report.files import PAGE, files_of
 from tauforge.report.page import Front
 from tauforge.report.progress import Progress, nothing
@@ -58,4 +59,4 @@ def _need_drawing() -> None:
         import matplotlib  # noqa: F401
         import plotly  # noqa: F401
     except ImportError as error:
-        raise ModelError(f"reports need {error.name}", remedy="Run pip install tauforge[plots]") from None
+        raise ModelError(f"reports need {error.name}", remedy=how_to_install("plots")) from None

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from tauforge.errors import ModelError
+from tauforge.extras import how_to_install
 
 
 @contextmanager
@@ -17,4 +18,4 @@ def sweeps_extra() -> Iterator[None]:
         name = (error.name or "").partition(".")[0]
         if name.startswith("tauforge"):
             raise
-        raise ModelError(f"sweeps need {name}", remedy="Run pip install tauforge[sweeps]") from None
+        raise ModelError(f"sweeps need {name}", remedy=how_to_install("sweeps")) from None

@@ -14,11 +14,12 @@ from types import SimpleNamespace
 from typing import Any
 
 from tauforge.errors import ModelError
+from tauforge.extras import how_to_install
 from tauforge.viewer.addresses import bound_socket, is_loopback, name_in_url, normalised
 from tauforge.viewer.guard import FIRST_PAGE, Guard, new_token
 from tauforge.viewer.page_rules import page_headers
 from tauforge.viewer.page_script import add_scripts
-from tauforge.viewer.tab_messages import keep_to_offers
+from tauforge.viewer.tab_messages import keep_to_controls, screened
 
 _starting = threading.Lock()
 
@@ -29,7 +30,7 @@ def viser_module() -> Any:
         import viser
         import viser.infra._infra
     except ImportError:
-        raise ModelError("the viewer needs viser", remedy="Run pip install tauforge[viewer]") from None
+        raise ModelError("the viewer needs viser", remedy=how_to_install("viewer")) from None
     return viser
 
 
@@ -59,7 +60,7 @@ class GuardedServer:
         except BaseException:
             self._socket.close()
             raise
-        keep_to_offers(module, self.viser)
+        keep_to_controls(module, self.viser)
 
     def close(self) -> None:
         """Ends all connections. A second time it does nothing."""
@@ -91,7 +92,7 @@ def _guarded(module: Any, listening: socket.socket, guard: Guard) -> Iterator[li
         used.append(True)
         checked = _checked(guard, process_request)
         return original.asyncio.server.serve(
-            handler, sock=listening, process_request=checked, logger=_connections(), **options
+            screened(module, handler), sock=listening, process_request=checked, logger=_connections(), **options
         )
 
     infra.websockets = _Overlay(

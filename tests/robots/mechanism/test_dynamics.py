@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import tauforge as tf
 from support.mechanism_witness import Witness
 from support.random_mechanisms import LOOP_KINDS, TREE_KINDS, closed_positions, random_mechanism
-from support.strategies import random_base_motion, random_payload
+from support.strategies import random_base_motion, random_payload, random_rotation
 from support.tolerances import OUTSIDE, PLACED, error_beside
 
 TREES = [1, 2, 4, 6, 8, 10, 12, 20, 22]
@@ -108,6 +110,20 @@ def test_every_kind_of_joint_passed_from_child_to_parent(kind, name):
 def test_all_kinds_are_met():
     assert {kind for seed in TREES for kind in of_tree(np.random.default_rng(seed))} == set(TREE_KINDS)
     assert {kind for seed in LOOPS for kind in of_loops(np.random.default_rng(seed))[1]} == set(LOOP_KINDS)
+
+
+def test_rates_of_a_ball_are_an_angular_velocity():
+    """In axes that are fixed in the parent and the world's at home, however the bodies' own frames are turned."""
+    rng = np.random.default_rng(31)
+    m = random_mechanism(rng, [tf.Hinge, tf.Spherical], reverse=0.0, branching=0.0, actuated=0.0)
+    turned = [np.block([[random_rotation(rng), rng.normal(size=(3, 1))], [np.eye(4)[3:]]]) for _ in m.bodies]
+    m = m.replace(bodies=[dataclasses.replace(b, origin=None, frame=F) for b, F in zip(m.bodies, turned, strict=True)])
+    x, rates = rng.normal(size=4), rng.normal(size=4)
+    parent, child = m.body_frames(x)[:, :3, :3] @ m.body_frames(m.home)[:, :3, :3].transpose(0, 2, 1)
+    near(parent.T @ child, Rotation.from_euler("xyz", x[1:]).as_matrix())  # about fixed axes: Rz Ry Rx
+    omega = [(m.jacobian(x, body=body.name) @ rates)[3:] for body in m.bodies]
+    near(omega[1], omega[0] + parent @ rates[1:])
+    assert "angular velocity" in tf.Spherical.__doc__
 
 
 def test_pose_of_a_body_as_independent_coordinates():

@@ -53,7 +53,7 @@ class Mechanism(PlacedMechanism):
     tool:          name of the body that carries a payload and takes the external wrench; default the independent
                    body, or the last one
     cut:           names of the joints at which loops are cut; default chosen
-    coulomb_speed: rad/s or m/s; above 0 it smooths Coulomb friction to tanh(qd / coulomb_speed)
+    coulomb_speed: v, rad/s or m/s; above 0, Coulomb friction is (T+ + T-)/2 s + (T+ - T-)/2 s^2 with s = tanh(qd / v)
     visuals:       shapes that pictures show: `link` 0 for the ground, i for body i, in the body's frame
 
     A position x (..., N) holds the coordinates of all joints in the order of `joints`, loops closed, and after them the
@@ -254,7 +254,7 @@ class Mechanism(PlacedMechanism):
             raise ModelError(
                 f"{self.name} has Coulomb friction, which is discontinuous at rest and cannot be integrated",
                 field="coulomb_speed",
-                remedy="Smooth it to tanh(qd / v), for example by replace(coulomb_speed=0.01)",
+                remedy="Smooth it, for example by replace(coulomb_speed=0.01)",
             )
 
     # ---------------------------------------------------------------------------------------------------- singularity

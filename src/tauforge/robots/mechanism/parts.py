@@ -89,7 +89,9 @@ class MechanismJoint(_Part):
     viscous:        N m s, motor side
     coulomb:        N m, motor side; one magnitude, or (plus, minus)
     motor_inertia:  kg m^2, motor side
-    gear_ratio:     motor turns per turn of the joint, with sign; rad/m for a slider
+    gear_ratio:     G, motor turns per turn of the joint, with sign; rad/m for a slider. The joint feels viscous G^2,
+                    coulomb |G| and motor_inertia G^2. With G = 1 the numbers are the joint's own, in N s/m, N and kg
+                    for a slider
     max_speed, max_force: of its coordinates, or None
     mimic:          (joint, factor, offset): its coordinate is factor times that of the other joint, plus offset
     """
@@ -288,7 +290,11 @@ class Planar(MechanismJoint):
 
 @dataclass(frozen=True)
 class Spherical(MechanismJoint):
-    """A ball at its point: three angles, R = Rz Ry Rx, of the child beside the parent; zero in the home position."""
+    """A ball at its point: three angles, R = Rz(theta_z) Ry(theta_y) Rx(theta_x), of the child beside the parent.
+
+    R turns about axes that are fixed in the parent and are the world's in the home position, where the angles are zero.
+    The rates are not those of the angles: they are the angular velocity of the child beside the parent in these axes.
+    """
 
     letters: ClassVar[str] = "RRR"
     labels: ClassVar[tuple[str, ...]] = ("theta_x", "theta_y", "theta_z")

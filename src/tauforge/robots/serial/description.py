@@ -43,7 +43,7 @@ class ArmDescription(Robot):
     joints:        one `Joint` each, from the base outward
     base, tool:    4 x 4: world <- base, last link frame <- tool
     gravity:       (3,) m/s^2, acceleration of free fall, world axes
-    coulomb_speed: rad/s or m/s; above 0 it smooths Coulomb friction to tanh(qd / coulomb_speed)
+    coulomb_speed: v, rad/s or m/s; above 0, Coulomb friction is (T+ + T-)/2 s + (T+ - T-)/2 s^2 with s = tanh(qd / v)
     convention:    "standard" or "modified" DH, or "general"
     visuals:       what links look like, for pictures alone: no equality, kernel or file depends on them
     """
@@ -252,7 +252,10 @@ class ArmDescription(Robot):
 
     @computed_once
     def inertial_parameters(self) -> Array:
-        """(10 n,) m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz for each link, about and in its own frame."""
+        """(10 n,) m, m cx, m cy, m cz, Ixx, Ixy, Iyy, Ixz, Iyz, Izz for each link, about and in its own frame.
+
+        `Payload.numbers()` has another order, with Ixz before Iyy, and the inertia about the centre of mass.
+        """
         values = []
         for joint in self.joints:
             c = Vector(*joint.com)

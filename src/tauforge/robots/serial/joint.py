@@ -31,7 +31,9 @@ class Joint:
     viscous:       N m s, motor side (of a prismatic joint too: its motor turns)
     coulomb:       (plus, minus) magnitudes >= 0, N m, motor side; one number for both
     motor_inertia: kg m^2, motor side
-    gear_ratio:    motor turns per joint turn, with sign; rad/m for a prismatic joint
+    gear_ratio:    G, motor turns per joint turn, with sign; rad/m for a prismatic joint. The joint feels viscous G^2,
+                   coulomb |G| and motor_inertia G^2. With G = 1 the numbers are the joint's own, in N s/m, N and kg for
+                   a prismatic one
     limits:        (lower, upper), rad or m, or None
     max_speed, max_force: of the joint, or None; kept for simulation, never used by the dynamics
     """

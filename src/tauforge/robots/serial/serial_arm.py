@@ -46,7 +46,7 @@ class SerialArm(ArmDescription):
     joints:        one `Joint` each, from the base outward
     base, tool:    4 x 4: world <- base, last link frame <- tool
     gravity:       (3,) m/s^2, acceleration of free fall, world axes
-    coulomb_speed: rad/s or m/s; above 0 it smooths Coulomb friction to tanh(qd / coulomb_speed)
+    coulomb_speed: v, rad/s or m/s; above 0, Coulomb friction is (T+ + T-)/2 s + (T+ - T-)/2 s^2 with s = tanh(qd / v)
     convention:    "standard" or "modified" DH, or "general"
     visuals:       what links look like, for pictures alone: no equality, kernel or file depends on them
     """
@@ -187,7 +187,7 @@ class SerialArm(ArmDescription):
             raise ModelError(
                 f"{self.name} has Coulomb friction, which is discontinuous at rest and cannot be integrated",
                 field="coulomb_speed",
-                remedy="Smooth it to tanh(qd / v), for example by replace(coulomb_speed=0.01)",
+                remedy="Smooth it, for example by replace(coulomb_speed=0.01)",
             )
 
     def drawing(self, position: ArrayLike) -> Drawing:

@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -55,6 +56,17 @@ def test_the_sets_are_within_the_declared_ranges(name):
     declared = requirements(PROJECT["dependencies"], *(EXTRAS[extra] for extra in (*TESTED, "docs", "test")))
     outside = [str(r) for r in declared if held[canonicalize_name(r.name)] not in r.specifier]
     assert outside == []
+
+
+@pytest.mark.parametrize("name", ["constraints.txt", "constraints-lowest.txt"])
+def test_the_sets_install_on_the_lowest_python(name):
+    """Judged by what is installed, which is one of the two sets and most of the other: nothing is downloaded."""
+    (lowest,) = [Version(spec.version) for spec in SpecifierSet(PROJECT["requires-python"])]
+    held = pins(name)
+    judged = [d for d in distributions() if held.get(canonicalize_name(d.name)) == Version(d.version)]
+    needs = {d.name: d.metadata["Requires-Python"] for d in judged}
+    assert len(needs) > len(held) / 2, f"most of {name} should be installed: pip install -c {name} -e '.[test]'"
+    assert {package: python for package, python in needs.items() if lowest not in SpecifierSet(python or "")} == {}
 
 
 def test_extras_are_for_what_exists():

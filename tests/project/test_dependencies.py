@@ -6,6 +6,7 @@ import ast
 import re
 import sys
 import tomllib
+from importlib.machinery import PathFinder
 from importlib.metadata import distributions
 from pathlib import Path
 
@@ -97,6 +98,13 @@ def test_whatever_the_package_imports_is_declared():
     if "matplotlib" in declared:
         declared |= {"PIL", "mpl_toolkits"}  # it cannot do without the first, and brings the second
     assert sorted(imported - declared - set(sys.stdlib_module_names) - {"tauforge"}) == []
+
+
+def test_no_folder_of_the_tests_stands_in_for_a_library():
+    """The tests' folder is on the path: without python-control, `import control` must not find tests/control."""
+    folders = [path.name for path in (ROOT / "tests").iterdir() if path.is_dir()]
+    assert "control" in folders
+    assert [name for name in folders if PathFinder.find_spec(name, [str(ROOT / "tests")])] == ["support"]
 
 
 def test_the_classifiers_name_the_versions_and_systems():

@@ -69,7 +69,8 @@ docs: $(VENV)/tested
 	@echo "open build/docs/index.html"
 
 # Renews the held versions from what the ranges of pyproject.toml resolve to today, in an environment with all extras but
-# torch and CUDA, which are large and not in our tests.
+# torch and CUDA, which are large and not in our tests. PYTHON: the lowest that pyproject.toml allows; a later one takes
+# versions that the lowest cannot install.
 lock:
 	rm -rf $(VENV)/lock && $(PYTHON) -m venv $(VENV)/lock
 	$(VENV)/lock/bin/python -m pip install --quiet -e '.[test]'

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import os
 import re
+import sys
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, SourceFileLoader
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,17 @@ KEPT = re.compile(
     r"|PYTHON(PATH|HOME|HASHSEED|DONTWRITEBYTECODE|PYCACHEPREFIX)|PYTEST_\w+|PLAYWRIGHT_\w+"
     r"|TAUFORGE_(VECTOR_BITS|THREADS|SOAK|BROWSER|TESTED_KERNELS)"
 )
+
+
+class Shared(FileFinder):
+    """Of this folder only what tests share can be imported: tests/control must not stand in for python-control."""
+
+    def find_spec(self, fullname: str, target: Any = None) -> ModuleSpec | None:
+        return super().find_spec(fullname, target) if fullname in ("conftest", "support") else None
+
+
+TESTS = str(Path(__file__).parent)
+sys.path_importer_cache[TESTS] = Shared(TESTS, (SourceFileLoader, SOURCE_SUFFIXES))
 
 settings.register_profile(
     "tauforge",

@@ -11,6 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import tauforge as tf
 from support.strategies import random_arm
+from support.tolerances import error
 from tauforge.control import (
     PD,
     AdaptiveComputedTorque,
@@ -24,6 +25,7 @@ from tauforge.motion import JointMove, PoseMotion, Sine, pose_rates
 
 ONE_BIT = 4.26e-4  # rad, of a 12-bit converter, in Lee's words
 ERROR_EQUATION = 1e-8
+SEARCHED = 1e-10  # forces at a pose that was found from lengths
 
 
 pytestmark = pytest.mark.usefixtures("as_installed")
@@ -254,7 +256,9 @@ def test_adaptive_control_is_for_arms():
 
 
 def test_resolved_rates_follow_a_line_in_space():
-    """The tool of a PUMA along a line, orientation kept; then towards a place it cannot reach, without running away."""
+    """The tool of a PUMA along a line, orientation kept; then towards a place it cannot reach: it stops where the arm
+    is stretched, and no joint is faster than allowed.
+    """
     q = np.array([0.3, -0.8, 0.4, 0.2, 0.7, 0.1])
     pose = tool_pose(PUMA, q)
     line = tf.motion.StraightLine(pose, pose + [0.1, -0.15, 0.1, 0, 0, 0], 1.0, 0.3, 1.0)
@@ -267,7 +271,11 @@ def test_resolved_rates_follow_a_line_in_space():
     assert np.isnan(run.error).all()  # of the joints nothing was asked
     far = tf.motion.StraightLine(pose, pose + [3.0, 0, 0, 0, 0, 0], 1.0, 4.0, 1.0)
     stretched = tf.simulate(PUMA, law, far, initial=(q, np.zeros(6)), control_period=1e-3)
-    assert np.isfinite(stretched.position).all()
+    upper, (offset, aside), fore = PUMA.joints[1].dh.a, (PUMA.joints[2].dh.a, PUMA.joints[2].dh.d), PUMA.joints[3].dh.d
+    reach = np.hypot(aside, upper + np.hypot(offset, fore))  # from the shoulder, where the base is, to the wrist
+    assert abs(np.linalg.norm(tool_pose(PUMA, stretched.position[-1])[:3]) / reach - 1) < 1e-6  # flat near its largest
+    assert 0.99 * law.fastest < np.abs(stretched.velocity).max() < 1.001 * law.fastest  # the velocity loop's error
+    assert np.abs(stretched.velocity[-1]).max() < 0.02 * law.fastest
     with pytest.raises(tf.ModelError, match="a motion of the tool does not determine the joints"):
         tf.simulate(PUMA, law, line)
     with pytest.raises(
@@ -364,7 +372,7 @@ def test_gravity_is_held_where_the_robot_is():
 
 
 def test_slotine_and_lis_law():
-    """tau = Y(q, qd, qdd_r, qd_r) a + K s + friction and rotors; the parameters follow the gradient."""
+    """Before it has learnt: M qdd_r + C qd_r + g + friction + K s, of the arm's own matrices, rotors included."""
     rng = np.random.default_rng(6)
     arm = random_arm(rng, "RRR", drives=True).replace(coulomb_speed=0.1)
     law = AdaptiveComputedTorque(arm, rate=7.0, damping=2.0, period=1e-3, learning=1e-9)
@@ -372,11 +380,34 @@ def test_slotine_and_lis_law():
     target = tf.motion.MotionSample(*rng.normal(size=(3, 3)))
     e, e_dot = target.position - q, target.velocity - qd
     s, reference, slope = e_dot + 7 * e, target.velocity + 7 * e, target.acceleration + 7 * e_dot
-    Y = arm.regressor(q, qd, slope, qd_ref=reference)
-    rotors = np.array([j.motor_inertia * j.gear_ratio**2 for j in arm.joints]) * slope
-    expected = Y @ arm.inertial_parameters + 2 * s + rotors + arm.friction_forces(qd)
-    assert np.allclose(law.force(0.0, q, qd, target), expected, rtol=1e-6)  # it has hardly learnt yet
-    assert not np.allclose(Y, arm.regressor(q, qd, slope))  # the reference velocity matters here
+    C = arm.coriolis_matrix(q, qd)
+    expected = arm.mass_matrix(q) @ slope + C @ reference + arm.bias_forces(q, 0 * qd) + arm.friction_forces(qd) + 2 * s
+    assert np.abs(law.force(0.0, q, qd, target) - expected).max() < 1e-8 * np.abs(expected).max()  # what it has learnt
+    assert np.abs(C @ (reference - qd)).max() > 1e-3  # the reference velocity matters here
+
+
+def test_what_slotine_and_lis_law_learns():
+    """Their theorem: V = s' M s / 2 + a' G^-1 a / 2, with the plant's M and a the error of the parameters, decreases by
+    s' K s. That is of continuous time: the sampled law is off in proportion to its period, so two of them tell.
+    """
+    arm = random_arm(np.random.default_rng(6), "RRR", drives=True).replace(coulomb_speed=0.1)
+    plant = arm.replace(mass=[1.5 * joint.mass for joint in arm.joints])
+    move, start = JointMove([0, 0, 0], [0.5, -0.3, 0.4], 0.4), ([0.1, -0.1, 0.05], [0, 0, 0])
+
+    def balance(period):
+        law = AdaptiveComputedTorque(arm, rate=7.0, damping=2.0, period=period, learning=0.05)
+        run = tf.simulate(arm, law, move, initial=start, step=period / 4, control_period=period, plant=plant)
+        wanted = move.sample(run.time)
+        s = wanted.velocity - run.velocity + 7 * (wanted.position - run.position)
+        kinetic = np.einsum("ki,kij,kj->k", s, plant.mass_matrix(run.position), s)[[0, -1]] / 2
+        wrong = np.stack([arm.inertial_parameters, law.parameters]) - plant.inertial_parameters
+        unknown = (wrong**2 / (law.learning * law._scale)).sum(axis=1) / 2
+        assert unknown[1] != pytest.approx(unknown[0], rel=0.05)  # it learns
+        V, damped = kinetic + unknown, 2 * np.trapezoid((s**2).sum(axis=1), run.time)
+        return (V[0] - V[1] - damped) / damped
+
+    coarse, fine = balance(1e-3), balance(5e-4)
+    assert abs(2 * fine - coarse) < 2e-3 < abs(fine)
 
 
 def test_resolved_rates_turn_the_tool_too():
@@ -393,7 +424,7 @@ def test_resolved_rates_turn_the_tool_too():
 
 
 def test_legs_are_measured_where_they_are():
-    """The converters round to the nearest step; the pose is searched from where it was before."""
+    """The converters round to the nearest step."""
     rig = tf.load("motion-rig")
     law = LegSpaceComputedTorque(rig, resolution=1e-3)
     pose, still = np.array([0.01, 0, 1.0, 0, 0.02, 0]), np.zeros(6)
@@ -404,5 +435,18 @@ def test_legs_are_measured_where_they_are():
     seen = rig.forward_kinematics(rounded, pose)
     acceleration = rig.forward_rates(seen, still, 100 * (lengths - rounded))[1]
     assert np.allclose(asked, rig.inverse_dynamics(seen, still, acceleration))
-    far = tf.motion.MotionSample(pose + [0.3, 0.3, 0.2, 0.8, 0.8, 1.5], still, still)
-    assert np.isfinite(law.force(0.1, pose, still, far)).all()
+
+
+def test_the_pose_is_searched_from_where_it_was():
+    """Below the base there is a pose with the same lengths: a target there does not move the platform there."""
+    rig, still = tf.load("motion-rig"), np.zeros(6)
+    above = np.array([0.1, -0.05, 1.0, 0, 0, 0.2])
+    below = above * [1, 1, -1, 1, 1, 1]
+    assert np.array_equal(rig.inverse_kinematics(above), rig.inverse_kinematics(below))
+    held, hung = (rig.inverse_dynamics(pose, still, still) for pose in (above, below))
+    law = LegSpaceComputedTorque(rig)
+    forces = [law.force(0.0, above, still, tf.motion.MotionSample(x, still, still)) for x in (above, below)]
+    law.reset()
+    forces.append(law.force(0.0, above, still, tf.motion.MotionSample(below, still, still)))
+    assert error(forces, [held, held, hung]) < SEARCHED
+    assert error(held, hung) > 1

@@ -105,6 +105,22 @@ def test_a_corrupted_source_fails_the_self_test(tmp_path):
 
 
 @needs_gcc
+@pytest.mark.parametrize(("dtype", "fault"), [("float64", 3e-13), ("float32", 24 * float(np.finfo("float32").eps))])
+def test_the_self_test_finds_small_faults(dtype, fault, tmp_path):
+    """One that is a few times the rounding: a vector that asks for the largest number and so much more is refused."""
+    made = exported(tf.load("planar-2r"), tmp_path / "c", functions=["inverse_dynamics"], dtype=dtype)
+    target = compiled(made, "-O0")
+    assert "agree" in self_test(made, target)
+    text = made.test.read_text()
+    place = text.index("wanted0")
+    numbers = re.compile(r"-?\d+\.\d+(e[-+]\d+)?").finditer(text, place, text.index(";", place))
+    largest = max(numbers, key=lambda found: abs(float(found[0])))
+    shifted = repr(float(largest[0]) * (1 + fault))
+    made.test.write_text(text[: largest.start()] + shifted + text[largest.end() :])
+    assert f"instead of {float(np.dtype(dtype).type(shifted)):.17g}" in self_test(made, target, code=1)
+
+
+@needs_gcc
 def test_a_result_that_is_not_nan_fails_the_self_test(tmp_path):
     made = exported(tf.load("puma560"), tmp_path / "c", functions=["mass_matrix"])
     text = made.source.read_text()

@@ -19,6 +19,7 @@ from support.command_line import error_of, parsed
 from support.command_line import run as command
 from support.strategies import random_arm
 from tauforge.export import c_files
+from tauforge.export.rounding import rounding
 from tauforge.kernels.c99 import function as c_function
 from tauforge.kernels.c99.names import KEYWORDS, check_prefix, comment_text, parameter, prefix_of
 
@@ -212,6 +213,16 @@ def test_vectors_are_those_of_the_method(arm, tmp_path):
     }
     tau = arm.inverse_dynamics(tables["given0"], tables["given1"], tables["given2"])
     np.testing.assert_allclose(tau, tables["wanted0"], rtol=1e-13)
+
+
+def test_states_without_an_answer_say_nothing_of_the_rounding():
+    """A header tells the error over the other states: NaN in either precision, and no error of 0 by 0."""
+    want = np.array([[1.0, -4.0], [2.0, 0.0], [np.nan, 1.0], [0.0, 0.0], [1.0, 8.0], [1.0, 1.0]])
+    got = want + np.array([[0.0, 1.0], [0.0, -0.2], [0.0, 0.0], [0.0, 0.0], [2.0, 1.0], [np.nan, 0.0]])
+    (found,) = rounding([got], [want])  # 1/4, 0.2/2, none, 0, 2/8 and none
+    assert found.largest == 0.25
+    assert found.median == pytest.approx((0.1 + 0.25) / 2)
+    assert rounding([got[[2, 5]]], [want[[2, 5]]]) == [(0.0, 0.0)]
 
 
 @needs_gcc

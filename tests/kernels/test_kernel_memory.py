@@ -19,6 +19,7 @@ import tauforge as tf
 from conftest import SOAK
 from support.kernel_checks import reference
 from support.tolerances import ROUNDING, SINGLE, error_beside
+from tauforge.kernels.cpu.host import host
 
 LIMIT = Path("/proc/sys/vm/max_map_count")
 linux = pytest.mark.skipif(not LIMIT.exists(), reason="/proc and a limit of memory maps are Linux's")
@@ -421,3 +422,43 @@ def test_where_the_free_memory_lies_in_pieces_far_apart():
         """
     )
     assert out == "True\n"
+
+
+@linux
+@pytest.mark.parametrize("bits", [bits for bits in (128, 256, 512) if bits <= host().vector_bits])
+def test_nothing_beyond_a_batch_is_touched(bits):
+    """Arguments and results end where a page without access begins: one number too many ends the process.
+
+    Rows of one number, and those that are no multiple of the pieces of 128 bits that rows are read in.
+    """
+    out = in_a_child(
+        """
+        import ctypes, mmap
+        from support.strategies import random_arm
+        library = ctypes.PyDLL(None)
+        library.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+
+        def at_the_end(values):
+            pages = -(-values.nbytes // mmap.PAGESIZE)
+            memory = mmap.mmap(-1, (pages + 1) * mmap.PAGESIZE)
+            end = ctypes.addressof(ctypes.c_char.from_buffer(memory)) + pages * mmap.PAGESIZE
+            assert library.mprotect(end, mmap.PAGESIZE, 0) == 0
+            first = pages * mmap.PAGESIZE - values.nbytes
+            placed = np.frombuffer(memory, values.dtype, values.size, first).reshape(values.shape)
+            placed[...] = values
+            return placed
+
+        rng = np.random.default_rng(0)
+        for n in (1, 3, 5, 6):
+            kernel = random_arm(rng, "R" * n).kernel("inverse_dynamics")
+            for kind in (np.float64, np.float32):
+                for rows in (1, 5, 16, 33):
+                    state = rng.normal(size=(3, rows, n)).astype(kind)
+                    given = [at_the_end(x) for x in state]
+                    kernel(*given, out=(got := at_the_end(np.empty((rows, n), kind))))
+                    assert np.array_equal(got, kernel(*state)), (n, kind, rows)
+        print("untouched")
+        """,
+        TAUFORGE_VECTOR_BITS=str(bits),
+    )
+    assert out == "untouched\n"

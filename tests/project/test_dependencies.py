@@ -6,6 +6,8 @@ import ast
 import re
 import sys
 import tomllib
+from importlib.machinery import PathFinder
+from importlib.metadata import distributions
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,18 @@ def test_the_sets_are_within_the_declared_ranges(name):
     assert outside == []
 
 
+@pytest.mark.parametrize("name", ["constraints.txt", "constraints-lowest.txt"])
+def test_the_sets_install_on_the_lowest_python(name):
+    """Judged by what is installed, which is one of the two sets and most of the other: nothing is downloaded."""
+    (lowest,) = [Version(spec.version) for spec in SpecifierSet(PROJECT["requires-python"])]
+    held = pins(name)
+    named = [d for d in distributions() if d.name]  # an unpacked source distribution is one without a name
+    judged = [d for d in named if held.get(canonicalize_name(d.name)) == Version(d.version)]
+    needs = {d.name: d.metadata["Requires-Python"] for d in judged}
+    assert len(needs) > len(held) / 2, f"most of {name} should be installed: pip install -c {name} -e '.[test]'"
+    assert {package: python for package, python in needs.items() if lowest not in SpecifierSet(python or "")} == {}
+
+
 def test_extras_are_for_what_exists():
     """Every library of an extra is named in the code of the package or in a page for its users."""
     users = {name: EXTRAS[name] for name in EXTRAS if name not in (*DEVELOPING, "all")}
@@ -85,6 +99,13 @@ def test_whatever_the_package_imports_is_declared():
     if "matplotlib" in declared:
         declared |= {"PIL", "mpl_toolkits"}  # it cannot do without the first, and brings the second
     assert sorted(imported - declared - set(sys.stdlib_module_names) - {"tauforge"}) == []
+
+
+def test_no_folder_of_the_tests_stands_in_for_a_library():
+    """The tests' folder is on the path: without python-control, `import control` must not find tests/control."""
+    folders = [path.name for path in (ROOT / "tests").iterdir() if path.is_dir()]
+    assert "control" in folders
+    assert [name for name in folders if PathFinder.find_spec(name, [str(ROOT / "tests")])] == ["support"]
 
 
 def test_the_classifiers_name_the_versions_and_systems():

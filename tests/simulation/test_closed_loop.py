@@ -13,6 +13,7 @@ from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, LegSpac
 from tauforge.motion import JointMove, PoseMotion, Sine, StraightLine
 from tauforge.robots.poses import pose_of
 from tauforge.simulation import Sensors
+from tauforge.simulation.recording_builder import TOGETHER
 
 pytestmark = pytest.mark.usefixtures("as_installed")
 
@@ -124,6 +125,19 @@ def test_forces_are_bounded_on_both_sides_by_the_plants_limits():
     assert (legs.force == 100.0).all()
     full = tf.simulate(ARM, lambda *_: [1.0, 1, 1], initial=(np.zeros(3), np.zeros(3)), duration=0.01, force_limits=1.0)
     assert not full.events  # all that was asked for was given
+
+
+@pytest.mark.parametrize("options", [{}, {"control_period": 0.01}, {"method": "dormand-prince"}])
+def test_an_actuator_that_stays_saturated_is_one_event(options):
+    """However long the simulation: rows are looked at in blocks, and a block begins as the one before ended."""
+    steps = 3 * TOGETHER
+    state, law = (np.zeros(3), np.zeros(3)), [50.0, 0.5, 0.5]
+    run = tf.simulate(
+        ARM, lambda *_: law, initial=state, duration=1e-3 * steps, step=1e-3, force_limits=[1.0] * 3, **options
+    )
+    assert len(run.time) > steps
+    saturated = [(event.time, event.which) for event in run.events if event.what == "force limit"]
+    assert saturated == [(0.0, "joint1")]
 
 
 def test_limits_of_a_platform_are_events_wherever_they_are_left():

@@ -109,6 +109,26 @@ def test_friction_that_the_law_takes_away():
     assert "too stiff" in told(lambda: tf.simulate(arm, law, STILL, control_period=1e-3))[1]
 
 
+def test_friction_that_the_laws_model_lacks():
+    """What computed torque leaves over is a damper like any other: of a plant with twice the friction, once it."""
+    arm = PUMA.replace(coulomb_speed=1e-4)
+    law, start = ComputedTorque(arm), (np.zeros(6), np.full(6, 1e-5))
+    own = np.array([joint.coulomb for joint in arm.joints])
+
+    def followed(share, h):
+        plant = arm.replace(coulomb=share * own)
+        return told(lambda: tf.simulate(arm, law, STILL, plant=plant, initial=start, step=h))
+
+    run, text = followed(2.0, 1e-3)
+    assert arm.coulomb_speed < np.abs(run.velocity).max() < number("may move at up to ", text)
+    enough = number("a step of at most ", text)
+    assert enough == number("a step of at most ", resting(arm, 1e-3)[1])
+    run, text = followed(2.0, STILL.duration / np.ceil(STILL.duration / enough))
+    assert text is None
+    assert np.abs(run.velocity).max() < arm.coulomb_speed
+    assert followed(0.5, 1e-3)[1] is None  # too much is taken away, which shorter steps do not mend
+
+
 def test_who_is_not_warned():
     """Steps that follow the friction, friction of a user's own, and arms without any."""
 

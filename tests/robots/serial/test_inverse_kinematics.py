@@ -229,6 +229,15 @@ def test_the_answer_is_near_the_guess(as_installed):
         assert np.quantile(np.abs(found - guess).max(axis=-1), 0.95) < 0.5  # the rest is near singular postures
 
 
+def test_a_guess_a_turn_outside_the_limits(as_installed):
+    """Whole turns bring the answer nearer to it only within the limits, for a clipped joint misses the pose."""
+    turns = TURN * np.array([[1, 0, 0, 0, 0, 1], [-1, 0, 0, 0, 0, -1], [2, 0, 0, -2, 0, 0]])
+    pose = PUMA.forward_kinematics(POSTURE)
+    found = PUMA.inverse_kinematics(pose, guess=POSTURE + turns)
+    assert within_limits(PUMA, found)
+    assert residual(PUMA, found, np.broadcast_to(pose, (3, 4, 4))) <= REACHED
+
+
 def test_joints_without_limits_stay_within_half_a_turn(as_installed):
     arm = PUMA.replace(limits=[None] * 6)
     poses = arm.forward_kinematics(np.random.default_rng(8).uniform(-20, 20, (100, 6)))

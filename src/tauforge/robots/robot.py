@@ -429,8 +429,9 @@ class Robot(ABC):
         return rates, second_rates
 
     def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        """Derivatives of the coordinates' first rates by position and by velocity, each (n, n), at one state."""
-        return np.zeros((self.n, self.n)), np.eye(self.n)
+        """Derivatives of the coordinates' first rates by position and by velocity, each (..., n, n)."""
+        shape = (*np.broadcast_shapes(np.shape(position)[:-1], np.shape(velocity)[:-1]), self.n, self.n)
+        return np.zeros(shape), np.array(np.broadcast_to(np.eye(self.n), shape))
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
         """Positions (count, N) within the limits, velocities and accelerations of order one, (count, n) each.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -181,10 +182,13 @@ class StewartPlatform(PlatformDescription):
         return twists(position, rates, second_rates)
 
     def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        pose, twist = (seeded(x.tolist(), 6 * k) for k, x in enumerate((position, velocity)))
+        given = np.broadcast_arrays(position, velocity)
+        pose, twist = (seeded(np.moveaxis(x, -1, 0), 6 * k) for k, x in enumerate(given))
         rates = [*twist[:3], *angle_rates(Vector(*pose[3:]), Vector(*twist[3:]))]
-        slopes = np.array([[derivative(rate, k) for k in range(12)] for rate in rates])
-        return slopes[:, :6], slopes[:, 6:]
+        slopes = np.empty((*given[0].shape[:-1], 6, 12))
+        for (i, rate), k in product(enumerate(rates), range(12)):
+            slopes[..., i, k] = derivative(rate, k)
+        return slopes[..., :6], slopes[..., 6:]
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
         """Poses around home within the limits, twists and accelerations of order one: (count, 6) each, base frame.

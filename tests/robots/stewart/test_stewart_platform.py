@@ -74,7 +74,9 @@ def test_broadcasting(method):
     assert all(np.array_equal(a, b) for a, b in zip(got, expected, strict=True))
 
 
-@pytest.mark.parametrize("robot", [tf.load("motion-rig"), six_rus("platform"), six_rus(), tf.load("planar-2r")], ids=str)
+@pytest.mark.parametrize(
+    "robot", [tf.load("motion-rig"), six_rus("platform"), six_rus(), tf.load("planar-2r")], ids=str
+)
 def test_rate_derivatives_of_a_batch(robot):
     """Each row is that of its state alone, and the slopes are those of the rates, by differences."""
     states, shapes = [x.reshape(2, 3, -1) for x in robot.random_states(6)[:2]], [(2, 3, robot.n, robot.n)] * 2

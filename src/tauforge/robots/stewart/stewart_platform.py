@@ -20,7 +20,7 @@ from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.array_libraries import arithmetic_of, library_of, on_processor
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.condition import by_singular_values
+from tauforge.robots.condition import by_singular_values, check_length
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import as_argument, finite_rows
 from tauforge.robots.functions import FunctionTable
@@ -271,9 +271,9 @@ class StewartPlatform(PlatformDescription):
     def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
         return reactions(self, position, velocity, acceleration, **loads)
 
-    def condition(self, position: Array) -> Array:
+    def condition(self, position: Array, characteristic_length: float | None = None) -> Array:
         """The condition number of H."""
-        return self.condition_number(position)
+        return self.condition_number(position, characteristic_length)
 
     def position_towards(self, pose: Array, near: Array) -> Array:
         return pose_limits.towards(self, near, self.position_error(pose_of(pose), near))
@@ -321,12 +321,10 @@ class StewartPlatform(PlatformDescription):
         """
         scale, arguments = np.ones((6, 1)), {"pose": pose}
         if characteristic_length is not None:
-            number = isinstance(characteristic_length, int | float | np.number)
-            if not number or not 0 < characteristic_length < np.inf:
-                raise ShapeError("characteristic_length", expected="a number > 0", got=repr(characteristic_length))
-            scale[3:] /= characteristic_length
+            length = check_length(characteristic_length)
+            scale[3:] /= length
             own = np.float32 if getattr(pose, "dtype", None) == np.float32 else np.float64
-            arguments["characteristic_length"] = np.array([characteristic_length], own)
+            arguments["characteristic_length"] = np.array([length], own)
         if library_of((pose,)) is not None:  # traced programs cannot look at rows in doubt again
             H = self.force_matrix(pose)
             return by_singular_values(H * arithmetic_of(H).constant(scale))

@@ -71,7 +71,7 @@ def assert_same_motion(rng: np.random.Generator, m: tf.Mechanism, again: tf.Mech
     theirs = again.generalised_forces(y, qd[:, order], qdd[:, order])
     M = np.abs(m.mass_matrix(x)).max(axis=(1, 2))[:, None] * 2.0  # a force that each state's inertia is worth
     # loops are solved for the other rates, once for velocities and once more for accelerations
-    kappa = float(np.max(m.condition_number(x)))
+    kappa = float(np.max(m.loop_condition(x)))
     assert error_beside(theirs, ours, M) < max(FORMULATIONS, 30 * len(m.coordinate_names) * EPSILON * kappa**2)
 
 

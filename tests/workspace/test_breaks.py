@@ -152,7 +152,7 @@ def test_actuators_that_lose_control_end_a_way() -> None:
 
 
 def test_a_jump_ends_a_way_where_no_condition_number_tells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(tf.Mechanism, "condition", lambda self, position: np.ones(position.shape[:-1]))
+    monkeypatch.setattr(tf.Mechanism, "loop_condition", lambda self, position: np.ones(position.shape[:-1]))
     end = reach(two_bars()).end("drive", -1)
     assert end.distance == pytest.approx(0.8, abs=EXACT)
     assert (end.limit, end.kind) == (JUMPS, "assembly")

@@ -194,6 +194,8 @@ def test_an_explanation_takes_coordinates_or_a_whole_position() -> None:
     assert one.exceeded[0].margin == pytest.approx(-0.1)
     np.testing.assert_array_equal(one.position, two.position)
     assert one.condition == pytest.approx(float(m.condition_number(m.configuration(coordinates))))
+    assert one.loop_condition == pytest.approx(float(m.loop_condition(m.configuration(coordinates))))
+    assert f"that of the loops: {one.loop_condition:.4g}" in str(one)
     assert [f.force for f in one.forces] == pytest.approx(m.holding_forces(m.configuration(coordinates)).tolist())
     with pytest.raises(tf.ShapeError, match=r"expected \(..., 2\)"):
         explain(m, [0.0, 0.0, 0.0])
@@ -275,9 +277,9 @@ def test_what_makes_no_sense_says_so() -> None:
         mapped(gripper, "capasity", {"left knuckle joint": (-0.5, 0.0, 3)})
     with pytest.raises(
         tf.UnsupportedFeatureError,
-        match="the condition number of gripper is its own; varying fields and characteristic_length do not apply",
+        match="the condition number of gripper is its own; varying fields do not apply",
     ):
-        at_positions(gripper, ["condition"], gripper.home, characteristic_length=2.0)
+        at_positions(gripper, ["condition"], gripper.home, fields={"gravity": np.zeros(3)})
     governor = tf.load("flyball-governor")
     assert not has_places(governor)
     with pytest.raises(tf.ModelError, match="flyball-governor has no limits"):

@@ -14,12 +14,12 @@ import numpy as np
 
 from tauforge.algebra.condition import condition, extremes
 from tauforge.algebra.scalars import Scalar, absolute, select
-from tauforge.arrays import Array, real_number
-from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.arrays import Array
+from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import varying as families
-from tauforge.robots.condition import settled, smallest_stiffness
+from tauforge.robots.condition import check_length, settled, smallest_stiffness
 from tauforge.robots.evaluate import as_argument, batch_shape, choices, evaluate, kernels_allowed
 from tauforge.robots.functions import PAYLOAD, results_of
 from tauforge.robots.validation import did_you_mean
@@ -124,11 +124,11 @@ def at_positions(
     judged = "limit" in wanted and largest_condition is not None
     given = families.check_values(robot, fields or {})
     asked = (*wanted, "condition") if judged and "condition" not in wanted else wanted
-    length = _check_length(characteristic_length)
+    length = check_length(characteristic_length)
     by_method = "condition" in asked and not _has_velocity_matrix(robot)
-    if by_method and (given or length != METRE):
+    if by_method and given:
         raise UnsupportedFeatureError(
-            f"the condition number of {robot.name} is its own; varying fields and characteristic_length do not apply",
+            f"the condition number of {robot.name} is its own; varying fields do not apply",
             field="condition",
             remedy="Leave them out, and use replace for another robot",
         )
@@ -142,7 +142,7 @@ def at_positions(
         arguments[field] = value.reshape(*value.shape[: value.ndim - core], -1)
     found = _evaluated(robot, question, arguments) if traced else {}
     if by_method:
-        found["condition"] = _own_conditions(robot, arguments["position"])
+        found["condition"] = _own_conditions(robot, arguments["position"], length)
     matrices = partial(_matrices, robot, arguments, length)
     exactly = {"condition": None, "stiffness": partial(smallest_stiffness, maps_forces=robot.matrix_maps_forces)}
     for name in DOUBTFUL:
@@ -183,19 +183,13 @@ def _has_velocity_matrix(robot: Robot) -> bool:
     return robot.velocity_matrix(robot.model, robot.pictured_position.tolist()) is not None
 
 
-def _own_conditions(robot: Robot, position: Array) -> Array:
+def _own_conditions(robot: Robot, position: Array, length: float) -> Array:
     """Condition numbers that a robot computes by its own method; NaN where a position is not finite."""
     flat = position.reshape(-1, position.shape[-1])
     found, rows = np.full(len(flat), np.nan), np.isfinite(flat).all(axis=-1)
     if rows.any():
-        found[rows] = robot.condition(flat[rows])
+        found[rows] = robot.condition(flat[rows], length)
     return found.reshape(position.shape[:-1])
-
-
-def _check_length(length: Any) -> float:
-    if not 0 < real_number(length) < np.inf:
-        raise ShapeError("characteristic_length", expected="a number > 0", got=repr(length))
-    return float(length)
 
 
 def _velocity_matrix(robot: Robot, model: Any, position: Scalars, length: float = METRE) -> Sequence[Scalars]:

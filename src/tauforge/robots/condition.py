@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import cache
+from typing import Any
 
 import numpy as np
 
 from tauforge import settings
 from tauforge.algebra.condition import SURE, condition
 from tauforge.algebra.scalars import Scalar
-from tauforge.arrays import Array
+from tauforge.arrays import Array, real_number
+from tauforge.errors import ShapeError
 from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
 from tauforge.kernels.cpu.code_memory import need_memory
 from tauforge.kernels.specification import Specification
@@ -54,6 +56,13 @@ def by_singular_values(H: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         found: Array = xp.where(finite, values[..., 0] / values[..., -1], constant(np.nan))
     return found
+
+
+def check_length(length: Any) -> float:
+    """A characteristic length, m."""
+    if not 0 < real_number(length) < np.inf:
+        raise ShapeError("characteristic_length", expected="a number > 0", got=repr(length))
+    return float(length)
 
 
 def smallest_stiffness(matrices: Array, maps_forces: bool) -> Array:

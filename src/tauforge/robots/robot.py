@@ -65,7 +65,7 @@ class Robot(ABC):
        `position_size` is their number N, `position_entries` name them, `coordinates_at` picks the coordinates,
        `position_at` completes them, and `position_slopes` are the derivatives of that. By default a position is its
        coordinates. `may_not_close` says that loops must be closed for that: some coordinates have no position, others
-       have several, and these meet where `condition` is infinite.
+       have several, and these meet where `loop_condition` is infinite.
     2. **Functions**: `functions`, the table of formulas that are evaluated and compiled (`robots/functions.py`). It has
        "inverse_dynamics" and "forward_dynamics", each of position, velocity and acceleration or force, and "energy" of
        position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
@@ -100,7 +100,7 @@ class Robot(ABC):
        there are none. `coordinates_used` names the coordinates by which it is computed, where they may change on
        the way. `singularity(position)` changes its sign where the actuators lose control of the robot; it is None if
        that cannot happen. `condition(position)` says how near that is, `velocity_matrix` the matrix over any scalar,
-       `matrix_maps_forces` which way it maps.
+       `matrix_maps_forces` which way it maps; `loop_condition` how near the loops are to another assembly.
        `dissipates` tells whether the robot itself takes energy; `dampers` its friction; `check_integrable` refuses
        friction that jumps. `friction_jumps` tells whether it does, `with_smooth_friction(speed)` smooths it.
     10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`. `design_parameters` are the
@@ -156,7 +156,7 @@ class Robot(ABC):
         """Whether some coordinates have no position, because loops do not close there.
 
         Others then have several positions, one for each way to assemble the robot. Two of them meet only where
-        `condition` is infinite.
+        `loop_condition` is infinite.
         """
         return False
 
@@ -429,8 +429,9 @@ class Robot(ABC):
         return rates, second_rates
 
     def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        """Derivatives of the coordinates' first rates by position and by velocity, each (n, n), at one state."""
-        return np.zeros((self.n, self.n)), np.eye(self.n)
+        """Derivatives of the coordinates' first rates by position and by velocity, each (..., n, n)."""
+        shape = (*np.broadcast_shapes(np.shape(position)[:-1], np.shape(velocity)[:-1]), self.n, self.n)
+        return np.zeros(shape), np.array(np.broadcast_to(np.eye(self.n), shape))
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
         """Positions (count, N) within the limits, velocities and accelerations of order one, (count, n) each.
@@ -551,10 +552,16 @@ class Robot(ABC):
         """(k,) a number that changes its sign where the actuators lose control of the robot; None if they never do."""
         return None
 
-    def condition(self, position: Array) -> Array | None:
+    def condition(self, position: Array, characteristic_length: float | None = None) -> Array | None:
         """(...) ratio of the largest and smallest singular values of the matrix between the velocities of the actuators
         and of the moved body, in SI units: large near a singularity. None where there is no such matrix.
+
+        characteristic_length: m, multiplies angular velocities and divides moments; None is 1 m
         """
+        return None
+
+    def loop_condition(self, position: Array) -> Array | None:
+        """(...) infinite where two ways to assemble a robot with loops meet; large near that. None without loops."""
         return None
 
     def velocity_matrix(self, model: Any, position: Scalars) -> Sequence[Scalars] | None:

@@ -146,7 +146,7 @@ class Evaluation:
         if self._is_other(state.formulation):
             other = self._forces(state, state.formulation)
             forces, difference = other, other - forces
-        problem = self.problem or ("" if np.isfinite(forces).all() else self._why_no_forces(state, condition))
+        problem = self.problem or ("" if np.isfinite(forces).all() else self._why_no_forces(state))
         return Reading(
             np.full_like(forces, np.nan) if problem else forces,
             None if problem else difference,
@@ -208,10 +208,12 @@ class Evaluation:
             return str(error)
         return ""
 
-    def _why_no_forces(self, state: State, condition: float | None) -> str:
+    def _why_no_forces(self, state: State) -> str:
         if not np.isfinite(np.concatenate([state.position, state.velocity, state.acceleration])).all():
             return "no forces: the position, velocity or acceleration is not finite"
-        if self._guarded and condition is not None and is_singular(condition):
+        conditions = self.robot.loop_condition(state.position), self.robot.condition(state.position)
+        condition = next((x for x in conditions if x is not None), None)  # loops have forces where a tool loses freedom
+        if self._guarded and condition is not None and is_singular(float(condition)):
             try:
                 self.robot.inverse_dynamics(state.position, state.velocity, state.acceleration)
             except SingularityError as error:

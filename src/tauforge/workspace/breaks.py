@@ -1,6 +1,6 @@
 """Where ways break off although all limits hold: at a singular position, or where the position jumps.
 
-A robot may know a number that changes its sign at singular positions. The reciprocal of the condition number is zero
+A robot may know a number that changes its sign at singular positions. The reciprocal of the loops' condition is zero
 there as well, but it has the same sign on both sides. So its minima along a way are looked at more and more closely: it
 falls to zero along straight lines where a way crosses a singular position, and is round where a way only comes near.
 
@@ -112,11 +112,11 @@ def _singularity(robot: Robot, positions: Array) -> Array:
     return found.reshape(positions.shape[:-1])
 
 
-# -------------------------------------------------------------------------------------- peaks of the condition number
+# -------------------------------------------------------------------------------------- peaks of the loops' condition
 
 
 def _singular(ways: Ways, rows: Array, distance: Array, positions: Array) -> list[Break]:
-    """Places where the reciprocal of the condition number falls to zero, all of a way."""
+    """Places where the reciprocal of the loops' condition falls to zero, all of a way."""
     reciprocals = reciprocal_conditions(ways.robot, positions)
     last = distance.shape[1] - 1
     inner = (reciprocals[:, 1:-1] <= reciprocals[:, :-2]) & (reciprocals[:, 1:-1] <= reciprocals[:, 2:])
@@ -171,7 +171,7 @@ def reciprocal_conditions(robot: Robot, positions: Array) -> Array:
     flat = positions.reshape(-1, positions.shape[-1])
     found, rows = np.zeros(len(flat)), np.isfinite(flat).all(axis=-1)
     if rows.any():
-        conditions = robot.condition(flat[rows])
+        conditions = robot.loop_condition(flat[rows])
         assert conditions is not None  # of a robot that closes loops
         found[rows] = 1.0 / conditions
     return found.reshape(positions.shape[:-1])

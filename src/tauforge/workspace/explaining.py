@@ -89,6 +89,7 @@ class Explanation(Report):
     nearest:   the nearest limit of each kind that holds
     forces:    what holds the robot at rest; empty where the robot has no masses
     condition: condition number, ratio of extreme singular values in SI units; None where there is none
+    loop_condition: large near positions that the loops do not determine; None without loops
     """
 
     robot: str
@@ -98,6 +99,7 @@ class Explanation(Report):
     nearest: tuple[Finding, ...]
     forces: tuple[HoldingForce, ...]
     condition: float | None
+    loop_condition: float | None
     judged: str
 
     def summary(self) -> Summary:
@@ -117,7 +119,8 @@ class Explanation(Report):
             header = ("actuator", "unit", "force", "limit", "share")
             parts.append(SummaryTable("Forces that hold the robot at rest", header, held, texts=2))
         if self.condition is not None:
-            parts.append(("Condition number: ", self.condition, "."))
+            loops = () if self.loop_condition is None else ("; that of the loops: ", self.loop_condition)
+            parts.append(("Condition number: ", self.condition, *loops, "."))
         return Summary(f"{self.robot}: {self._verdict()}", tuple(parts))
 
     def _verdict(self) -> str:
@@ -161,7 +164,7 @@ def explain(
     found = _findings(rules, where) if closed else _findings_of_coordinates(rules, where)
     found = [*(_assembly(robot, given, where) if robot.may_not_close else ()), *found]
     beyond = tuple(f for f in found if not f.margin >= 0)
-    condition = robot.condition(where) if closed else None
+    condition, loops = (robot.condition(where), robot.loop_condition(where)) if closed else (None, None)
     return Explanation(
         robot=robot.name,
         position=where,
@@ -170,6 +173,7 @@ def explain(
         nearest=_nearest([f for f in found if f.margin >= 0]),
         forces=_forces(robot, where, payload) if closed else (),
         condition=None if condition is None else float(condition),
+        loop_condition=None if loops is None else float(loops),
         judged=rules.words if found or rules.closes else "",
     )
 

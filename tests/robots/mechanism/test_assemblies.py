@@ -119,7 +119,7 @@ def test_an_assembly_with_less_freedom_is_refused():
     found = m.inverse_dynamics(x, qd, qdd, on_singular="nan")
     assert np.isnan(found[blocked]).all()
     assert np.isnan(m.mass_matrix(x, on_singular="nan")[blocked]).all()
-    whole = ~blocked & (m.condition_number(x) < 1e3)
+    whole = ~blocked & (m.loop_condition(x) < 1e3)
     assert whole.sum() > 5
     for row in np.flatnonzero(whole):
         wanted = Witness(m, x[row], qd[row]).inverse(qdd[row])

@@ -29,7 +29,7 @@ WORST = 4e3  # condition of the loops times that of the mass matrix: COMPLEX_STE
 def agree(m: tf.Mechanism, rng: np.random.Generator, payload: tf.Payload | None = None) -> list[str]:
     """Names of the functions that were compared."""
     x = closed_positions(m, rng, 1)[0]
-    assert m.condition_number(x) * np.linalg.cond(m.mass_matrix(x, payload=payload)) < WORST
+    assert m.loop_condition(x) * np.linalg.cond(m.mass_matrix(x, payload=payload)) < WORST
     assert error_beside(changes_of(m, x), coordinate_changes(m, x), 1.0) <= COMPLEX_STEP
     qd, qdd = rng.normal(size=(2, m.n))
     cases = {"forward_dynamics": 5 * rng.normal(size=len(m.actuators))}

@@ -123,7 +123,7 @@ def test_closes_within_its_limits(name):
     x = m.configuration(q)
     assert m.loop_gap(x).max() <= CLOSED * size(m)
     assert np.array_equal(m.coordinates_at(x), q)
-    assert m.condition_number(x).max() < 1e3
+    assert m.loop_condition(x).max() < 1e3
 
 
 @each

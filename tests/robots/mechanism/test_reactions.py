@@ -266,7 +266,7 @@ def test_forces_of_three_motors_near_where_they_lose_control() -> None:
         x = five_bar().configuration((1.0 - share) * reach * spread)
         left, right = wanted = two.inverse_dynamics(x, qd, qdd)
         found = three.inverse_dynamics(np.append(x, x[0]), qd, qdd)
-        worst = float(two.condition_number(x))
+        worst = float(two.loop_condition(x))
         bound = max(OUTSIDE, 30 * 5 * EPSILON * worst)
         assert error_beside(found, np.array([left / 2, right, left / 2]), wanted) <= bound
     assert worst > 1e4

@@ -60,7 +60,7 @@ def test_accurate_or_refused(exponent, size, mass):
     rng = np.random.default_rng(exponent)
     qd, qdd = rng.normal(size=(2, 2))
     tau = rng.normal(size=2) * mass * size**2
-    condition = float(m.condition_number(x))
+    condition = float(m.loop_condition(x))
     tau_found = m.inverse_dynamics(x, qd, qdd, on_singular="nan")
     if condition > REFUSED:
         assert np.isnan(tau_found).all()
@@ -96,7 +96,7 @@ def test_other_functions_are_guarded_too(name, exponent):
     arguments = (x, np.ones(2)) if name == "energy" else (x,)
     method = getattr(m, name)
     first = np.asarray(method(*arguments, on_singular="nan")[0])
-    if m.condition_number(x) > REFUSED:
+    if m.loop_condition(x) > REFUSED:
         assert np.isnan(first).all()
         with pytest.raises(tf.SingularityError, match="do not determine the motion"):
             method(*arguments)
@@ -163,7 +163,7 @@ def test_the_platform_of_a_singular_hexapod_is_named():
     shares = m.singular_motion(m.home)
     assert shares["platform"] > 0.1
     assert not {f"leg {k}" for k in range(1, 7)} & set(shares)
-    assert hexapod(0.3).condition_number(hexapod(0.3).home) < 100
+    assert hexapod(0.3).loop_condition(hexapod(0.3).home) < 100
     with pytest.raises(tf.SingularityError, match=r"lose control.* platform, .* can move while"):
         m.inverse_dynamics(m.home, np.zeros(6), np.zeros(6))
 
@@ -206,7 +206,7 @@ def test_near_dead_centre(exponent):
     m = dead_centre("rocker", independent=("crank",))
     x = m.configuration([10.0**-exponent])
     found = m.inverse_dynamics(x, [1.0], [2.0], on_singular="nan")
-    condition = float(m.condition_number(x))
+    condition = float(m.loop_condition(x))
     if condition > REFUSED:
         assert np.isnan(found).all()
     else:
@@ -273,7 +273,7 @@ def test_open_loops_are_refused(open_by):
         assert np.isnan(call(x, [1.0], [0.0], on_singular="nan")).all()
     with pytest.raises(tf.SingularityError, match=r"or rad\) in row 1\. Make positions"):
         m.mass_matrix([m.home, x])
-    assert m.condition_number(x) == np.inf
+    assert m.loop_condition(x) == np.inf
     with pytest.raises(tf.SingularityError, match="does not close the loops"):
         m.singular_motion(x)
 

@@ -10,7 +10,7 @@ from tauforge.formulations.mechanism.complement import Complement
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.dynamics import posed_at
 from tauforge.formulations.mechanism.parameters import MechanismParameters
-from tauforge.formulations.trees.frames import GROUND, point_from_parent
+from tauforge.formulations.trees.frames import FREEDOMS, GROUND, ancestors, point_from_parent
 from tauforge.formulations.trees.velocities import twists
 
 Scalars = Sequence[Scalar]
@@ -46,3 +46,18 @@ def point_jacobians(m: MechanismParameters, x: Scalars) -> tuple[list[list[list[
             R = (NO_DISPLACEMENT if k == GROUND else worlds[k]).rotation
             columns[b].append([*(R @ velocity), *(R @ twist.omega)])
     return [[list(row) for row in zip(*body, strict=True)] for body in columns], complement
+
+
+def body_rates(m: MechanismParameters, x: Scalars, body: int) -> list[list[Scalar]]:
+    """(6, n) rows of velocity of a body's origin and of its angular velocity, in the axes of the joint that carries it;
+    a column for each of the tree's rates, loops apart.
+    """
+    posed = posed_at(m, x)
+    (k, displacement, _), _ = m.bodies[body]
+    columns: list[list[Scalar]] = [[0.0] * 6 for _ in range(m.n)]
+    for frame in (posed.frames[j] for j in ancestors(posed.frames, k)):
+        for at in range(frame.at, frame.at + FREEDOMS[frame.kind]):
+            twist = twists(posed.frames, posed.places, [float(at == j) for j in range(m.n)])[k]
+            velocity: Vector = twist.v + cross(twist.omega, displacement.translation)
+            columns[at] = [*velocity, *twist.omega]
+    return [list(row) for row in zip(*columns, strict=True)]

@@ -104,9 +104,8 @@ def rate_matrix(m: PlacedMechanism, x: Array) -> Array:
 
 def rate_derivatives(m: PlacedMechanism, x: Array, velocity: Array) -> tuple[Array, Array]:
     """Derivatives of the first rates by the independent coordinates, with loops closed, and by the velocities."""
-    if not m.turning:
-        return np.zeros((m.n, m.n)), np.eye(m.n)
-    return m._evaluator("rate_slopes", {"x": x, "qd": velocity})[0], rate_matrix(m, x)
+    by_position = m._evaluator("rate_slopes", {"x": x, "qd": velocity})[0]
+    return by_position, np.array(np.broadcast_to(rate_matrix(m, x), by_position.shape))
 
 
 def _by_threes(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -13,11 +13,12 @@ from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.robots.base_motion import BaseMotion
+from tauforge.robots.condition import check_length
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.functions import Verdict
+from tauforge.robots.mechanism import actuator_map, limits, trials
 from tauforge.robots.mechanism import functions as own_functions
-from tauforge.robots.mechanism import limits, trials
 from tauforge.robots.mechanism import singular_positions as singular
 from tauforge.robots.mechanism.drawing import drawn, reactions
 from tauforge.robots.mechanism.placed import PlacedMechanism
@@ -284,21 +285,57 @@ class Mechanism(PlacedMechanism):
             reasons[k], remedy = singular.words(self, x[k], kinds[k], float(found.gaps[k]), own)
         return Verdict(refused, reasons, x, worst, remedy)
 
-    def condition_number(self, x: ArrayLike) -> Array:
+    def condition_number(
+        self, x: ArrayLike, body: str | None = None, characteristic_length: float | None = None
+    ) -> Array:
+        """Condition number (...) of the map from the actuators' rates to the twist of a body, loops closed.
+
+        It is the ratio of the largest and smallest singular values, SI units.
+
+        body:                  default the tool body; its twist is that of `jacobian`
+        characteristic_length: m, multiplies angular velocities, so that all rows are velocities; None leaves them
+        Freedoms that the body does not have at any position do not count: the platform of a Delta has the three of its
+        velocity, a body of a planar mechanism three at the most. NaN for a body that cannot move.
+        Where there are more actuators than degrees of freedom, their rates are those that fit together. Where they
+        cannot give every acceleration, the rates of the independent coordinates take the place of theirs.
+        Infinite where the actuators lose control of the mechanism, where the body loses a freedom, and where loops are
+        open. `loop_condition` tells how near the first is, whatever a body does.
+
+        Identity: for a Stewart platform described as a mechanism `StewartPlatform.condition_number`.
+        """
+        number = self._number_of(body)
+        length = 1.0 if characteristic_length is None else check_length(characteristic_length)
+        return self._at_finite(x, lambda rows: actuator_map.condition_numbers(self, rows, number, length))
+
+    def loop_condition(self, x: ArrayLike) -> Array:
         """(...) large near singular positions: the mechanism gains a freedom, or its actuators lose control. Infinite
         where loops are open. `singular_motion` tells which joints it is about.
+
+        It is the largest condition number of the matrices that the loops' equations are solved by, lengths as shares of
+        the mechanism's size. It says how many digits dynamics lose, and nothing about a tool: see `condition_number`.
         """
+
+        def found(rows: Array) -> Array:
+            worst = singular.judged(singular.conditions(self._made, rows), None).conditions
+            return np.where(np.isnan(worst), np.inf, worst)
+
+        return self._at_finite(x, found)
+
+    def _at_finite(self, x: ArrayLike, function: Callable[[Array], Array]) -> Array:
+        """(...) a function of positions (k, N) at positions (..., N); NaN where these are not finite."""
         given = as_argument("x", x, len(self.coordinate_names), "a position").astype(float)
         flat = given.reshape(-1, given.shape[-1])
-        worst = singular.judged(singular.conditions(self._made, flat), None).conditions
-        return np.where(np.isnan(worst), np.inf, worst).reshape(given.shape[:-1])
+        found, rows = np.full(len(flat), np.nan), np.isfinite(flat).all(axis=-1)
+        if rows.any():
+            found[rows] = function(flat[rows])
+        return found.reshape(given.shape[:-1])
 
     def singular_motion(self, x: ArrayLike) -> dict[str, float]:
         """Which joints move in the motion that a position (N,) is singular for, the one that moves most first.
 
         At a singular position these joints can move while the independent coordinates stand still, or while the
         actuators do where these lose control. Elsewhere it is the motion that comes nearest to that, and
-        `condition_number` tells how near.
+        `loop_condition` tells how near.
         returns: name of a joint, or of a body whose pose is in x -> its largest rate beside that of the first. Lengths
                  are shares of the mechanism's size. What stands still is left out; without loops all does
         """
@@ -310,8 +347,10 @@ class Mechanism(PlacedMechanism):
             raise singular.singular_position(self, given)
         return singular.singular_motion(self, given, kind)
 
-    def condition(self, position: Array) -> Array | None:
-        return self.condition_number(position)
+    def condition(self, position: Array, characteristic_length: float | None = None) -> Array | None:
+        """That of the tool body; None where it cannot move."""
+        moves = actuator_map.freedoms_of(self, self._number_of(None))
+        return self.condition_number(position, None, characteristic_length) if moves else None
 
     def poses_from_sensors(self, measured: Array, guess: ArrayLike | None = None) -> Array:
         """Poses (k, 6) of the tool body, loops closed row after row."""

@@ -212,6 +212,8 @@ class PlacedMechanism(MechanismDescription):
         return coordinates.from_rates(self, position, rates, second_rates)
 
     def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
+        if not self.turning:
+            return super().rate_derivatives(position, velocity)
         return coordinates.rate_derivatives(self, self.position_at(position), velocity)
 
     @property

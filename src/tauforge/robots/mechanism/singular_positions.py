@@ -41,6 +41,7 @@ class Conditions(NamedTuple):
     actuation: infinite where the actuators lose control, or work against each other; 1 where there are none
     gaps:      the worst gap of a loop, as a share of the mechanism's size, or rad
     blocked:   what redundant constraints see of the usual motions, as such a share: zero where they are redundant
+    motions:   (k, n, f) orthonormal bases of the motions that the loops allow, rates in units of `natural_scales`
     """
 
     freedom: Array
@@ -48,6 +49,7 @@ class Conditions(NamedTuple):
     actuation: Array
     gaps: Array
     blocked: Array
+    motions: Array
 
 
 def ratio(values: Array) -> Array:
@@ -69,14 +71,14 @@ def conditions(made: Made, x: Array) -> Conditions:
     ones = np.ones(len(x))
     if not J.shape[1]:
         everything = np.broadcast_to(np.eye(p.n), (len(x), p.n, p.n))
-        return Conditions(ones, ones, _of_actuation(made, everything), gaps, np.zeros(len(x)))
+        return Conditions(ones, ones, _of_actuation(made, everything), gaps, np.zeros(len(x)), everything)
     rank = p.n - len(p.independent)
     others = [k for k in range(p.n) if k not in p.independent]
     _, values, V = np.linalg.svd(J)
     own = np.linalg.svd(J[:, :, others], compute_uv=False)[:, :rank]
     null = np.swapaxes(V[:, rank:], 1, 2)
     blocked = values[:, rank:].max(axis=-1, initial=0.0)
-    return Conditions(ratio(values[:, :rank]), ratio(own), _of_actuation(made, null), gaps, blocked)
+    return Conditions(ratio(values[:, :rank]), ratio(own), _of_actuation(made, null), gaps, blocked, null)
 
 
 def _of_actuation(made: Made, null: Array) -> Array:

@@ -17,7 +17,7 @@ from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, F
 from tauforge.kernels.specification import Shape
 from tauforge.robots.array_libraries import library_of, on_processor
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.condition import by_singular_values
+from tauforge.robots.condition import by_singular_values, check_length
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
@@ -196,9 +196,12 @@ class SerialArm(ArmDescription):
     def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
         return reactions(self, position, velocity, acceleration, **loads)
 
-    def condition(self, position: Array) -> Array:
+    def condition(self, position: Array, characteristic_length: float | None = None) -> Array:
         """The condition number of the Jacobian."""
-        return self.condition_number(position)
+        if characteristic_length is None:
+            return self.condition_number(position)
+        scale = np.repeat([1.0, check_length(characteristic_length)], 3)
+        return by_singular_values(self.jacobian(position) * scale[:, None])
 
     def velocity_matrix(self, model: ArmModel, position: Scalars) -> Sequence[Scalars]:
         return jacobian(model, position)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,14 +13,14 @@ from tauforge.algebra.dual import derivative, seeded
 from tauforge.algebra.rotations import angle_rates, quaternion_of
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector
-from tauforge.arrays import Array, real_number
+from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.array_libraries import arithmetic_of, library_of, on_processor
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.condition import by_singular_values
+from tauforge.robots.condition import by_singular_values, check_length
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import as_argument, finite_rows
 from tauforge.robots.functions import FunctionTable
@@ -181,10 +182,13 @@ class StewartPlatform(PlatformDescription):
         return twists(position, rates, second_rates)
 
     def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        pose, twist = (seeded(x.tolist(), 6 * k) for k, x in enumerate((position, velocity)))
+        given = np.broadcast_arrays(position, velocity)
+        pose, twist = (seeded(np.moveaxis(x, -1, 0), 6 * k) for k, x in enumerate(given))
         rates = [*twist[:3], *angle_rates(Vector(*pose[3:]), Vector(*twist[3:]))]
-        slopes = np.array([[derivative(rate, k) for k in range(12)] for rate in rates])
-        return slopes[:, :6], slopes[:, 6:]
+        slopes = np.empty((*given[0].shape[:-1], 6, 12))
+        for (i, rate), k in product(enumerate(rates), range(12)):
+            slopes[..., i, k] = derivative(rate, k)
+        return slopes[..., :6], slopes[..., 6:]
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
         """Poses around home within the limits, twists and accelerations of order one: (count, 6) each, base frame.
@@ -267,9 +271,9 @@ class StewartPlatform(PlatformDescription):
     def reactions(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> tuple[Reaction, ...]:
         return reactions(self, position, velocity, acceleration, **loads)
 
-    def condition(self, position: Array) -> Array:
+    def condition(self, position: Array, characteristic_length: float | None = None) -> Array:
         """The condition number of H."""
-        return self.condition_number(position)
+        return self.condition_number(position, characteristic_length)
 
     def position_towards(self, pose: Array, near: Array) -> Array:
         return pose_limits.towards(self, near, self.position_error(pose_of(pose), near))
@@ -317,11 +321,10 @@ class StewartPlatform(PlatformDescription):
         """
         scale, arguments = np.ones((6, 1)), {"pose": pose}
         if characteristic_length is not None:
-            if not 0 < real_number(characteristic_length) < np.inf:
-                raise ShapeError("characteristic_length", expected="a number > 0", got=repr(characteristic_length))
-            scale[3:] /= characteristic_length
+            length = check_length(characteristic_length)
+            scale[3:] /= length
             own = np.float32 if getattr(pose, "dtype", None) == np.float32 else np.float64
-            arguments["characteristic_length"] = np.array([characteristic_length], own)
+            arguments["characteristic_length"] = np.array([length], own)
         if library_of((pose,)) is not None:  # traced programs cannot look at rows in doubt again
             H = self.force_matrix(pose)
             return by_singular_values(H * arithmetic_of(H).constant(scale))

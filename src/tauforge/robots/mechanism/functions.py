@@ -35,6 +35,8 @@ SUSPICIOUS = 1e3  # a doubt that is looked at closely: sums of reciprocals of pi
 OPEN = 1e-3  # share of the mechanism's size, or rad: gap of a loop that has no dynamics
 SINGULAR = 1e12  # condition number
 SINGULAR_SINGLE = 1e4  # the same for float32: results near it keep two or three digits
+LOST = 1e-5  # share of accelerations that is rounding
+LOST_SINGLE = 1e-2  # the same for float32
 IMPOSSIBLE = 1e-5  # share of the forces for accelerations that no actuator gives; single precision leaves less
 MOST_IN_ONE = 40  # degrees of freedom whose derivatives might be one kernel
 
@@ -220,13 +222,15 @@ forward_dynamics_derivatives = slopes(forward_dynamics, ("x", "qd", "tau"))
 
 
 def judged(drives: bool, inertia: bool) -> Any:
-    """Are the loops open, or singular there? drives: or the actuation; inertia: or the mass matrix."""
+    """Are the loops open, or singular there? drives: or the actuation; inertia: are accelerations rounding?"""
 
     def judge(
         robot: Robot, arguments: Mapping[str, Array], results: tuple[Array, ...], options: Mapping[str, Any]
     ) -> Verdict:
         mechanism: Any = robot
-        found: Verdict = mechanism.singularities(arguments["x"], drives, inertia, arguments.get("payload"))
+        own = results[0] if "reduced" in options else None
+        lost = mechanism.lost_in_accelerations(arguments, own) if inertia else None
+        found: Verdict = mechanism.singularities(arguments["x"], drives, lost, arguments.get("payload"))
         return found
 
     return judge

@@ -17,7 +17,7 @@ from tauforge.robots.condition import check_length
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.functions import Verdict
-from tauforge.robots.mechanism import actuator_map, limits, trials
+from tauforge.robots.mechanism import actuator_map, limits, rounding, trials
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism import singular_positions as singular
 from tauforge.robots.mechanism.drawing import drawn, reactions
@@ -261,29 +261,39 @@ class Mechanism(PlacedMechanism):
     # ---------------------------------------------------------------------------------------------------- singularity
 
     def singularities(
-        self, x: Array, drives: bool = True, inertia: bool = False, payload: Array | None = None
+        self, x: Array, drives: bool = True, lost: Array | None = None, payload: Array | None = None
     ) -> Verdict:
         """Which of positions (k, N) are singular, and why; in single precision more of them are.
 
-        drives:  look at the actuators too; inertia: look at the mass matrix too, with the numbers of a payload
+        drives: look at the actuators too
+        lost:   (k,) share of the accelerations that is rounding, where they matter, with the numbers of a payload
         The reason of the first singular position names the joints that it is about; that of the others, which nobody
         reads, is one word.
         """
-        limit = own_functions.SINGULAR_SINGLE if x.dtype == np.float32 else own_functions.SINGULAR
+        single = x.dtype == np.float32
+        limit = own_functions.SINGULAR_SINGLE if single else own_functions.SINGULAR
+        most = own_functions.LOST_SINGLE if single else own_functions.LOST
         x = x.astype(float)
-        found, M = singular.conditions(self._made, x), None
+        found = singular.conditions(self._made, x)
         if not drives:
             found = found._replace(actuation=np.ones(len(x)))
-        if inertia:
-            loads = {} if payload is None else {"payload": payload}
-            M = self._evaluator("mass_matrix", {"x": x, **loads})[0]
-        kinds, worst = singular.judged(found, None if M is None else singular.of_inertia(M))
+        inertia = None if lost is None else lost / np.finfo(x.dtype).eps
+        kinds, worst = singular.judged(found, inertia)
         refused, reasons, remedy = ~(worst < limit), list(kinds), None
+        if lost is not None:
+            refused, worst = refused | ~(lost < most), np.maximum(worst, inertia)
         if refused.any():
             k = int(refused.argmax())
-            own = None if M is None else M[k]
-            reasons[k], remedy = singular.words(self, x[k], kinds[k], float(found.gaps[k]), own)
+            M = None
+            if kinds[k] == "inertia":
+                loads = {} if payload is None else {"payload": payload[k]}
+                M = self._evaluator("mass_matrix", {"x": x[k], **loads})[0]
+            reasons[k], remedy = singular.words(self, x[k], kinds[k], float(found.gaps[k]), M)
         return Verdict(refused, reasons, x, worst, remedy)
+
+    def lost_in_accelerations(self, arguments: Mapping[str, Array], results: Array | None) -> Array:
+        """See `rounding.lost_in_accelerations`."""
+        return rounding.lost_in_accelerations(self, arguments, results)
 
     def condition_number(
         self, x: ArrayLike, body: str | None = None, characteristic_length: float | None = None

@@ -15,9 +15,8 @@ from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismPar
 from tauforge.kernels.specification import Shape
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.functions import FunctionTable
-from tauforge.robots.mechanism import coordinates, positions, state_functions
+from tauforge.robots.mechanism import coordinates, positions, rounding, state_functions
 from tauforge.robots.mechanism import functions as own_functions
-from tauforge.robots.mechanism import singular_positions as singular
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.model import model_of, varying_fields
 from tauforge.robots.mechanism.structure import POSE_LABELS
@@ -109,7 +108,7 @@ class PlacedMechanism(MechanismDescription):
 
     @computed_once
     def _doubt_scales(self) -> tuple[DoubtScales, ...]:
-        return singular.doubt_scales(self._made, model_of(self, self._made.parameters))
+        return rounding.doubt_scales(self)
 
     @computed_once
     def identity(self) -> str:

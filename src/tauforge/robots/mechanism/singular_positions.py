@@ -14,10 +14,9 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.errors import SingularityError
 from tauforge.formulations.mechanism.configuration import rates_in_x
-from tauforge.formulations.mechanism.dynamics import posed_at, usual_sums
-from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
+from tauforge.formulations.mechanism.dynamics import posed_at
 from tauforge.robots.evaluate import evaluate
-from tauforge.robots.mechanism.functions import OPEN, SUSPICIOUS
+from tauforge.robots.mechanism.functions import OPEN
 from tauforge.robots.mechanism.mobility import RANK
 from tauforge.robots.mechanism.reductions import gaps_at, loop_matrix, natural_scales
 from tauforge.robots.mechanism.structure import POSE_LABELS, Made
@@ -91,20 +90,6 @@ def _of_actuation(made: Made, null: Array) -> Array:
     return found
 
 
-def of_inertia(M: Array) -> Array:
-    """Condition numbers of mass matrices (k, f, f), each rate in a unit in which its own inertia is 1.
-
-    A matrix that is not finite says nothing of masses: there the motion does not follow from the rates.
-    """
-    size = np.sqrt(np.abs(np.diagonal(M, axis1=1, axis2=2)))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        scaled = M / size[:, :, None] / size[:, None, :]
-    good = np.asarray(np.isfinite(scaled).all(axis=(1, 2)))
-    found = np.full(len(M), np.inf)
-    found[good] = ratio(np.linalg.svd(scaled[good], compute_uv=False))
-    return np.where(np.isfinite(M).all(axis=(1, 2)), found, 1.0)
-
-
 # ------------------------------------------------------------------------------------------------------ in words
 
 
@@ -121,12 +106,11 @@ class Verdicts(NamedTuple):
 
 
 def judged(found: Conditions, inertia: Array | None) -> Verdicts:
-    """inertia: condition numbers of mass matrices, where these matter"""
+    """inertia: what rounding grows by on the way to accelerations, where these matter"""
     table = {"freedom": found.freedom, "rates": found.rates, "actuation": found.actuation}
     worst = np.stack(list(table.values())).max(axis=0)
     if inertia is not None:  # S' M S has the square of the condition number of S
         table = {key: values * values for key, values in table.items()} | {"inertia": inertia}
-        worst = np.maximum(worst, inertia)
     kinds = []
     for i, gap in enumerate(found.gaps):
         if gap > OPEN:
@@ -276,19 +260,3 @@ def _shares(m: Mechanism, sizes: Array) -> dict[str, float]:
     largest = max(found.values(), default=0.0)
     moving = {name: size / largest for name, size in found.items() if size > STILL * largest}
     return dict(sorted(moving.items(), key=lambda item: -round(item[1], 6)))  # rounding must not order equals
-
-
-def doubt_scales(made: Made, model: MechanismParameters) -> tuple[DoubtScales, ...]:
-    """So that doubts are about 1 at the best of the samples, and SUSPICIOUS where a loop is open."""
-    found = []
-    for r in range(len(model.reductions)):
-
-        def formula(x: list[object], r: int = r) -> list[object]:
-            return usual_sums(model, x, made.controlled, r)
-
-        (sums,) = evaluate(formula, {"x": made.mobility.positions}, ((4,),))
-        good = np.where(np.isfinite(sums) & (sums > 0), sums, np.inf).min(axis=0)
-        weights = np.where(np.isfinite(good), 1.0 / good, 1.0)
-        loops, rates, inertia, actuation = weights.tolist()
-        found.append(DoubtScales(loops, rates, inertia, actuation, SUSPICIOUS / (OPEN * min(made.size, 1.0)) ** 2))
-    return tuple(found)

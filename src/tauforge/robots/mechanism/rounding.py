@@ -1,0 +1,138 @@
+"""How much of a mechanism's accelerations is rounding.
+
+A condition number of the mass matrix does not tell. Bodies may be light and heavy beside each other without any loss,
+and a motion that moves no mass has an inertia that is rounding alone, whatever the matrix looks like. So the formulas
+are run with errors of the size of rounding in the masses and in every operation, and results that differ by much are
+refused.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from tauforge.algebra.scalars import Scalar
+from tauforge.algebra.shaken import RUNS, Errors, errors, runs, shaken
+from tauforge.arrays import Array
+from tauforge.formulations.mechanism import dynamics
+from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
+from tauforge.robots.evaluate import evaluate
+from tauforge.robots.mechanism.functions import LOST, OPEN, SUSPICIOUS, held, loads
+from tauforge.robots.mechanism.model import model_of
+
+if TYPE_CHECKING:
+    from tauforge.robots.mechanism.mechanism import Mechanism
+    from tauforge.robots.mechanism.placed import PlacedMechanism
+
+Scalars = Sequence[Scalar]
+BODIES = ("mass", "com", "inertia")
+BLOCK = 256  # states that are run at once
+KNOWN = 1e-3  # a pivot of the mass matrix that is off by a hundredth weighs as accelerations that are off by 1e-5
+ENOUGH = 0.1  # of what accelerations may lose: from there they are looked at
+LIGHT = 1e4  # reciprocals of pivots by the mechanism's own inertia: below nothing is lost at the samples
+INERTIA = DoubtScales._fields.index("inertia")
+LOADS = ((1.0, 1.0), (1.0, 0.0), (0.0, 0.0))  # shares of rates and actuator forces: all, without actuators, at rest
+
+
+class Runs(NamedTuple):
+    """What one way to reduce the equations gives. Lengths are taken as shares of the mechanism's size.
+
+    values: (k, f) accelerations
+    sizes:  (k,) of what weights, rates and actuators contribute, added up without signs: their balance is no loss
+    lost:   (k,) the share of these sizes that is rounding
+    """
+
+    values: Array
+    sizes: Array
+    lost: Array
+
+
+def lost_in_accelerations(m: Mechanism, arguments: Mapping[str, Array], results: Array | None) -> Array:
+    """(k,) the share of the accelerations of `forward_dynamics` that is rounding; infinite where there are none.
+
+    results: (k, f) accelerations that were found, by any way to reduce the equations; None for those by the first way
+    """
+    count = len(arguments["x"])
+    found = np.empty(count)
+    for start in range(0, count, BLOCK):
+        block = slice(start, start + BLOCK)
+        own = {name: value[block].astype(float) for name, value in arguments.items()}
+        found[block] = _lost(m, own, None if results is None else results[block])
+    return np.where(np.isnan(found), np.inf, found)
+
+
+def _lost(m: Mechanism, arguments: Mapping[str, Array], results: Array | None) -> Array:
+    rates = [reduction.rates for reduction in m._made.parameters.reductions]
+    found = np.full(len(arguments["x"]), np.inf)
+    scales = np.array(m._made.parameters.scales)[list(m._made.parameters.independent)]
+    with np.errstate(all="ignore"):
+        for number in sorted({rates.index(own) for own in (rates if results is not None else rates[:1])}):
+            values, sizes, lost = _runs(m, arguments, number, scales)
+            if results is not None:
+                lost = lost + _share(np.abs(results / scales - values).max(axis=-1), sizes)
+            found = np.fmin(found, lost)
+    return found
+
+
+def _runs(m: Mechanism, arguments: Mapping[str, Array], reduced: int, scales: Array) -> Runs:
+    own, count = errors(), len(arguments["x"])
+    whole = {name: np.concatenate([value] * len(LOADS)) for name, value in arguments.items()}
+    for name, shares in zip(("qd", "tau"), zip(*LOADS, strict=True), strict=True):
+        whole[name] = whole[name] * np.repeat(shares, count)[:, None]
+    given = {name: shaken(value, own) for name, value in whole.items()}
+    loaded = held(shaken_model(m, own), given.get("payload"))
+    on = loads(loaded, given.get("external_wrench"), given.get("base_motion"))
+    found = dynamics.forward_dynamics(loaded, given["x"], given["qd"], given["tau"], on, reduced)
+    values = (runs(found.values, len(LOADS) * count) / scales).reshape(RUNS, len(LOADS), count, -1)
+    pivots = runs(found.inertia, len(LOADS) * count)[:, :count]
+    driven, moving, still = values[0]
+    sizes = (np.abs(driven - moving) + np.abs(moving - still) + np.abs(still)).max(axis=-1)
+    off = _share(np.abs(values[:, 0] - driven).max(axis=(0, -1)), sizes)
+    unknown = np.abs(pivots / pivots[0] - 1.0).max(axis=(0, -1))
+    return Runs(driven, sizes, np.maximum(off, KNOWN * unknown))
+
+
+def _share(part: Array, whole: Array) -> Array:
+    """0 of nothing is none."""
+    return np.where(part == 0.0, 0.0, part / whole)
+
+
+def shaken_model(m: PlacedMechanism, own: Errors) -> MechanismParameters:
+    """With masses, centres of mass and inertias that are known to rounding."""
+    values = {field: shaken(value.reshape(1, -1), own) for field, value in m.own_values(BODIES).items()}
+    return model_of(m, m._made.parameters, values)
+
+
+def doubt_scales(m: PlacedMechanism) -> tuple[DoubtScales, ...]:
+    """So that doubts are about 1 at the best of the samples, and SUSPICIOUS where a loop is open.
+
+    Where even there a pivot of the mass matrix may be rounding, doubts are larger: SUSPICIOUS before all is lost.
+    """
+    made, found, larger = m._made, list[DoubtScales](), 1.0
+    positions, model = made.mobility.positions, model_of(m, made.parameters)
+    for number in range(len(made.parameters.reductions)):
+
+        def formula(x: Scalars, number: int = number) -> list[Scalar]:
+            return dynamics.usual_sums(model, x, made.controlled, number)
+
+        (sums,) = evaluate(formula, {"x": positions}, ((len(DoubtScales._fields) - 1,),))
+        sums = np.where(np.isfinite(sums) & (sums > 0), sums, np.inf)
+        usual = sums.min(axis=0)
+        heavy = sum(body.mass for body in m.bodies) * max(1.0, made.size) ** 2
+        if number == 0 and usual[INERTIA] * heavy > LIGHT:
+            unknown = _unknown_pivots(m, positions[sums[:, INERTIA].argmin()])
+            larger = max(1.0, unknown * SUSPICIOUS / (ENOUGH * LOST))
+        weights = np.where(np.isfinite(usual), 1.0 / usual, 1.0)
+        weights[INERTIA] *= larger
+        found.append(DoubtScales(*weights.tolist(), SUSPICIOUS / (OPEN * min(made.size, 1.0)) ** 2))
+    return tuple(found)
+
+
+def _unknown_pivots(m: PlacedMechanism, x: Array) -> float:
+    """The share of the reciprocals of the mass matrix's pivots, at a position (N,), that is rounding."""
+    own = errors()
+    with np.errstate(all="ignore"):
+        tried = runs(dynamics.usual_sums(shaken_model(m, own), shaken(x[None], own), False)[INERTIA:][:1], 1)
+        return float(np.abs(tried / tried[0] - 1.0).max())

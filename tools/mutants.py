@@ -31,13 +31,15 @@ LIST = ROOT / "tools" / "mutants.json"
 OUTPUT = ROOT / "build" / "mutants"
 UNUSED = re.compile(r"tests/(gpu|project|report|pictures|plots)/|_page|mouse|_looks|_gpu|gpu_|_jax|_torch")
 WIDE = re.compile(r"tests/(cli|studies)/")  # slow: only for what the others let live
+FILE_SECONDS = (8.0, 120.0)  # of one file of tests at first, and for what lives after that
 FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
 NEAR_SECONDS = 20.0  # of tests of the same package, before all others
 MOST_TESTS = 500
 MOST_SECONDS = 3600.0
 WITNESS = """
 import json, os
-LOG, seen = {log!r}, set()
+import pytest
+LOG, LIMIT, seen, spent = {log!r}, {limit}, set(), {{}}
 def note(*what):
     with open(LOG, "a", encoding="utf-8") as file:
         file.write(json.dumps(what) + "\\n")
@@ -46,7 +48,14 @@ def hit(number):
     if (number, test) not in seen:
         seen.add((number, test))
         note(test, number)
+def pytest_runtest_setup(item):
+    file = item.nodeid.partition("::")[0]
+    if spent.get(file, 0.0) > LIMIT:
+        note(file, "cut")
+        pytest.skip("enough of this file")
 def pytest_runtest_logreport(report):
+    file = report.nodeid.partition("::")[0]
+    spent[file] = spent.get(file, 0.0) + report.duration
     if report.when == "call" and report.outcome == "passed":
         note(report.nodeid, report.duration)
 """
@@ -87,45 +96,51 @@ class Reach:
         self.seconds: dict[str, float] = {}
         self.tests: dict[int, set[str]] = defaultdict(set)
 
-    def find(self, scratch: Path, wide: bool) -> None:
-        """Runs the files of tests, the wide ones or the others, that are new or changed since they were run."""
+    def find(self, scratch: Path, late: bool) -> None:
+        """Runs files of tests, the first seconds of each or, if late, all of it, where it was not done yet."""
         self._read()
         files = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py"))
-        files = [file for file in files if not UNUSED.search(file) and bool(WIDE.match(file)) is wide]
-        digests = {file: sha256((ROOT / file).read_bytes()).hexdigest() for file in files}
-        wanted = [file for file, digest in digests.items() if self._done.get(file) != digest]
+        files = [file for file in files if not UNUSED.search(file)]
+        digests = {file: f"{sha256((ROOT / file).read_bytes()).hexdigest()} {late}" for file in files}
+        wanted = [file for file in files if digests[file] not in self._done and late is self._late(file)]
         if not wanted:
             return
-        where = scratch / f"witnessed {wide}"
+        where = scratch / f"witnessed {late}"
         python = copied(where, Path(sys.executable).resolve())
         for file in {mutant.file for mutant in self.mutants}:
             own = [(number, mutant) for number, mutant in enumerate(self.mutants) if mutant.file == file]
             (where / file).write_bytes(witnessed((ROOT / file).read_bytes(), own))
-        (where / "src" / "tauforge_witness.py").write_text(WITNESS.format(log=str(self.log)), encoding="utf-8")
+        (where / "src" / "tauforge_witness.py").write_text(
+            WITNESS.format(log=str(self.log), limit=FILE_SECONDS[late]), encoding="utf-8"
+        )
         for folder, group in groupby(wanted, key=lambda file: Path(file).parent):
             several = list(group)
             print(f"tests of {folder}: {len(several)} files", flush=True)
-            pytest_run(python, where, ["-p", "tauforge_witness", *several], MOST_SECONDS)
+            status, _ = pytest_run(python, where, ["-p", "tauforge_witness", *several], MOST_SECONDS)
             with self.log.open("a", encoding="utf-8") as log:
-                log.writelines(json.dumps([file, digests[file]]) + "\n" for file in several)
+                log.writelines(json.dumps([file, digests[file]]) + "\n" for file in several if status in (0, 1))
         self._read()
 
+    def _late(self, file: str) -> bool:
+        return bool(WIDE.match(file)) or file in self._cut
+
     def _read(self) -> None:
-        self._done: dict[str, str] = {}
+        self._done, self._cut = set[str](), set[str]()
         lines = self.log.read_text(encoding="utf-8").splitlines() if self.log.exists() else []
         for name, told in map(json.loads, lines):
-            if isinstance(told, str):
-                self._done[name] = told
+            if told == "cut":
+                self._cut.add(name)
+            elif isinstance(told, str):
+                self._done.add(told)
             elif isinstance(told, float):
                 self.seconds[name] = told
             elif name:
                 self.tests[told].add(name)
 
-    def stages(self, number: int, budget: float, wide: bool) -> list[list[str]]:
+    def stages(self, number: int, budget: float) -> list[list[str]]:
         """Tests to run for a mutant: those of its package, then all, the fastest first, of so many seconds in all."""
-        own = "tests/" + Path(self.mutants[number].file).parts[2] + "/"
-        known = [test for test in self.tests[number] & self.seconds.keys() if bool(WIDE.match(test)) is wide]
-        known.sort(key=lambda test: (self.seconds[test], test))
+        own = f"tests/{Path(self.mutants[number].file).parts[2]}/"
+        known = sorted(self.tests[number] & self.seconds.keys(), key=lambda test: (self.seconds[test], test))
         near = _within([test for test in known if test.startswith(own)], self.seconds, NEAR_SECONDS)
         far = _within([test for test in known if test not in set(near)], self.seconds, budget)
         return [stage for stage in (near, far) if stage]
@@ -193,12 +208,16 @@ def main() -> int:
         reach = Reach(mutants)
         where = Path(scratch) / "mutated"
         python = copied(where, Path(sys.executable).resolve())
-        for wide in (False, True):
-            reach.find(Path(scratch), wide)
+        tried: dict[str, set[str]] = defaultdict(set)
+        for late in (False, True):
+            reach.find(Path(scratch), late)
             for number, mutant in enumerate(mutants):
                 if mutant.key in killed:
                     continue
-                by = verdict(mutant, reach.stages(number, given.budget, wide), reach, python, where)
+                reach.tests[number] -= tried[mutant.key]
+                stages = reach.stages(number, given.budget)
+                tried[mutant.key].update(*stages)
+                by = verdict(mutant, stages, reach, python, where)
                 print(f"{number} {mutant.key} {by or 'SURVIVES'}", flush=True)
                 if by:
                     killed[mutant.key] = by

@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 LOWEST := $(VENV)/lowest
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
-.PHONY: run test test-narrow test-lowest matrix lint lock docs bench soak clean
+.PHONY: run test test-narrow test-lowest matrix lint lock docs bench soak mutants clean
 
 $(VENV)/installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv $(VENV)
@@ -58,6 +58,11 @@ bench: $(VENV)/tested
 # The faults that the package must survive, at full counts (an hour or so); TAUFORGE_SOAK=1 for the usual ones.
 soak: $(VENV)/tested
 	$(BIN)/python tools/soak.py
+
+# Small faults put into copies of the source, and whether a test sees each of them (an hour or so); verdicts go to
+# tools/mutants.json. Another choice of faults: make mutants MUTANTS="--seed 7"
+mutants: $(VENV)/tested
+	$(BIN)/python tools/mutants.py $(MUTANTS)
 
 # Renews the generated tables and outputs of README and docs, then builds the site into build/docs.
 docs: $(VENV)/tested

@@ -11,7 +11,7 @@ from scipy.spatial.transform import Rotation
 
 import tauforge as tf
 from support.strategies import random_arm
-from support.tolerances import error
+from support.tolerances import error, solve_tolerance
 from tauforge.control import (
     PD,
     AdaptiveComputedTorque,
@@ -421,6 +421,22 @@ def test_resolved_rates_turn_the_tool_too():
     rates = ResolvedRate(PUMA, gain=5.0, fastest=100.0).rates(q, tf.motion.MotionSample(pose, twist, np.zeros(6)))
     expected = twist + 5 * np.r_[[0.01, 0, -0.02], turn.as_rotvec()]
     assert np.abs(PUMA.jacobian(q) @ rates - expected).max() < 1e-9  # far from singular poses nothing is damped
+
+
+@pytest.mark.parametrize("damping", [0.05, 0.2])
+def test_resolved_rates_are_damped_least_squares_near_singular_poses(damping):
+    """(J'J + w I) qd = J' twist with w = damping^2 (1 - (s / damping)^2), s the smallest singular value below it."""
+    q = np.array([0.2, 0.6, -0.8, 0.3, 0.02, -0.2])  # the axes of the wrist are nearly in line
+    tool = PUMA.forward_kinematics(q)
+    pose = np.r_[tool[:3, 3], Rotation.from_matrix(tool[:3, :3]).as_euler("xyz")]
+    twist = np.array([0.1, 0.2, -0.1, 0.3, -0.2, 0.1])
+    law = ResolvedRate(PUMA, damping=damping, fastest=100.0)
+    J = PUMA.jacobian(q)
+    smallest = np.linalg.svd(J, compute_uv=False)[-1]
+    assert smallest < damping / 2
+    normal = J.T @ J + (damping**2 - smallest**2) * np.eye(6)
+    rates = law.rates(q, tf.motion.MotionSample(pose, twist, np.zeros(6)))
+    assert error(rates, np.linalg.solve(normal, J.T @ twist)) < solve_tolerance(normal)
 
 
 def test_legs_are_measured_where_they_are():

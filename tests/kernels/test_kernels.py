@@ -12,6 +12,7 @@ from support.kernel_checks import agree, arm_of, reference, several, traced_kern
 from support.strategies import conventions, random_arm, random_payload, random_state, seeds
 from support.tolerances import ROUNDING, SINGLE, error_beside, solve_tolerance
 from tauforge.kernels.cpu.host import VECTOR_BITS, host
+from tauforge.kernels.cpu.llvm_rows import store_pieces
 from tauforge.tracing.graph import trace
 
 METHODS = {
@@ -205,3 +206,13 @@ def test_tanh_sign_and_root(monkeypatch, width):
     assert np.array_equal(elementary(sqrt)(np.abs(x)[:, None])[:, 0], np.sqrt(np.abs(x)))
     for f in (tanh, sign, sqrt):  # also where the function of an infinity is finite
         assert np.isnan(elementary(f)(np.array([[np.nan], [np.inf], [-np.inf]]))).all()
+
+
+@pytest.mark.parametrize(("bits", "lanes", "widest"), [(64, 8, 4), (64, 4, 4), (32, 16, 8)])
+def test_rows_are_stored_in_few_pieces_that_end_with_the_row(bits, lanes, widest):
+    """Many narrow stores stall a processor; a piece beyond the row would overwrite the next one."""
+    for columns in range(1, 40):
+        pieces = store_pieces(columns, bits, lanes)
+        assert {k for start, width in pieces for k in range(start, start + width)} == set(range(columns))
+        assert [width for _, width in pieces].count(widest) == columns // widest
+        assert sorted((width for _, width in pieces), reverse=True) == [width for _, width in pieces]

@@ -8,7 +8,7 @@ import pytest
 import tauforge as tf
 from tauforge.workspace import map as mapped
 from tauforge.workspace import polar, reach, surface
-from tauforge.workspace.limit_colours import COLOURS, FREE, NAMED, limit_colours
+from tauforge.workspace.limit_colours import COLOURS, FREE, NAMED, legend, limit_colours
 
 pytest.importorskip("matplotlib")
 pytestmark = pytest.mark.usefixtures("as_installed")  # many positions: kernels are quicker
@@ -20,7 +20,7 @@ def rig():
 
 
 def names_in(figure):
-    return [text.get_text() for legend in figure.legends for text in legend.get_texts()]
+    return [text.get_text() for made in figure.legends for text in made.get_texts()]
 
 
 def saved(figure, folder):
@@ -101,3 +101,16 @@ def test_many_limits_share_the_last_colour():
     assert colours["limit 0"] == COLOURS[0]
     assert colours["limit 29"] == COLOURS[-1]
     assert len(COLOURS) == NAMED
+
+
+def test_a_legend_has_room_for_some_and_counts_the_others():
+    from matplotlib.figure import Figure
+
+    names = [f"limit {k}" for k in range(30)]
+    for count in (NAMED, 30):
+        figure = Figure(layout="constrained")
+        legend(figure, limit_colours(names[:count]))
+        shown = names_in(figure)
+        assert len(shown) == NAMED
+        if count > NAMED:
+            assert shown == [*names[: NAMED - 1], f"{count - (NAMED - 1)} more"]

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.errors import ShapeError
+from tauforge.errors import ModelError, ShapeError
 from tauforge.robots.array_libraries import common_arrays, joined, library_of
 from tauforge.robots.physical import warn_of_faults
 from tauforge.robots.validation import SYMMETRY_TOLERANCE, broadcast_shape, real_array, real_vectors, rows
@@ -73,6 +73,20 @@ class Payload:
 
     def __repr__(self) -> str:
         return f"Payload(mass={self.mass!r}, com={self.com!r}, inertia={self.inertia!r})"
+
+
+def one_payload(given: object) -> Payload:
+    """What a robot is to carry, if it is a single payload."""
+    if not isinstance(given, Payload):
+        raise ShapeError(
+            "payload",
+            expected="a tauforge.Payload",
+            got=type(given).__name__,
+            hint="Give tauforge.Payload(mass), with com and inertia if they matter",
+        )
+    if given.numbers().ndim != 1:
+        raise ModelError("expected one payload, not a batch", field="payload")
+    return given
 
 
 def _of_library(mass: Any, com: Any, inertia: Any) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from tauforge.robots.mechanism.limit_checks import warn_of_degrees
 from tauforge.robots.mechanism.parts import Body, MechanismJoint, Spring
 from tauforge.robots.mechanism.structure import Made, Structure, made
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.payload import Payload
+from tauforge.robots.payload import Payload, one_payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.saving import MECHANISM_WRITERS, save
@@ -142,9 +142,7 @@ class MechanismDescription(Robot):
 
     def carrying(self, payload: Payload) -> Self:
         """The mechanism whose tool body holds the payload, which is given in the body's frame."""
-        numbers = np.asarray(payload.numbers(), float)
-        if numbers.ndim != 1:
-            raise ModelError("expected one payload, not a batch", field="payload")
+        numbers = np.asarray(one_payload(payload).numbers(), float)
         m, cx, cy, cz, xx, xy, xz, yy, yz, zz = numbers.tolist()
         held = BodyParameters(m, Vector(cx, cy, cz), Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
         bodies = []

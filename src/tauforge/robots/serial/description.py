@@ -19,7 +19,7 @@ from tauforge.errors import ModelError
 from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.robots import physical, validation
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.payload import Payload
+from tauforge.robots.payload import Payload, one_payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.saving import ARM_WRITERS, save
@@ -199,12 +199,11 @@ class ArmDescription(Robot):
 
         Identity: every dynamic quantity equals that of this arm with payload=.
         """
-        if payload.mass.ndim:
-            raise ModelError("expected one payload, not a batch", field="payload")
+        held = one_payload(payload)
         last, tool = self.joints[-1], to_transform(self.tool)
         both = heavier(
             BodyParameters(last.mass, Vector(*last.com), Matrix.of(last.inertia)),
-            BodyParameters(float(payload.mass), Vector(*payload.com.tolist()), Matrix.of(payload.inertia.tolist())),
+            BodyParameters(float(held.mass), Vector(*held.com.tolist()), Matrix.of(held.inertia.tolist())),
             tool,
         )
         joint = dataclasses.replace(

@@ -24,7 +24,7 @@ from tauforge.formulations.stewart.parameters import (
 )
 from tauforge.robots import physical, validation
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.payload import Payload
+from tauforge.robots.payload import Payload, one_payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.stewart import spherical_legs
@@ -302,11 +302,7 @@ class PlatformDescription(Robot):
 
         Identity: every dynamic quantity equals that of this platform with payload=.
         """
-        if not isinstance(payload, Payload):
-            raise ShapeError("payload", expected="a tauforge.Payload", got=type(payload).__name__)
-        numbers = payload.numbers()
-        if numbers.ndim != 1:
-            raise ModelError("expected one payload, not a batch", field="payload")
+        numbers = one_payload(payload).numbers()
         if not self.has_masses:
             raise ModelError(
                 f"{self.name} has a geometry but no masses",

@@ -11,6 +11,7 @@ from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError
 from tauforge.robots.array_libraries import common_arrays, joined, library_of
+from tauforge.robots.mistaken_units import warn_of_far_masses
 from tauforge.robots.physical import warn_of_faults
 from tauforge.robots.validation import SYMMETRY_TOLERANCE, broadcast_shape, real_array, real_vectors, rows
 
@@ -50,6 +51,8 @@ class Payload:
         for array in (self.mass, self.com, self.inertia):
             array.flags.writeable = False
         broadcast_shape("payload", {"mass": self.mass, "com": self.com[..., 0], "inertia": self.inertia[..., 0, 0]})
+        far = float(np.abs(centres).max(initial=0.0))
+        warn_of_far_masses("payload", {"body": far}, "the frame that it is given in")
         for row in self.inertia.reshape(-1, 3, 3):
             if np.isfinite(row).all():
                 warn_of_faults("payload", {"body": rows(row)}, ())

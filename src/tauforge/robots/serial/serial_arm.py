@@ -23,7 +23,6 @@ from tauforge.robots.functions import FunctionTable
 from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers, DesignParameter
 from tauforge.robots.payload import Payload
-from tauforge.robots.varying import known_fields
 from tauforge.robots.poses import pose_of
 from tauforge.robots.quick_call import quick
 from tauforge.robots.serial import designs
@@ -35,6 +34,7 @@ from tauforge.robots.serial.functions import SINGULAR, function_table, jacobian
 from tauforge.robots.serial.model import ArmModel
 from tauforge.robots.serial.summary import summary
 from tauforge.robots.summary import Summary
+from tauforge.robots.varying import known_fields
 
 Scalars = Sequence[Scalar]
 TRIED = 20  # random states at which the mass matrix is looked at

@@ -102,7 +102,7 @@ def test_centres_of_mass_in_millimetres(make, body):
 
 
 def test_what_stands_far_away_is_not_long():
-    """Of a mechanism everything is given in the world: a machine may stand anywhere."""
+    """A mechanism is given in the world, and may stand anywhere."""
     assert told(lambda: pendulum((500.0, 0, 1.0), (500.0, 0, 0))) == []
     assert told(lambda: pendulum((500.0, 0, 1.0), (0, 0, 0)))
 

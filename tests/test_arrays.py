@@ -394,7 +394,7 @@ def check_refusal(case, odd):
 
 
 def test_rows_beside_a_gap_keep_their_answers(kernels_on):
-    """Of a payload for each row, and of a kernel called by itself."""
+    """Rows of payloads, and rows of a kernel that is called by itself."""
     rows, gap = np.ones((3, 2)), np.ma.array([1.0, JUNK, 2.0], mask=[0, 1, 0])
     plain = ARM.inverse_dynamics(*STATE, payload=tf.Payload([1.0, 3.0, 2.0]))
     found = ARM.inverse_dynamics(*STATE, payload=tf.Payload(gap))

@@ -211,7 +211,7 @@ def test_inputs_are_not_changed():
         ),
         ((["a"] * 4, np.zeros(4), np.zeros(4)), r"q: expected real numbers"),
         ((np.zeros(4, complex), np.zeros(4), np.zeros(4)), r"q: expected real numbers \(\.\.\., 4\), got complex128"),
-        (([[1, 2], [3]], np.zeros(4), np.zeros(4)), r"q: expected \(\.\.\., 4\), got a ragged sequence"),
+        (([[1, 2], [3]], np.zeros(4), np.zeros(4)), r"q: expected real numbers \(\.\.\., 4\), got a ragged sequence"),
         ((None, np.zeros(4), np.zeros(4)), r"q: expected real numbers"),
     ],
 )

@@ -88,7 +88,7 @@ def test_other_kinds_have_none():
         ({"base_radius": 0.0}, "base_radius: expected numbers > 0, got 0"),
         ({"base_angle": [0.1, -0.1]}, "base_angle: expected numbers > 0, got -0.1"),
         ({"platform_radius": np.nan}, "platform_radius: expected finite numbers"),
-        ({"platform_radius": "wide"}, "platform_radius: expected finite numbers"),
+        ({"platform_radius": "wide"}, "platform_radius: expected numbers, got text"),
     ],
 )
 def test_bad_values(values, message):

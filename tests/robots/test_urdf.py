@@ -17,7 +17,7 @@ import tauforge as tf
 from support.engines import configuration
 from support.tolerances import OUTSIDE, error
 from support.urdf_texts import TREE, VALID, changed
-from tauforge.errors import ModelError, UnphysicalInertiaWarning, UnsupportedFeatureError
+from tauforge.errors import ModelError, TauforgeWarning, UnphysicalInertiaWarning, UnsupportedFeatureError
 from tauforge.robots.readers.urdf import read_urdf
 from tauforge.robots.serial.serial_arm import SerialArm
 
@@ -174,7 +174,8 @@ def test_mimics_of_mimics_are_locked(written: Any) -> None:
     arm = read_urdf(path, tip="finger", lock={"slide": 0.2})
     assert arm.kinds == "R"
     assert_agrees(path, arm, "finger", {"slide": 0.2, "grip": -0.09, "turn": -0.27})
-    again = read_urdf(path, tip="finger", lock={"turn": -0.27, "grip": 0.01 - 0.1, "slide": 0.2})  # rounded otherwise
+    with pytest.warns(TauforgeWarning, match="-0.09 m is outside of its limits, 0 to 0.04 m"):
+        again = read_urdf(path, tip="finger", lock={"turn": -0.27, "grip": 0.01 - 0.1, "slide": 0.2})  # rounded
     np.testing.assert_allclose(again.forward_kinematics([0.4]), arm.forward_kinematics([0.4]), atol=1e-14)
 
 
@@ -408,8 +409,14 @@ TAKEN_FOR_A_TEXT = (
         ("x" * 5000, "no robot named 'xxx"),
         ("x/" * 5000, "unknown suffix ''"),
         ("a\0.urdf", "cannot be read: embedded null byte"),
+        (
+            "d/robot.urdf.xacro",
+            "d/robot.urdf.xacro: the file is a template of xacro, which must be expanded first. "
+            "Run `xacro robot.urdf.xacro > robot.urdf` and load robot.urdf",
+        ),
+        ("arm.xacro", "Run `xacro arm.xacro > arm.urdf` and load arm.urdf"),
     ],
-    ids=["urdf", "short", "toml", "long-name", "long-path", "null"],
+    ids=["urdf", "short", "toml", "long-name", "long-path", "null", "xacro", "short xacro"],
 )
 def test_what_is_no_name_or_path_is_refused(text: str, message: str) -> None:
     with pytest.raises(ModelError) as caught:

@@ -9,6 +9,7 @@ import tauforge as tf
 from support.platforms import random_motion, random_platform
 from support.strategies import random_arm, random_state
 from support.tolerances import ROUNDING, error, solve_tolerance
+from tauforge.robots.varying import check_names
 
 ROWS = 9
 BODIES, DRIVES = ("mass", "com", "inertia"), ("viscous", "coulomb", "motor_inertia", "gear_ratio")
@@ -89,12 +90,44 @@ def test_what_cannot_vary_says_so():
     for wanted, fields, match in (
         (arm, ("colour",), r"'colour' cannot vary.*gravity, mass"),
         (arm, ("mass", "mass"), "named twice"),
-        (general, ("alpha",), "not described by DH parameters.*from_dh"),
+        (general, ("alpha",), "not described by DH parameters.*from_dh, or use one of gravity, mass"),
+        (arm, ("grvity",), r"'grvity' cannot vary\. Did you mean gravity\? Use one of gravity, mass"),
         (arm, ("alpha", "offset"), "'offset' cannot vary together with DH parameters"),
         (arm, "mass", "expected a sequence of names, got 'mass'"),
     ):
         with pytest.raises(tf.UnsupportedFeatureError, match=match):
             wanted.kernel("inverse_dynamics", varying=fields)
+
+
+ALL_FIELDS = {field for name in ("puma560", "motion-rig", "five-bar") for field in tf.load(name).varying_fields}
+CHAIN = """<robot name="chain"><link name="base"/><link name="arm"><inertial><mass value="1"/>
+<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+<joint name="j" type="continuous"><parent link="base"/><child link="arm"/></joint></robot>"""
+
+
+@pytest.mark.parametrize("robot", [*map(tf.load, tf.catalogue()), tf.loads(CHAIN)], ids=lambda robot: robot.name)
+def test_what_is_listed_can_vary(robot):
+    """Every field of `varying_fields` has a value, and every other one is refused with the list."""
+    known = robot.varying_fields
+    values = robot.own_values(tuple(known))
+    assert {field: value.shape for field, value in values.items()} == dict(known)
+    for field in known:
+        assert check_names(robot, [field]) == (field,)
+    for field in {*ALL_FIELDS, "colour"} - set(known):
+        with pytest.raises(tf.UnsupportedFeatureError, match=f"varying: .*{next(iter(known))}|first, by `replace`"):
+            robot.own_values([field])
+        with pytest.raises(tf.UnsupportedFeatureError, match="varying: "):
+            check_names(robot, [field])
+
+
+def test_fields_of_an_arm_without_dh_parameters():
+    chain = tf.loads(CHAIN)
+    assert not {"alpha", "a", "d", "theta"} & set(chain.varying_fields)
+    words = r"chain is not described by DH parameters\. Build it with from_dh, or use one of gravity, mass"
+    with pytest.raises(tf.UnsupportedFeatureError, match=words):
+        chain.own_values(["alpha"])
+    with pytest.raises(tf.UnsupportedFeatureError, match="expected a sequence of names, got 'mass'"):
+        chain.own_values("mass")
 
 
 PLATFORM_FIELDS = ("base_points", "platform_points", "lower_mass", "upper_com", "upper_inertia", "reflected_mass")

@@ -16,7 +16,7 @@ from tauforge.robots.at_positions import METRE, at_positions
 from tauforge.robots.functions import PAYLOAD
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
-from tauforge.robots.validation import broadcast_shape, real_array
+from tauforge.robots.validation import broadcast_shape, did_you_mean, real_array
 
 BLOCK_ROWS = 2**17  # pairs of a design and a state: 30 MB
 HELD = "payload"  # the parameter that is the mass of what the robot holds
@@ -132,5 +132,7 @@ def evaluate(
 def check_variable(known: Mapping[str, str], name: str) -> None:
     if name not in known:
         raise UnsupportedFeatureError(
-            f"{name!r} is no design parameter", field="parameter", remedy=f"Use one of {', '.join(known)}"
+            f"{name!r} is no design parameter",
+            field="parameter",
+            remedy=f"{did_you_mean(name, known)}Use one of {', '.join(known)}",
         )

@@ -17,7 +17,7 @@ from tauforge.robots.evaluate import as_argument, choices, finite_rows
 from tauforge.robots.functions import flat, results_of
 from tauforge.robots.parts import CountedFormula, Limit, LimitedQuantity
 from tauforge.robots.summary import Summary, SummaryTable
-from tauforge.robots.validation import real_array
+from tauforge.robots.validation import did_you_mean, real_array
 from tauforge.tracing.graph import trace
 
 if TYPE_CHECKING:
@@ -149,7 +149,8 @@ def check_designs(robot: Robot, values: Mapping[str, ArrayLike]) -> dict[str, Ar
     known, found = {parameter.name: parameter for parameter in robot.design_parameters}, {}
     for name, given in values.items():
         if name not in known:
-            remedy = f"Use one of {', '.join(known)}" if known else f"{robot.name} has none"
+            listed = f"{did_you_mean(name, known)}Use one of {', '.join(known)}"
+            remedy = listed if known else f"{robot.name} has none"
             raise UnsupportedFeatureError(f"{name!r} is no design parameter", field="design", remedy=remedy)
         value = real_array(name, given)
         if not np.isfinite(value).all():

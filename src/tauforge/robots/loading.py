@@ -113,6 +113,13 @@ def load(
         return read_robot(path)
     if suffix == "" and isinstance(name_or_path, str) and path.name == name_or_path:
         return read_robot(_catalogue_file(name_or_path))
+    if suffix == ".xacro":
+        expanded = path.with_suffix("") if path.stem.endswith(XML_SUFFIXES) else path.with_suffix(".urdf")
+        raise ModelError(
+            "the file is a template of xacro, which must be expanded first",
+            file=path,
+            remedy=f"Run `xacro {path.name} > {expanded.name}` and load {expanded.name}",
+        )
     if os.path.isdir(path):  # as Path.is_dir, which raises OSError for a name too long for any file
         raise ModelError("expected a file, got a folder", file=path)
     raise ModelError(

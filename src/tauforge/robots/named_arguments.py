@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.robots.functions import Function
+from tauforge.robots.validation import did_you_mean
 
 ON_SINGULAR = "on_singular"
 
@@ -38,7 +39,7 @@ def sorted_call(robot: str, name: str, function: Function, given: Sequence[Any],
         raise UnsupportedFeatureError(
             f"{name} of {robot} takes no {unknown[0]}=",
             field=unknown[0],
-            remedy=f"Known: {', '.join(keywords) or 'none'}",
+            remedy=f"{did_you_mean(unknown[0], keywords)}Known: {', '.join(keywords) or 'none'}",
         )
     taken = f"{name} takes {len(state)} arguments ({', '.join(state)})"
     if len(given) > len(state):

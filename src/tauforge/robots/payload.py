@@ -9,8 +9,9 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.errors import ShapeError
+from tauforge.errors import ModelError, ShapeError
 from tauforge.robots.array_libraries import common_arrays, joined, library_of
+from tauforge.robots.mistaken_units import warn_of_far_masses
 from tauforge.robots.physical import warn_of_faults
 from tauforge.robots.validation import SYMMETRY_TOLERANCE, broadcast_shape, real_array, real_vectors, rows
 
@@ -50,6 +51,8 @@ class Payload:
         for array in (self.mass, self.com, self.inertia):
             array.flags.writeable = False
         broadcast_shape("payload", {"mass": self.mass, "com": self.com[..., 0], "inertia": self.inertia[..., 0, 0]})
+        far = float(np.abs(centres).max(initial=0.0))
+        warn_of_far_masses("payload", {"body": far}, "the frame that it is given in")
         for row in self.inertia.reshape(-1, 3, 3):
             if np.isfinite(row).all():
                 warn_of_faults("payload", {"body": rows(row)}, ())
@@ -77,6 +80,20 @@ class Payload:
 
     def __repr__(self) -> str:
         return f"Payload(mass={self.mass!r}, com={self.com!r}, inertia={self.inertia!r})"
+
+
+def one_payload(given: object) -> Payload:
+    """What a robot is to carry, if it is a single payload."""
+    if not isinstance(given, Payload):
+        raise ShapeError(
+            "payload",
+            expected="a tauforge.Payload",
+            got=type(given).__name__,
+            hint="Give tauforge.Payload(mass), with com and inertia if they matter",
+        )
+    if given.numbers().ndim != 1:
+        raise ModelError("expected one payload, not a batch", field="payload")
+    return given
 
 
 def _of_library(mass: Any, com: Any, inertia: Any) -> dict[str, Any]:

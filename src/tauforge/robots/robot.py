@@ -200,12 +200,10 @@ class Robot(ABC):
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
         """The robot's own values of varying fields, (*core) each. Identity: `varied_model` of them is the model.
 
-        ModelError for a field that the robot was not given, such as its masses.
+        UnsupportedFeatureError for a field that is none of `varying_fields`.
         """
-        for field in fields:
-            if getattr(self, field) is None:
-                raise ModelError(f"{self.name} has no {field} of its own", field=field)
-        return {field: np.reshape(getattr(self, field), self.varying_fields[field]) for field in fields}
+        known = self.varying_fields
+        return {field: np.reshape(getattr(self, field), known[field]) for field in families.known_fields(self, fields)}
 
     @property
     def identity(self) -> str | None:

@@ -144,15 +144,23 @@ def transform(value: Any, field: str) -> Rows:
     return rows(np.block([[rotation(T[:3, :3], field), T[:3, 3:]], [np.array([[0.0, 0.0, 0.0, 1.0]])]]))
 
 
-def rotation(value: ArrayLike, field: str) -> NDArray[np.float64]:
-    """A proper rotation matrix, made orthonormal if it was printed with few digits."""
+FROM_ANGLES = 'scipy.spatial.transform.Rotation.from_euler("ZYX", [yaw, pitch, roll]).as_matrix()'
+
+
+def rotation(
+    value: ArrayLike, field: str, otherwise: str = f"make R from angles by {FROM_ANGLES}"
+) -> NDArray[np.float64]:
+    """A proper rotation matrix, made orthonormal if it was printed with few digits.
+
+    otherwise: what else the remedy proposes to do where it is none
+    """
     R = array(value, (3, 3), field)
     error = np.abs(R.T @ R - np.eye(3)).max()
     if error > ROTATION_TOLERANCE or np.linalg.det(R) < 0:
         raise ModelError(
             f"R is not a rotation matrix: R'R differs from 1 by {error:.2g}, det = {np.linalg.det(R):.3g}",
             field=field,
-            remedy="Give more digits, or roll, pitch and yaw",
+            remedy=f"Give more digits, or {otherwise}",
         )
     if error > ROUNDING_TOLERANCE:
         U, _, V = np.linalg.svd(R)

@@ -15,7 +15,7 @@ from tauforge.algebra.vectors import Matrix, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.formulations.bodies import BodyParameters, heavier
-from tauforge.robots.validation import real_array
+from tauforge.robots.validation import did_you_mean, real_array
 
 if TYPE_CHECKING:
     from tauforge.robots.payload import Payload
@@ -28,16 +28,24 @@ NEVER_ZERO = {"universal_axes": "axes other than zero", "gear_ratio": "numbers o
 
 def check_names(robot: Robot, varying: Sequence[str]) -> tuple[str, ...]:
     """The names as a tuple, if these fields of the robot may vary, each once."""
-    if isinstance(varying, str):
-        raise UnsupportedFeatureError(f"expected a sequence of names, got {varying!r}", field="varying")
-    fields, known = tuple(varying), robot.varying_fields
-    for field in fields:
-        if field not in known:
-            remedy = f"Use one of {', '.join(known)}" if known else f"No field of {robot.name} can vary"
-            raise UnsupportedFeatureError(f"{field!r} cannot vary", field="varying", remedy=remedy)
+    fields = known_fields(robot, varying)
     if len(set(fields)) < len(fields):
         raise UnsupportedFeatureError("a field is named twice", field="varying")
     robot.check_varying(fields)
+    return fields
+
+
+def known_fields(robot: Robot, names: Sequence[str]) -> tuple[str, ...]:
+    """The names as a tuple, if each is one of `varying_fields`."""
+    if isinstance(names, str):
+        raise UnsupportedFeatureError(f"expected a sequence of names, got {names!r}", field="varying")
+    fields, known = tuple(names), robot.varying_fields
+    for field in fields:
+        if field not in known:
+            robot.check_varying((field,))  # it may know why
+            listed = f"{did_you_mean(field, known)}Use one of {', '.join(known)}"
+            remedy = listed if known else f"No field of {robot.name} can vary"
+            raise UnsupportedFeatureError(f"{field!r} cannot vary", field="varying", remedy=remedy)
     return fields
 
 

@@ -18,6 +18,7 @@ from tauforge.motion.motion import Motion, in_velocities_of, positive
 from tauforge.robots.functions import PAYLOAD
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
+from tauforge.robots.validation import did_you_mean
 from tauforge.robots.varying import check_names, check_values
 from tauforge.simulation.checks import (
     check_law,
@@ -133,7 +134,7 @@ def _gains(controller: Controller | None, given: Mapping[str, Any]) -> dict[str,
     found: dict[str, Any] = {}
     for name, value in given.items():
         if name not in known:
-            names = f"Use one of {', '.join(known)}" if known else None
+            names = f"{did_you_mean(name, known)}Use one of {', '.join(known)}" if known else None
             law = "without a controller there is" if controller is None else f"{type(controller).__name__} has"
             raise UnsupportedFeatureError(f"{law} no gain {name!r}", field="gains", remedy=names)
         found[name] = value if is_on_gpu(value) else numbers(value)

@@ -9,6 +9,7 @@ import itertools
 
 import numpy as np
 import pytest
+import scipy.spatial.transform
 from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
@@ -461,6 +462,21 @@ MIRRORED = np.diag([1.0, 1, -1, 1])
 def test_bad_arguments(pose, options, message):
     with pytest.raises((tf.ModelError, tf.ShapeError), match=message):
         PUMA.inverse_kinematics(pose, **options)
+
+
+@pytest.mark.parametrize("pose", [np.diag([2.0, 2, 2, 1]), MIRRORED])
+def test_the_advice_for_a_bad_pose_works(pose):
+    """What the remedy says to do, done: the pose it makes is one that the method takes."""
+    with pytest.raises(tf.ModelError, match="not a rotation matrix") as caught:
+        PUMA.inverse_kinematics(pose)
+    advice = caught.value.remedy
+    assert advice.startswith("Give more digits, or make R from angles by scipy.")
+    reached = PUMA.forward_kinematics(POSTURE)
+    yaw, pitch, roll = Rotation.from_matrix(reached[:3, :3]).as_euler("ZYX")
+    angles = {"yaw": yaw, "pitch": pitch, "roll": roll}
+    made = reached.copy()
+    made[:3, :3] = eval(advice.partition(" by ")[2], {"scipy": scipy, **angles})
+    assert residual(PUMA, PUMA.inverse_kinematics(made), reached) <= REACHED
 
 
 def test_the_row_of_a_bad_pose():

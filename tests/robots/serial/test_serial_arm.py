@@ -126,7 +126,7 @@ def test_inertial_parameters_and_limits():
         ({"coulomb": [(1, -1), (1, 1)]}, "joint1.coulomb: expected a number >= 0"),
         ({"gear_ratio": [0, 1]}, "joint1.gear_ratio: expected a gear ratio other than 0"),
         ({"limits": [(1, -1), None]}, "joint1.limits: the lower limit 1.0 is above the upper limit -1.0"),
-        ({"mas": [1, 2]}, "from_dh: unknown argument 'mas'. Known: .*mass"),
+        ({"mas": [1, 2]}, r"from_dh: unknown argument 'mas'. Did you mean mass\? Known: .*mass"),
         ({"names": ["a", "a"]}, "names: joint names must differ, repeated: a"),
         ({"names": ["a", 3]}, "name: expected a string, got 3"),
         ({"gravity": (0, 0)}, "gravity: expected 3 numbers"),

@@ -15,15 +15,16 @@ from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError
 from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.robots import physical, validation
-from tauforge.robots.mechanism.limit_checks import warn_of_degrees
+from tauforge.robots.mechanism.limit_checks import warn_of_units
 from tauforge.robots.mechanism.parts import Body, MechanismJoint, Spring
 from tauforge.robots.mechanism.structure import Made, Structure, made
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.payload import Payload
+from tauforge.robots.payload import Payload, one_payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.saving import MECHANISM_WRITERS, save
 from tauforge.robots.validation import Floats
+from tauforge.robots.varying import BODY_SHARES
 from tauforge.robots.visuals import Visual, check_visuals
 
 SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
@@ -84,7 +85,7 @@ class MechanismDescription(Robot):
             {body.name: body.inertia for body in self.bodies},
             {exception.body for exception in self.known_exceptions},
         )
-        warn_of_degrees(self.name, self.joints)
+        warn_of_units(self.name, self.bodies, self.joints)
         self._made  # noqa: B018 - what is wrong with the mechanism is said when it is made
 
     @computed_once
@@ -111,7 +112,7 @@ class MechanismDescription(Robot):
     def replace(self, **changes: Any) -> Self:
         """A changed copy: any argument of Mechanism, or mass, com and inertia of all bodies, one after another."""
         bodies = list(changes.pop("bodies", self.bodies))
-        for field, shape in (("mass", ()), ("com", (3,)), ("inertia", (3, 3))):
+        for field, shape in BODY_SHARES.items():
             if field in changes:
                 values = validation.array(changes.pop(field), (len(bodies), *shape), field)
                 bodies = [
@@ -120,9 +121,8 @@ class MechanismDescription(Robot):
                 ]
         known = [field.name for field in dataclasses.fields(self)]
         if unknown := sorted(set(changes) - set(known)):
-            raise ModelError(
-                f"{unknown[0]!r} cannot be replaced", field=unknown[0], remedy=f"Known: {', '.join(known)}"
-            )
+            remedy = validation.known_names(unknown[0], (*known, *BODY_SHARES))
+            raise ModelError(f"{unknown[0]!r} cannot be replaced", field=unknown[0], remedy=remedy)
         return dataclasses.replace(self, bodies=tuple(bodies), **changes)
 
     def save(self, path: str | Path) -> None:
@@ -142,9 +142,7 @@ class MechanismDescription(Robot):
 
     def carrying(self, payload: Payload) -> Self:
         """The mechanism whose tool body holds the payload, which is given in the body's frame."""
-        numbers = np.asarray(payload.numbers(), float)
-        if numbers.ndim != 1:
-            raise ModelError("expected one payload, not a batch", field="payload")
+        numbers = np.asarray(one_payload(payload).numbers(), float)
         m, cx, cy, cz, xx, xy, xz, yy, yz, zz = numbers.tolist()
         held = BodyParameters(m, Vector(cx, cy, cz), Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz))))
         bodies = []

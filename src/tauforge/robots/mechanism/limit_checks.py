@@ -1,4 +1,4 @@
-"""Limits of joints that were probably meant otherwise."""
+"""Limits and home positions of joints, and centres of mass, that were probably meant otherwise."""
 
 from __future__ import annotations
 
@@ -7,14 +7,33 @@ import warnings
 from collections.abc import Iterator, Sequence
 
 from tauforge.errors import TauforgeWarning
-from tauforge.robots.mechanism.parts import MechanismJoint
+from tauforge.robots.mechanism.parts import Body, Free, MechanismJoint
+from tauforge.robots.mistaken_units import FARTHEST, ROUNDING, warn_of_coordinate, warn_of_far_masses
 from tauforge.robots.physical import levels_to_the_caller
 
-FARTHEST = 4 * math.pi  # rad, of a limit: few joints turn farther, and many limits are in degrees
-ROUNDING = 1e-9  # rad or m, by which home may be outside of a limit
+
+def warn_of_units(robot: str, bodies: Sequence[Body], joints: Sequence[MechanismJoint]) -> None:
+    """Warnings about limits, homes and centres of mass that look like degrees or millimetres."""
+    _warn_of_degrees(robot, joints)
+    for joint in joints:
+        for name, letter, x, limits in _at_home(joint):
+            warn_of_coordinate(f"{robot}: {name}.home", x, letter == "R", limits)
+    ends: dict[str, list[tuple[float, ...]]] = {body.name: [] for body in bodies}
+    for joint in joints:
+        for body in (joint.parent, joint.child) if not isinstance(joint, Free) else ():
+            ends.get(body, []).append(joint.at)
+    warn_of_far_masses(
+        robot,
+        {
+            body.name: min(math.dist(body.com, at) for at in ends[body.name] or [tuple(body.home_frame[1])])
+            for body in bodies
+            if body.mass
+        },
+        "its joints",
+    )
 
 
-def warn_of_degrees(robot: str, joints: Sequence[MechanismJoint]) -> None:
+def _warn_of_degrees(robot: str, joints: Sequence[MechanismJoint]) -> None:
     """A warning for each joint with an angle whose limits are beyond two turns."""
     for joint in joints:
         for letter, (lower, upper) in zip(joint.letters, joint.limits or (), strict=bool(joint.limits)):
@@ -25,10 +44,16 @@ def warn_of_degrees(robot: str, joints: Sequence[MechanismJoint]) -> None:
                 break
 
 
+def _at_home(joint: MechanismJoint) -> Iterator[tuple[str, str, float, tuple[float, float] | None]]:
+    """Name, letter, value in the home position and limits of each coordinate."""
+    home = joint.home if isinstance(joint.home, tuple) else (joint.home,)
+    limits = joint.limits or (None,) * len(joint.letters)
+    yield from zip(joint.coordinate_names, joint.letters, home, limits, strict=False)  # a weld has a name
+
+
 def outside(joints: Sequence[MechanismJoint]) -> Iterator[str]:
     """Coordinates that are outside of their limits in the home position, in words."""
     for joint in joints:
-        home = joint.home if isinstance(joint.home, tuple) else (joint.home,)
-        for name, x, (lower, upper) in zip(joint.coordinate_names, home, joint.limits or (), strict=bool(joint.limits)):
-            if not lower - ROUNDING <= x <= upper + ROUNDING:
-                yield f"{name} is {x:g}, and its limits are {lower:g} to {upper:g}"
+        for name, _, x, limits in _at_home(joint):
+            if limits is not None and not limits[0] - ROUNDING <= x <= limits[1] + ROUNDING:
+                yield f"{name} is {x:g}, and its limits are {limits[0]:g} to {limits[1]:g}"

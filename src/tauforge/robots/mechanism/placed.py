@@ -25,7 +25,7 @@ from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.payload import Payload
 from tauforge.robots.quick_call import quick
 from tauforge.robots.validation import counted, freedoms, from_transform, known_names
-from tauforge.robots.varying import BODY_SHARES, with_payload
+from tauforge.robots.varying import BODY_SHARES, known_fields, with_payload
 
 Scalars = Sequence[Scalar]
 
@@ -134,7 +134,7 @@ class PlacedMechanism(MechanismDescription):
             "inertia": [body.inertia for body in self.bodies],
             "gravity": self.gravity,
         }
-        return {field: np.array(own[field], float) for field in fields}
+        return {field: np.array(own[field], float) for field in known_fields(self, fields)}
 
     def varied_model(self, values: Mapping[str, Scalars]) -> MechanismParameters:
         return model_of(self, self._made.parameters, values)._replace(doubts=self._doubt_scales)

@@ -119,7 +119,8 @@ def _displacement(owner: Table, key: str) -> Rows:
         rotation = validation.rotation_from_rpy(*table.numbers("rpy", 3, angle=True))
     else:
         given = table.matrix("rotation") if "rotation" in table else NO_ROTATION
-        rotation = Matrix.of(validation.rows(validation.rotation(given, table.field("rotation"))))
+        R = validation.rotation(given, table.field("rotation"), "rpy = [roll, pitch, yaw]")
+        rotation = Matrix.of(validation.rows(R))
     return validation.from_transform(Transform(rotation, Vector(*translation)))
 
 

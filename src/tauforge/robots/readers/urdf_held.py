@@ -9,6 +9,7 @@ from dataclasses import replace
 from tauforge.algebra.vectors import IDENTITY, ZERO, Transform
 from tauforge.errors import ModelError
 from tauforge.robots import validation
+from tauforge.robots.mistaken_units import warn_of_coordinate
 from tauforge.robots.readers.turns import rotation_about
 from tauforge.robots.readers.urdf_tree import LETTERS, Mimic, Tree, UrdfJoint, meant, unknown_name
 from tauforge.robots.readers.xml_lines import shown
@@ -29,6 +30,9 @@ def with_locked_joints(tree: Tree, lock: Mapping[str, float]) -> Tree:
     joints = dict(tree.joints)
     for name, coordinate in _with_mimics(tree, _checked_lock(tree, lock)).items():
         joint = joints[name]
+        if name in lock:
+            where = f"{tree.robot.file}: lock[{name!r}]"
+            warn_of_coordinate(where, coordinate, LETTERS[joint.type] == "R", joint.limits)
         joints[name] = replace(joint, type="fixed", origin=displaced(joint, coordinate), mimic=None)
     return replace(tree, joints=joints)
 

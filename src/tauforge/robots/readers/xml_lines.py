@@ -21,7 +21,7 @@ MAX_DIGITS = 100  # characters of one number
 # float() alone would also take nan, inf, 1_000 and digits of other scripts
 DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 WORD = re.compile(r"[^ \t\r\n]+")
-XACRO_REMEDY = "Expand the file with xacro first"
+XACRO_REMEDY = "Expand the file with xacro first: xacro robot.urdf.xacro > robot.urdf"
 
 
 @dataclass(slots=True)

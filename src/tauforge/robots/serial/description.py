@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,8 +19,9 @@ from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError
 from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.robots import physical, validation
+from tauforge.robots.mistaken_units import warn_of_far_masses
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.payload import Payload
+from tauforge.robots.payload import Payload, one_payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.saving import ARM_WRITERS, save
@@ -102,6 +104,8 @@ class ArmDescription(Robot):
         if unknown:
             raise ModelError(f"there is no body named {', '.join(sorted(unknown))}", field="known_exceptions")
         physical.warn_of_faults(self.name, bodies, {exception.body for exception in self.known_exceptions})
+        heavy = {self.body_name(i): math.hypot(*joint.com) for i, joint in enumerate(self.joints) if joint.mass}
+        warn_of_far_masses(self.name, heavy)
 
     # ------------------------------------------------------------------------------------------------ construction
 
@@ -134,7 +138,9 @@ class ArmDescription(Robot):
         allowed = set(JOINT_FIELDS) - {"kind", "before", "after", "offset", "name", "dh"}
         if unknown := sorted(set(per_joint) - allowed):
             raise ModelError(
-                f"unknown argument {unknown[0]!r}", field="from_dh", remedy=f"Known: {', '.join(sorted(allowed))}"
+                f"unknown argument {unknown[0]!r}",
+                field="from_dh",
+                remedy=validation.known_names(unknown[0], sorted(allowed)),
             )
         table = {"alpha": alpha, "a": a, "d": d, "theta": [0.0] * n if theta is None else theta}
         columns = {key: validation.per_joint(value, n, key) for key, value in table.items()}
@@ -168,7 +174,8 @@ class ArmDescription(Robot):
         per_joint = {key: changes.pop(key) for key in list(changes) if key not in own}
         joints = list(changes.pop("joints", self.joints))
         if unknown := sorted(set(per_joint) - set(JOINT_FIELDS) - set(DH_FIELDS)):
-            raise ModelError(f"unknown field {unknown[0]!r}", field="replace")
+            known = validation.known_names(unknown[0], (*JOINT_FIELDS, *DH_FIELDS, *own))
+            raise ModelError(f"unknown field {unknown[0]!r}", field="replace", remedy=known)
         for key, value in per_joint.items():
             column = validation.per_joint(value, len(joints), key)
             for i, (joint, entry) in enumerate(zip(joints, column, strict=True)):
@@ -199,12 +206,11 @@ class ArmDescription(Robot):
 
         Identity: every dynamic quantity equals that of this arm with payload=.
         """
-        if payload.mass.ndim:
-            raise ModelError("expected one payload, not a batch", field="payload")
+        held = one_payload(payload)
         last, tool = self.joints[-1], to_transform(self.tool)
         both = heavier(
             BodyParameters(last.mass, Vector(*last.com), Matrix.of(last.inertia)),
-            BodyParameters(float(payload.mass), Vector(*payload.com.tolist()), Matrix.of(payload.inertia.tolist())),
+            BodyParameters(float(held.mass), Vector(*held.com.tolist()), Matrix.of(held.inertia.tolist())),
             tool,
         )
         joint = dataclasses.replace(

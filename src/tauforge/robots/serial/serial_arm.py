@@ -34,6 +34,7 @@ from tauforge.robots.serial.functions import SINGULAR, function_table, jacobian
 from tauforge.robots.serial.model import ArmModel
 from tauforge.robots.serial.summary import summary
 from tauforge.robots.summary import Summary
+from tauforge.robots.varying import known_fields
 
 Scalars = Sequence[Scalar]
 TRIED = 20  # random states at which the mass matrix is looked at
@@ -99,13 +100,13 @@ class SerialArm(ArmDescription):
         """For every joint "mass", "com" (3,), "inertia" (3, 3), "offset", "viscous", "coulomb" (2,), "motor_inertia",
         "gear_ratio", and with DH parameters "alpha", "a", "d", "theta"; "gravity" (3,) of the arm.
         """
-        return variable.varying_fields(self.n)
+        return variable.varying_fields(self)
 
     def check_varying(self, fields: tuple[str, ...]) -> None:
         variable.check(self, fields)
 
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
-        return {field: variable.own_value(self, field) for field in fields}
+        return {field: variable.own_value(self, field) for field in known_fields(self, fields)}
 
     def varied_model(self, values: Mapping[str, Scalars]) -> ArmModel:
         return variable.varied_model(self, values)

@@ -32,17 +32,24 @@ SHARES: dict[str, Shape] = {
 }
 
 
-def varying_fields(n: int) -> dict[str, Shape]:
-    """Fields of an arm with n joints that may vary, each for every joint; gravity is one vector."""
-    return {"gravity": (3,), **{field: (n, *share) for field, share in SHARES.items()}}
+def varying_fields(arm: ArmDescription) -> dict[str, Shape]:
+    """Fields of an arm that may vary, each for every joint; gravity is one vector."""
+    own = SHARES if _has_dh(arm) else {field: share for field, share in SHARES.items() if field not in DH}
+    return {"gravity": (3,), **{field: (arm.n, *share) for field, share in own.items()}}
+
+
+def _has_dh(arm: ArmDescription) -> bool:
+    return all(joint.dh is not None for joint in arm.joints)
 
 
 def check(arm: ArmDescription, fields: Sequence[str]) -> None:
     """UnsupportedFeatureError where these fields of the arm cannot vary together."""
     geometry = set(fields) & set(DH)
-    if geometry and any(joint.dh is None for joint in arm.joints):
+    if geometry and not _has_dh(arm):
         raise UnsupportedFeatureError(
-            f"{arm.name} is not described by DH parameters", field="varying", remedy="Build it with from_dh"
+            f"{arm.name} is not described by DH parameters",
+            field="varying",
+            remedy=f"Build it with from_dh, or use one of {', '.join(varying_fields(arm))}",
         )
     if geometry and "offset" in fields:
         raise UnsupportedFeatureError(

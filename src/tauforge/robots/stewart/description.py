@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self, cast
@@ -12,7 +13,7 @@ import numpy as np
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.formulations.bodies import BodyParameters, body_of
 from tauforge.formulations.stewart.parameters import (
     LEGS,
@@ -23,8 +24,9 @@ from tauforge.formulations.stewart.parameters import (
     with_payload,
 )
 from tauforge.robots import physical, validation
+from tauforge.robots.mistaken_units import warn_of_far_masses
 from tauforge.robots.own_classes import recorded
-from tauforge.robots.payload import Payload
+from tauforge.robots.payload import Payload, one_payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
 from tauforge.robots.stewart import spherical_legs
@@ -211,10 +213,13 @@ class PlatformDescription(Robot):
         bodies: dict[str, Rows] = {}
         if self.has_masses:
             bodies["platform"] = cast(Rows, self.platform_inertia)
+            distances = {"platform": math.hypot(*cast(Floats, self.platform_com))}
             for part in ("lower", "upper"):
                 tensors = cast(tuple[Rows, ...], getattr(self, f"{part}_inertia"))
                 alike = len(set(tensors)) == 1
+                distances[f"{part} part"] = max(math.hypot(*com) for com in getattr(self, f"{part}_com"))
                 bodies |= {f"{part} part" if alike else f"{part} part of leg {i + 1}": t for i, t in enumerate(tensors)}
+            warn_of_far_masses(self.name, distances)
         unknown = {exception.body for exception in self.known_exceptions} - set(bodies)
         if unknown:
             raise ModelError(
@@ -269,7 +274,9 @@ class PlatformDescription(Robot):
         known = {field.name for field in dataclasses.fields(self)}
         if unknown := sorted(set(changes) - known):
             raise ModelError(
-                f"unknown field {unknown[0]!r}", field="replace", remedy=f"Known: {', '.join(sorted(known))}"
+                f"unknown field {unknown[0]!r}",
+                field="replace",
+                remedy=f"{validation.did_you_mean(unknown[0], known)}Known: {', '.join(sorted(known))}",
             )
         other_joints = isinstance(joint := changes.get("base_joint"), str) and joint != self.base_joint
         if "universal_axes" not in changes and (other_joints or ("base_points" in changes and self.axes_are_default)):
@@ -302,11 +309,7 @@ class PlatformDescription(Robot):
 
         Identity: every dynamic quantity equals that of this platform with payload=.
         """
-        if not isinstance(payload, Payload):
-            raise ShapeError("payload", expected="a tauforge.Payload", got=type(payload).__name__)
-        numbers = payload.numbers()
-        if numbers.ndim != 1:
-            raise ModelError("expected one payload, not a batch", field="payload")
+        numbers = one_payload(payload).numbers()
         if not self.has_masses:
             raise ModelError(
                 f"{self.name} has a geometry but no masses",

@@ -111,12 +111,12 @@ class StewartPlatform(PlatformDescription):
 
     @property
     def varying_fields(self) -> Mapping[str, Shape]:
-        """Such as "platform_mass" (), "lower_inertia" (6, 3, 3), "gravity" (3,).
+        """Such as "platform_mass" (), "lower_inertia" (6, 3, 3), "gravity" (3,); those that the platform has.
 
         Universal axes that are the default of the base points follow varying ones; "universal_axes" (6, 3) may vary
         themselves.
         """
-        return variable.SHAPES
+        return variable.fields_of(self)
 
     def check_varying(self, fields: tuple[str, ...]) -> None:
         variable.check(self, fields)

@@ -53,34 +53,37 @@ LIMITS = ("stroke", "base_joint_axes", "platform_joint_axes", "cone_angles", "le
 SPINNING = ("universal_axes", "lower_com", "upper_com", "lower_inertia", "upper_inertia", "friction")
 
 
+def fields_of(platform: PlatformDescription) -> dict[str, tuple[int, ...]]:
+    """The fields that may vary, with their shapes."""
+    return {field: shape for field, shape in SHAPES.items() if _refusal(platform, field) is None}
+
+
 def check(platform: PlatformDescription, fields: Sequence[str]) -> None:
     """UnsupportedFeatureError where these fields cannot vary. A varying value is not checked, so none may spin a leg
     that nothing holds.
     """
     for field in fields:
-        if field in LIMITS and getattr(platform, field) is None:
-            raise UnsupportedFeatureError(
-                f"{field!r} cannot vary where the platform has none",
-                field="varying",
-                remedy=f"Give it {field} first, by `replace`",
-            )
-    if platform.base_joint == UNIVERSAL:
-        return
-    for field in fields:
-        if field in SPINNING:
-            raise UnsupportedFeatureError(
-                f"{field!r} cannot vary where legs have spherical joints at both ends: it could spin them",
-                field="varying",
-                remedy=f"Use one of {', '.join(name for name in SHAPES if name not in SPINNING)}, or `replace`",
-            )
-    for part in PARTS:
-        if f"{part}_mass" in fields and platform.has_masses and any(off_axis(platform, part)):
-            raise UnsupportedFeatureError(
-                f"'{part}_mass' cannot vary where legs have spherical joints at both ends and {part}_com, of a part "
-                "without mass, is off the leg's axis: a mass there would spin them",
-                field="varying",
-                remedy=f"Give {part}_com with y = z = 0",
-            )
+        refusal = _refusal(platform, field)
+        if refusal is not None:
+            why, instead = refusal
+            remedy = instead or f"Use one of {', '.join(fields_of(platform))}, or `replace`"
+            raise UnsupportedFeatureError(f"{field!r} cannot vary where {why}", field="varying", remedy=remedy)
+
+
+def _refusal(platform: PlatformDescription, field: str) -> tuple[str, str] | None:
+    """Why a field cannot vary, and what to do, if there is something; None where it can."""
+    spherical, part = platform.base_joint != UNIVERSAL, field.removesuffix("_mass")
+    if spherical and field in SPINNING:
+        return "legs have spherical joints at both ends: it could spin them", ""
+    if field in SHAPES and getattr(platform, field) is None:
+        return "the platform has none", f"Give it {field} first, by `replace`"
+    if spherical and part in PARTS and platform.has_masses and any(off_axis(platform, part)):
+        return (
+            f"legs have spherical joints at both ends and {part}_com, of a part without mass, is off the leg's axis: "
+            "a mass there would spin them",
+            f"Give {part}_com with y = z = 0",
+        )
+    return None
 
 
 def carrying(platform: PlatformDescription, payload: Payload, given: Mapping[str, Array]) -> dict[str, Array]:

@@ -215,6 +215,17 @@ def test_a_notebook_shows_tables_and_the_plot(monkeypatch):
     assert "img" not in {tag for tag, _ in Markup(run._repr_html_()).tags}
 
 
+def test_repeated_events_are_shown_with_their_count():
+    run = tf.simulate(ARM, initial=START, duration=0.2, step=0.01).with_event(Event(0.05, "limit", "joint1", 7, 0.12))
+    assert run.summary().parts[-1].header == ("what", "which", "at [s]", "times", "last at [s]")
+    assert run.summary().parts[-1].rows == (("limit", "joint1", 0.05, 7, 0.12),)
+    both = run.with_event(Event(0.1, "limit", "joint2"))
+    assert both.summary().parts[-1].rows[1] == ("limit", "joint2", 0.1, 1, None)
+    assert "7" in str(both.summary())
+    pytest.importorskip("xarray")
+    assert both.to_xarray().attrs["events"] == ["0.05 limit: joint1, 7 times until 0.12 s", "0.1 limit: joint2"]
+
+
 def test_a_notebook_shows_the_largest_errors():
     move = tf.motion.JointMove([0.0] * ARM.n, [0.5] * ARM.n, duration=0.2)
     run = tf.simulate(ARM, tf.control.PD(ARM, 10.0, 1.0), move, step=0.01)

@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import tauforge as tf
+from tauforge.errors import TauforgeWarning
 from tauforge.simulation import Recording
 
 K, N = 5, 2
@@ -27,6 +28,11 @@ def recording(**changes):
     return Recording(np.arange(K) * 0.1, **(rows | names | {"robot": "made up"} | changes))
 
 
+def one_event(**changes):
+    text = {"event_what": np.array(["limit"]), "event_which": np.array(["a"])}
+    return {"event_time": np.zeros(1), "event_count": np.ones(1), "event_last": np.zeros(1)} | text | changes
+
+
 def saved_arrays(tmp_path):
     recording().save(tmp_path / "run.npz")
     with np.load(tmp_path / "run.npz") as data:
@@ -36,7 +42,9 @@ def saved_arrays(tmp_path):
 def test_what_is_saved_is_loaded(tmp_path):
     none = np.full((K, N), np.nan)
     event = tf.simulation.Event(0.2, "limit", "a")
-    for one in (recording(), recording(target_position=none, target_velocity=none), recording().with_event(event)):
+    happened = recording().with_event(event)
+    chatter = happened.with_event(tf.simulation.Event(0.1, "limit", "b", 30, 0.25))
+    for one in (recording(), recording(target_position=none, target_velocity=none), happened, chatter):
         one.save(tmp_path / "run.npz")
         assert Recording.load(tmp_path / "run.npz") == one
     bare = Recording(*[np.ones((1, 1))[:, 0], *[np.ones((1, 1))] * 6])  # no names at all
@@ -45,23 +53,34 @@ def test_what_is_saved_is_loaded(tmp_path):
 
 
 def test_files_of_older_versions(tmp_path):
-    """They have neither `columns` nor `wrapped`: an arm's columns are numbered, a platform's angles wrap."""
+    """They have neither `columns` nor `wrapped`: an arm's columns are numbered, a platform's angles wrap. Their events
+    are not counted.
+    """
     platform = tf.load("motion-rig")
     start = (np.array([0, 0, 1.0, 0.1, 0, 3.1]), np.zeros(6))
     run = tf.simulate(platform, lambda *_: np.zeros(6), initial=start, duration=0.01)
     run = replace(run, target_position=run.position + [0, 0, 0, 0, 0, 6.2], target_velocity=run.velocity)
-    for one in (recording(), run):
+    happened = recording(events=(tf.simulation.Event(0.2, "limit", "a"),))
+    for one in (recording(), run, happened):
         one.save(tmp_path / "run.npz")
         with np.load(tmp_path / "run.npz") as data:
-            kept = {name: value for name, value in data.items() if name not in ("columns", "wrapped")}
+            new = ("columns", "wrapped", "event_count", "event_last")
+            kept = {name: value for name, value in data.items() if name not in new}
         np.savez(tmp_path / "old.npz", **kept)
         old = Recording.load(tmp_path / "old.npz")
         assert old == replace(one, columns=(), wrapped=())
         assert np.array_equal(old.error, one.error)
         for name, each in (("old.csv", old), ("new.csv", one)):
-            each.save(tmp_path / name)
+            replace(each, events=()).save(tmp_path / name)
         assert (tmp_path / "old.csv").read_text() == (tmp_path / "new.csv").read_text()
     assert np.abs(run.error).max() < 0.1
+
+
+def test_a_csv_file_has_no_events_and_saving_one_says_so(tmp_path):
+    run = recording(events=(tf.simulation.Event(0.2, "limit", "a"), tf.simulation.Event(0.3, "limit", "b", 4, 0.4)))
+    with pytest.warns(TauforgeWarning, match=r"run\.csv: a CSV file does not hold the 2 events\. A \.npz file holds"):
+        run.save(tmp_path / "run.csv")
+    assert Recording.load(tmp_path / "run.csv").events == ()
 
 
 def test_columns_of_no_known_robot(tmp_path):
@@ -99,6 +118,11 @@ def test_columns_of_no_known_robot(tmp_path):
         ({"wrapped": np.array("a")}, "wrapped: not a valid recording: expected shape (0,), got ()"),
         ({"wrapped": np.ones(1)}, "wrapped: not a valid recording: expected text, got float64"),
         ({"event_time": np.ones(2)}, "event_what: not a valid recording: expected shape (2,), got (0,)"),
+        ({"event_count": np.ones(1)}, "event_count: not a valid recording: expected shape (0,), got (1,)"),
+        (one_event(event_count=np.array([0])), "event_count: not a valid recording: expected whole numbers >= 1"),
+        (one_event(event_count=np.array([1.5])), "event_count: not a valid recording: expected whole numbers >= 1"),
+        (one_event(event_count=np.array([np.inf])), "event_count: not a valid recording: row 0 is not finite"),
+        (one_event(event_last=np.array(["x"])), "event_last: not a valid recording: expected real numbers, got <U1"),
         ({"time": np.arange(K)[::-1] * 1.0}, "time: not a valid recording: times must increase; row 1 is not later"),
         (
             {"time": np.arange(K, dtype=np.uint8)[::-1]},

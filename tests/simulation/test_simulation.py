@@ -8,7 +8,8 @@ import pytest
 import tauforge as tf
 from support.strategies import random_arm
 from tauforge.robots.stewart.pose_state import PoseState
-from tauforge.simulation import Sensors
+from tauforge.simulation import Event, Sensors
+from tauforge.simulation.events import Watch
 
 ORDER = 0.1  # how far a measured order may be from the method's
 
@@ -219,6 +220,43 @@ def test_a_singular_start_is_refused():
     still = tf.motion.PoseMotion(tf.motion.JointMove(pose, pose, 0.1))
     with pytest.raises(tf.SingularityError, match="condition number"):
         tf.simulate(box, tf.control.ComputedTorque(box), still)
+
+
+def test_chatter_is_one_event_with_a_count():
+    """Pulses for 0.3 s, at 0 and 1 s: each saturates an actuator, and every other one leaves the top speed."""
+    arm = tf.load("planar-2r").replace(gravity=(0, 0, 0), max_speed=[0.004, None])
+
+    def pulses(t, q, qd):
+        phase = round(1e3 * t) % 1000
+        return [50.0 * (-1) ** (phase // 2) if phase < 300 and phase % 2 else 0.0, 0.0]
+
+    run = tf.simulate(
+        arm, pulses, initial=([0.0, 0.0], [0.0, 0.0]), duration=1.6, control_period=1e-3, force_limits=5.0
+    )
+    full = np.abs(run.force[:, 0]) == 5.0
+    begins = run.time[full & ~np.r_[False, full[:-1]]]
+    assert len(begins) == 300
+    expected = [
+        Event(float(some[0]), "force limit", "joint1", len(some), float(some[-1]))
+        for some in np.split(begins, np.flatnonzero(np.diff(begins) > 0.1) + 1)
+    ]
+    assert [event for event in run.events if event.what == "force limit"] == expected
+    fast = np.abs(run.velocity[:, 0]) > 0.004
+    left = [event for event in run.events if event.which == "speed of joint1"]
+    assert sum(event.count for event in left) == np.count_nonzero(fast[1:] & ~fast[:-1]) > 100
+    assert len(left) < 5
+
+
+def test_events_that_are_apart_or_of_other_kinds_are_not_counted_together():
+    watch = Watch(tf.load("planar-2r"), ["joint1", "joint2"])
+    for time, which in ((0.0, "a"), (0.05, "b"), (0.09, "a"), (0.18, "a"), (0.3, "a"), (0.31, "b")):
+        watch.add(Event(time, "limit", which))
+    assert watch.events == [
+        Event(0.0, "limit", "a", 3, 0.18),
+        Event(0.05, "limit", "b"),
+        Event(0.3, "limit", "a"),
+        Event(0.31, "limit", "b"),
+    ]
 
 
 @pytest.mark.parametrize("name", ["planar-2r", "five-bar"])

@@ -153,7 +153,7 @@ def simulate(
         else:
             yield from tables(f"{recording.robot} under {controller}: {length}", errors, forces)
         for event in recording.events[:EVENTS_SHOWN]:
-            yield one_line(f"at {seconds(event.time)} s: {event.what}: {event.which}")
+            yield one_line(f"at {seconds(event.time)} s: {event.what}: {event.which}{event.repeats}")
         if len(recording.events) > EVENTS_SHOWN:
             yield f"and {len(recording.events) - EVENTS_SHOWN} more events"
         yield from (f"written to {file}" for file in (output, plot, animation) if file is not None)

@@ -14,6 +14,7 @@ from tauforge.robots.robot import Robot
 SINGULAR = "singular pose"
 CHANGE = "coordinates changed"
 STOPPED = "stopped"
+SHORTLY = 0.1  # s, after which an event of a kind is one of its own
 ROUNDING = 1e-12  # of the energy: changes so small say nothing of the step
 
 
@@ -22,14 +23,25 @@ class Event(NamedTuple):
     """Something that happened: a limit that was left, an actuator that gave all it has, a singular pose, other
     coordinates by which a mechanism is computed from there on, a step that could not be made.
 
-    time:  s
+    What happens again within 0.1 s, as forces that chatter do, is one event with a count.
+
+    time:  s, of the first
     what:  what happened, in a few words
     which: the joint, leg or coordinate it happened to, or why it happened
+    count: how often
+    last:  s, of the last; None where it happened once
     """
 
     time: float
     what: str
     which: str
+    count: int = 1
+    last: float | None = None
+
+    @property
+    def repeats(self) -> str:
+        """How often it happened, to be written behind the rest; nothing if once."""
+        return "" if self.last is None else f", {self.count} times until {self.last:.6g} s"
 
 
 class Watch:
@@ -41,13 +53,26 @@ class Watch:
         self._clipped: dict[str, bool] = {}
         self._last: dict[str, tuple[float, Array]] = {}  # time of the row before, and its margins
         self._used: tuple[str, ...] | None = None
+        self._places: dict[tuple[str, str], int] = {}  # among the events, of the last of each kind
+
+    def add(self, event: Event) -> None:
+        """Events of a kind come in the order of time."""
+        place = self._places.get(event[1:3])
+        if place is not None:
+            before = self.events[place]
+            if event.time - (before.time if before.last is None else before.last) <= SHORTLY:
+                self.events[place] = before._replace(count=before.count + 1, last=event.time)
+                return
+        self._places[event[1:3]] = len(self.events)
+        self.events.append(event)
 
     def look(self, times: Array, position: Array, velocity: Array, clipped: Array) -> None:
         """clipped: (k, n) whether an actuator gives less than it is asked for."""
         for i, actuator in enumerate(self.actuators):
             now = clipped[:, i]
             begins = now & ~np.r_[self._clipped.get(actuator, False), now[:-1]]
-            self.events += [Event(float(t), "force limit", actuator) for t in times[begins]]
+            for t in times[begins].tolist():
+                self.add(Event(t, "force limit", actuator))
             self._clipped[actuator] = bool(now[-1])
         for quantity in self.robot.limited_quantities(position, velocity):
             sides = np.stack([quantity.values - quantity.lower, quantity.upper - quantity.values])
@@ -57,11 +82,11 @@ class Watch:
             for k in np.flatnonzero((least[1:] < 0) & (least[:-1] >= 0)):
                 start, end = m[m[:, k + 1].argmin(), k : k + 2]  # of the limit that is left
                 share = start / (start - end)  # of the way between the rows, as if the margin were straight
-                self.events.append(Event(float(t[k] + share * (t[k + 1] - t[k])), "limit", quantity.name))
+                self.add(Event(float(t[k] + share * (t[k + 1] - t[k])), "limit", quantity.name))
             self._last[quantity.name] = (float(times[-1]), sides[:, -1])
         for time, used in zip(times, self.robot.coordinates_used(position) or (), strict=False):
             if used != self._used and self._used is not None:
-                self.events.append(Event(float(time), CHANGE, ", ".join(used)))
+                self.add(Event(float(time), CHANGE, ", ".join(used)))
             self._used = used
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -12,12 +13,13 @@ from typing import IO, Any
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.errors import ModelError
+from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.extras import how_to_install
 from tauforge.files import written_whole
 from tauforge.motion.columns import PLATFORM, TIME, Columns, arm_columns
 from tauforge.motion.csv_table import Column, CsvTable, read_csv, write_csv
 from tauforge.plots.notebook import InNotebook
+from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.summary import Summary
 from tauforge.simulation.events import Event
 from tauforge.simulation.npz_file import Header, open_plain, read_npz
@@ -30,8 +32,10 @@ TEXTS = ("names", "force_names", "units", "force_units")
 ADDED = ("columns", "wrapped", "coordinates")  # texts that files of older versions do not have
 RATES = {"velocity": "/s", "target_velocity": "/s", "acceleration": "/s^2"}  # after the unit of the coordinate
 EVENTS = ("event_time", "event_what", "event_which")
+REPEATS = ("event_count", "event_last")  # of events, which files of older versions do not have
 MAX_BYTES = 2**30
 ARRAYS = ("position", "velocity", "acceleration", "force", "target_position", "target_velocity")
+NUMBERS = ("time", "event_time", *ARRAYS, *REPEATS)
 
 
 @dataclass(frozen=True)
@@ -100,7 +104,10 @@ class Recording(InNotebook):
         return replace(self, events=tuple(sorted((*self.events, event))))
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """As .npz (all of it) or .csv (which `tauforge.motion.CsvMotion` reads); written whole or not at all."""
+        """As .npz (all of it) or .csv (which `tauforge.motion.CsvMotion` reads); written whole or not at all.
+
+        A .csv file does not hold the events: a TauforgeWarning says so if there are any.
+        """
         target = Path(path)
         writers = {".npz": self._write_npz, ".csv": self._write_csv}
         suffix = target.suffix.lower()
@@ -108,6 +115,9 @@ class Recording(InNotebook):
             raise ModelError(f"unknown suffix {suffix!r}", file=target, remedy="Use .npz or .csv")
         with written_whole(target) as file:
             writers[suffix](file)
+        if suffix == ".csv" and self.events:
+            told = f"{target}: a CSV file does not hold the {len(self.events)} event{'s' * (len(self.events) != 1)}"
+            warnings.warn(TauforgeWarning(told, remedy="A .npz file holds all"), stacklevel=levels_to_the_caller())
 
     def _write_npz(self, file: Any) -> None:
         texts = {name: getattr(self, name) for name in (*TEXTS, *ADDED, "robot")}
@@ -115,6 +125,8 @@ class Recording(InNotebook):
             "event_time": [event.time for event in self.events],
             "event_what": [event.what for event in self.events],
             "event_which": [event.which for event in self.events],
+            "event_count": [event.count for event in self.events],
+            "event_last": [event.time if event.last is None else event.last for event in self.events],
         }
         arrays: dict[str, Any] = {name: getattr(self, name) for name in ("time", *ARRAYS)}
         arrays |= {name: np.array(value) for name, value in (texts | events).items()}
@@ -160,8 +172,9 @@ class Recording(InNotebook):
             if path.suffix.lower() == ".csv":
                 return cls._of_table(read_csv(path))
             try:
-                found = read_npz(file, ("time", *ARRAYS, *TEXTS, "robot", *EVENTS), _check_headers, max_bytes, ADDED)
-                numbers = {name: _floats(found[name]) for name in ("time", "event_time", *ARRAYS)}
+                needed = ("time", *ARRAYS, *TEXTS, "robot", *EVENTS)
+                found = read_npz(file, needed, _check_headers, max_bytes, (*ADDED, *REPEATS))
+                numbers = {name: _floats(found[name]) for name in NUMBERS if name in found}
                 _check_numbers(numbers)
             except ModelError as error:
                 raise error.located(path) from None
@@ -169,8 +182,13 @@ class Recording(InNotebook):
         arrays |= {name: tuple(map(str, found[name])) for name in (*TEXTS, *ADDED) if name in found}
         if not set(arrays.get("coordinates", ())) <= set(arrays["names"]):
             raise ModelError("not a valid recording: coordinates must be among the names", file=path)
-        happened = zip(*(found[name].tolist() for name in EVENTS), strict=True)
-        events = tuple(Event(float(time), str(what), str(which)) for time, what, which in happened)
+        once = numbers["event_time"]
+        repeats = numbers.get("event_count", np.ones_like(once)), numbers.get("event_last", once)
+        happened = zip(once.tolist(), *(found[name].tolist() for name in EVENTS[1:]), *repeats, strict=True)
+        events = tuple(
+            Event(time, str(what), str(which), int(count), float(last) if count > 1 else None)
+            for time, what, which, count, last in happened
+        )
         return cls(**arrays, robot=str(found["robot"]), events=events)
 
     @classmethod
@@ -216,7 +234,7 @@ class Recording(InNotebook):
         for name in ARRAYS:
             axis, labels, _ = self._axis(name)
             places[axis] = list(labels)  # type: ignore[assignment]
-        events = [f"{event.time!r} {event.what}: {event.which}" for event in self.events]
+        events = [f"{event.time!r} {event.what}: {event.which}{event.repeats}" for event in self.events]
         return xarray.Dataset(data, places, {"robot": self.robot, "events": events})
 
     def __eq__(self, other: object) -> bool:
@@ -292,7 +310,7 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
     shapes = dict.fromkeys(ARRAYS, (*rows, *own)) | {"time": rows, "force": (*rows, *actuators), "robot": ()}
     shapes |= {"position": (*rows, *columns), "coordinates": own}
     shapes |= dict.fromkeys(("names", "units"), columns) | dict.fromkeys(("force_names", "force_units"), actuators)
-    shapes |= dict.fromkeys(EVENTS, headers["event_time"].shape[:1])
+    shapes |= dict.fromkeys((*EVENTS, *REPEATS), headers["event_time"].shape[:1])
     if len(rows) != 1 or rows[0] < 1 or len(columns) != 1 or len(actuators) != 1:
         got = ", ".join(f"{name} {headers[name].shape}" for name in ("time", "position", "force"))
         raise ModelError(f"not a valid recording: expected rows of coordinates over time, got {got}")
@@ -300,7 +318,7 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
     if "wrapped" in headers:
         shapes["wrapped"] = (*headers["wrapped"].shape, 0)[:1]
     for name, header in headers.items():
-        numbers = name in ("time", "event_time", *ARRAYS)
+        numbers = name in NUMBERS
         empty = not numbers and header.shape == (0,)  # NumPy makes numbers of no texts
         if header.shape != shapes[name] and not (empty and name in (*TEXTS, *ADDED)):
             raise ModelError(f"not a valid recording: expected shape {shapes[name]}, got {header.shape}", field=name)
@@ -317,11 +335,13 @@ def _floats(values: Array) -> Array:
 
 def _check_numbers(arrays: Mapping[str, Array]) -> None:
     """ModelError where a number is not finite. Targets may be NaN throughout."""
-    for name in ("time", "event_time", *ARRAYS):
-        values = arrays[name]
+    for name, values in arrays.items():
         if not np.isfinite(values).all() and not (name.startswith("target_") and np.isnan(values).all()):
             row = int(np.argwhere(~np.isfinite(values))[0][0])
             raise ModelError(f"not a valid recording: row {row} is not finite", field=name)
+    count = arrays.get("event_count", np.ones(1))
+    if not ((count >= 1) & (count == np.floor(count))).all():
+        raise ModelError("not a valid recording: expected whole numbers >= 1", field="event_count")
     late = np.flatnonzero(np.diff(arrays["time"]) <= 0)
     if len(late):
         raise ModelError(

@@ -134,7 +134,7 @@ def simulate(
             rows, stop = advance(loop.rates(force if hold else None), times, y)
             crossing = singular_crossing(real, times[: len(rows)], space.position(rows))
             if crossing is not None:
-                builder.watch.events.append(crossing[1])
+                builder.watch.add(crossing[1])
                 if controller is not None:
                     rows, stop = rows[: crossing[0] + 1], Stop(SINGULAR)
             if stop is not None:

@@ -64,6 +64,15 @@ def freedoms(count: int) -> str:
     return f"{counted(count, 'degree')} of freedom"
 
 
+def text(value: Any, field: str) -> str:
+    """A string that can be written to files and pictures: half of a surrogate pair alone is no character."""
+    if not isinstance(value, str):
+        raise ModelError(f"expected a string, got {shown(value)}", field=field)
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise ModelError(f"expected Unicode text, got {shown(value)}", field=field, remedy="Remove the lone surrogate")
+    return value
+
+
 def real(value: Any, field: str) -> float:
     """A finite real number."""
     if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):

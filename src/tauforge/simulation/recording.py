@@ -259,7 +259,7 @@ class Recording(InNotebook):
             # Names come in afterwards: matplotlib leaves out those that begin with an underscore, and reads formulas.
             for text, name in zip(axes.legend(fontsize="small", **beside).get_texts(), names, strict=True):
                 text.set(text=name, parse_math=False)
-            axes.set_ylabel(label)
+            axes.set_ylabel(label, parse_math=False)
             axes.grid(alpha=0.3)
         every[-1].set_xlabel("time, s")
         return figure

@@ -19,7 +19,6 @@ ROTATION_TOLERANCE = 1e-6  # of a rotation matrix in a file; nearer ones are mad
 ROUNDING_TOLERANCE = 1e-12  # nearer still is left as it is, so that saved models load unchanged
 SYMMETRY_TOLERANCE = 1e-9  # of an inertia tensor, relative to its largest entry
 LARGEST = 1e100  # magnitude of any parameter of a robot: the products of a few of them stay finite
-SMALLEST = 1e-100  # what is less is taken as 0: the products of a few of the others are not rounded to 0
 
 Floats = tuple[float, ...]
 Rows = tuple[Floats, ...]
@@ -83,7 +82,7 @@ def real(value: Any, field: str) -> float:
         number = math.inf
     if not abs(number) <= LARGEST:
         raise ModelError(f"expected a finite number of at most {LARGEST:g}, got {number}", field=field)
-    return number * (abs(number) >= SMALLEST)
+    return number
 
 
 def non_negative(value: Any, field: str) -> float:
@@ -112,7 +111,7 @@ def array(value: Any, shape: tuple[int, ...], field: str) -> NDArray[np.float64]
     sound = np.abs(result) <= LARGEST
     if not sound.all():
         raise ModelError(f"expected finite numbers of at most {LARGEST:g}, got {result[~sound][0]}", field=field)
-    return np.asarray(result * (np.abs(result) >= SMALLEST))
+    return result
 
 
 def _has_truth(value: Any) -> bool:

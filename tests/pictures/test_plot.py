@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 
 import numpy as np
@@ -131,3 +132,38 @@ def test_without_matplotlib(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(tf.ModelError, match=r"plots need matplotlib. Run pip install .*\[plots\]"):
         tf.plot(tf.load("planar-2r"))
+
+
+FORMULAS = [r"$\input{x}$", r"a_{\input}", "$x", "50% of_$a^{b}$", "_a'~b"]
+
+
+@pytest.mark.parametrize("name", FORMULAS)
+@pytest.mark.parametrize("schematic", [False, True])
+def test_names_are_drawn_as_they_are(name, schematic):
+    """matplotlib would read formulas in them: of the robot, its bodies and its joints."""
+    robot = tf.Mechanism(
+        bodies=[tf.Body(name, 1.0, (0.1, 0, 0), (0.1, 0.1, 0.1)), tf.Body("tip", 1.0, (0.3, 0, 0), (0.1, 0.1, 0.1))],
+        joints=[tf.Hinge(name + "'", "ground", name), tf.Hinge("wrist", name, "tip", (0.2, 0, 0))],
+        name=name,
+    )
+    figure = tf.plot(robot, schematic=schematic, frames=True)
+    figure.savefig(io.BytesIO(), dpi=40)
+    assert figure.axes[0].get_title() == name
+
+
+@pytest.mark.parametrize("robot", ["planar-2r", "box", "four-bar"])
+def test_half_a_surrogate_pair_is_no_name(robot):
+    """Neither a picture nor a file could hold it."""
+    with pytest.raises(tf.ModelError, match=r"name: expected Unicode text, got 'a\\ud800'\. Remove the lone surrogate"):
+        tf.load(robot).replace(name="a\ud800")
+
+
+def test_parts_have_names_that_can_be_written():
+    for make in (
+        lambda name: tf.Body(name),
+        lambda name: tf.Hinge(name, "ground", "a"),
+        lambda name: tf.Hinge("a", name, "ground"),
+        lambda name: tf.Joint(name=name),
+    ):
+        with pytest.raises(tf.ModelError, match="expected Unicode text"):
+            make("\udc80")

@@ -386,14 +386,4 @@ def test_numbers_near_zero_give_a_robot_or_a_model_error(case: str) -> None:
     assert accepted > len(places) / 4
 
 
-@pytest.mark.filterwarnings("ignore::tauforge.errors.TauforgeWarning")
-def test_a_number_near_zero_is_read_as_zero() -> None:
-    arm = loads(changed("mass = 2", "mass = 9.9e-101"))
-    assert isinstance(arm, SerialArm)
-    assert arm == loads(changed("mass = 2", "mass = 0"))
-    urdf = loads(changed('mass value="2.5"', 'mass value="4e-324"', URDF))
-    assert urdf == loads(changed('mass value="2.5"', 'mass value="0"', URDF))
-    assert loads(changed("mass = 2", "mass = 1e-100")) != arm
-
-
 # ------------------------------------------------------------------------------------------------- what is written

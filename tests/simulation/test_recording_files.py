@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import io
+import itertools
 import os
 import tracemalloc
 import zipfile
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -116,6 +118,13 @@ def test_columns_of_no_known_robot(tmp_path):
         ({"force_units": np.array(["N"])}, "force_units: not a valid recording: expected shape (2,), got (1,)"),
         ({"columns": np.array(["a", "b"])}, "columns: not a valid recording: expected shape (8,), got (2,)"),
         ({"wrapped": np.array("a")}, "wrapped: not a valid recording: expected shape (0,), got ()"),
+        ({"coordinates": np.array("a")}, "coordinates: not a valid recording: expected shape (2,), got ()"),
+        ({"coordinates": np.array([["a"]])}, "coordinates: not a valid recording: expected shape (2,), got (1, 1)"),
+        ({"coordinates": np.array(["c", "a"])}, "not a valid recording: coordinates must be among the names"),
+        ({"coordinates": np.array(["a", "a"])}, "not a valid recording: coordinates must differ"),
+        ({"names": np.full(N, "\ud800")}, "names: not a valid recording: the text is not Unicode"),
+        ({"robot": np.array([2**32 - 1], np.uint32).view("U1")[0:1].reshape(())}, "robot: not a valid recording: the"),
+        ({"names": np.full(N, 2**30, np.uint32).view("<U1")}, "names: not a valid recording: the text is not Unicode"),
         ({"wrapped": np.ones(1)}, "wrapped: not a valid recording: expected text, got float64"),
         ({"event_time": np.ones(2)}, "event_what: not a valid recording: expected shape (2,), got (0,)"),
         ({"event_count": np.ones(1)}, "event_count: not a valid recording: expected shape (0,), got (1,)"),
@@ -150,6 +159,27 @@ def test_other_types_and_shapes_are_refused(tmp_path, change, message):
         Recording.load(tmp_path / "bad.npz")
     assert str(caught.value).startswith(f"{tmp_path / 'bad.npz'}: ")
     assert message in str(caught.value)
+
+
+SHAPES = [(), (0,), (1,), (K,), (N,), (K, N), (0, N), (K, 0), (1, 1), (K, N, 1), (4 * N,)]
+TYPES = ["f8", ">f8", "f2", "longdouble", "?", "c16", "U1", ">U2", "S1", "u1", "M8[s]", "V4"]
+
+
+@pytest.mark.parametrize("name", [*ARRAYS, "time", "names", "units", "columns", "wrapped", "coordinates", "robot"])
+def test_an_array_of_any_shape_and_type_is_read_or_refused(tmp_path, name):
+    arrays = saved_arrays(tmp_path)
+    for shape, kind in itertools.product(SHAPES, TYPES):
+        np.savez(tmp_path / "odd.npz", **(arrays | {name: np.zeros(shape, kind)}))
+        with suppress(tf.ModelError):
+            found = Recording.load(tmp_path / "odd.npz")
+            assert found.error.shape == found.velocity.shape
+            str(found.summary())
+            found.save(tmp_path / "odd.csv")
+
+
+def test_a_table_needs_units(tmp_path):
+    with pytest.raises(tf.ModelError, match=r"a \.csv file needs the units of the 2 coordinates and 2 forces"):
+        recording(units=()).save(tmp_path / "run.csv")
 
 
 def test_numbers_of_other_widths_are_read(tmp_path):

@@ -94,6 +94,18 @@ def test_joints_without_limits_have_bars(tmp_path):
     assert len(figure.axes) == 2  # m and rad
 
 
+def test_names_of_joints_are_no_formulas(tmp_path):
+    hinges = [
+        tf.Joint(name=name, mass=1.0, inertia=(0.1, 0.1, 0.1), limits=(-1, 1))
+        for name in (r"$\input{x}$", r"$\input{y}$")
+    ]
+    arm = tf.SerialArm(joints=hinges, name=r"$\input{z}$")
+    assert saved(reach(arm).plot(), tmp_path)
+    assert saved(polar(arm, [joint.name for joint in hinges], rays=4).plot(), tmp_path)
+    axes = {joint.name: (-1, 1, 3) for joint in hinges}
+    assert saved(mapped(arm, "limit", axes).plot(), tmp_path)
+
+
 def test_many_limits_share_the_last_colour():
     names = [f"limit {k}" for k in range(30)]
     colours = limit_colours(["all limits hold", *names])

@@ -144,5 +144,5 @@ def _forces(robot: Robot, drawing: Drawing, given: ArrayLike, count: int) -> Arr
 def _new_axes(title: str) -> Any:
     figure = new_figure(figsize=(6.4, 5.6), layout="constrained")
     axes = space_axes(figure)
-    axes.set_title(title)
+    axes.set_title(title, parse_math=False)
     return axes

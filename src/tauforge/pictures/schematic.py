@@ -19,6 +19,7 @@ VIEW = View(-35.0, 28.0)
 TOWARDS = np.cross(*VIEW.axes)  # unit vector to the observer
 WIDTH, LOWEST, HIGHEST = 6.4, 2.4, 6.4  # inches
 ARROW = 0.14  # of the extent: the axis of a frame
+NOT_IN_FORMULAS = re.compile(r"[^\w\s,.:;+*/()\[\]{}=-]")  # what matplotlib might take for a command or an accent
 MARGIN = 0.1  # of the extent, for the words at its edge
 SAME = 1e-6  # of the extent, or of a unit vector: what lies together
 PALE = "#b8c0ca"
@@ -117,7 +118,7 @@ def _flat_axes(places: Array, margin: float, title: str, axes: Any) -> tuple[Any
     if axes is None:
         height = float(np.clip(WIDTH * up / across, LOWEST, HIGHEST))
         axes = new_figure(figsize=(WIDTH, height), layout="constrained").add_subplot()
-        axes.set_title(title)
+        axes.set_title(title, parse_math=False)
         room = np.array([WIDTH, height])
     else:
         room = axes.figure.get_size_inches() * axes.get_position().size
@@ -137,9 +138,14 @@ def _draw_arrow(axes: Any, arrow: Axis, length: float, labels: LabelPlaces) -> N
 def _write(axes: Any, words: str, at: Array, away: Array, labels: LabelPlaces, colour: str) -> None:
     """Beside a place, in a direction if nothing is there."""
     shift = labels.place(words, at, away)
-    escaped = re.sub(r"_\{[^{}]*\}", lambda low: low[0].replace(" ", r"\ "), words.replace("$", r"\$"))
+    plain = NOT_IN_FORMULAS.search(words) is not None
+    if plain:
+        text = re.sub(r"_\{([^{}]*)\}", r"_\1", words)
+    else:
+        spaced = re.sub(r"_\{[^{}]*\}", lambda low: low[0].replace(" ", r"\ "), words)
+        text = scripted(spaced, r"$_{{\mathrm{{{}}}}}$", r"$^{{\mathrm{{{}}}}}$")
     axes.annotate(
-        scripted(escaped, r"$_{{\mathrm{{{}}}}}$", r"$^{{\mathrm{{{}}}}}$"),
+        text,
         at,
         xytext=tuple(shift),
         textcoords="offset points",
@@ -148,6 +154,7 @@ def _write(axes: Any, words: str, at: Array, away: Array, labels: LabelPlaces, c
         color=colour,
         fontsize=10,
         zorder=4,
+        parse_math=not plain,
         bbox={"boxstyle": "square,pad=0.05", "facecolor": "white", "edgecolor": "none", "alpha": 0.8},
     )
 

@@ -18,7 +18,6 @@ ROTATION_TOLERANCE = 1e-6  # of a rotation matrix in a file; nearer ones are mad
 ROUNDING_TOLERANCE = 1e-12  # nearer still is left as it is, so that saved models load unchanged
 SYMMETRY_TOLERANCE = 1e-9  # of an inertia tensor, relative to its largest entry
 LARGEST = 1e100  # magnitude of any parameter of a robot: the products of a few of them stay finite
-SMALLEST = 1e-100  # what is less is taken as 0: the products of a few of the others are not rounded to 0
 
 Floats = tuple[float, ...]
 Rows = tuple[Floats, ...]
@@ -63,6 +62,15 @@ def freedoms(count: int) -> str:
     return f"{counted(count, 'degree')} of freedom"
 
 
+def text(value: Any, field: str) -> str:
+    """A string that can be written to files and pictures: half of a surrogate pair alone is no character."""
+    if not isinstance(value, str):
+        raise ModelError(f"expected a string, got {shown(value)}", field=field)
+    if any("\ud800" <= character <= "\udfff" for character in value):
+        raise ModelError(f"expected Unicode text, got {shown(value)}", field=field, remedy="Remove the lone surrogate")
+    return value
+
+
 def real(value: Any, field: str) -> float:
     """A finite real number."""
     if not is_real(value):
@@ -70,7 +78,7 @@ def real(value: Any, field: str) -> float:
     number = real_number(value)
     if not abs(number) <= LARGEST:
         raise ModelError(f"expected a finite number of at most {LARGEST:g}, got {number}", field=field)
-    return number * (abs(number) >= SMALLEST)
+    return number
 
 
 def non_negative(value: Any, field: str) -> float:
@@ -93,7 +101,7 @@ def array(value: Any, shape: tuple[int, ...], field: str) -> NDArray[np.float64]
     sound = np.abs(result) <= LARGEST
     if not sound.all():
         raise ModelError(f"expected finite numbers of at most {LARGEST:g}, got {result[~sound][0]}", field=field)
-    return np.asarray(result * (np.abs(result) >= SMALLEST))
+    return result
 
 
 def _has_truth(value: Any) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import sys
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, fields, replace
@@ -139,6 +140,10 @@ class Recording(InNotebook):
 
     def write_csv(self, file: IO[str]) -> None:
         """Under the names of `columns`; targets are left out where there are none."""
+        widths = self.position.shape[1], self.force.shape[1]
+        if (len(self.units), len(self.force_units)) != widths:
+            needed = "a .csv file needs the units of the {} coordinates and {} forces".format(*widths)
+            raise ModelError(needed, remedy="Set units and force_units, or save as .npz")
         columns = self._columns()
         present = [name for name in ARRAYS if not np.isnan(getattr(self, name)).all()]
         header = [TIME, *(column for name in present for column in self._columns_of(columns, name))]
@@ -176,12 +181,15 @@ class Recording(InNotebook):
                 found = read_npz(file, needed, _check_headers, max_bytes, (*ADDED, *REPEATS))
                 numbers = {name: _floats(found[name]) for name in NUMBERS if name in found}
                 _check_numbers(numbers)
+                _check_texts(found)
             except ModelError as error:
                 raise error.located(path) from None
         arrays: dict[str, Any] = {name: numbers[name] for name in ("time", *ARRAYS)}
         arrays |= {name: tuple(map(str, found[name])) for name in (*TEXTS, *ADDED) if name in found}
         if not set(arrays.get("coordinates", ())) <= set(arrays["names"]):
             raise ModelError("not a valid recording: coordinates must be among the names", file=path)
+        if len(set(arrays.get("coordinates", ()))) < len(arrays.get("coordinates", ())):
+            raise ModelError("not a valid recording: coordinates must differ", file=path)
         once = numbers["event_time"]
         repeats = numbers.get("event_count", np.ones_like(once)), numbers.get("event_last", once)
         happened = zip(once.tolist(), *(found[name].tolist() for name in EVENTS[1:]), *repeats, strict=True)
@@ -270,7 +278,7 @@ class Recording(InNotebook):
             # Names come in afterwards: matplotlib leaves out those that begin with an underscore, and reads formulas.
             for text, name in zip(axes.legend(fontsize="small", **beside).get_texts(), names, strict=True):
                 text.set(text=name, parse_math=False)
-            axes.set_ylabel(label)
+            axes.set_ylabel(label, parse_math=False)
             axes.grid(alpha=0.3)
         every[-1].set_xlabel("time, s")
         return figure
@@ -306,7 +314,7 @@ def _check_headers(headers: Mapping[str, Header]) -> None:
     rows, columns = headers["time"].shape[:1], headers["position"].shape[1:]
     actuators = headers["force"].shape[1:]
     named = headers["coordinates"].shape if "coordinates" in headers else (0,)
-    own = named if named != (0,) and columns and named[0] <= columns[0] else columns
+    own = named if len(named) == 1 and columns and 0 < named[0] <= columns[0] else columns
     shapes = dict.fromkeys(ARRAYS, (*rows, *own)) | {"time": rows, "force": (*rows, *actuators), "robot": ()}
     shapes |= {"position": (*rows, *columns), "coordinates": own}
     shapes |= dict.fromkeys(("names", "units"), columns) | dict.fromkeys(("force_names", "force_units"), actuators)
@@ -348,3 +356,12 @@ def _check_numbers(arrays: Mapping[str, Array]) -> None:
             f"not a valid recording: times must increase; row {late[0] + 1} is not later than the one before",
             field="time",
         )
+
+
+def _check_texts(arrays: Mapping[str, Array]) -> None:
+    """ModelError where a text has numbers that are no characters: Python or whoever writes it would fail."""
+    for name, values in arrays.items():
+        if values.dtype.kind == "U" and values.nbytes:
+            codes = np.ascontiguousarray(values).reshape(-1).view(values.dtype.str[0] + "u4")
+            if (codes > sys.maxunicode).any() or ((codes >= 0xD800) & (codes < 0xE000)).any():
+                raise ModelError("not a valid recording: the text is not Unicode", field=name)

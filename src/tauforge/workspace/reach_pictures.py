@@ -34,7 +34,7 @@ def bars(found: Reach) -> Any:
             length = end.sense * min(end.distance, 1.1 * widest)
             axes.barh(names.index(end.direction), length, color=colours[end.limit or "no limit"], height=0.7)
         axes.axvline(0.0, color="#1d2026", linewidth=0.8)
-        axes.set_yticks(range(len(names)), names)
+        axes.set_yticks(range(len(names)), names, parse_math=False)
         axes.invert_yaxis()
         axes.set_xlabel(f"from home ({unit})")
         axes.grid(alpha=0.3, axis="x")
@@ -57,8 +57,10 @@ def polar_picture(found: Polar, axes: Any) -> Any:
     axes.bar(found.angle, shown, width=width, color=[colours[name] for name in found.limits], alpha=0.85, linewidth=0)
     axes.plot(np.append(found.angle, found.angle[0]), np.append(shown, shown[0]), color="#1d2026", linewidth=0.8)
     axes.set_axisbelow(False)
-    axes.set_xticks(np.arange(4) * np.pi / 2, [f"+{found.axes[0]}", f"+{found.axes[1]}", f"-{found.axes[0]}", ""])
-    axes.text(-np.pi / 2, 1.18 * float(np.nanmax(shown)), f"-{found.axes[1]}", ha="center", va="center")
+    ends = [f"+{found.axes[0]}", f"+{found.axes[1]}", f"-{found.axes[0]}", ""]
+    axes.set_xticks(np.arange(4) * np.pi / 2, ends, parse_math=False)
+    below = -np.pi / 2, 1.18 * float(np.nanmax(shown))
+    axes.text(*below, f"-{found.axes[1]}", ha="center", va="center", parse_math=False)
     axes.set_rlabel_position(20.0)
     axes.grid(color=LINE, alpha=0.5, linewidth=0.6)
     if own:

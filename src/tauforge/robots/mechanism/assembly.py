@@ -193,12 +193,14 @@ def assembled(bodies: Sequence[Body], joints: Sequence[MechanismJoint], tree: Sp
 def _centres(bodies: Sequence[Body], of_body: dict[str, int]) -> dict[int, Vector]:
     """Centres of mass of what moves with each joint frame, in the world and in the home position."""
     mass: dict[int, float] = {}
-    moment: dict[int, Vector] = {}
+    for body in bodies:
+        mass[of_body[body.name]] = mass.get(of_body[body.name], 0.0) + body.mass
+    found: dict[int, Vector] = {}
     for body in bodies:
         k = of_body[body.name]
-        mass[k] = mass.get(k, 0.0) + body.mass
-        moment[k] = moment.get(k, ZERO) + Vector(*body.com) * body.mass
-    return {k: moment[k] * (1.0 / total) for k, total in mass.items() if total}
+        if mass[k]:  # the share of the mass, for a product with a mass near 0 is rounded to 0
+            found[k] = found.get(k, ZERO) + Vector(*body.com) * (body.mass / mass[k])
+    return found
 
 
 def _pose(T: Transform) -> list[float]:

@@ -56,8 +56,7 @@ class MechanismDescription(Robot):
             put(field, _tuple_of(getattr(self, field), kind, field))
         if not self.bodies or not self.joints:
             raise ModelError("a mechanism needs at least one body and one joint", field="bodies")
-        if not isinstance(self.name, str):
-            raise ModelError(f"expected a string, got {self.name!r}", field="name")
+        validation.text(self.name, "name")
         put("gravity", validation.vector(self.gravity, "gravity"))
         put("coulomb_speed", validation.non_negative(self.coulomb_speed, "coulomb_speed"))
         if 0 < self.coulomb_speed < SMALLEST_COULOMB_SPEED:

@@ -21,7 +21,7 @@ SHORTEST_AXIS = 1e-12
 def _name(value: Any, field: str) -> str:
     if not isinstance(value, str) or not value:
         raise ModelError(f"expected a name, got {validation.shown(value)}", field=field)
-    return value
+    return validation.text(value, field)
 
 
 class _Part:

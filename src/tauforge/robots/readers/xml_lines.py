@@ -11,7 +11,7 @@ from pathlib import Path
 from xml.parsers import expat
 
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.robots.validation import LARGEST, SMALLEST
+from tauforge.robots.validation import LARGEST
 
 MAX_BYTES = 4 * 2**20
 MAX_DEPTH = 64
@@ -81,7 +81,7 @@ class Element:
                 raise self.fault(f"expected a finite number, got {shown(word)}", field=where, remedy=_remedy(word))
             if abs(float(word)) > LARGEST:
                 raise self.fault(f"expected a finite number of at most {LARGEST:g}, got {word}", field=where)
-        return tuple(number * (abs(number) >= SMALLEST) for number in map(float, words))
+        return tuple(map(float, words))
 
     def rgba(self) -> tuple[float, ...]:
         """Red, green, blue and opacity from 0 to 1, of the attribute that both URDF and MJCF call so."""

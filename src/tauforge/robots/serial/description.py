@@ -76,8 +76,7 @@ class ArmDescription(Robot):
             raise ModelError("an arm needs at least one joint", field="joints")
         if self.convention not in (*CONVENTIONS, "general"):
             raise ModelError(f"unknown convention {self.convention!r}", field="convention")
-        if not isinstance(self.name, str):
-            raise ModelError(f"expected a string, got {self.name!r}", field="name")
+        validation.text(self.name, "name")
         named = [
             joint if joint.name else dataclasses.replace(joint, name=f"joint{i + 1}")
             for i, joint in enumerate(self.joints)

@@ -62,8 +62,7 @@ class Joint:
         def put(field: str, value: Any) -> None:
             object.__setattr__(self, field, value)
 
-        if not isinstance(self.name, str):
-            raise ModelError(f"expected a string, got {self.name!r}", field="name")
+        validation.text(self.name, "name")
         if not isinstance(self.kind, str) or self.kind not in KINDS:
             raise ModelError(
                 f"unknown joint letter {self.kind!r}",

@@ -116,8 +116,7 @@ class PlatformDescription(Robot):
         def put(field: str, value: Any) -> None:
             object.__setattr__(self, field, value)
 
-        if not isinstance(self.name, str):
-            raise ModelError(f"expected a string, got {validation.shown(self.name)}", field="name")
+        validation.text(self.name, "name")
         if not isinstance(self.base_joint, str) or self.base_joint not in BASE_JOINTS:
             raise UnsupportedFeatureError(
                 f"unknown kind of base joints {validation.shown(self.base_joint)}",

@@ -11,8 +11,11 @@ from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.robot import Robot
+from tauforge.robots.shown_results import summarised
+from tauforge.robots.summary import Summary, SummaryTable
 
 
+@summarised
 @with_field_docs
 class Comparison(NamedTuple):
     """Torques by formulation, and how far the formulations disagree.
@@ -27,6 +30,12 @@ class Comparison(NamedTuple):
     @property
     def largest(self) -> float:
         return max(self.disagreement.values())
+
+    def summary(self) -> Summary:
+        """The disagreements as a table."""
+        shape = next(iter(self.torques.values())).shape
+        table = SummaryTable("", ("formulation", "largest disagreement with another"), tuple(self.disagreement.items()))
+        return Summary(f"{len(self.torques)} formulations, torques {shape}", (table,))
 
 
 def row_errors(a: Array, b: Array) -> Array:

@@ -10,13 +10,15 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.robots.robot import Robot
+from tauforge.robots.shown_results import summarised
 
 COUNT = 20
 DISTANCE = 0.05  # m
 ANGLE = np.deg2rad(5)
 
 
-@dataclass(frozen=True, eq=False)
+@summarised
+@dataclass(frozen=True, eq=False, repr=False)
 class States:
     """Positions about a home.
 

@@ -194,6 +194,19 @@ def test_a_chart_scrubs(browser: Any, addresses: dict[str, str]) -> None:
     page.close()
 
 
+@pytest.mark.parametrize("viewport", [DESKTOP, PHONE], ids=["desktop", "phone"])
+def test_a_robot_without_motors_has_the_whole_width(browser: Any, tmp_path: Any, viewport: dict[str, int]) -> None:
+    robot = tf.load("bricard")
+    run = tf.simulate(robot, None, initial=(robot.home, [1.0]), duration=0.1, step=0.01)
+    address = tf.animate(robot, run, tmp_path / "free.html").as_uri()
+    page, wrong = opened(browser, address, viewport=viewport, **STILL)
+    assert "Actuators" not in page.locator("main").inner_text()
+    assert page.locator(".stage").bounding_box()["width"] == viewport["width"]
+    assert page.locator("#picture").evaluate(COVERED) > SHARE
+    assert wrong == []
+    page.close()
+
+
 def test_forces_beyond_their_limits_are_marked(browser: Any, tmp_path: Any) -> None:
     arm = tf.load("puma560-armstrong")
     fast = tf.motion.JointMove(np.zeros(6), np.full(6, 1.5), duration=0.25)

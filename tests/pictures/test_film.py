@@ -249,3 +249,14 @@ def test_without_matplotlib(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
     with pytest.raises(tf.ModelError, match=r"plots need matplotlib. Run pip install .*\[plots\]"):
         tf.animate(tf.load("planar-2r"), move(), tmp_path / "a.gif")
+
+
+def test_a_robot_without_motors_fills_the_picture(tmp_path: Path) -> None:
+    """The robot is drawn in the middle, where one with motors leaves room for their forces; it moves."""
+    robot = tf.load("bricard")
+    run = tf.simulate(robot, None, initial=(robot.home, [1.0]), duration=0.3, step=0.01)
+    frames, _ = read_gif(tf.animate(robot, run, tmp_path / "free.gif", size=SMALL))
+    link = like(frames[0], "#2f5d8a")
+    assert link.any()
+    assert abs(np.flatnonzero(link.any(axis=0)).mean() - SMALL[0] / 2) < 0.1 * SMALL[0]
+    assert (frames[0] != frames[-1]).any()

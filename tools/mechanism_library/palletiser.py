@@ -26,7 +26,7 @@ def mechanism() -> Mechanism:
     joints = [
         _hinge("base", "ground", "column", (0.0, 0.0, 0.0), axis=UP, actuated=True, limits=(-3.0, 3.0)),
         _hinge("shoulder", "column", "upper arm", SHOULDER, actuated=True, limits=(-REACH, REACH)),
-        _hinge("lever", "column", "lever", SHOULDER, actuated=True, limits=(-REACH, REACH)),
+        _hinge("lever axle", "column", "lever", SHOULDER, actuated=True, limits=(-REACH, REACH)),
         _hinge("elbow", "upper arm", "forearm", ELBOW),
         _hinge("lever pin", "lever", "drive rod", SHOULDER + LEVER),
         _hinge("forearm pin", "drive rod", "forearm", ELBOW + LEVER),
@@ -35,8 +35,8 @@ def mechanism() -> Mechanism:
         _hinge("lower pin 2", "lower levelling rod", "plate", ELBOW + COLUMN),
         _hinge("upper pin 1", "plate", "upper levelling rod", ELBOW + ABOVE),
         _hinge("upper pin 2", "upper levelling rod", "wrist", WRIST + ABOVE),
-        _hinge("wrist", "forearm", "wrist", WRIST),
-        _hinge("flange", "wrist", "flange", WRIST - ABOVE / 2, axis=UP, actuated=True, limits=(-3.0, 3.0)),
+        _hinge("wrist pin", "forearm", "wrist", WRIST),
+        _hinge("swivel", "wrist", "flange", WRIST - ABOVE / 2, axis=UP, actuated=True, limits=(-3.0, 3.0)),
     ]
     return Mechanism(name="palletiser", bodies=_bodies(), joints=joints, tool="flange", sources=SOURCES)
 

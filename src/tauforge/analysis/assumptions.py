@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
+from tauforge.number_text import number
 from tauforge.robots.robot import Robot
 from tauforge.robots.simplification import Simplification
 
@@ -33,6 +34,10 @@ class SimplificationErrors(NamedTuple):
     def worst(self) -> float:
         """The largest error of any leg at any time, N."""
         return float(self.largest.max())
+
+    def __repr__(self) -> str:
+        name, share = self.simplification.name, float(self.percent.max())
+        return f"{type(self).__name__}({name!r}, at most {number(self.worst)} N, {number(share)} %)"
 
 
 def assess(

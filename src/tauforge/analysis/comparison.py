@@ -11,9 +11,12 @@ from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.robot import Robot
+from tauforge.robots.shown_results import summarised
+from tauforge.robots.summary import Summary, SummaryTable
 from tauforge.robots.validation import real_array
 
 
+@summarised
 @with_field_docs
 class Comparison(NamedTuple):
     """Torques by formulation, and how far the formulations disagree.
@@ -28,6 +31,12 @@ class Comparison(NamedTuple):
     @property
     def largest(self) -> float:
         return max(self.disagreement.values())
+
+    def summary(self) -> Summary:
+        """The disagreements as a table."""
+        shape = next(iter(self.torques.values())).shape
+        table = SummaryTable("", ("formulation", "largest disagreement with another"), tuple(self.disagreement.items()))
+        return Summary(f"{len(self.torques)} formulations, torques {shape}", (table,))
 
 
 def row_errors(a: Array, b: Array) -> Array:

@@ -14,13 +14,18 @@ from tauforge.analysis.comparison import random_states
 from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.serial.regressor import PARAMETER_NAMES
+from tauforge.number_text import number
+from tauforge.robots.shown_results import summarised
+from tauforge.robots.summary import Rows, Summary, SummaryTable
 
 if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
 
+MOST_TERMS = 6  # of a combination that are printed
 RANK_TOLERANCE = 1e-9  # relative to the largest diagonal entry of R, columns scaled to one length
 
 
+@summarised
 @with_field_docs
 class BaseParameters(NamedTuple):
     """Y pi = Y[:, columns] (combination pi) for every motion.
@@ -37,6 +42,14 @@ class BaseParameters(NamedTuple):
     @property
     def size(self) -> int:
         return len(self.columns)
+
+    def summary(self) -> Summary:
+        """Every combination of `inertial_parameters`, which are called pi; long ones with their largest terms."""
+        rows: Rows = tuple(
+            (name, _sum(row, lead)) for name, lead, row in zip(self.names, self.columns, self.combination, strict=True)
+        )
+        table = SummaryTable("", ("led by", "combination of the inertial parameters pi"), rows, texts=2)
+        return Summary(f"{self.size} base parameters of {self.combination.shape[1]} inertial parameters", (table,))
 
 
 def base_parameters(arm: SerialArm, samples: int = 0, seed: int = 0) -> BaseParameters:
@@ -58,3 +71,17 @@ def base_parameters(arm: SerialArm, samples: int = 0, seed: int = 0) -> BasePara
     combination[:, rest] = dependence * length[rest] / length[lead][:, None]
     names = tuple(f"{PARAMETER_NAMES[k % 10]} of {arm.joints[k // 10].name}" for k in lead)
     return BaseParameters(lead, combination, names)
+
+
+def _sum(factors: Array, lead: int) -> str:
+    """Such as "pi[19] + 0.1864 pi[20] - pi[26]", the leading parameter first and the largest factors next."""
+    order = np.argsort(-np.abs(factors), kind="stable").tolist()
+    others = [k for k in order if k != lead and abs(factors[k]) > RANK_TOLERANCE]
+    shown, more = others[: MOST_TERMS - 1], len(others) - (MOST_TERMS - 1)
+    terms = [f" {'-' if factors[k] < 0 else '+'} {_factor(abs(float(factors[k])))}pi[{k}]" for k in shown]
+    return f"pi[{lead}]{''.join(terms)}" + (f" and {more} more" if more > 0 else "")
+
+
+def _factor(size: float) -> str:
+    text = number(size)
+    return "" if text == "1" else f"{text} "

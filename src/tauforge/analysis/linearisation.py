@@ -18,9 +18,11 @@ from tauforge.robots.derivatives import jacobians
 from tauforge.robots.evaluate import choices
 from tauforge.robots.functions import has
 from tauforge.robots.robot import Robot, check_robot
+from tauforge.robots.shown_results import summarised
 from tauforge.robots.validation import real_array
 
 
+@summarised
 @with_field_docs
 class Linearisation(NamedTuple):
     """x' = A x + B u about a state, x being small changes of position and velocity, u of the actuator forces.

@@ -16,11 +16,13 @@ from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.poses import pose_rates
+from tauforge.robots.shown_results import summarised
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
+@summarised
 @with_field_docs
 class PowerBalance(NamedTuple):
     """Powers on the robot, W, each (...).

@@ -13,6 +13,7 @@ from tauforge.arrays import Array
 from tauforge.errors import ShapeError, SingularityError
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.condition import condition_numbers
+from tauforge.robots.shown_results import summarised
 from tauforge.robots.stewart.guards import SINGULAR
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def best_characteristic_length(platform: StewartPlatform, pose: ArrayLike) -> tu
     return float(np.exp(best.x)), float(np.exp(best.fun))
 
 
+@summarised
 @with_field_docs
 class WorstForces(NamedTuple):
     """The largest magnitude of each leg's force over all directions of a unit load.

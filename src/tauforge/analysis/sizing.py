@@ -14,6 +14,7 @@ from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
 from tauforge.plots.notebook import InNotebook
 from tauforge.plots.with_matplotlib import drawn
+from tauforge.robots.shown_results import summarised
 from tauforge.robots.summary import Rows, Summary, SummaryTable
 from tauforge.robots.validation import real_array
 
@@ -68,7 +69,8 @@ class Margin(NamedTuple):
     time: float
 
 
-@dataclass(frozen=True)
+@summarised
+@dataclass(frozen=True, repr=False)
 class Sizing(InNotebook):
     """Demands on every leg. Forces in N, positive where they extend the leg; speeds m/s; powers W; lengths m.
 

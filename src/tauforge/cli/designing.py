@@ -15,8 +15,6 @@ if TYPE_CHECKING:
     from tauforge.designs.front import Front
     from tauforge.robots.robot import Robot as AnyRobot
 
-SHOWN = 12  # designs of a table, spread over the front
-
 
 def complete_objective(incomplete: str) -> list[str]:
     from tauforge.designs.measures import MEASURES
@@ -151,15 +149,12 @@ def _list(robot: AnyRobot, as_json: bool) -> None:
 
 
 def _shown(front: Front, output: Path | None, picture: Path | None) -> Any:
-    count = len(front)
-    yield (
-        f"{one_line(front.base.name)}: {count:,} of {front.evaluations:,} designs are surpassed by no other; "
-        f"{len(front.tried):,} are within limits\n"
-    )
-    chosen = sorted({round(k * (count - 1) / (SHOWN - 1)) for k in range(SHOWN)})
-    rows = [[str(i), *(number(x) for x in (*front.designs[i], *front.objectives[i]))] for i in chosen]
-    some = "" if len(rows) == count else f", {len(rows)} of {count:,}"
-    yield table(f"Pareto front{some}", ("design", *front.columns), rows)
+    from tauforge.cli.describing import parts_of
+    from tauforge.robots.summary_text import sentence
+
+    summary = front.summary()
+    yield f"{one_line(sentence(summary.headline))}\n"
+    yield from parts_of(summary)
     for what, file in (("The front", output), ("Its picture", picture)):
         if file is not None:
             yield f"{what} is in {file}"

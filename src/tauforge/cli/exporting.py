@@ -13,7 +13,9 @@ from tauforge.cli.output import item, result
 
 def export_c(
     robot: Robot,
-    directory: Annotated[Path, typer.Argument(metavar="DIRECTORY", help="A folder for the files, made if it does not exist.")],
+    directory: Annotated[
+        Path, typer.Argument(metavar="DIRECTORY", help="A folder for the files, made if it does not exist.")
+    ],
     function: Annotated[
         list[str] | None,
         typer.Option(

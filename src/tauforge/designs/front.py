@@ -18,6 +18,8 @@ from tauforge.errors import ModelError, ShapeError
 from tauforge.files import written_whole
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.robots.robot import Robot
+from tauforge.robots.shown_results import some_of, summarised
+from tauforge.robots.summary import Rows, Summary, SummaryTable
 from tauforge.robots.validation import real_array
 
 if TYPE_CHECKING:
@@ -27,7 +29,8 @@ PICTURES = (".png", ".svg", ".pdf")
 MOST_SHOWN = 5000  # of all designs that were tried: more make a picture slow and no clearer
 
 
-@dataclass(frozen=True, eq=False)
+@summarised
+@dataclass(frozen=True, eq=False, repr=False)
 class Front:
     """Designs of which none is better than another in all objectives, sorted by the first objective, best first.
 
@@ -61,8 +64,16 @@ class Front:
     def __len__(self) -> int:
         return len(self.designs)
 
-    def __repr__(self) -> str:
-        return f"Front({self.base.name!r}, {len(self)} designs, {', '.join(self.objective_names)})"
+    def summary(self) -> Summary:
+        """The front as a table, some designs with both ends where there are many."""
+        count, chosen = len(self), some_of(len(self))
+        rows: Rows = tuple((str(i), *self.designs[i].tolist(), *self.objectives[i].tolist()) for i in chosen)
+        some = "" if len(rows) == count else f", {len(rows)} of {count:,}"
+        return Summary(
+            f"{self.base.name}: {count:,} of {self.evaluations:,} designs are surpassed by no other; "
+            f"{len(self.tried):,} are within limits",
+            (SummaryTable(f"Pareto front{some}", ("design", *self.columns), rows),),
+        )
 
     def design(self, i: int) -> dict[str, float]:
         """The parameters of design i, by name."""

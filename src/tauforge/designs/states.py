@@ -10,6 +10,7 @@ import numpy as np
 from tauforge.arrays import Array, real_number
 from tauforge.errors import ModelError
 from tauforge.robots.robot import Robot
+from tauforge.robots.shown_results import summarised
 from tauforge.robots.validation import real
 
 COUNT = 20
@@ -17,7 +18,8 @@ DISTANCE = 0.05  # m
 ANGLE = np.deg2rad(5)
 
 
-@dataclass(frozen=True, eq=False)
+@summarised
+@dataclass(frozen=True, eq=False, repr=False)
 class States:
     """Positions about a home.
 

@@ -12,6 +12,7 @@ from tauforge.arrays import Array, real_number, real_numbers
 from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.poses import twists
+from tauforge.robots.shown_results import summarised
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 ROUNDING = 1e-12  # relative, of times
 
 
+@summarised
 @with_field_docs
 class MotionSample(NamedTuple):
     """The state at every time, each (..., n).

@@ -26,7 +26,7 @@ from tauforge.plots.line_styles import PALETTE
 from tauforge.robots.robot import Robot
 
 HEIGHT = 5.4  # inches of the page that is drawn: letters grow with the picture
-SPACE = (0.0, 0.03, 0.64, 0.9)  # left, bottom, width, height of the part with the robot
+SPACE = 0.64  # of the width: the part with the robot, where forces stand beside it
 ZOOM = 0.92
 MOST_FACES = 400  # of one solid: they are drawn anew for every frame
 WITHIN, NEAR, BEYOND = "#0a8a5f", "#d98200", "#d3222a"  # colours of a force up to 80 % of its limit, up to it, beyond
@@ -43,8 +43,9 @@ class Film:
         self.drawing = drawing_of(robot, frames)
         self.target = None if frames.target is None else robot.drawing(frames.target)
         self.actuators = actuator_data(robot, frames.force)
+        self._space = SPACE if self.actuators else 1.0
         self.canvas, self.axes = self._stage()
-        self.panel = FilmPanel(self.canvas.figure, self.actuators, frames)
+        self.panel = FilmPanel(self.canvas.figure, self.actuators, frames) if self.actuators else None
         self.clock = self._titled(title)
         self.bodies = bodies_of(robot.name, self.drawing.solids, MOST_FACES)
         low, high = extent_with(self.bodies, self.drawing)
@@ -70,7 +71,8 @@ class Film:
                 artist.do_3d_projection()
             self.axes.draw_artist(artist)
             artist.remove()
-        self.panel.draw(k)
+        if self.panel is not None:
+            self.panel.draw(k)
         self.clock.set_text(f"{self.frames.times[k]:.2f} s")
         self.canvas.figure.draw_artist(self.clock)
         return np.array(self.canvas.buffer_rgba())[..., :3]
@@ -108,11 +110,11 @@ class Film:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
 
         axes = space_axes(figure)
-        axes.set_position(SPACE)
+        axes.set_position((0.0, 0.03, self._space, 0.9))
         return FigureCanvasAgg(figure), axes
 
     def _titled(self, title: str) -> Any:
         """Returns the text of the time, which moves."""
         figure = self.canvas.figure
         figure.text(0.025, 0.96, title, fontsize=13, fontweight="bold", va="center", parse_math=False)
-        return figure.text(0.62, 0.96, "", fontsize=12, va="center", ha="right", animated=True)
+        return figure.text(self._space - 0.02, 0.96, "", fontsize=12, va="center", ha="right", animated=True)

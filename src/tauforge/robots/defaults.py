@@ -132,7 +132,8 @@ def summary(robot: Robot) -> Summary:
     acting = tuple((actuator.words, actuator.unit, given(actuator.max_force)) for actuator in robot.actuators)
     coordinates = SummaryTable("Coordinates", ("", "unit", "from", "to", "speed"), moving, texts=2)
     actuators = SummaryTable("Actuators", ("", "unit", "force"), acting, texts=2)
-    return Summary(f"{robot.name}: {robot.kind} with {robot.n} coordinates", (coordinates, actuators))
+    tables = (coordinates, actuators) if acting else (coordinates,)
+    return Summary(f"{robot.name}: {robot.kind} with {robot.n} coordinates", tables)
 
 
 def data(robot: Robot) -> dict[str, Any]:

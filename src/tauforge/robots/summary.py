@@ -41,10 +41,20 @@ class SummaryTable(NamedTuple):
 
 
 class Summary(NamedTuple):
-    """headline: one line; parts: tables, and sentences between them."""
+    """headline: one line; parts: tables, and sentences between them. It prints as text, and as HTML in a notebook."""
 
     headline: Words
     parts: tuple[SummaryTable | Words, ...] = ()
+
+    def __repr__(self) -> str:
+        from tauforge.robots.summary_text import plain_text
+
+        return plain_text(self)
+
+    def _repr_html_(self) -> str:
+        from tauforge.robots.summary_text import html
+
+        return html(self)
 
 
 PAIRS = (("xx", 0, 0), ("yy", 1, 1), ("zz", 2, 2), ("xy", 0, 1), ("xz", 0, 2), ("yz", 1, 2))

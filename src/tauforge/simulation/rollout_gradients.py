@@ -20,6 +20,7 @@ from tauforge.robots.evaluate import kernels_allowed
 from tauforge.robots.functions import PAYLOAD
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
+from tauforge.robots.shown_results import summarised
 from tauforge.simulation.checks import numbers
 from tauforge.simulation.gpu_gradients import GpuWayBack
 from tauforge.simulation.processor_gradients import ProcessorWayBack
@@ -30,6 +31,7 @@ from tauforge.simulation.stiffness import warn_of_stiffness
 from tauforge.simulation.way_back import Bars, WayBack
 
 
+@summarised
 @with_field_docs
 class RolloutGradient(NamedTuple):
     """The gradient of a number by everything that a rollout was given, each of the shape it was given in.

@@ -79,7 +79,7 @@ class HoldingForce(NamedTuple):
     unit: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Explanation(Report):
     """What the limits of a robot say about a position.
 

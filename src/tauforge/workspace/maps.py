@@ -28,7 +28,7 @@ MOST_AXES = 3
 Axis = Sequence[float] | Array
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Map(Report):
     """A quantity over a grid.
 

@@ -52,7 +52,7 @@ class End(NamedTuple):
         return (self.limit or "no limit") + (f", and {len(self.also)} more" if self.also else "")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Reach(Report):
     """How far a robot gets from home, direction by direction.
 

@@ -6,10 +6,11 @@ import dataclasses
 from abc import ABC, abstractmethod
 from typing import Any
 
+from tauforge.robots.shown_results import summarised
 from tauforge.robots.summary import Summary
-from tauforge.robots.summary_text import html, plain_text
 
 
+@summarised
 class Report(ABC):
     """A result that is a frozen dataclass."""
 
@@ -18,13 +19,6 @@ class Report(ABC):
     @abstractmethod
     def summary(self) -> Summary:
         """The result as sentences and tables."""
-
-    def __str__(self) -> str:
-        return plain_text(self.summary())
-
-    def _repr_html_(self) -> str:
-        """The summary, for notebooks."""
-        return html(self.summary())
 
     def data(self) -> dict[str, Any]:
         """The fields by name, in SI units and radians, for machines."""

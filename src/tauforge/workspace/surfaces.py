@@ -24,7 +24,7 @@ RAYS = 180
 FEWEST = 4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Surface(Report):
     """The places where straight ways from home end, at one orientation.
 
@@ -68,7 +68,7 @@ class Surface(Report):
         return surface_in_space(self)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Polar(Report):
     """How far a robot gets in the directions of a plane.
 

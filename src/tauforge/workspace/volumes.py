@@ -28,7 +28,7 @@ FEWEST, MOST = 4, 1000
 GRID, SAMPLED = "cells of a grid", "sampled positions"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Volume(Report):
     """The size of a workspace.
 
@@ -180,7 +180,7 @@ def _angles(given: ArrayLike) -> Array:
     return angles
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CaseVolumes(Report):
     """Workspaces of the same robot under several conditions; the first is what the others are compared with."""
 

@@ -308,6 +308,26 @@ def test_drawn_bodies_are_rigid(name):
 
 
 @each
+def test_joints_and_bodies_have_names_of_their_own(name):
+    m = mechanism(name)
+    assert not {joint.name for joint in m.joints} & {body.name for body in m.bodies}
+
+
+def test_a_body_with_the_name_of_a_joint_is_told_apart():
+    """In a mechanism of one's own: in the text of its structure, and in pictures, where labels are found by name."""
+    m = mechanism("four-bar")
+    first, *others = m.joints
+    m = m.replace(joints=[dataclasses.replace(first, name=first.child), *others])
+    assert f"  ground - {first.child} - body {first.child}\n" in str(m.structure)
+    drawing = m.drawing(m.home)
+    assert [point.name for point in drawing.points if point.part == "joint"] == [joint.name for joint in m.joints]
+    assert [action.name for action in drawing.actions] == [first.child]
+    for parts in (drawing.segments, drawing.ellipsoids, [p for p in drawing.points if p.part == "centre of mass"]):
+        assert f"body {first.child}" in {part.name for part in parts}
+        assert first.child not in {part.name for part in parts}
+
+
+@each
 def test_every_body_is_drawn_or_sits_at_one_point(name):
     m = mechanism(name)
     drawn = {segment.name for segment in m.drawing(m.home).segments}

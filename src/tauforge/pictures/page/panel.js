@@ -17,6 +17,10 @@ class Panel {
     const units = [...new Set(data.actuators.map((actuator) => actuator.unit))];
     this.charts = units.map((unit) => this.chart(unit, scrubTo));
     const limited = data.actuators.some((actuator) => actuator.limit !== null);
+    if (!data.actuators.length) {
+      document.querySelector(".panel").remove();
+      document.querySelector("main").classList.add("alone");
+    }
     if (data.actions.length) document.getElementById("key").textContent = limited ? LIMITED : UNLIMITED;
     this.colours();
   }

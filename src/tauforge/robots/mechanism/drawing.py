@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +13,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.robots.drawing import Action, Drawing, Frame, Point, Reaction, Segment, Solid, inertia_ellipsoid
 from tauforge.robots.mechanism.outlines import is_loop, outline
-from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint
+from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, body_in_text
 from tauforge.robots.validation import from_transform
 
 if TYPE_CHECKING:
@@ -45,10 +46,11 @@ def drawn(mechanism: Mechanism, position: ArrayLike) -> Drawing:
 
     places = [joint for joint in mechanism.joints if not isinstance(joint, Free)]  # a free joint is nowhere
     points = [Point(joint.name, seen(joint.child, joint.at)) for joint in places]
-    points += [Point(body.name, seen(body.name, body.com), "centre of mass") for body in mechanism.bodies if body.mass]
+    shown = partial(body_in_text, joints={joint.name for joint in mechanism.joints})
+    points += [Point(shown(b.name), seen(b.name, b.com), "centre of mass") for b in mechanism.bodies if b.mass]
     segments: list[Segment] = []
     for body in mechanism.bodies:
-        segments += _segments(mechanism, body, seen)
+        segments += [part._replace(name=shown(body.name)) for part in _segments(mechanism, body, seen)]
     ground = [joint.at for joint in places if GROUND_NAME in (joint.parent, joint.child)]
     ends = [seen(GROUND_NAME, ground[k]) for k in outline(ground)]
     segments += [Segment(GROUND_NAME, a, b, "base") for a, b in pairwise(ends)]
@@ -61,9 +63,7 @@ def drawn(mechanism: Mechanism, position: ArrayLike) -> Drawing:
         if joint.actuated:
             for name, letter, axis in zip(joint.coordinate_names, joint.letters, axes_of(joint), strict=True):
                 actions.append(Action(name, seen(joint.child, joint.at), turned(joint.parent, axis), letter == "R"))
-    ellipsoids = [
-        inertia_ellipsoid(body.name, moved[body.name], body.mass, body.com, body.inertia) for body in mechanism.bodies
-    ]
+    ellipsoids = [inertia_ellipsoid(shown(b.name), moved[b.name], b.mass, b.com, b.inertia) for b in mechanism.bodies]
     named = {body.name: Frame(body.name, frames[..., k, :, :]) for k, body in enumerate(mechanism.bodies)}
     tool = named.pop(mechanism.tool_body)
     ends_of_branches = [frame for name, frame in named.items() if len(_joints_of(name, mechanism.joints)) == 1]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -22,6 +23,11 @@ def _name(value: Any, field: str) -> str:
     if not isinstance(value, str) or not value:
         raise ModelError(f"expected a name, got {validation.shown(value)}", field=field)
     return validation.text(value, field)
+
+
+def body_in_text(name: str, joints: Container[str | None]) -> str:
+    """The name of a body, with the word body before it where a joint has the same name."""
+    return f"body {name}" if name in joints else name
 
 
 class _Part:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -43,7 +44,7 @@ from tauforge.robots.mechanism.mobility import (
     samples,
 )
 from tauforge.robots.mechanism.model import NO_BODY, NO_DRIVE
-from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spring
+from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spring, body_in_text
 from tauforge.robots.mechanism.reductions import (
     gaps_at,
     loop_matrix,
@@ -95,10 +96,11 @@ class Structure(NamedTuple):
 
     def __str__(self) -> str:
         lines = [f"{freedoms(self.freedom)}, {counted(len(self.actuated), 'actuator')}"]
-        lines += [f"  {inner} - {joint or 'floats'} - {outer}" for inner, joint, outer in self.tree]
+        shown = partial(body_in_text, joints={*(joint for _, joint, _ in self.tree), *self.cut})
+        lines += [f"  {shown(inner)} - {joint or 'floats'} - {shown(outer)}" for inner, joint, outer in self.tree]
         if self.cut:
             lines.append(f"cut at {', '.join(self.cut)}")
-        lines += [f"cut through {body} at {joint}" for joint, body in self.through]
+        lines += [f"cut through {shown(body)} at {joint}" for joint, body in self.through]
         lines += [f"redundant: {joint}, {', '.join(rows)}" for joint, rows in self.redundant]
         lines.append(f"independent: {', '.join(self.independent)}")
         if self.in_closed_form:

@@ -13,6 +13,7 @@ from tauforge.formulations.stewart.limits import PAIRS
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.evaluate import as_argument, finite_rows
 from tauforge.robots.parts import Limit, LimitedQuantity
+from tauforge.robots.shown_results import summarised
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.description import PlatformDescription
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 STEPS = 65  # poses that are tried on a way
 
 
+@summarised
 @with_field_docs
 class Limits(NamedTuple):
     """Margins, positive where a limit holds; None where it was not given.

@@ -16,7 +16,9 @@ from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.condition import condition_numbers
 from tauforge.robots.evaluate import as_argument
 from tauforge.robots.physical import levels_to_the_caller
+from tauforge.robots.shown_results import summarised
 from tauforge.robots.stewart.functions import NEWTON_STEPS
+from tauforge.robots.summary import Rows, Summary, SummaryTable
 from tauforge.robots.validation import LARGEST
 
 if TYPE_CHECKING:
@@ -157,6 +159,7 @@ def track(platform: StewartPlatform, lengths: ArrayLike, guess: ArrayLike) -> Ar
     return poses
 
 
+@summarised
 @with_field_docs
 class AssemblyModes(NamedTuple):
     """All poses that were met, and how sure it is that these are all.
@@ -183,6 +186,14 @@ class AssemblyModes(NamedTuple):
         if not len(self.poses):
             return 0.0
         return float(1 - np.exp(-self.starts_since_new * self.times_met.min() / self.starts))
+
+    def summary(self) -> Summary:
+        """The poses as a table."""
+        rows: Rows = tuple((*pose.tolist(), int(met)) for pose, met in zip(self.poses, self.times_met, strict=True))
+        angles = (f"theta_{axis} [rad]" for axis in "xyz")
+        table = SummaryTable("", ("x [m]", "y [m]", "z [m]", *angles, "times met"), rows, texts=0)
+        starts = (f"{self.converged:,} of {self.starts:,} starts reached a pose. Confidence ", self.confidence, ".")
+        return Summary(f"{len(self.poses)} assembly modes", (table, starts))
 
 
 def assembly_modes(platform: StewartPlatform, lengths: ArrayLike, starts: int, seed: int) -> AssemblyModes:

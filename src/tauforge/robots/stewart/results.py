@@ -6,8 +6,10 @@ from typing import NamedTuple
 
 from tauforge.arrays import Array
 from tauforge.field_docs import with_field_docs
+from tauforge.robots.shown_results import summarised
 
 
+@summarised
 @with_field_docs
 class LegMotions(NamedTuple):
     """How each of the six legs moves; vectors in base axes.
@@ -37,6 +39,7 @@ class LegMotions(NamedTuple):
     spherical_angles: Array
 
 
+@summarised
 @with_field_docs
 class JointReactions(NamedTuple):
     """What one body exerts on the next at every joint: force (N) and moment (N m), each (..., 6 legs, 6), base axes.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from support.tolerances import ROUNDING, error
-from tauforge.algebra.linear import factored, inverse, solved
+from support.tolerances import ROUNDING, error, solve_tolerance
+from tauforge.algebra.linear import factored, inverse, solved, solved_by_pivots
+from tauforge.algebra.scalars import Column
 from tauforge.tracing.graph import trace
 
 
@@ -25,6 +26,17 @@ def test_the_inverse_undoes_the_matrix_and_is_symmetric_to_the_last_bit(n):
     assert error(A @ X, np.eye(n)) < ROUNDING
     columns = [solved(factors, row) for row in np.eye(n).tolist()]
     assert error(np.array(columns), X) < ROUNDING
+
+
+@pytest.mark.parametrize("scalar", [float, lambda x: Column(np.array([x]))], ids=["number", "column"])
+@pytest.mark.parametrize("n", [2, 3, 6])
+def test_a_tiny_pivot_is_not_taken(n, scalar):
+    """Numbers and columns alike: 1e-20 on the diagonal, in every column, takes all digits from the rows below."""
+    A = np.random.default_rng(n).normal(size=(n, n)) * (1 - np.eye(n)) + 1e-20 * np.eye(n)
+    x = np.arange(1.0, n + 1)
+    rows, right = [[scalar(a) for a in row] for row in A.tolist()], [scalar(b) for b in (A @ x).tolist()]
+    found = [np.ravel(getattr(y, "value", y))[0] for y in solved_by_pivots(rows, right)]
+    assert error(found, x) < solve_tolerance(A)
 
 
 def test_the_inverse_takes_fewer_operations_than_solving_for_its_columns():

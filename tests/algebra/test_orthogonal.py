@@ -38,6 +38,24 @@ def test_the_nearest_of_a_system_that_has_no_solution():
     assert np.abs(A.T @ (A @ x - b)).max() < 100 * EPSILON
 
 
+@pytest.mark.parametrize("condition", [1e4, 1e8, 1e11])
+def test_lost_orthogonality_does_no_harm(condition):
+    """The columns of Q are orthogonal but for eps times the condition number. Still A' u is right to rounding beside u,
+    and A x is as near as any: residuals do not grow with the condition number.
+    """
+    rng = np.random.default_rng(2)
+    for shape in SHAPES[1:3] * 10:
+        A, right = matrix(rng, shape, condition), rng.normal(size=shape[1])
+        factors = orthogonalised(A.T.tolist())
+        Q = np.array(factors.Q)
+        assert np.abs(Q @ Q.T - np.eye(shape[1])).max() > 1e-3 * EPSILON * condition
+        u = np.array(smallest_solution(factors, right.tolist()))
+        assert np.abs(A.T @ u - right).max() < 30 * shape[0] * EPSILON * np.abs(u).max()
+        b = A @ rng.normal(size=shape[1])
+        x = np.array(nearest_solution(factors, b.tolist()))
+        assert np.abs(A @ x - b).max() < 30 * shape[0] * EPSILON * np.abs(x).max()
+
+
 def test_dependent_columns_are_not_finite():
     columns = [[1.0, 2.0, 2.0], [2.0, 4.0, 4.0]]
     with np.errstate(all="ignore"):

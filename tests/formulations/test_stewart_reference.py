@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from support.platforms import HOME, random_platform
 from support.tolerances import ROUNDING
 from tauforge.analysis.assumptions import assess
 from tauforge.analysis.singularity import best_characteristic_length, crossings, worst_leg_forces
@@ -204,6 +205,22 @@ def test_characteristic_lengths():
     there = best_characteristic_length(scaled, pose * [feet, feet, feet, 1, 1, 1])
     assert abs(there[1] / condition - 1) < 1e-6  # of a flat minimum
     assert abs(there[0] / feet / length - 1) < 1e-3
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_characteristic_lengths_wherever_the_platform_is_held(seed):
+    """The best of all lengths, of small platforms and large ones whose points may be many widths from their origin."""
+    rng = np.random.default_rng(seed)
+    platform = random_platform(rng, masses=False)
+    points = np.array(platform.platform_points) * 10 ** rng.uniform(-2, 0.5) + rng.normal(size=3) * 10 ** (
+        seed / 10 - 1.5
+    )
+    platform = platform.replace(platform_points=points)
+    length, condition = best_characteristic_length(platform, HOME)
+    H = np.array(platform.force_matrix(HOME))
+    others = [np.linalg.cond(np.concatenate([H[:3], H[3:] / other])) for other in length * np.geomspace(1e-4, 1e4, 801)]
+    assert condition < min(others) * (1 + 1e-6)  # of a flat minimum, at conditions of up to 1e8
+    assert others[400] == pytest.approx(condition, rel=1e-6)
 
 
 def test_worst_forces_are_reached():

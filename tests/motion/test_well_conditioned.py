@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.interpolate import CubicSpline
@@ -12,6 +14,8 @@ from support.platforms import HOME, LIMITS, plain_H, plain_legs, quarter_turned,
 from support.tolerances import ROUNDING
 from tauforge.analysis.singularity import crossings
 from tauforge.motion import JointMove, PoseMotion, WellConditionedPath, pose_rates
+from tauforge.motion.path_task import Task
+from tauforge.motion.roadmap import roadmap
 from tauforge.studies.stewart_paths import SINGULAR, SLOW
 
 ROBOT, RIG = tf.load("dasgupta1998"), tf.load("motion-rig")
@@ -202,6 +206,33 @@ def test_limits_hold_all_along(ends):
     lengths = np.linalg.norm(plain_legs(RIG, poses)[1], axis=-1)
     assert lengths.min() >= 0.95
     assert lengths.max() <= 1.45
+
+
+class Pillar:
+    """Equally well conditioned everywhere; the limit is a pillar about z of 0.3 m between the given poses."""
+
+    name = "pillar"
+
+    def force_matrix(self, pose):
+        return np.broadcast_to(np.eye(6), (*np.shape(pose)[:-1], 6, 6))
+
+    def condition_number(self, pose, characteristic_length=None):
+        return np.ones(np.shape(pose)[:-1])
+
+    def within_limits(self, pose):
+        apart = np.hypot(*np.moveaxis(np.asarray(pose)[..., :2], -1, 0))
+        return SimpleNamespace(margins=lambda scale: (apart[..., None] - 0.3) / scale)
+
+
+def test_the_first_path_keeps_the_limits():
+    """The way over random poses goes around what the straight line runs into; without limits it would be straight."""
+    given = np.array([[-1.0, 0, 0, 0, 0, 0], [1.0, 0, 0, 0, 0, 0]])
+    room = np.array([0.8, 0.8, 1e-3, 1e-3, 1e-3, 1e-3])
+    task = Task(Pillar(), given, 40, None, np.ones(6), room, 0.0)
+    assert task.margins(task.straight).min() < -0.25
+    found = roadmap(task)
+    assert task.margins(found).min() > 0
+    assert np.array_equal(found[[0, -1]], given)
 
 
 def test_given_poses_may_be_on_a_limit():

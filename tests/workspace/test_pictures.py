@@ -62,9 +62,15 @@ def test_one_axis_is_a_curve(rig, tmp_path):
 
 
 def test_values_that_are_missing_are_left_out(rig):
-    steep = rig.replace(force_limit=4000.0)
-    found = mapped(steep, "condition", {"x": (-0.5, 0.5, 3), "theta_z": np.array([0.0, np.pi / 2])})
-    found.plot()
+    """At a quarter turn the legs hold nothing, so there is no largest mass and no colour; the others keep theirs."""
+    axes = {"x": (-0.5, 0.5, 5), "theta_z": np.array([0.0, np.pi / 4, np.pi / 2])}
+    found = mapped(rig, "capacity", axes)
+    assert np.isnan(found.values).tolist() == [[False, False, True]] * 5
+    mesh = found.plot().axes[0].collections[0]
+    drawn = mesh.get_array().reshape(3, 5)
+    assert (np.ma.getmaskarray(drawn) == np.isnan(found.values.T)).all()
+    assert (drawn[:2] == found.values.T[:2]).all()
+    assert mesh.get_clim() == (np.nanmin(found.values), np.nanmax(found.values))
 
 
 def test_reach_and_polar(rig, tmp_path):

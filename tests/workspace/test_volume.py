@@ -91,6 +91,29 @@ def test_a_singular_plane_divides_what_strokes_connect():
     assert found.volume == pytest.approx(found.everywhere / 2, rel=0.02)
 
 
+class Sliced(tf.StewartPlatform):
+    """Two singular planes, x = -0.1 m and x = 0.05 m: on both sides of them `singularity` has the same sign."""
+
+    def singularity(self, position):
+        x = np.asarray(position)[..., 0]
+        return (x + 0.1) * (x - 0.05)
+
+
+@pytest.mark.parametrize("x", [-0.2, 0.0, 0.2])
+def test_what_lies_beyond_two_singular_surfaces_is_not_connected(shells, x):
+    """Though det H has the sign of home there, the way passes the other sign."""
+    sliced = Sliced(**shells.__getstate__())
+    found = volume(sliced, home=HOME + [x, 0, 0, 0, 0, 0], points=64)
+    low, high = np.array([-1.2, -1.2, 0.0]), np.array([1.2, 1.2, 1.6])
+    places = np.random.default_rng(1).uniform(low, high, (400_000, 3))
+    pocket = np.searchsorted([-0.1, 0.05], places[:, 0]) == np.searchsorted([-0.1, 0.05], x)
+    hits = inside(shells, places, np.zeros(3)) & pocket
+    size = np.prod(high - low)
+    exact, spread = size * hits.mean(), size * hits.std() / np.sqrt(len(hits))
+    assert abs(found.volume - exact) < 4 * spread + found.error < 0.1 * exact
+    assert LOST in found.stopped_by
+
+
 def test_catalogue_platform_matches_rays(rig):
     home = np.array([0, 0, 1.07, 0, 0, 0])
     for load in (None, tf.Payload(900.0)):

@@ -76,7 +76,6 @@ def best_characteristic_length(platform: StewartPlatform, pose: ArrayLike) -> tu
     H = np.array(platform.force_matrix(pose))
     if H.ndim != 2:
         raise ShapeError("pose", expected="(6,), one pose", got=str(np.shape(pose)))
-    width = float(np.ptp(np.array(platform.platform_points), axis=0).max())
 
     def condition(logarithm: float) -> float:
         scaled = H.copy()
@@ -89,8 +88,8 @@ def best_characteristic_length(platform: StewartPlatform, pose: ArrayLike) -> tu
             pose=np.asarray(pose).tolist(),
             condition_number=float(condition_numbers(H)),
         )
-    middle = np.log(width)
-    best = minimize_scalar(condition, bounds=(middle - 5, middle + 5), method="bounded", options={"xatol": 1e-9})
+    middle = np.log(np.linalg.norm(H[3:]) / np.linalg.norm(H[:3]))  # a mean arm: platforms may be far from their origin
+    best = minimize_scalar(condition, bounds=(middle - 2, middle + 2), method="bounded", options={"xatol": 1e-9})
     return float(np.exp(best.x)), float(np.exp(best.fun))
 
 

@@ -13,13 +13,14 @@ from support.platforms import HOME, LIMITS, random_motion, random_platform, rota
 from support.strategies import seeds
 from support.tolerances import EPSILON, ROUNDING, error
 from tauforge.algebra.vectors import Vector
-from tauforge.formulations.stewart.limits import PAIRS, Segment, squared_distance
+from tauforge.formulations.stewart.limits import PAIRS, Segment, squared_distance, universal_angles
 
 AT_REST = np.zeros(6)
 BOX = tf.load("box")  # at the pose 0 its legs are 1 m long: three up, two along x, one along y
 DIRECTIONS = np.array(BOX.platform_points) - np.array(BOX.base_points)
 ANGLES = 1e-15  # rad
 NEARLY_PARALLEL = 1e-6  # sine of the angle of two segments that are taken to be parallel
+NEARLY_UPRIGHT = 1e-9  # rad, between an axis and z, below which it is taken to lie along it
 
 
 # -------------------------------------------------------------------------------------------------------------- strokes
@@ -140,6 +141,23 @@ def test_universal_angles_by_hand():
     np.testing.assert_allclose(leaning[:3], [[np.pi / 4, 0]] * 3, atol=ANGLES)
     leaning = platform.leg_motion([1, 0, 0, 0, 0, 0]).universal_angles
     np.testing.assert_allclose(leaning[:3], [[0, np.pi / 4]] * 3, atol=ANGLES)
+
+
+@pytest.mark.parametrize("tilt", [0.0, 1e-10, 1e-8, 1e-4, 1e-2])
+@pytest.mark.parametrize("towards", [0.3, 2.0, -1.1])
+def test_universal_angles_of_an_axis_near_z(tilt, towards):
+    """Measured from z as long as that is a direction across the axis, with what digits the tilt leaves; then from x."""
+    k = np.array([np.sin(tilt) * np.cos(towards), np.sin(tilt) * np.sin(towards), np.cos(tilt)])
+    if tilt < NEARLY_UPRIGHT:
+        start, digits = np.array([1.0, 0, 0]), NEARLY_UPRIGHT
+    else:
+        start = np.array([-np.cos(tilt) * np.cos(towards), -np.cos(tilt) * np.sin(towards), np.sin(tilt)])
+        digits = 10 * EPSILON / tilt
+    for turn, lean in ((0.0, 0.0), (0.4, 0.2), (-2.5, -0.7), (1.9, 1.2)):
+        across = turned(start, k, turn)
+        s = turned(across, np.cross(across, k), lean)
+        found = universal_angles(Vector(*k.tolist()), Vector(*s.tolist()))
+        np.testing.assert_allclose(found, [turn, lean], atol=digits)
 
 
 # ------------------------------------------------------------------------------------------------------------ clearance

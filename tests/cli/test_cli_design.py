@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import csv
 
+import numpy as np
 import pytest
 
+import tauforge as tf
 from support.command_line import error_of, parsed, run
+from support.tolerances import FORMULATIONS
 
 SMALL = ("--evaluations", 40, "--population", 10, "--states", 3)
 ASKED = ("design", "motion-rig", "--parameter", "base_radius=700mm:1.1", "--parameter", "z=0.9:1.1")
@@ -38,6 +41,27 @@ def test_json():
     assert first["objectives"]["base_radius"] == first["parameters"]["base_radius"]
     assert first["objectives"]["stiffness"] > 1e4
     assert parsed(*asked, "--seed", 3) == found
+
+
+def test_a_mechanism():
+    asked = (
+        "design",
+        "delta",
+        "--parameter",
+        "motor 1=0.2:0.4",
+        "--parameter",
+        "motor 2=0.2:0.4",
+        "--at",
+        "motor 3=0.3",
+    )
+    found = parsed(*asked, *SMALL, "--length", "200mm")
+    assert found["units"] == {"motor 1": "rad", "motor 2": "rad", "condition": "", "force": "N m"}
+    delta, first = tf.load("delta"), found["designs"][0]
+    states = tf.designs.states_around(delta, 3)
+    home = np.array([*first["parameters"].values(), 0.3])
+    condition = delta.condition_number(delta.configuration(home + states.offsets), characteristic_length=0.2)
+    assert first["objectives"]["condition"] == pytest.approx(condition.max(), rel=FORMULATIONS)
+    assert "0 actuators" in error_of("design", "bricard", "--parameter", "hinge 1=0:0.2")
 
 
 def test_list():

@@ -42,6 +42,27 @@ def test_results_and_words(tmp_path):
     assert (again["points"], again["blocks"], again["computed"], again["damaged"]) == (6, 1, 0, 0)
 
 
+def test_axes_whose_names_have_spaces(tmp_path):
+    """Coordinates of mechanisms: computed, stored, read, drawn and resumed."""
+    store, delta = tmp_path / "s.zarr", tf.load("delta")
+    asked = ("sweep", "workspace", "delta", "--axis", "motor 1=0:1:3", "--axis", "motor 2=0,0.2")
+    asked += ("--at", "motor 3=0.1", "-o", store)
+    picture = tmp_path / "p.png"
+    run(*asked, "--picture", picture, "--result", "condition", "--slice", "motor 2=0.2")
+    assert picture.stat().st_size > 0
+    found = sweeps.open_dataset(store)
+    assert found.condition.dims == ("motor 1", "motor 2")
+    x = delta.configuration([1.0, 0.2, 0.1])
+    one = found.sel({"motor 1": 1.0}).isel({"motor 2": 1})
+    np.testing.assert_allclose(one.condition, delta.condition_number(x), rtol=np.finfo(np.float32).eps)
+    table = found.to_dataframe()
+    assert table.index.names == ["motor 1", "motor 2"]
+    again = parsed(*asked, "--verify")
+    assert (again["blocks"], again["computed"], again["damaged"]) == (1, 0, 0)
+    command = found.attrs["command"]
+    assert command.startswith("tauforge ")
+
+
 def test_the_store_says_how_it_was_asked_for(tmp_path):
     shell(*SMALL, "-o", "s.zarr", cwd=tmp_path)
     command = sweeps.open_dataset(tmp_path / "s.zarr").attrs["command"]

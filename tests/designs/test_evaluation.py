@@ -55,6 +55,36 @@ def test_equal_to_changed_robots(as_installed, monkeypatch):
     assert 0 < found["within_limits"].mean() < 1
 
 
+@pytest.mark.parametrize("name", ["five-bar", "delta", "gripper", "hexapod-6rus", "palletiser"])
+def test_mechanisms_at_closed_positions(name):
+    """Homes of other coordinates: each row is the mechanism at positions whose loops are closed."""
+    m, length = tf.load(name), 0.4
+    states, first = states_around(m, 5, angle=0.02), m.coordinates[0].name
+    assert states.home.shape == (m.n,)
+    designs = {first: states.home[0] + np.array([0.0, 0.03, -0.02]), "payload": np.array([0.0, 0.5, 1.0])}
+    found = tf.designs.evaluate(m, designs, states=states, characteristic_length=length)
+    for i in range(3):
+        q = states.home + states.offsets
+        q[:, 0] += designs[first][i] - states.home[0]
+        x = m.configuration(q)
+        condition = m.condition_number(x, characteristic_length=length)
+        forces = np.abs(m.carrying(tf.Payload(designs["payload"][i])).holding_forces(x))
+        assert abs(found["condition"][i] / condition.max() - 1) <= ROUNDING * condition.max()
+        assert abs(found["mean_condition"][i] / condition.mean() - 1) <= ROUNDING * condition.max()
+        assert abs(found["force"][i] / forces.max() - 1) <= FORMULATIONS
+
+
+def test_a_home_whose_loops_do_not_close():
+    m = tf.load("five-bar")
+    states = states_around(m, 3, angle=0.01)
+    found = tf.designs.evaluate(m, {"left": [2.3, 3.1], "right": [0.9, 0.3]}, states=states)
+    assert np.isfinite(found["condition"][0])
+    assert np.isnan(m.configuration([3.1, 0.3], on_failure="nan")).any()
+    assert np.isnan(found["condition"][1])
+    assert np.isnan(found["force"][1])
+    assert found["within_limits"].tolist() == [1.0, 0.0]
+
+
 def test_a_design_in_closed_form():
     """Legs whose horizontal part is at right angles to the platform's radius, and rises as far as it runs.
 

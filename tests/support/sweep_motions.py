@@ -11,12 +11,16 @@ SHIFT = 0.06  # rad or m, of every coordinate
 DURATION = 0.3  # s
 
 
+def home(robot):
+    return np.array(robot.coordinates_at(robot.pictured_position))
+
+
 def move_end(robot):
-    return np.array(robot.pictured_position) + SHIFT * np.cos(np.arange(robot.n))
+    return home(robot) + SHIFT * np.cos(np.arange(robot.n))
 
 
 def move_of(robot, end=None, duration=DURATION):
-    move = tf.motion.JointMove(robot.pictured_position, move_end(robot) if end is None else end, duration)
+    move = tf.motion.JointMove(home(robot), move_end(robot) if end is None else end, duration)
     return tf.motion.PoseMotion(move) if robot.positions_are_poses else move
 
 

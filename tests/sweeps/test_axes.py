@@ -22,6 +22,8 @@ from tauforge.sweeps.axes import check_axes, with_units
         ("seed=-2:1", [-2, -1, 0], ""),
         ("mass=0,1,4", [0, 1, 4], ""),
         ("mass=0.5", [0.5], ""),
+        ("motor 1=0:1:3", [0.0, 0.5, 1.0], ""),
+        (" left knuckle joint = 0,1", [0, 1], ""),
         (" x = 1e-1 : .3 : 3", [0.1, 0.2, 0.3], ""),
         ("theta_x=-90deg:90deg:3", [-math.pi / 2, 0.0, math.pi / 2], "rad"),
         ("x=10mm,2cm", [0.01, 0.02], "m"),
@@ -68,6 +70,8 @@ def test_whole_numbers_stay_whole():
         ("=1:2:3", "axis: expected an axis, got '=1:2:3'"),
         ("x=", "axis: expected an axis, got 'x='"),
         ("../x=1,2", "axis: '../x' cannot be the name of an axis. Use letters"),
+        ("motor  1=1,2", "axis: 'motor  1' cannot be the name of an axis. Use letters"),
+        ("a /b=1,2", "axis: 'a /b' cannot be the name of an axis. Use letters"),
     ],
 )
 def test_refused_texts(text, message):

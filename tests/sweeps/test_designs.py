@@ -64,3 +64,17 @@ def test_bad_input(change, message):
     axes = given.pop("axes")
     with pytest.raises(tf.ModelError, match=message):
         sweeps.ready_study("designs", RIG, axes, **given)
+
+
+def test_a_mechanism(tmp_path):
+    delta = tf.load("delta")
+    study = sweeps.ready_study(
+        "designs", delta, [sweeps.Axis("motor 1", [0.0, 0.1])], at={"motor 2": 0.05}, options={"states": "4"}
+    )
+    sweeps.run(study, tmp_path / "d.zarr")
+    found = sweeps.open_dataset(tmp_path / "d.zarr")
+    states = states_around(delta, 4, at={"motor 2": 0.05})
+    expected = tf.designs.evaluate(delta, {"motor 1": [0.0, 0.1]}, states=states)
+    for name, values in expected.items():
+        np.testing.assert_allclose(found[name].values, values, rtol=np.finfo(np.float32).eps)
+    assert found.attrs["at"] == {"motor 2": 0.05, "motor 3": 0.3}

@@ -15,7 +15,7 @@ from tauforge.sweeps.sizing import FORCE, HOLDS, POSITION, SINGULAR, SPEED
 
 STORED = 2 * np.finfo(np.float32).eps  # relative: results are kept as float32
 COM = (0.01, -0.02, 0.03)
-ROBOTS = ("planar-2r", "puma560", "motion-rig")
+ROBOTS = ("planar-2r", "puma560", "motion-rig", "five-bar", "delta")
 
 
 def values(study, **coordinates):
@@ -51,6 +51,7 @@ def test_other_speeds_are_inverse_dynamics(name, speed):
     motion = move_of(robot)
     times = np.linspace(0, motion.duration, SAMPLES)
     q, qd, qdd = motion.sample(times)
+    q = robot.position_at(q)
     forces = robot.inverse_dynamics(q, speed * qd, speed**2 * qdd, payload=tf.Payload(mass))
     rates = robot.actuator_motion(q, speed * qd)[1]
     mean = np.trapezoid(forces**2, times, axis=0) / times[-1]
@@ -179,3 +180,11 @@ def test_what_is_refused(tmp_path, monkeypatch, axes, options, at, message):
 def test_a_robot_without_masses_is_refused():
     with pytest.raises(tf.ModelError, match=r"dietmaier has a geometry but no masses"):
         ready_study("sizing", tf.load("dietmaier"), SPEEDS, options={"end": END})
+
+
+def test_a_move_whose_loops_do_not_close_is_refused():
+    five_bar = tf.load("five-bar")
+    with pytest.raises(tf.ModelError, match=r"move: the loops of five-bar do not close 0\.\d+ s after its start"):
+        ready_study("sizing", five_bar, [Axis("speed", [1.0])], options={"end": "3.1,0.3"})
+    study = ready_study("sizing", five_bar, [Axis("speed", [1.0])], options={"end": "2.4,0.7"})
+    assert values(study, speed=1.0)["peak_force"].shape == (2,)

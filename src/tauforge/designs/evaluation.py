@@ -53,11 +53,12 @@ class Judge:
     def _block(self, designs: Mapping[str, Array]) -> dict[str, Array]:
         own, places = {p.name for p in self.robot.design_parameters}, places_of(self.robot)
         wanted = list(dict.fromkeys(MEASURES[name].quantity for name in self.measures))
+        # Designs are the inner dimension: measures over the states are then sums and extremes of whole rows.
+        around = self.states.coordinates({places[key]: x for key, x in designs.items() if key not in (*own, HELD)})
         found = at_positions(
             self.robot,
             wanted,
-            # Designs are the inner dimension: measures over the states are then sums and extremes of whole rows.
-            self.states.positions({places[key]: x for key, x in designs.items() if key not in (*own, HELD)}),
+            self.robot.position_at(around, on_failure="nan"),
             payload=Payload(designs[HELD]) if HELD in designs else None,
             forces="limit" in wanted and judges_forces(self.robot),
             characteristic_length=self.length,
@@ -113,7 +114,8 @@ def evaluate(
     characteristic_length: m, makes moments forces in "condition" and "stiffness"
 
     Identity: those of `robot.redesigned` one by one. A design may be beyond what `replace` accepts, such as joints that
-    coincide; it is computed all the same. The memory does not grow with N but for what is given and returned.
+    coincide; it is computed all the same. Measures of a design are NaN where loops do not close at one of its states,
+    and that state is not within limits. The memory does not grow with N but for what is given and returned.
     """
     known, columns = variables(robot), {}
     for name, values in designs.items():

@@ -14,7 +14,7 @@ import numpy as np
 from tauforge.arrays import Array, real_number
 from tauforge.designs.evaluation import Judge, check_variable, judge, variables
 from tauforge.designs.front import Front, non_dominated
-from tauforge.designs.measures import MEASURES, check_measures, has_limits, unit_of
+from tauforge.designs.measures import MEASURES, check_measures, has_limits, measures_of, unit_of
 from tauforge.designs.states import States
 from tauforge.errors import ConvergenceError, ModelError
 from tauforge.extras import how_to_install
@@ -174,7 +174,7 @@ def _bounds(
 def _objectives(robot: Robot, parameters: Sequence[str], objectives: Sequence[str]) -> tuple[str, ...]:
     names = (objectives,) if isinstance(objectives, str) else tuple(objectives)
     if len(names) < 2 or len(set(names)) < len(names):
-        known = ", ".join((*MEASURES, *parameters))
+        known = ", ".join((*measures_of(robot), *parameters))
         raise ModelError("a front needs two or more different objectives", field="objectives", remedy=f"Use {known}")
     check_measures(robot, [name for name in names if name not in parameters])
     return names

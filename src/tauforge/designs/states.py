@@ -21,7 +21,7 @@ ANGLE = np.deg2rad(5)
 @summarised
 @dataclass(frozen=True, eq=False, repr=False)
 class States:
-    """Positions about a home.
+    """Coordinates about a home.
 
     home:    (n,) rad and m
     offsets: (S, n) rad and m, added to home
@@ -30,7 +30,7 @@ class States:
     home: Array
     offsets: Array
 
-    def positions(self, moved: Mapping[int, Array]) -> Array:
+    def coordinates(self, moved: Mapping[int, Array]) -> Array:
         """(S, N, n), where coordinates of home, by their places, have values (N,) of each design; N is 1 for none."""
         count = max((len(values) for values in moved.values()), default=1)
         home = np.tile(self.home, (count, 1))
@@ -62,7 +62,7 @@ def states_around(
     for name, value in (("distance", distance), ("angle", angle)):
         if not 0 <= real_number(value) < np.inf:
             raise ModelError(f"expected a number >= 0, got {value!r}", field=name)
-    home, places = np.array(robot.pictured_position, dtype=float), places_of(robot)
+    home, places = np.array(robot.coordinates_at(robot.pictured_position), dtype=float), places_of(robot)
     for name, value in (at or {}).items():
         if name not in places:
             names = ", ".join(coordinate.name for coordinate in robot.coordinates)
@@ -78,6 +78,6 @@ def states_around(
 
 
 def places_of(robot: Robot) -> dict[str, int]:
-    """Where the coordinates are in a position, by their names and by their columns in files."""
+    """Where the coordinates are among all, by their names and by their columns in files."""
     columns = {coordinate.column: k for k, coordinate in enumerate(robot.coordinates)}
     return columns | {coordinate.name: k for k, coordinate in enumerate(robot.coordinates)}

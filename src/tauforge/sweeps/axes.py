@@ -14,7 +14,7 @@ from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ModelError
 from tauforge.units import UNITS, in_si
 
-NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*")  # it becomes the name of a folder and of a variable
+NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*(?: [A-Za-z0-9_.-]+)*")  # it becomes the name of a folder and of a variable
 WHOLE = re.compile(r"\s*[-+]?\d+\s*")
 LONGEST = 10_000_000  # values of one axis: 80 MB, which every reader of the store holds in memory
 LARGEST = 2**63 - 1  # int64: grid points are counted by it
@@ -25,7 +25,7 @@ FORMS = "NAME=FIRST:LAST:COUNT, NAME=FIRST:END for whole numbers below END, or N
 class Axis:
     """A named axis of a grid.
 
-    name:   letters, digits, "_", "-" and ".", beginning with a letter or "_"
+    name:   letters, digits, "_", "-", "." and single spaces between them, beginning with a letter or "_"
     values: (k,) finite and all different; whole numbers are kept as int64, others as float64
     unit:   of the values, SI; "" where none is known
     """
@@ -123,7 +123,7 @@ def check_name(what: str, name: str) -> None:
         raise ModelError(
             f"{name!r} cannot be the name of an {what}" if what == "axis" else f"{name!r} cannot name a {what}",
             field=what,
-            remedy='Use letters, digits, "_", "-" and ".", and begin with a letter or "_"',
+            remedy='Use letters, digits, "_", "-", "." and single spaces between them, and begin with a letter or "_"',
         )
 
 

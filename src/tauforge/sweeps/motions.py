@@ -26,7 +26,7 @@ class Sampled(NamedTuple):
     """A motion at some times.
 
     times:        (k,) s, strictly increasing
-    position:     (k, n) rad or m; of a platform poses
+    position:     (k, N) rad or m, loops closed; of a platform poses
     velocity:     (k, n); of a platform twists
     acceleration: (k, n)
     """
@@ -54,12 +54,20 @@ def motions_of(robot: Robot, at: Mapping[str, float], options: Mapping[str, str]
     return {"move": PoseMotion(move) if robot.positions_are_poses else move}
 
 
-def sampled(motion: Motion) -> Sampled:
+def sampled(robot: Robot, name: str, motion: Motion) -> Sampled:
     """The motion at the times of its file; a move at `SAMPLES` times."""
-    if isinstance(motion, CsvMotion):
-        return Sampled(motion.times, *motion.samples)
-    times = np.linspace(0.0, motion.duration, SAMPLES)
-    return Sampled(times, *motion.sample(times))
+    times = motion.times if isinstance(motion, CsvMotion) else np.linspace(0.0, motion.duration, SAMPLES)
+    coordinates, velocity, acceleration = motion.samples if isinstance(motion, CsvMotion) else motion.sample(times)
+    position = robot.position_at(coordinates, on_failure="nan")
+    lost = np.isnan(position).any(axis=-1) & np.isfinite(coordinates).all(axis=-1)
+    if lost.any():
+        after = times[lost.argmax()] - times[0]
+        raise ModelError(
+            f"{name}: the loops of {robot.name} do not close {after:.3g} s after its start",
+            field="option motions" if isinstance(motion, CsvMotion) else "option end",
+            remedy="tauforge.workspace.explain tells about a position; take others",
+        )
+    return Sampled(times, position, velocity, acceleration)
 
 
 def _files(robot: Robot, options: Mapping[str, str]) -> dict[str, Motion]:

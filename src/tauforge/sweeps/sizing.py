@@ -107,7 +107,7 @@ def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: 
     motions = motions_of(robot, at, options)
     _check(robot, checked, len(motions))
     com = point_option(options, "com")
-    samples = tuple(sampled(motion) for motion in motions.values())
+    samples = tuple(sampled(robot, name, motion) for name, motion in motions.items())
     compute = SizingDemands(robot, samples, com)
     check_actuator_motion(compute, robot)
     longest = max(len(sample.times) for sample in samples)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Transform, Vector, cross
+from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector, cross
 from tauforge.formulations.mechanism.complement import Complement
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.dynamics import posed_at
@@ -23,6 +24,25 @@ def world_frames(posed: Posed) -> list[Transform]:
         own = Transform(frame.before.rotation.times(place.turn), point_from_parent(frame, place, ZERO))
         found.append(own if frame.parent == GROUND else found[frame.parent].then(own))
     return found
+
+
+class PosedInWorld(Posed):
+    """A tree with its joints placed, in which vectors go from frame to frame through the world's axes.
+
+    That costs the same however long the chain between them is: less than frame by frame where chains are long and loops
+    many, and more where they are short. Zeros by structure are lost on the way, so it is for numbers.
+    """
+
+    @cached_property
+    def rotations(self) -> list[Matrix]:
+        return [frame.rotation for frame in world_frames(self)]
+
+    def transported(self, v: Vector, source: int, target: int) -> Vector:
+        if source == target:
+            return v
+        if source != GROUND:
+            v = self.rotations[source] @ v
+        return v if target == GROUND else self.rotations[target].T @ v
 
 
 def body_frames(m: MechanismParameters, x: Scalars) -> list[Transform]:

@@ -33,6 +33,7 @@ class Search(NamedTuple):
 NEARBY = Search(12, 0.15, 30, 0.3, 12)
 ELSEWHERE = Search(48, 3.0, 40, 1.0, 16)  # ends in other assemblies, too; few of a complicated mechanism close
 CONVERGED = 1e-9  # a step so short, with quadratic convergence, is the last
+DAMPED = 1e-14  # share of the squares of J's entries: steps along singular values below 1e-7 are left out
 CLOSED = 1e-11  # of the mechanism's size
 RANK = 1e-9  # smallest singular value of J, beside the largest, that counts
 NOTHING = 1e-11  # entries of J below that at all samples, beside the largest, are zero by structure
@@ -101,11 +102,18 @@ def samples(
 def closing_step(J: Array, gaps: Array, scale: Array, longest: float = NEARBY.longest) -> Array:
     """(k, n) of the tree's rates: a step of Gauss and Newton that closes loops, cut short where it is long.
 
+    Of all such steps the shortest, but for a little damping, which redundant rows and singular positions need.
+
     J: (k, rows, n); gaps: (k, rows); scale: (n,); longest: rad, or share of the mechanism's size
     """
-    same = len(J) > 1 and (J[:1] == J).all()  # mimics alone: one inverse for all
-    inverse = np.linalg.pinv((J[:1] if same else J) * scale, rcond=1e-7)
-    step = -np.einsum("kij,kj->ki", np.broadcast_to(inverse, (len(J), *inverse.shape[1:])), gaps) * scale
+    A = (J[:1] if len(J) > 1 and (J[:1] == J).all() else J) * scale  # mimics alone: one matrix for all
+    At = np.swapaxes(A, 1, 2)
+    wide = A.shape[1] < A.shape[2]
+    square = A @ At if wide else At @ A
+    least = DAMPED * np.trace(square, axis1=1, axis2=2)[:, None, None] + 1e-300
+    square = square + least * np.eye(square.shape[1])
+    gaps = gaps[..., None]
+    step = -(At @ np.linalg.solve(square, gaps) if wide else np.linalg.solve(square, At @ gaps))[..., 0] * scale
     large = np.abs(step / scale).max(axis=-1, keepdims=True)
     return np.asarray(step * np.minimum(1.0, longest / np.maximum(large, 1e-300)))
 

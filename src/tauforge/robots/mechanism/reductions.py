@@ -15,7 +15,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.formulations.mechanism.cuts import axes_to_choose, loop_gaps, loop_rows
 from tauforge.formulations.mechanism.dynamics import posed_at
-from tauforge.formulations.mechanism.kinematics import world_frames
+from tauforge.formulations.mechanism.kinematics import PosedInWorld, world_frames
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters, Reduction
 from tauforge.formulations.trees.frames import FREEDOMS, GROUND, ancestors
 from tauforge.robots.evaluate import evaluate
@@ -39,7 +39,7 @@ def matrix_and_gaps(m: MechanismParameters, positions: Array) -> tuple[Array, Ar
     rows = row_count(m)
 
     def formula(x: Sequence[Scalar]) -> list[Scalar]:
-        posed = posed_at(m, x)
+        posed = PosedInWorld(*posed_at(m, x))
         found = [row.get(j, 0.0) for row in loop_rows(m, posed) for j in range(m.n)]
         return found + loop_gaps(m, posed, [x[k] for k in m.reads])
 

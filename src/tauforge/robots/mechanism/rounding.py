@@ -112,6 +112,7 @@ def doubt_scales(m: PlacedMechanism) -> tuple[DoubtScales, ...]:
     """
     made, found, larger = m._made, list[DoubtScales](), 1.0
     positions, model = made.mobility.positions, model_of(m, made.parameters)
+    heavy = sum(body.mass for body in m.bodies) * max(1.0, made.size) ** 2
     for number in range(len(made.parameters.reductions)):
 
         def formula(x: Scalars, number: int = number) -> list[Scalar]:
@@ -120,7 +121,6 @@ def doubt_scales(m: PlacedMechanism) -> tuple[DoubtScales, ...]:
         (sums,) = evaluate(formula, {"x": positions}, ((len(DoubtScales._fields) - 1,),))
         sums = np.where(np.isfinite(sums) & (sums > 0), sums, np.inf)
         usual = sums.min(axis=0)
-        heavy = sum(body.mass for body in m.bodies) * max(1.0, made.size) ** 2
         if number == 0 and usual[INERTIA] * heavy > LIGHT:
             unknown = _unknown_pivots(m, positions[sums[:, INERTIA].argmin()])
             larger = max(1.0, unknown * SUSPICIOUS / (ENOUGH * LOST))

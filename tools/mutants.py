@@ -60,6 +60,13 @@ def pytest_runtest_logreport(report):
         note(report.nodeid, report.duration)
 """
 
+# A failure is enough: nobody reads the smallest example that fails.
+NO_SHRINKING = """
+from hypothesis import Phase
+settings.register_profile("mutants", settings.default, phases=[Phase.explicit, Phase.generate])
+settings.load_profile("mutants")
+"""
+
 
 def witnessed(source: bytes, numbered: Iterable[tuple[int, Mutant]]) -> bytes:
     """A file that says of each of its mutants when its place is reached, and is the same otherwise."""
@@ -215,6 +222,8 @@ def main() -> int:
         reach = Reach(mutants)
         where = Path(scratch) / "mutated"
         python = copied(where, Path(sys.executable).resolve())
+        with (where / "tests" / "conftest.py").open("a", encoding="utf-8") as file:
+            file.write(NO_SHRINKING)
         tried: dict[str, set[str]] = defaultdict(set)
         for late in (False, True):
             reach.find(Path(scratch), late)

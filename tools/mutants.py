@@ -110,13 +110,17 @@ class Reach:
         self.seconds: dict[str, float] = {}
         self.tests: dict[int, set[str]] = defaultdict(set)
 
-    def find(self, scratch: Path, late: bool) -> None:
-        """Runs files of tests, the first seconds of each or, if late, all of it, where it was not done yet."""
+    def find(self, scratch: Path, late: bool, only: Sequence[str] = ()) -> None:
+        """Runs files of tests, the first seconds of each or, if late, all of it, where it was not done yet.
+
+        only: late files to run instead of all
+        """
         self._read()
         files = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py"))
         files = [file for file in files if not UNUSED.search(file)]
         digests = {file: f"{sha256((ROOT / file).read_bytes()).hexdigest()} {late}" for file in files}
         wanted = [file for file in files if digests[file] not in self._done and late is self._late(file)]
+        wanted = [file for file in wanted if not (late and only) or file in only]
         if not wanted:
             return
         where = scratch / f"witnessed {late}"
@@ -207,6 +211,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="choose another list by this seed")
     parser.add_argument("--count", type=int, default=100, help="mutants of another list, default 100")
     parser.add_argument("--budget", type=float, default=60.0, help="seconds of tests for a mutant, default 60")
+    parser.add_argument("--late", nargs="*", default=(), help="slow files of tests for survivors, default all")
     parser.add_argument("--show", action="store_true", help="print the mutants and run nothing")
     given = parser.parse_args()
     mutants, reasons = listed() if given.seed is None else (chosen(given.seed, given.count, ROOT), {})
@@ -226,7 +231,7 @@ def main() -> int:
             file.write(NO_SHRINKING)
         tried: dict[str, set[str]] = defaultdict(set)
         for late in (False, True):
-            reach.find(Path(scratch), late)
+            reach.find(Path(scratch), late, given.late)
             for number, mutant in enumerate(mutants):
                 if mutant.key in killed:
                     continue

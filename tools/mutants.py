@@ -60,6 +60,13 @@ def pytest_runtest_logreport(report):
         note(report.nodeid, report.duration)
 """
 
+# A failure is enough: nobody reads the smallest example that fails.
+NO_SHRINKING = """
+from hypothesis import Phase
+settings.register_profile("mutants", settings.default, phases=[Phase.explicit, Phase.generate])
+settings.load_profile("mutants")
+"""
+
 
 def witnessed(source: bytes, numbered: Iterable[tuple[int, Mutant]]) -> bytes:
     """A file that says of each of its mutants when its place is reached, and is the same otherwise."""
@@ -75,7 +82,14 @@ def pytest_run(python: Path, where: Path, options: Sequence[str], limit: float) 
     command = [str(python), "-m", "pytest", "-p", "no:cacheprovider", f"--basetemp={where / 'made'}", *options]
     output = where / "output.txt"
     with output.open("w", encoding="utf-8") as file:
-        running = subprocess.Popen(command, cwd=where, stdout=file, stderr=subprocess.STDOUT, start_new_session=True)
+        running = subprocess.Popen(
+            command,
+            cwd=where,
+            env=os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},  # no test needs a plugin, and they load slowly
+            stdout=file,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
         try:
             status = running.wait(limit)
         except subprocess.TimeoutExpired:
@@ -96,13 +110,17 @@ class Reach:
         self.seconds: dict[str, float] = {}
         self.tests: dict[int, set[str]] = defaultdict(set)
 
-    def find(self, scratch: Path, late: bool) -> None:
-        """Runs files of tests, the first seconds of each or, if late, all of it, where it was not done yet."""
+    def find(self, scratch: Path, late: bool, only: Sequence[str] = ()) -> None:
+        """Runs files of tests, the first seconds of each or, if late, all of it, where it was not done yet.
+
+        only: late files to run instead of all
+        """
         self._read()
         files = sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "tests").rglob("test_*.py"))
         files = [file for file in files if not UNUSED.search(file)]
         digests = {file: f"{sha256((ROOT / file).read_bytes()).hexdigest()} {late}" for file in files}
         wanted = [file for file in files if digests[file] not in self._done and late is self._late(file)]
+        wanted = [file for file in wanted if not (late and only) or file in only]
         if not wanted:
             return
         where = scratch / f"witnessed {late}"
@@ -193,6 +211,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, help="choose another list by this seed")
     parser.add_argument("--count", type=int, default=100, help="mutants of another list, default 100")
     parser.add_argument("--budget", type=float, default=60.0, help="seconds of tests for a mutant, default 60")
+    parser.add_argument("--late", nargs="*", default=(), help="slow files of tests for survivors, default all")
     parser.add_argument("--show", action="store_true", help="print the mutants and run nothing")
     given = parser.parse_args()
     mutants, reasons = listed() if given.seed is None else (chosen(given.seed, given.count, ROOT), {})
@@ -208,9 +227,11 @@ def main() -> int:
         reach = Reach(mutants)
         where = Path(scratch) / "mutated"
         python = copied(where, Path(sys.executable).resolve())
+        with (where / "tests" / "conftest.py").open("a", encoding="utf-8") as file:
+            file.write(NO_SHRINKING)
         tried: dict[str, set[str]] = defaultdict(set)
         for late in (False, True):
-            reach.find(Path(scratch), late)
+            reach.find(Path(scratch), late, given.late)
             for number, mutant in enumerate(mutants):
                 if mutant.key in killed:
                     continue

@@ -41,6 +41,13 @@ def test_random_matrices(rng, shape):
     assert (np.abs(ratio / expected - 1)[sure] < ROUNDINGS * EPSILON * expected[sure]).all()
 
 
+@pytest.mark.parametrize("shape", [(1, 6), (6, 1), (1, 1)])
+def test_one_row_or_column_is_as_well_conditioned_as_can_be(shape):
+    """There is one singular value, so nothing is computed: a state in which it vanishes is none of doubt."""
+    rows = [[Column(np.array([0.0, 3.0])) for _ in range(shape[1])] for _ in range(shape[0])]
+    assert condition(rows) == (1.0, 0.0)
+
+
 @pytest.mark.parametrize("decades", [0.5, 3, 8, 12])
 @given(rng=seeds)
 def test_what_is_sure_is_right(decades, rng):

@@ -11,6 +11,8 @@ from support.tolerances import EPSILON
 from tauforge.algebra.elimination import Elimination, StructurallySingularError, column_order
 from tauforge.algebra.scalars import Column
 
+TINY = 1e-17  # below the rounding of 1
+
 
 def columns(A):
     """Scalars for a batch of matrices (k, m, n): entries that are 0 in all of them are numbers."""
@@ -49,6 +51,15 @@ def test_square_systems_and_their_transposes(seed, n, density):
         expected = np.linalg.solve(matrix[good], b[good][..., None])[..., 0]
         error = np.abs(x[good] - expected).max(axis=-1, initial=0.0)
         assert (error <= bound(A)[good] * np.abs(expected).max(axis=-1, initial=0.0)).all()
+
+
+@pytest.mark.parametrize("A", [[[TINY, 1.0], [1.0, TINY]], [[1.0, TINY], [TINY, 1.0]]])
+def test_rows_of_plain_numbers_change_places_too(A):
+    """A pivot of 1e-17 beside 1 loses all digits; whichever column comes first, one of the two has it."""
+    factors = Elimination(A, 2)
+    for found, matrix in ((factors.solved, np.array(A)), (factors.solved_transposed, np.array(A).T)):
+        x, expected = np.array(found([1.0, 2.0])), np.linalg.solve(matrix, [1.0, 2.0])
+        assert np.abs(x - expected).max() <= bound(matrix[None])[0] * np.abs(expected).max()
 
 
 @settings(deadline=None, max_examples=40)

@@ -12,6 +12,7 @@ import pytest
 
 import tauforge as tf
 from support.strategies import random_arm
+from support.tolerances import ROUNDING, error
 from tauforge.simulation import Recording
 from tauforge.simulation.events import Event
 from tauforge.simulation.recording import ARRAYS
@@ -162,6 +163,16 @@ def test_bad_files_of_motions(tmp_path, text, match):
     path.write_text(text)
     with pytest.raises(tf.ModelError, match=match):
         tf.motion.Sampled.from_csv(path, ["a"])
+
+
+def test_two_rows_are_a_straight_line(tmp_path):
+    path = tmp_path / "motion.csv"
+    path.write_text("time [s],a [m]\n1,2\n3,6\n")
+    motion = tf.motion.Sampled.from_csv(path, ["a"])
+    sample = motion.sample([0.0, 0.5, 2.0])
+    assert motion.duration == 2.0
+    assert error(sample.position, [[2.0], [3.0], [6.0]]) < ROUNDING
+    assert error(sample.velocity, [[2.0]] * 3) < ROUNDING
 
 
 def test_a_notebook_shows_the_plot(monkeypatch):

@@ -13,6 +13,7 @@ import tauforge as tf
 from tauforge.number_text import number
 from tauforge.viewer import colours
 from tauforge.viewer.evaluation import Evaluation, Reading
+from tauforge.viewer.force_scale import ForceScale
 from tauforge.viewer.panel_text import force_shares, heading_html, readings_html
 from tauforge.viewer.singular import condition_colour, condition_words
 
@@ -143,3 +144,13 @@ def test_the_limits_shown_are_the_nearest() -> None:
     text = readings_html(arm, evaluation.read(start._replace(position=position)), np.ones(6))
     assert text.index("limit of joint5") < text.index("limit of joint1")
     assert colours.OVER in text
+
+
+def test_a_bar_is_full_at_the_largest_force_so_far_or_a_hundredth_of_a_usual_one():
+    """By unit: two motors share one scale, a cylinder without a usual force has its own."""
+    scale = ForceScale(["N m", "N m", "N"], np.array([50.0, 200.0, 0.0]))
+    assert scale.of(np.array([1e-12, 0.0, 0.0])).tolist() == [2.0, 2.0, 1.0]  # rounding beside 200 N m is nothing
+    assert scale.of(np.array([-30.0, 5.0, 7.0])).tolist() == [30.0, 30.0, 7.0]
+    assert scale.of(np.array([np.inf, np.nan, 0.0])).tolist() == [30.0, 30.0, 7.0]
+    scale.forget()
+    assert scale.of(np.zeros(3)).tolist() == [2.0, 2.0, 1.0]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -11,7 +13,7 @@ from tauforge.motion.motion import Motion, coordinates, positive
 from tauforge.robots.poses import twists
 
 
-def spread(name: str, value: ArrayLike, centre: Array) -> Array:
+def spread(name: str, value: Any, centre: Array) -> Array:
     """One number for all coordinates, or one for each."""
     numbers = coordinates(name, [value] if np.ndim(value) == 0 else value)
     if numbers.shape not in ((1,), centre.shape):

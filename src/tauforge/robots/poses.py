@@ -5,6 +5,8 @@ A pose is (..., 6): x, y, z, theta_x, theta_y, theta_z with R = Rz Ry Rx; a twis
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -108,11 +110,11 @@ def _aligned(*values: ArrayLike) -> tuple[Array, ...]:
     return tuple(np.broadcast_arrays(*arrays))
 
 
-def _taken(value: ArrayLike) -> Array:
+def _taken(value: Any) -> Array:
     """An array of real numbers, or of what stands for them while a control law is recorded."""
     recorded = isinstance(value, np.ndarray) and value.dtype == object
     if recorded and all(isinstance(x, FoldingScalar) or is_number(x) for x in value.flat):
-        return value
+        return np.asarray(value)
     try:
         return real_numbers(value)
     except ValueError as error:

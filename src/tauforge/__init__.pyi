@@ -20,6 +20,7 @@ from .errors import (
     SweepError,
     TauforgeError,
     UnphysicalInertiaWarning,
+    UnstableLoopWarning,
     UnsupportedFeatureError,
 )
 from .export import export_c
@@ -84,6 +85,7 @@ __all__ = [
     "TauforgeError",
     "Universal",
     "UnphysicalInertiaWarning",
+    "UnstableLoopWarning",
     "UnsupportedFeatureError",
     "Viewer",
     "Weld",

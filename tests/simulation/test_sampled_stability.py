@@ -114,7 +114,7 @@ def test_motors_of_a_mechanism(kind, beyond):
 
 def test_the_other_laws_in_accelerations():
     rig = tf.load("motion-rig")
-    stay = PoseMotion(JointMove([0, 0, 1, 0, 0, 0], [0, 0, 1, 0, 0, 0], 0.2))
+    stay = PoseMotion(JointMove([0, 0, 1, 0, 0, 0], [0, 0, 1, 0, 0, 0], 1.0))
     given = {"control_period": PERIOD, "step": PERIOD}
     arm, q = tf.load("puma560").without_friction(), np.array([0.1, 0.5, -0.6, 0.2, 0.7, 0.1])
     frame = arm.forward_kinematics(q)

@@ -21,6 +21,7 @@ from .errors import (
     SweepError,
     TauforgeError,
     UnphysicalInertiaWarning,
+    UnstableLoopWarning,
     UnsupportedFeatureError,
 )
 from .export import export_c
@@ -85,6 +86,7 @@ __all__ = [
     "TauforgeError",
     "Universal",
     "UnphysicalInertiaWarning",
+    "UnstableLoopWarning",
     "UnsupportedFeatureError",
     "Viewer",
     "Weld",

@@ -310,6 +310,10 @@ class StiffFrictionWarning(TauforgeWarning):
     """Smoothed Coulomb friction that is too stiff for the integrator's step: a joint at rest moves by itself."""
 
 
+class UnstableLoopWarning(TauforgeWarning):
+    """A control loop whose gains are too large for its control period: errors grow from period to period."""
+
+
 class SingularityWarning(TauforgeWarning):
     """A motion that comes near a singularity; the numbers are still given."""
 

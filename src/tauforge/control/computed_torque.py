@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import SYMMETRIC, Controller, check_actuated, gain_matrix, times
+from tauforge.control.controller import SYMMETRIC, Controller, Feedback, check_actuated, gain_matrix, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.own_classes import recorded
@@ -44,6 +44,9 @@ class ComputedTorque(Controller):
         wanted = target_seconds + times(self.kv, e_dot) + times(self.kp, e)  # L4.4
         acceleration = robot.from_coordinate_rates(position, rates, wanted)[1]
         return robot.forces_without_raising(position, velocity, acceleration)
+
+    def feedback(self) -> Feedback:
+        return Feedback(self.kp, self.kv)
 
 
 def check_gains(kp: Array, kv: Array) -> None:

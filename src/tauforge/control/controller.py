@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,6 +15,18 @@ from tauforge.robots.own_classes import recorded
 from tauforge.robots.robot import Robot, check_robot
 
 SYMMETRIC = 1e-12  # of gain matrices, relative to the largest entry: what rounding leaves of symmetry and of zeros
+
+
+class Feedback(NamedTuple):
+    """What a law answers to errors e of the position: -kp e - kv e'.
+
+    kp, kv:    (n, n) 1/s^2 and 1/s, in accelerations; or (m, m), in forces of the actuators by their own coordinates
+    of_forces: whether the latter
+    """
+
+    kp: Array
+    kv: Array
+    of_forces: bool = False
 
 
 @recorded
@@ -35,6 +48,10 @@ class Controller(ABC):
     @abstractmethod
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         """(..., m) N m or N, one for each actuator."""
+
+    def feedback(self) -> Feedback | None:
+        """The law about its target, for the warning about loops that are sampled too slowly; None if not known."""
+        return None
 
     def reset(self) -> None:  # noqa: B027 - most controllers have nothing to forget
         """Forget what was learnt; called when a simulation starts."""

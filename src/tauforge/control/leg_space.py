@@ -14,7 +14,14 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_number
 from tauforge.control.computed_torque import check_gains
-from tauforge.control.controller import Controller, check_functions, check_inverse_dynamics, gain_matrix, times
+from tauforge.control.controller import (
+    Controller,
+    Feedback,
+    check_functions,
+    check_inverse_dynamics,
+    gain_matrix,
+    times,
+)
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
 
@@ -66,3 +73,6 @@ class LegSpaceComputedTorque(Controller):
         asked = wanted.accelerations + times(self.kv, e_dot) + times(self.kp, e)
         _, acceleration = self.robot.forward_rates(pose, measured.rates, asked)
         return self.robot.forces_without_raising(pose, np.asarray(twist), acceleration)
+
+    def feedback(self) -> Feedback:
+        return Feedback(self.kp, self.kv)

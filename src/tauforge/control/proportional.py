@@ -8,6 +8,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.control.controller import (
     Controller,
+    Feedback,
     check_actuator_motion,
     check_inverse_dynamics,
     check_pull,
@@ -44,6 +45,9 @@ class PD(Controller):
         wanted, wanted_rate = self.robot.actuator_motion(target.position, target.velocity)
         return times(self.kp, wanted - place) + times(self.kv, wanted_rate - rate)
 
+    def feedback(self) -> Feedback:
+        return Feedback(self.kp, self.kv, of_forces=True)
+
 
 @recorded
 class GravityPD(PD):
@@ -55,6 +59,8 @@ class GravityPD(PD):
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         return super().force(t, position, velocity, target) + self.robot.holding_forces(position)
+
+    feedback = PD.feedback  # what the model adds hardly depends on the errors
 
 
 @recorded
@@ -69,3 +75,5 @@ class FeedforwardPD(PD):
         wanted = self.robot.position_at(target.position, near=position)
         needed = self.robot.inverse_dynamics(wanted, target.velocity, target.acceleration)
         return np.asarray(super().force(t, position, velocity, target) + needed)
+
+    feedback = PD.feedback  # what the model adds hardly depends on the errors

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.control.controller import Controller, check_actuated, check_pull, gain_matrix, lacks, times
+from tauforge.control.controller import Controller, Feedback, check_actuated, check_pull, gain_matrix, lacks, times
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample, positive
 from tauforge.robots.poses import pose_error, transforms
@@ -72,3 +72,6 @@ class ResolvedRate(Controller):
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
         acceleration = times(self.kv, self.rates(position, target) - velocity)
         return self.robot.inverse_dynamics(position, velocity, acceleration)
+
+    def feedback(self) -> Feedback:
+        return Feedback(self.gain * self.kv, self.kv)

@@ -36,6 +36,7 @@ from tauforge.simulation.checks import (
 )
 from tauforge.simulation.compiled_steps import Fields
 from tauforge.simulation.rollout_task import RolloutTask, Schedule
+from tauforge.simulation.sampled_stability import warn_of_sampling
 from tauforge.simulation.step_formulas import field_shape
 
 AS_A_CLASS = (
@@ -99,6 +100,8 @@ def rollout_task(
             "gains can be given for our own laws only, of robots whose steps are compiled", field="gains"
         )
     _check_places(task)
+    if not own_gains:
+        warn_of_sampling(controller, real, None if task.on_gpu else q[0], period, periods)
     return task
 
 

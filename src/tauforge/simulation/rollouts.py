@@ -147,7 +147,8 @@ def rollout(
     come near a singular position take their steps by its own methods, too, as long as these find a way.
     Where `initial` are CuPy's arrays, all rows run on their GPU in their precision, and the rows of the result are
     CuPy's arrays: for our own laws only. The forces must be there, too.
-    StiffFrictionWarning as in `simulate`.
+    StiffFrictionWarning and UnstableLoopWarning as in `simulate`; the latter for the law's own gains and the plant's
+    own numbers.
     Identity: every row equals `simulate` with method="rk4" and the same control period.
     """
     task = rollout_task(

@@ -38,6 +38,7 @@ from tauforge.simulation.events import SINGULAR, STOPPED, Event, energy_drift, s
 from tauforge.simulation.integrators import METHODS, RAN_AWAY, Stop, integrator
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.recording_builder import RecordingBuilder
+from tauforge.simulation.sampled_stability import warn_of_sampling
 from tauforge.simulation.sensors import Sensors
 from tauforge.simulation.stiffness import warn_of_stiffness
 
@@ -83,7 +84,8 @@ def simulate(
 
     Coulomb friction must be smoothed: replace(coulomb_speed=v), with v = 0.01, say. A joint that friction F holds
     against a load then creeps at v atanh(load / F), below v for loads below 0.76 F. Where the steps of rk4 are too long
-    for that, a StiffFrictionWarning says which speed can be promised, and which step or coulomb_speed would do.
+    for that, a StiffFrictionWarning says which speed can be promised, and which step or coulomb_speed would do. An
+    UnstableLoopWarning tells of gains that are too large for the control period.
 
     Limits of the coordinates never alter the motion; leaving one is an event of the recording. A platform under control
     that crosses a singular pose ends there, with an event and a SingularityWarning. A mechanism passes positions where
@@ -120,6 +122,8 @@ def simulate(
         )
     loop = ClosedLoop(real, controller, motion, sensors, disturbance, force_limits_of(real, force_limits))
     builder = RecordingBuilder(loop, every, steps)
+    if hold:
+        warn_of_sampling(controller, real, position, period, steps // hold)
     advance = integrator(method, real).advance
     # a law is asked in the order of time and a push is looked for in every step; a free motion needs neither
     length = hold or (BLOCK if controller is None and disturbance is None else 1)

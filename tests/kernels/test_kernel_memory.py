@@ -363,6 +363,45 @@ print(type(arms[0].gravity_forces).__name__)
 
 
 @pytest.mark.fault(27)
+@linux
+@pytest.mark.parametrize(
+    ("before", "spare"), [("nothing", 0), ("nothing", 60), ("nothing", 170), ("other robots", 0), ("other robots", 30)]
+)
+def test_where_few_addresses_are_left(before, spare):
+    """As by `ulimit -v`, MiB. LLVM would end the process by std::bad_alloc, or could not even be imported."""
+    out = in_a_child(
+        f"""
+import resource, warnings
+
+single = ONE_JOINT.replace(mass=[6.0])
+if {before == "other robots"}:
+    ONE_JOINT.gravity_forces(Q)
+arm = tf.load("panda")
+states = arm.random_states(3, seed=1)
+pages = int(Path("/proc/self/statm").read_text().split()[0])
+now = pages * resource.getpagesize() + {spare} * 2**20
+resource.setrlimit(resource.RLIMIT_AS, (now, resource.RLIM_INFINITY))
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    assert right(single.gravity_forces(Q_BATCH), gravity(single))
+    assert right(arm.inverse_dynamics(*states), reference(arm, "inverse_dynamics", *states)[0])
+    try:
+        single.kernel("gravity_forces")
+    except tf.UnsupportedFeatureError as error:
+        assert "no executable memory left" in str(error)
+    else:
+        raise AssertionError("a kernel without memory")
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY,) * 2)
+assert [w.category.__name__ for w in caught] == ["NoExecutableMemoryWarning"], caught
+assert "ulimit -v" in str(caught[0].message)
+single.gravity_forces(Q)
+print(type(single.gravity_forces).__name__)
+"""
+    )
+    assert out == "builtin_function_or_method\n"
+
+
+@pytest.mark.fault(27)
 def test_code_that_did_not_become_executable_is_not_called(monkeypatch):
     """The maps may be used up by another thread between the look and the load."""
     from tauforge.kernels.cpu import engine

@@ -156,6 +156,28 @@ def test_missing_blocks_are_errors_unless_wanted(tmp_path):
     assert np.isnan(found.half.values).sum() == np.prod(store.grid.lengths(first))
 
 
+@pytest.mark.parametrize("partial", [False, True])
+@pytest.mark.parametrize("damage", ["missing", "empty", "damaged", "folder missing"])
+def test_an_axis_without_values_is_an_error(tmp_path, damage, partial):
+    """Zarr reads a chunk that is not there as NaN."""
+    sweeps.run(encoded(), tmp_path / "s.zarr")
+    chunk = tmp_path / "s.zarr" / "b" / "c" / "0"
+    content = chunk.read_bytes()
+    chunk.unlink()
+    if damage == "folder missing":
+        chunk.parent.rmdir()
+    elif damage != "missing":
+        chunk.write_bytes(b"" if damage == "empty" else content[:-1] + bytes([content[-1] ^ 1]))
+    assert sweeps.verify(tmp_path / "s.zarr").axes == ("b",)
+    says = r"s\.zarr: the values of axis b are missing or damaged. Run the sweep again: it writes them"
+    with pytest.raises(tf.ModelError, match=says):
+        sweeps.open_dataset(tmp_path / "s.zarr", partial=partial)
+    again = sweeps.run(encoded(), tmp_path / "s.zarr")
+    assert again.computed == 0
+    assert chunk.read_bytes() == content
+    np.testing.assert_array_equal(sweeps.open_dataset(tmp_path / "s.zarr").b, np.arange(5))
+
+
 def test_kernels_of_a_block_run_on_its_own_thread(tmp_path):
     seen = []
 

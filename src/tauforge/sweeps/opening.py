@@ -95,7 +95,7 @@ def _check_axes(store: Store, study: Study) -> None:
     for axis in study.axes:
         try:
             whole = np.array_equal(store.read_axis(axis.name), axis.values)
-        except (ValueError, RuntimeError):
+        except ModelError:
             whole = False
         if not whole:
             store.write_axis(axis.name, axis.values)

@@ -21,7 +21,8 @@ def open_dataset(store: str | os.PathLike[str], *, partial: bool = False) -> Dat
 
     partial: whether blocks may be missing; they read as NaN, or as the fill of an integer
 
-    As xarray.open_zarr, which reads these stores too; but damaged metadata and missing blocks are errors.
+    As xarray.open_zarr, which reads these stores too; but damaged metadata, axes without values and missing
+    blocks are errors.
     """
     path = Path(os.path.realpath(store))
     if not is_sweep(path):
@@ -29,6 +30,8 @@ def open_dataset(store: str | os.PathLike[str], *, partial: bool = False) -> Dat
     if damaged := damaged_metadata(path):
         raise ModelError(f"the metadata is damaged: {', '.join(name or 'zarr.json' for name in damaged)}", file=path)
     found = Store(path)
+    for axis in found.axes:
+        found.read_axis(axis)
     if not partial and (missing := sum(not found.is_done(index) for index in found.indices())):
         raise ModelError(
             f"{missing} of {found.grid.blocks} blocks are missing",

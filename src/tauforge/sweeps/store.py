@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from tauforge.arrays import Array
+from tauforge.errors import ModelError
 from tauforge.files import reach_disk
 from tauforge.sweeps.description import MARK
 from tauforge.sweeps.extra import sweeps_extra
@@ -85,7 +86,13 @@ class Store:
         return {name: self._arrays[name][slices] for name in self.results}
 
     def read_axis(self, name: str) -> Array:
-        found: Array = self._arrays[name][:]
+        """The values of an axis, (points,); ModelError where they are missing, which Zarr reads as NaN, or damaged."""
+        try:
+            self._chunk_file(name, (0,)).stat()  # the only one
+            found: Array = self._arrays[name][:]
+        except Exception:  # whatever codecs make of damaged bytes
+            problem = f"the values of axis {name} are missing or damaged"
+            raise ModelError(problem, file=self.path, remedy="Run the sweep again: it writes them") from None
         return found
 
     def write_axis(self, name: str, values: Array) -> None:

@@ -1,4 +1,4 @@
-"""Whether this process may make machine code: the permission, and the memory maps that are left."""
+"""Whether this process may make machine code: the permission, the addresses and the memory maps that are left."""
 
 from __future__ import annotations
 
@@ -11,6 +11,10 @@ from typing import Any
 
 from tauforge.kernels.backends import NoKernelError
 
+COMPILER = 3 * 2**26  # bytes of addresses that the compiler's library takes with what it allocates at first
+SPARE_BYTES = 2**26  # what is left to it and to others; a kernel takes about 20 bytes for each byte of its source
+PER_CHARACTER = 40
+NO_ACCESS = 0  # PROT_NONE
 SPARE_MAPS = 16  # an object takes four; the rest is left to the compiler, the interpreter and other libraries
 
 
@@ -29,21 +33,21 @@ def _library() -> Any:
     return library
 
 
-def _pages(count: int) -> int | None:
-    """The address of new pages that can be read and written."""
+def _pages(count: int, protection: int = mmap.PROT_READ | mmap.PROT_WRITE) -> int | None:
+    """The address of new pages."""
     kind = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
-    address = _library().mmap(None, count * mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_WRITE, kind, -1, 0)
+    address = _library().mmap(None, count * mmap.PAGESIZE, protection, kind, -1, 0)
     return None if address in (None, ctypes.c_void_p(-1).value) else address
 
 
-def executable_memory() -> bool:
-    """Whether this process can make machine code now; it warns once if it cannot."""
-    return sys.platform != "linux" or (_room() and _permitted())
+def executable_memory(source: int = 0) -> bool:
+    """Whether this process can make machine code now; it warns once if it cannot. source: characters to compile"""
+    return sys.platform != "linux" or (_addresses(source) and _room() and _permitted())
 
 
-def need_memory() -> None:
-    """Raise NoKernelError if there is none. Call this before importing the compiler, which needs memory maps itself."""
-    if not executable_memory():
+def need_memory(source: int = 0) -> None:
+    """Raise NoKernelError if there is none. Call this before importing the compiler, which needs memory itself."""
+    if not executable_memory(source):
         raise NoKernelError("there is no executable memory left")
 
 
@@ -71,6 +75,32 @@ def executable(address: int) -> bool:
     page = address & ~(mmap.PAGESIZE - 1)
     done: int = _library().mprotect(page, mmap.PAGESIZE, mmap.PROT_READ | mmap.PROT_EXEC)
     return done == 0
+
+
+def _addresses(source: int) -> bool:
+    """Whether the process may have the addresses that the compiler needs.
+
+    `ulimit -v` limits them. LLVM does not check: it ends the process by std::bad_alloc. Pages that nobody may read or
+    write take addresses and no memory, so they show how many are left.
+    """
+    wanted = SPARE_BYTES + PER_CHARACTER * source + (0 if "llvmlite.binding" in sys.modules else COMPILER)
+    count = wanted // mmap.PAGESIZE
+    start = _pages(count, NO_ACCESS)
+    if start is not None:
+        _library().munmap(start, count * mmap.PAGESIZE)
+        return True
+    _warn_of_no_addresses()
+    return False
+
+
+@cache
+def _warn_of_no_addresses() -> None:
+    warnings.warn(
+        "this process may not have the memory that the compiler needs (ulimit -v, RLIMIT_AS): no more kernels are "
+        "compiled, the NumPy reference is used. Raise the limit",
+        NoExecutableMemoryWarning,
+        stacklevel=4,
+    )
 
 
 def _room() -> bool:

@@ -116,7 +116,9 @@ class CpuKernel:
             most = MAX_LARGE if specification.large else MAX_NODES
             if len(graph.nodes) > most:
                 raise TooLargeError(f"{self.name} has {len(graph.nodes)} operations; at most {most} are compiled")
-            code = engine.compile_text(emit_module(graph, specification, machine, bits), machine)
+            source = emit_module(graph, specification, machine, bits)
+            need_memory(len(source))
+            code = engine.compile_text(source, machine)
             self.seconds |= {"trace": traced - start, f"compile{bits}": time.perf_counter() - traced}
             cache.save(name, code)
         start = time.perf_counter()

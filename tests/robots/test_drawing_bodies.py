@@ -10,7 +10,8 @@ import pytest
 import tauforge as tf
 from support.cart_pendulum import CartPendulum
 from support.robot_functions import MECHANISMS, tried
-from support.tolerances import FORMULATIONS, error_beside
+from support.tolerances import FORMULATIONS, PLACED, error_beside
+from tauforge.pictures.animation_data import outlines
 from tauforge.robots.drawing import inertia_ellipsoid
 
 NAMES = list(tried())
@@ -174,3 +175,52 @@ def test_other_robots_cannot_be_dragged() -> None:
 def _moved(robot: Any, position: np.ndarray) -> np.ndarray:
     frames = robot.drawing(position).frames
     return np.asarray(next(frame.transform for frame in frames if frame.name == robot.moved_body))
+
+
+def away(place: np.ndarray, segments: list[Any]) -> float:
+    """The distance from a point to the nearest of the lines."""
+    found = []
+    for segment in segments:
+        way = segment.end - segment.start
+        share = np.clip((place - segment.start) @ way / (way @ way), 0.0, 1.0)
+        found.append(float(np.linalg.norm(place - segment.start - share * way)))
+    return min(found)
+
+
+def with_inner_pins() -> tf.Mechanism:
+    """A plate and the ground, each with a pin inside the outline of its other pins, and a rod on every pin."""
+    corners, inner = [(0.0, 0.0, 0.0), (1.0, 0.0, 0.0), (0.4, 0.9, 0.0)], (0.45, 0.3, 0.0)
+    pins = {
+        "a": corners[1],
+        "b": corners[2],
+        "c": inner,
+        "d": (-0.5, 0.0, 0.0),
+        "e": (0.5, -0.5, 0.0),
+        "f": (0.1, -0.1, 0.0),
+    }
+    bodies = [tf.Body("plate", mass=2.0, com=inner, inertia=(0.1, 0.1, 0.2))]
+    joints = [tf.Hinge("pivot", "ground", "plate", at=corners[0])]
+    for name, at in pins.items():
+        end = (at[0], at[1] - 0.2, 0.0)
+        bodies.append(tf.Body(f"rod {name}", mass=0.5, com=end, inertia=(0.01, 0.01, 0.01)))
+        joints.append(tf.Hinge(name, "plate" if name in "abc" else "ground", f"rod {name}", at=at))
+    return tf.Mechanism(name="pins", bodies=bodies, joints=joints)
+
+
+def test_every_pin_is_on_a_line_of_its_bodies() -> None:
+    m = with_inner_pins()
+    for position in np.random.default_rng(2).normal(size=(3, len(m.joints))):
+        drawing = m.drawing(position)
+        places = {point.name: point.place for point in drawing.points if point.part == "joint"}
+        for joint in m.joints:
+            for body in (joint.parent, joint.child):
+                lines = [segment for segment in drawing.segments if segment.name == body]
+                assert away(places[joint.name], lines) < PLACED, (joint.name, body)
+
+
+def test_what_holds_an_inner_pin_is_not_part_of_the_outline() -> None:
+    drawing = with_inner_pins().drawing(np.zeros(7))
+    rings = [{drawing.segments[k].name for k in ring} for ring in outlines(drawing.segments)]
+    assert rings == [{"plate"}, {"ground"}]
+    assert [len(ring) for ring in outlines(drawing.segments)] == [3, 3]
+    assert sum(segment.name == "plate" for segment in drawing.segments) == 4

@@ -67,8 +67,8 @@ def export_c(
                as arguments; default all that the robot has. The header says which were left out
     prefix:    of files and functions; default the robot's name with underscores
     dtype:     "float64" for double, "float32" for float
-    loads:     optional arguments that functions take too, such as "payload" (its 10 numbers) or "tip_wrench". Each
-               function gets those that its method knows, after the state
+    loads:     optional arguments that functions take too, such as "payload" (10 numbers, those of `Payload.numbers()`)
+               or "tip_wrench". Each function gets those that its method knows, after the state
     varying:   names of `robot.varying_fields`, such as "mass", that become arguments of the functions that depend on
                them, after the loads
 

@@ -10,6 +10,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.extras import how_to_install
+from tauforge.pictures.animation_data import outlines
 from tauforge.pictures.force_lines import TURN, force_line
 from tauforge.pictures.solids import Body, corners_at
 from tauforge.robots.drawing import Action, Drawing
@@ -57,9 +58,9 @@ def look_down_on_flat(axes: Any, low: Array, high: Array) -> None:
 
 
 def draw_body(axes: Any, drawing: Drawing, k: int, strength: float) -> None:
+    rings = [[drawing.segments[i] for i in ring] for ring in outlines(drawing.segments)]
     for part in OUTLINES:
-        corners = [segment.start[k] for segment in drawing.segments if segment.part == part]
-        if len(corners) > 2:
+        for corners in ([segment.start[k] for segment in ring] for ring in rings if ring[0].part == part):
             fan = [(0, i, i + 1) for i in range(1, len(corners) - 1)]
             x, y, z = np.array(corners).T
             axes.plot_trisurf(x, y, z, triangles=fan, color=STROKES[part][0], alpha=0.15 * strength, shade=False)

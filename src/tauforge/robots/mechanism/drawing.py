@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.robots.drawing import Action, Drawing, Frame, Point, Reaction, Segment, Solid, inertia_ellipsoid
-from tauforge.robots.mechanism.outlines import is_loop, outline
+from tauforge.robots.mechanism.outlines import inner_points, is_loop, outline
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, body_in_text
 from tauforge.robots.validation import from_transform
 
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
 
 
+Corners = list[tuple[str, Any]]  # (body, point) of each: points of the home position that move with these bodies
 SLEEVE = 0.6  # of the length of a sliding leg at home: its first part
 
 
@@ -51,9 +52,8 @@ def drawn(mechanism: Mechanism, position: ArrayLike) -> Drawing:
     segments: list[Segment] = []
     for body in mechanism.bodies:
         segments += [part._replace(name=shown(body.name)) for part in _segments(mechanism, body, seen)]
-    ground = [joint.at for joint in places if GROUND_NAME in (joint.parent, joint.child)]
-    ends = [seen(GROUND_NAME, ground[k]) for k in outline(ground)]
-    segments += [Segment(GROUND_NAME, a, b, "base") for a, b in pairwise(ends)]
+    ground = [(GROUND_NAME, joint.at) for joint in places if GROUND_NAME in (joint.parent, joint.child)]
+    segments += _lines(GROUND_NAME, ground, outline([point for _, point in ground]), "base", seen)
     segments += [
         Segment(f"spring {k}", seen(spring.body_a, spring.point_a), seen(spring.body_b, spring.point_b), "spring")
         for k, spring in enumerate(mechanism.springs, 1)
@@ -104,7 +104,18 @@ def _segments(mechanism: Mechanism, body: Body, seen: Callable[[str, ArrayLike],
         length = float(np.linalg.norm(np.subtract(last[1], first[1])))
         return [Segment(body.name, seen(*first), seen(*last), "leg", SLEEVE * length)]
     part = _part(body.name, mechanism, is_loop(order))
-    return [Segment(body.name, a, b, part) for a, b in pairwise([seen(*corners[k]) for k in order])]
+    return _lines(body.name, corners, order, part, seen)
+
+
+def _lines(
+    body: str, corners: Corners, order: Sequence[int], part: str, seen: Callable[[str, ArrayLike], Array]
+) -> list[Segment]:
+    """The outline, and from it a line to each point of the body inside."""
+    found = [Segment(body, a, b, part) for a, b in pairwise([seen(*corners[k]) for k in order])]
+    inner = inner_points([point for _, point in corners], order)
+    return found + [
+        Segment(body, seen(body, foot), seen(*corners[k]), part) for k, foot in inner if corners[k][0] == body
+    ]
 
 
 def _part(body: str, mechanism: Mechanism, is_outline: bool) -> str:
@@ -115,9 +126,8 @@ def _part(body: str, mechanism: Mechanism, is_outline: bool) -> str:
     return "rod" if len(own) == 2 and not moved else "link"
 
 
-def _corners(body: Body, joints: Sequence[MechanismJoint]) -> list[tuple[str, Any]]:
-    """(body, point) of each: points of the home position that move with these bodies."""
-    found: list[tuple[str, Any]] = []
+def _corners(body: Body, joints: Sequence[MechanismJoint]) -> Corners:
+    found: Corners = []
     own = [joint for joint in _joints_of(body.name, joints) if not isinstance(joint, Free)]
     for joint in own:
         slides = "P" in joint.letters and joint.parent == body.name

@@ -36,6 +36,20 @@ def outline(points: Sequence[ArrayLike]) -> list[int]:
     return [distinct[k] for k in (*order, order[0])]
 
 
+def inner_points(points: Sequence[ArrayLike], order: Sequence[int]) -> list[tuple[int, Array]]:
+    """Places of the points that are on no line of the outline, each with the nearest point (3,) of the lines."""
+    if not is_loop(order):
+        return []
+    places = np.array([np.asarray(point, float) for point in points])
+    starts = places[list(order[:-1])]
+    ways = places[list(order[1:])] - starts
+    shares = np.einsum("pei,ei->pe", places[:, None] - starts, ways) / np.einsum("ei,ei->e", ways, ways)
+    feet = starts + np.clip(shares, 0.0, 1.0)[..., None] * ways
+    distances = np.linalg.norm(places[:, None] - feet, axis=-1)
+    inner = np.flatnonzero(distances.min(axis=1) > SAME * np.ptp(places, axis=0).max())
+    return [(int(k), feet[k, distances[k].argmin()]) for k in inner]
+
+
 def is_loop(order: Sequence[int]) -> bool:
     return len(order) > 3 and order[0] == order[-1]
 

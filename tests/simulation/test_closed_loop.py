@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pytest
 
 import tauforge as tf
 from support.strategies import random_arm
+from support.tolerances import INTEGRATED
+from tauforge.analysis.singularity import crossings
 from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, LegSpaceComputedTorque, ResolvedRate
 from tauforge.motion import JointMove, PoseMotion, Sine, StraightLine
 from tauforge.robots.poses import pose_of
@@ -203,27 +203,36 @@ def test_no_numbers_are_named(method):
         tf.simulate(ARM, disturbance=lambda t: [0 if t < 0.05 else np.nan] * 6, **options)
 
 
-def test_the_singular_path_ends_under_every_law():
-    platform = tf.load("dasgupta1998")
-    start = PATH_III.sample(3.6)
+@pytest.mark.parametrize(
+    ("law", "options", "ends"),
+    [
+        (LegSpaceComputedTorque, {"control_period": 0.01}, "the run ends at a singular pose"),
+        (ComputedTorque, {"control_period": 0.01}, "the motion ran away"),  # thrown off by forces held too long
+        (ComputedTorque, {"method": "dormand-prince"}, "needs too many steps"),  # forces without bound
+    ],
+    ids=["legs", "sampled", "continuous"],
+)
+def test_the_singular_path_ends_under_every_law(law, options, ends):
+    """Before det H vanishes on the path, and on its side: how it ends is said."""
+    platform, begin = tf.load("dasgupta1998"), 3.6
+    (crossing,) = crossings(platform, lambda t: PATH_III.sample(t).position, begin, begin + 0.8)
     t = np.linspace(0, 0.8, 401)
-    later = PoseMotion(tf.motion.Sampled(t, PATH_III.sample(3.6 + t).position))
-    for law, options in (
-        (LegSpaceComputedTorque(platform), {"control_period": 0.01}),
-        (ComputedTorque(platform), {"control_period": 0.01}),
-        (ComputedTorque(platform), {"method": "dormand-prince"}),
-    ):
-        with warnings.catch_warnings(record=True) as said:
-            warnings.simplefilter("always")
-            try:
-                run = tf.simulate(platform, law, later, initial=start[:2], step=0.01, **options)
-            except tf.DivergenceError as error:  # thrown off by forces without bound, on the way there
-                run = error.recording
-            else:
-                assert "ends at a singular pose" in str(said[-1].message)
-                assert run.events[-1].what == "singular pose"
-        assert 0.005 < run.time[-1] < 0.2
-        assert np.isfinite(run.position).all()
+    later = PoseMotion(tf.motion.Sampled(t, PATH_III.sample(begin + t).position))
+    given = {"initial": PATH_III.sample(begin)[:2], "step": 0.01} | options
+    if "singular" in ends:
+        with pytest.warns(tf.SingularityWarning, match=ends):
+            run = tf.simulate(platform, law(platform), later, **given)
+        assert run.events[-1].what == "singular pose"
+    else:
+        with pytest.raises(tf.DivergenceError, match=ends) as caught:
+            tf.simulate(platform, law(platform), later, **given)
+        run = caught.value.recording
+    assert 0.01 <= run.time[-1] < crossing.time - begin
+    assert (np.linalg.det(platform.force_matrix(run.position)) < 0).all()  # as at its start
+    assert np.abs(run.force[-1]).max() > 10 * np.abs(run.force[0]).max()
+    if "steps" in ends:
+        assert crossing.time - begin < run.time[-1] + given["step"]
+        assert np.abs(run.error).max() < INTEGRATED
 
 
 def test_angles_go_the_short_way_round():

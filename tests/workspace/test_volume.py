@@ -185,10 +185,10 @@ def test_the_tool_of_a_planar_arm_fills_a_ring():
 def test_places_that_several_positions_reach_count_once(turns):
     """The elbow bends one way, so that one turn of the shoulder reaches each place of the ring once, and two twice."""
     bent = arm("RR", [0, 0], [L1, L2]).replace(limits=[(-turns * np.pi, turns * np.pi), (0.0, np.pi)])
-    found = volume(bent, samples=300_000)
+    found = volume(bent)
     exact = np.pi * ((L1 + L2) ** 2 - (L1 - L2) ** 2)
     assert abs(found.volume - exact) < found.error
-    assert found.volume == pytest.approx(exact, rel=0.005 if turns == 1 else 0.02)  # sums know more than cubes
+    assert found.volume == pytest.approx(exact, rel=0.01 if turns == 1 else 0.02)  # sums know more than cubes
     assert found.known
 
 

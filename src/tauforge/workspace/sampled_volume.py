@@ -101,7 +101,8 @@ def sampled_volume(rules: Rules, home: Array, points: int, samples: int, whole: 
     """
     robot = rules.robot
     axes, moving = _measured(robot, home)
-    ranges = _ranges(rules, home)
+    ranges, summed = _ranges(rules, home), len(moving) == len(axes)
+    room = float(np.prod(np.diff(ranges, axis=0)[0, moving]))
     refused, corners = Counter[int](), np.array([np.full(3, np.inf), np.full(3, -np.inf)])
     cubes, tried, swept = None, 0, np.zeros(3)  # of it the sum, that of squares, and the sum with signs
     for positions in sampled_positions(robot, home, samples, ranges):
@@ -115,21 +116,21 @@ def sampled_volume(rules: Rules, home: Array, points: int, samples: int, whole: 
         if len(held):
             places = pose_of_tool(robot, held)[:, :3]
             corners = np.stack([np.minimum(corners[0], places.min(axis=0)), np.maximum(corners[1], places.max(axis=0))])
-            each = _determinants(robot, held, axes, moving) if len(moving) == len(axes) else np.zeros(len(held))
+            each = _determinants(robot, held, axes, moving) if summed else np.zeros(len(held))
             swept += np.array([np.abs(each).sum(), (each**2).sum(), each.sum()])
             cubes.add(places[:, axes] - pilot[0, axes], np.abs(each))
-        found = _by_determinants(swept, tried, float(np.prod(np.diff(ranges, axis=0)[0, moving])))
+        found = _by_determinants(swept, tried, room) if summed else None
+        summed = summed and (found is not None or not swept[0])  # both signs stay
+        # Where a coordinate does not move the tool, a place holds if one of its values holds: averages do not tell.
+        averaged = len(moving) < robot.n and bool(refused)
+        if found is not None and (averaged or cubes.overfull(room / tried)):
+            found = None
         if not whole and tried > FIRST and found is not None and found[1] < SMALL * found[0]:
             break
     shares = {rules.name(code): refused[code] / tried for code in sorted(refused)}
     if cubes is None or not len(cubes.keys):
         return Sampled(0.0, 0.0, np.zeros((2, 3)), len(axes), shares)
-    scale = float(np.prod(np.diff(ranges, axis=0)[0, moving])) / tried
-    # Where a coordinate does not move the tool, a place holds if one of its values holds: averages do not tell.
-    averaged = len(moving) < robot.n and bool(refused)
-    if found is None or averaged or cubes.overfull(scale):
-        found = cubes.counted()
-    return Sampled(*found, corners, len(axes), shares)
+    return Sampled(*(found or cubes.counted()), corners, len(axes), shares)
 
 
 def _by_determinants(swept: Array, tried: int, room: float) -> tuple[float, float] | None:
@@ -153,7 +154,7 @@ def _determinants(robot: Robot, positions: Array, axes: Array, moving: Array) ->
         for column, k in enumerate(moving):
             ends = [pose_of_tool(robot, positions + sign * STEP * slopes[..., k])[:, axes] for sign in (-1, 1)]
             found[..., column] = (ends[1] - ends[0]) / (2 * STEP)
-    return np.nan_to_num(np.linalg.det(np.where(np.isfinite(found), found, 0.0)))
+    return np.asarray(np.linalg.det(np.where(np.isfinite(found), found, 0.0)))
 
 
 def _ranges(rules: Rules, home: Array) -> Array:

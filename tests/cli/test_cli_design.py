@@ -54,7 +54,7 @@ def test_a_mechanism():
         "--at",
         "motor 3=0.3",
     )
-    found = parsed(*asked, *SMALL, "--length", "200mm")
+    found = parsed(*asked, *SMALL, "--at", "motor 3=0.3", "--length", "200mm")
     assert found["units"] == {"motor 1": "rad", "motor 2": "rad", "condition": "", "force": "N m"}
     delta, first = tf.load("delta"), found["designs"][0]
     states = tf.designs.states_around(delta, 3)

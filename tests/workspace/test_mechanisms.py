@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from support.mechanisms import delta
 from support.tolerances import CLOSED, PLACED
 from tauforge.robots.at_positions import at_positions
 from tauforge.sweeps import Axis, ready_study
@@ -86,6 +87,49 @@ def test_the_area_of_the_tips_places() -> None:
     assert found.unit == "m^2"
     assert found.volume == pytest.approx(area, abs=found.error)
     assert found.error < 0.2 * area
+
+
+def test_the_volume_of_a_delta_of_ones_own() -> None:
+    """Against random places for which the cranks' angles are known in closed form."""
+    plain, reach_of_motor = delta(), 0.5
+    joints = [
+        dataclasses.replace(joint, limits=(-reach_of_motor, reach_of_motor))
+        if joint.name.startswith("motor")
+        else joint
+        for joint in plain.joints
+    ]
+    found = volume(plain.replace(joints=joints, tool="platform"))
+    count, low, high = 1_000_000, np.array([-0.45, -0.45, -0.85]), np.array([0.45, 0.45, -0.2])
+    places = np.random.default_rng(1).uniform(low, high, (count, 3))
+    inside = np.ones(count, bool)
+    for i in range(3):
+        out = np.array([np.cos(2 * np.pi * i / 3), np.sin(2 * np.pi * i / 3), 0.0])
+        inside &= np.abs(_crank(places, out) - _crank(np.array([0.0, 0.0, -0.55]), out)) <= reach_of_motor
+    share, room = inside.mean(), np.prod(high - low)
+    assert (low < found.box[0]).all()
+    assert (high > found.box[1]).all()
+    spread = room * np.sqrt(share * (1 - share) / count)
+    assert found.unit == "m^3"
+    assert abs(found.volume - room * share) < found.error + 3 * spread
+    assert found.error < 0.01 * found.volume
+
+
+def _crank(platform: np.ndarray, out: np.ndarray) -> np.ndarray:
+    """Angle of a crank of 0.25 m whose rod of 0.6 m holds the platform there, elbow outside; NaN out of reach."""
+    way = platform + (0.05 - 0.2) * out
+    x, z = way @ out, way[..., 2]
+    reach = (0.25**2 + (way**2).sum(axis=-1) - 0.6**2) / (2 * 0.25)
+    with np.errstate(invalid="ignore"):
+        return np.arctan2(z, x) + np.arccos(reach / np.hypot(x, z))
+
+
+def test_the_volume_by_the_pose_of_a_platform() -> None:
+    """The same places, by coordinates without limits: few samples lie where loops do not close."""
+    motors = tf.load("delta")
+    one, other = volume(motors), volume(motors.replace(independent="platform"))
+    assert abs(one.volume - other.volume) < one.error + other.error
+    assert other.error < 0.05 * other.volume
+    assert sum(other.stopped_by.values()) < 0.98
 
 
 def test_fewer_samples_lose_less_than_the_error_that_is_told() -> None:

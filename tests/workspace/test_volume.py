@@ -204,6 +204,27 @@ def test_the_tool_of_a_planar_arm_fills_a_ring():
     assert found.volume == pytest.approx(np.pi * ((L1 + L2) ** 2 - (L1 - L2) ** 2), rel=0.02)
 
 
+@pytest.mark.parametrize("turns", [1, 2])
+def test_places_that_several_positions_reach_count_once(turns):
+    """The elbow bends one way, so that one turn of the shoulder reaches each place of the ring once, and two twice."""
+    bent = arm("RR", [0, 0], [L1, L2]).replace(limits=[(-turns * np.pi, turns * np.pi), (0.0, np.pi)])
+    found = volume(bent)
+    exact = np.pi * ((L1 + L2) ** 2 - (L1 - L2) ** 2)
+    assert abs(found.volume - exact) < found.error
+    assert found.volume == pytest.approx(exact, rel=0.01 if turns == 1 else 0.02)  # sums know more than cubes
+    assert found.known
+
+
+def test_a_large_error_is_no_headline():
+    scara = tf.load("scara")
+    found = volume(scara, samples=5000)
+    assert found.error > found.volume / 3
+    assert not found.known
+    assert found.data()["known"] is False
+    assert str(found).startswith(f"scara: the volume is not known: {found.volume:.4g} m^3, +- {found.error:.4g}")
+    assert "not known" not in str(volume(arm("RR", [0, 0], [L1, L2]), samples=100_000))
+
+
 def test_joint_limits_take_a_part():
     """The shoulder turns through a quarter about the vertical."""
     whole = arm("RRR", [np.pi / 2, 0, 0], [0, L1, L2])

@@ -17,13 +17,11 @@ from tauforge.errors import ModelError
 from tauforge.robots.robot import Robot
 from tauforge.workspace.breaks import LOST
 from tauforge.workspace.grids import Grid
-from tauforge.workspace.rays import STEPS, Rays, ends_of, size_of
+from tauforge.workspace.rays import FIRST, longest_way, size_of
 from tauforge.workspace.rules import Rules, blocks
 
 COARSE = 49  # cells along each side while the box is looked for
 FINER_LOOK = 97  # where these find nothing
-FIRST = 2.5  # sizes of the robot to each side, where the search begins
-BEYOND = 1.3  # of the longest way along an axis, where loops must close
 GROWTHS = 6  # doublings of the box until a workspace counts as unbounded
 TIGHTENINGS = 2
 WIDER = 0.15  # of the box, on each side, where the part that is connected with home touches it
@@ -92,13 +90,7 @@ def _first_half(rules: Rules, home: Array) -> float:
     if not rules.closes or rules.codes(home):
         return FIRST * size  # a platform may be assembled below its base, too
     # Loops that are tried in vain cost most. They stay assembled as at home, so all places are near.
-    along = np.zeros((2 * len(SPACE), rules.robot.n))
-    along[:, : len(SPACE)] = np.concatenate([np.eye(len(SPACE)), -np.eye(len(SPACE))])
-    every = np.ones(len(along))
-    rays = Rays(
-        rules.robot, home, along, np.zeros((len(along), 3)), size / STEPS * every, FIRST * size * every, size * every
-    )
-    return min(BEYOND * float(ends_of(rules, rays).distance.max()), FIRST * size)
+    return longest_way(rules, home, SPACE)
 
 
 def _grid(robot: Robot, home: Array, corners: Array, points: int) -> Grid:

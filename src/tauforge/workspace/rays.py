@@ -9,6 +9,7 @@ samples, low enough that a kink there could reach 0, is sampled again with steps
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +24,8 @@ from tauforge.workspace.rules import BLOCK, Rules, positions_of
 STEPS = 400  # steps in the size of the robot
 TURN_STEPS = 720  # steps in a turn
 FARTHEST = 4.0  # sizes of the robot that are searched
+FIRST = 2.5  # sizes of the robot to each side, where the search for a box begins
+BEYOND = 1.3  # of the longest way along an axis, where loops must close
 FINER = 64  # how many times finer a minimum is sampled
 AT_ONCE = 32  # steps between looks at who has arrived
 
@@ -179,3 +182,14 @@ def _bisected(rules: Rules, rays: Rays, low: Array, high: Array, rows: Array) ->
         holds = rules.codes(rays.at(middle, rows)) == 0
         lower, upper = np.where(holds, middle, lower), np.where(holds, upper, middle)
     return lower, upper
+
+
+def longest_way(rules: Rules, home: Array, places: Sequence[int]) -> float:
+    """m, somewhat beyond the longest way from home along coordinates that are lengths, where loops must close."""
+    size, n = size_of(rules.robot, home), rules.robot.n
+    along = np.concatenate([np.eye(n)[list(places)], -np.eye(n)[list(places)]])
+    every = np.ones(len(along))
+    rays = Rays(
+        rules.robot, home, along, np.zeros((len(along), 3)), size / STEPS * every, FIRST * size * every, size * every
+    )
+    return min(BEYOND * float(ends_of(rules, rays).distance.max()), FIRST * size)

@@ -1,9 +1,14 @@
-"""The volume of places that a tool reaches with any orientation: small cubes into which sampled positions bring it.
+"""The volume of places that a tool reaches with any orientation, from sampled positions.
 
-Positions are drawn evenly from the ranges of the coordinates; those that exceed a limit are left out. A cube counts if
-one of them brings the origin of the moved body into it. Cubes at the surface count whole, which makes the number too
-large by an amount that is proportional to their edge: counts with two edges give the volume without it. Cubes that no
-sample found make it too small, most of all at the end of a long chain, where few positions lead.
+Positions are drawn evenly from the ranges of the coordinates; those that exceed a limit are left out. Where as many
+coordinates move the tool as there are dimensions, each position stands for a volume of places, by the determinant of
+the tool's derivatives, and these are summed. That holds where no place has several positions: the determinant keeps
+its sign, and no small cube gets more than its volume.
+
+Elsewhere cubes are counted. A cube counts if a position brings the origin of the moved body into it. Cubes at the
+surface count whole, which makes the number too large by an amount that is proportional to their edge: counts with two
+edges give the volume without it. Cubes that no sample found make it too small, most of all at the end of a long chain,
+where few positions lead.
 """
 
 from __future__ import annotations
@@ -16,15 +21,23 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.robots.robot import Robot
-from tauforge.workspace.rays import size_of
+from tauforge.workspace.rays import longest_way, size_of
 from tauforge.workspace.rules import Rules, positions_of
-from tauforge.workspace.sampling import SEED, sampled_positions
+from tauforge.workspace.sampling import FIRST, SEED, sampled_positions, usual_ranges
 from tauforge.workspace.tool_ways import can_move_body, pose_of_tool
 
 FLAT = 1e-6  # of the size of the robot: the tool does not move along an axis, or with a freedom
 LOOKS = 16  # positions beside home that tell along which axes the tool moves
 BESIDE = 0.02  # of the ranges: how far they are from home
 SLOPE = 1e-4  # of the ranges, over which differences are taken
+STEP = 1e-5  # rad or m, over which the tool's derivatives are taken
+SMALL = 0.01  # of the volume: an error with which sampling ends
+ONE_SIGN = 1e-3  # share of the volume that may have a determinant of the other sign
+ENOUGH = 400  # samples in a cube, from which it tells whether it is overfull
+CHANCE = 5  # standard deviations
+TOUCHES = 512  # samples that tell whether places fill a range
+GROWTHS = 4  # doublings of a range that places fill
+MARGIN = 0.01  # of a range: places this near to its end fill it
 OFFSET = 1 << 20  # of the numbers of cubes, so that none is negative
 BITS = 21  # of an integer for each axis; three fit into 64
 MASK = (1 << BITS) - 1
@@ -43,40 +56,132 @@ class Sampled(NamedTuple):
     stopped_by: dict[str, float]
 
 
-def sampled_volume(rules: Rules, home: Array, points: int, samples: int) -> Sampled:
-    """points: cubes along the longest side of the places that are reached; samples: positions that are tried."""
+class _Cubes:
+    """How many samples bring the tool into each cube, and how much volume these sweep, with its square."""
+
+    def __init__(self, edge: float, dimensions: int) -> None:
+        self.edge, self.dimensions, self.samples = edge, dimensions, 0
+        self.keys, self.sums = np.zeros(0, np.int64), np.zeros((2, 0))
+
+    def add(self, places: Array, swept: Array) -> None:
+        """places: (k, d) from a corner, in any order; swept: (k,)"""
+        numbers = _joined(np.floor(places / self.edge).astype(np.int64) + OFFSET)
+        keys = np.concatenate([self.keys, numbers])
+        sums = np.concatenate([self.sums, [swept, swept**2]], axis=1)
+        self.keys, where = np.unique(keys, return_inverse=True)
+        self.sums = np.stack([np.bincount(where, row, len(self.keys)) for row in sums])
+        self.samples += len(places)
+
+    def counted(self) -> tuple[float, float]:
+        """Volume and error by counts with two edges."""
+        fine = len(self.keys) * self.edge**self.dimensions
+        coarse = len(np.unique(self._coarse(2))) * (2 * self.edge) ** self.dimensions
+        volume = max(2 * fine - coarse, 0.0)  # the line through both, at the edge 0
+        return volume, abs(fine - volume)
+
+    def overfull(self, scale: float) -> bool:
+        """Whether samples sweep more volume than a cube has, beyond chance: several positions lead to one place.
+
+        scale: of what was swept
+        """
+        edges = max(1, round((ENOUGH * len(self.keys) / max(self.samples, 1)) ** (1 / self.dimensions)))
+        _, where = np.unique(self._coarse(edges), return_inverse=True)
+        swept, squares = (np.bincount(where, row) for row in self.sums)
+        room = (edges * self.edge) ** self.dimensions
+        return bool((scale * (swept - CHANCE * np.sqrt(squares)) > room).any())
+
+    def _coarse(self, edges: int) -> Array:
+        return _joined(_parted(self.keys, self.dimensions) // edges)
+
+
+def sampled_volume(rules: Rules, home: Array, points: int, samples: int, whole: bool) -> Sampled:
+    """points: cubes along the longest side of the places that are reached; samples: positions that are tried at most.
+
+    whole: whether all of them are tried, also where the error is small before
+    """
     robot = rules.robot
-    axes = _measured_axes(robot, home)
-    cubes, refused = np.zeros(0, np.int64), Counter[int]()
-    corners = np.array([np.full(3, np.inf), np.full(3, -np.inf)])
-    edge = 0.0
-    for positions in sampled_positions(robot, home, samples):
-        if not edge:  # the first block tells how large the cubes are
+    axes, moving = _measured(robot, home)
+    ranges, summed = _ranges(rules, home), len(moving) == len(axes)
+    room = float(np.prod(np.diff(ranges, axis=0)[0, moving]))
+    refused, corners = Counter[int](), np.array([np.full(3, np.inf), np.full(3, -np.inf)])
+    cubes, tried, swept = None, 0, np.zeros(3)  # of it the sum, that of squares, and the sum with signs
+    for positions in sampled_positions(robot, home, samples, ranges):
+        if cubes is None:  # the first block tells how large the cubes are
             closed = np.isfinite(positions).all(axis=-1)
             pilot = pose_of_tool(robot, np.concatenate([positions[closed], home[None]]))[:, :3]
-            edge = float(np.ptp(pilot, axis=0).max()) / points
+            cubes = _Cubes(float(np.ptp(pilot, axis=0).max()) / points, len(axes))
         codes = rules.codes(positions)
         refused.update(codes[codes != 0].tolist())
-        held = positions[codes == 0]
+        held, tried = positions[codes == 0], tried + len(positions)
         if len(held):
             places = pose_of_tool(robot, held)[:, :3]
             corners = np.stack([np.minimum(corners[0], places.min(axis=0)), np.maximum(corners[1], places.max(axis=0))])
-            numbers = np.floor((places[:, axes] - pilot[0, axes]) / edge).astype(np.int64) + OFFSET
-            cubes = np.union1d(cubes, _joined(numbers))
-    shares = {rules.name(code): refused[code] / samples for code in sorted(refused)}
-    if not len(cubes):
+            each = _determinants(robot, held, axes, moving) if summed else np.zeros(len(held))
+            swept += np.array([np.abs(each).sum(), (each**2).sum(), each.sum()])
+            cubes.add(places[:, axes] - pilot[0, axes], np.abs(each))
+        found = _by_determinants(swept, tried, room) if summed else None
+        summed = summed and (found is not None or not swept[0])  # both signs stay
+        # Where a coordinate does not move the tool, a place holds if one of its values holds: averages do not tell.
+        averaged = len(moving) < robot.n and bool(refused)
+        if found is not None and (averaged or cubes.overfull(room / tried)):
+            found = None
+        if not whole and tried > FIRST and found is not None and found[1] < SMALL * found[0]:
+            break
+    shares = {rules.name(code): refused[code] / tried for code in sorted(refused)}
+    if cubes is None or not len(cubes.keys):
         return Sampled(0.0, 0.0, np.zeros((2, 3)), len(axes), shares)
-    fine = len(cubes) * edge ** len(axes)
-    coarse = len(np.unique(_joined(_parted(cubes, len(axes)) // 2))) * (2 * edge) ** len(axes)
-    volume = max(2 * fine - coarse, 0.0)  # the line through both, at the edge 0
-    return Sampled(volume, abs(fine - volume), corners, len(axes), shares)
+    return Sampled(*(found or cubes.counted()), corners, len(axes), shares)
 
 
-def _measured_axes(robot: Robot, home: Array) -> Array:
-    """(d,) axes of the world along which the tool moves, if it moves with as many freedoms."""
+def _by_determinants(swept: Array, tried: int, room: float) -> tuple[float, float] | None:
+    """Volume and error, twice the standard deviation; None where the determinant has both signs.
+
+    room: the product of the ranges
+    """
+    total, squares, signed = swept
+    if not total > 0 or abs(signed) < (1.0 - ONE_SIGN) * total:
+        return None
+    mean = total / tried
+    spread = np.sqrt(max(squares / tried - mean**2, 0.0) / tried)
+    return float(room * mean), float(room * (2 * spread + (mean - abs(signed) / tried)))
+
+
+def _determinants(robot: Robot, positions: Array, axes: Array, moving: Array) -> Array:
+    """(k,) how the volume of places changes with that of the moving coordinates; 0 where it is not known."""
+    slopes = robot.position_slopes(positions)
+    found = np.empty((len(positions), len(axes), len(moving)))
+    with np.errstate(all="ignore"):
+        for column, k in enumerate(moving):
+            ends = [pose_of_tool(robot, positions + sign * STEP * slopes[..., k])[:, axes] for sign in (-1, 1)]
+            found[..., column] = (ends[1] - ends[0]) / (2 * STEP)
+    return np.asarray(np.linalg.det(np.where(np.isfinite(found), found, 0.0)))
+
+
+def _ranges(rules: Rules, home: Array) -> Array:
+    """(2, n) the usual ones. Lengths without limits, which loops end, go somewhat beyond the longest way from home."""
+    robot = rules.robot
+    ranges, start = usual_ranges(robot), robot.coordinates_at(home)
+    free = [k for k, c in enumerate(robot.coordinates) if not c.turns and not np.isfinite([c.lower, c.upper]).any()]
+    if not free or not rules.closes or rules.codes(home):
+        return ranges
+    half = longest_way(rules, home, free)
+    for _ in range(GROWTHS):
+        ranges[:, free] = start[free] - half, start[free] + half
+        first = next(sampled_positions(robot, home, TOUCHES, ranges))
+        far = np.abs(robot.coordinates_at(first[rules.codes(first) == 0])[:, free] - start[free])
+        if not (far > (1 - MARGIN) * half).any():
+            break
+        half *= 2
+    return ranges
+
+
+def _measured(robot: Robot, home: Array) -> tuple[Array, Array]:
+    """(d,) axes of the world along which the tool moves, if it moves with as many freedoms; places of the coordinates
+    that move it.
+    """
     if not can_move_body(robot):
         raise UnsupportedFeatureError(f"{robot.name} does not tell where a tool is", field="volume")
-    low, high = np.transpose([coordinate.usual_range for coordinate in robot.coordinates])
+    low, high = usual_ranges(robot)
     random, start = np.random.default_rng(SEED), robot.coordinates_at(home)
     beside = start + BESIDE * (high - low) * random.uniform(-1.0, 1.0, (LOOKS, robot.n))
     positions = positions_of(robot, beside, home)
@@ -94,7 +199,7 @@ def _measured_axes(robot: Robot, home: Array) -> Array:
             field="volume",
             remedy="Use reach or map",
         )
-    return axes
+    return axes, np.flatnonzero(np.abs(slopes).max(axis=(0, 1)) > FLAT * size)
 
 
 def _slopes(robot: Robot, positions: Array, steps: Array) -> Array:

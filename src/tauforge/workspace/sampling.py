@@ -19,13 +19,19 @@ STEPS = 64  # on the way of each
 SEED = 0
 
 
-def sampled_positions(robot: Robot, home: Array, count: int) -> Iterator[Array]:
+def usual_ranges(robot: Robot) -> Array:
+    """(2, n) lowest and highest coordinates."""
+    return np.transpose([coordinate.usual_range for coordinate in robot.coordinates])
+
+
+def sampled_positions(robot: Robot, home: Array, count: int, ranges: Array | None = None) -> Iterator[Array]:
     """Blocks of positions (k, N), assembled as at home (N,), `count` in all; NaN where loops do not close.
 
+    ranges: (2, n) lowest and highest coordinates; default the usual ones
     The first block has at most FIRST. The same count gives the same positions.
     """
     random = np.random.default_rng(SEED)
-    low, high = np.transpose([coordinate.usual_range for coordinate in robot.coordinates])
+    low, high = usual_ranges(robot) if ranges is None else ranges
     known = _Known(robot, home, np.where(high > low, high - low, 1.0))
     first = random.uniform(low, high, (min(FIRST, count), robot.n))
     if robot.may_not_close:

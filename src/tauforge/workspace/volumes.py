@@ -25,6 +25,7 @@ CUBES = 32
 SAMPLES = 1_000_000
 CLOSED_SAMPLES = 250_000  # where loops are closed for each, which takes longer
 FEWEST, MOST = 4, 1000
+KNOWN = 1 / 3  # of the volume: with a larger error it is not known
 GRID, SAMPLED = "cells of a grid", "sampled positions"
 
 
@@ -36,7 +37,7 @@ class Volume(Report):
     orientation:      (3,) rad theta_x, theta_y, theta_z of the grid; None for sampled positions
     volume:           of the part that is connected with home without a singular position between; of all sampled
                       positions where these are sampled
-    error:            an estimate, from two resolutions; not a bound
+    error:            an estimate, from two resolutions or twice the standard deviation; not a bound
     everywhere:       of all places at which the limits hold; None for sampled positions
     everywhere_error: an estimate of its error
     unit:             "m^3", or "m^2" where a tool stays in a plane
@@ -60,10 +61,19 @@ class Volume(Report):
     points: int
     judged: str
 
+    @property
+    def known(self) -> bool:
+        """Whether the error is at most a third of the volume. More samples or points make it smaller."""
+        return self.error <= KNOWN * self.volume
+
+    def data(self) -> dict[str, Any]:
+        return {**super().data(), "known": self.known}
+
     def summary(self) -> Summary:
         """The volume with its error, its box and what ends it."""
         of_grid = self.method == GRID
-        words: tuple[str | float, ...] = (f"{self.robot}: ", self.volume, f" {self.unit}, +- ", self.error)
+        doubt = "" if self.known else "the volume is not known: "
+        words: tuple[str | float, ...] = (f"{self.robot}: {doubt}", self.volume, f" {self.unit}, +- ", self.error)
         parts: list[SummaryTable | tuple[str | float, ...] | str] = []
         if self.everywhere is not None and self.orientation is not None:
             angles = ", ".join(f"{x:.4g}" for x in self.orientation)
@@ -101,17 +111,19 @@ def volume(
     limits hold, at one orientation. The cells of a grid are counted. `volume` is the part that is connected with home
     without crossing a singular position, `everywhere` is all of it.
     The tool of another robot may arrive with any orientation: positions are sampled from the ranges of its coordinates
-    (-pi to pi where an angle has none), and the small cubes into which they bring the tool are counted. That finds
-    corners that few positions lead to only with many samples, and does not ask whether a way leads there.
+    (-pi to pi where an angle has none). Where every place has one position, the volumes that they stand for are summed.
+    Elsewhere the small cubes into which they bring the tool are counted, which finds corners that few positions lead to
+    only with many samples. Neither asks whether a way leads there.
 
     orientation: (3,) rad theta_x, theta_y, theta_z, R = Rz Ry Rx; default that of home; for poses alone
     limits:      kinds of position limits that are judged, such as ["stroke"]; None for all
     home:        (n,) default `robot.pictured_position`; where it does not hold, no part is connected with it
     points:      cells along each side of the box (default 64), or cubes along the longest side (default 32)
-    samples:     positions that are sampled where there is no grid: default 1,000,000, or 250,000 where loops must be
-                 closed for each
+    samples:     positions that are sampled where there is no grid; default until the error is 1 % of the volume, and
+                 at most 1,000,000, or 250,000 where loops must be closed for each
     payload, forces, largest_condition: as in `explain`
     Singular positions are those where `robot.singularity` changes its sign; others are not looked for.
+    A volume whose error is larger than a third of it is not `known`, and its summary says so.
     Identity: the limits hold at the centre of every cell that is counted, and not at the centre of any other.
     """
     rules = rules_of(robot, payload=payload, forces=forces, largest_condition=largest_condition, limits=limits)
@@ -122,7 +134,8 @@ def volume(
                 f"the workspace of {robot.name} is that of its tool with any orientation", field="orientation"
             )
         usual = CLOSED_SAMPLES if robot.may_not_close else SAMPLES
-        return _sampled(rules, start, _count("points", points, CUBES, MOST), _count("samples", samples, usual))
+        cubes, tried = _count("points", points, CUBES, MOST), _count("samples", samples, usual)
+        return _sampled(rules, start, cubes, tried, samples is not None)
     pose = np.array(robot.coordinates_at(start))
     pose[3:] = pose[3:] if orientation is None else _angles(orientation)
     start = robot.position_at(pose, start)
@@ -144,8 +157,8 @@ def volume(
     )
 
 
-def _sampled(rules: Rules, home: Array, points: int, samples: int) -> Volume:
-    found = sampled_volume(rules, home, points, samples)
+def _sampled(rules: Rules, home: Array, points: int, samples: int, whole: bool) -> Volume:
+    found = sampled_volume(rules, home, points, samples, whole)
     return Volume(
         robot=rules.robot.name,
         method=SAMPLED,

@@ -133,6 +133,21 @@ def test_hinges_in_line_beside_a_loop(seed, apart):
             m.forward_dynamics(m.home, np.zeros(m.n), np.zeros(len(m.actuators)))
 
 
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_a_simulation_does_not_start_where_forward_dynamics_refuses(rate):
+    bodies = [tf.Body("outer", 0.0), tf.Body("inner", 0.0), tf.Body("rotor", 2.0, (0.3, 0.2, 0.5), (0.02, 0.03, 0.04))]
+    ends = ("ground", "outer", "inner", "rotor")
+    joints = [tf.Hinge(f"axis {k}", ends[k], ends[k + 1], axis=axis) for k, axis in enumerate(np.eye(3)[::-1].tolist())]
+    m = tf.Mechanism(name="gimbal", bodies=bodies, joints=joints)
+    x, qd, reasons = np.array([0.2, np.pi / 2, 0.1]), np.full(3, rate), []
+    for start in (lambda: m.forward_dynamics(x, qd, []), lambda: tf.simulate(m, initial=(x, qd), duration=0.01)):
+        with pytest.raises(tf.SingularityError, match=f"gimbal: the motion of axis 0, axis 2 {NO_MASS}") as caught:
+            start()
+        reasons.append(str(caught.value).partition(" (condition number")[0])
+    assert reasons[0] == reasons[1]
+    tf.simulate(m, initial=(x - [0, 0.3, 0], qd), duration=0.01)
+
+
 def leg_with_loops(rng: np.random.Generator, light: float) -> tf.Mechanism:
     """A thigh on two struts whose ends are balls of three hinges with light bodies between them, inertias light^2."""
     hip, knee = np.zeros(3), np.array([0.05, 0.02, -0.4])

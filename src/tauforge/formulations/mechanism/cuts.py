@@ -73,10 +73,14 @@ class Posed(NamedTuple):
 
     def point(self, place: Place, path: Sequence[int]) -> Vector:
         """The origin of a place, seen from the parent of the last of the path."""
-        p = place.displacement.translation
+        return self.point_along(place, path)[-1]
+
+    def point_along(self, place: Place, path: Sequence[int]) -> list[Vector]:
+        """The origin of a place, seen from every joint frame of a path inward and from the parent of the last."""
+        found = [place.displacement.translation]
         for k in path:
-            p = point_from_parent(self.frames[k], self.places[k], p)
-        return p
+            found.append(point_from_parent(self.frames[k], self.places[k], found[-1]))
+        return found
 
 
 def loop_rows(m: MechanismParameters, posed: Posed) -> list[Row]:
@@ -92,8 +96,7 @@ def _cut_rows(posed: Posed, cut: Cut) -> list[Row]:
     turning = len(rows) - 3
     across = cut.a.displacement.rotation.T  # axes of side a <- its joint frame
     for side in sides(posed.frames, cut):
-        p = side.place.displacement.translation
-        for k in side.path:
+        for k, p in zip(side.path, posed.point_along(side.place, side.path), strict=False):
             frame, place = posed.frames[k], posed.places[k]
             if frame.turns_and_slides:
                 _vector_entries(posed, cut, rows, k, p if frame.inverted else place.turn @ p, side.sign)
@@ -105,7 +108,6 @@ def _cut_rows(posed: Posed, cut: Cut) -> list[Row]:
                     omega = across @ posed.transported(E_Z, k, cut.a.joint_frame)
                     for i, x in enumerate([*omega][:turning]):
                         rows[3 + i][frame.at] = side.sign * x
-            p = point_from_parent(frame, place, p)
     return rows
 
 

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector, cross
+from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Transform, Vector, cross
 from tauforge.formulations.mechanism.complement import Complement
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.dynamics import posed_at
-from tauforge.formulations.mechanism.parameters import MechanismParameters
+from tauforge.formulations.mechanism.parameters import MechanismParameters, Place
 from tauforge.formulations.trees.frames import FREEDOMS, GROUND, ancestors, point_from_parent
 from tauforge.formulations.trees.velocities import twists
 
@@ -34,15 +34,30 @@ class PosedInWorld(Posed):
     """
 
     @cached_property
-    def rotations(self) -> list[Matrix]:
-        return [frame.rotation for frame in world_frames(self)]
+    def worlds(self) -> list[Transform]:
+        return world_frames(self)
 
     def transported(self, v: Vector, source: int, target: int) -> Vector:
         if source == target:
             return v
         if source != GROUND:
-            v = self.rotations[source] @ v
-        return v if target == GROUND else self.rotations[target].T @ v
+            v = self.worlds[source].rotation @ v
+        return v if target == GROUND else self.worlds[target].rotation.T @ v
+
+    def point(self, place: Place, path: Sequence[int]) -> Vector:
+        return self._seen(self._in_world(place), self.frames[path[-1]].parent if path else place.joint_frame)
+
+    def point_along(self, place: Place, path: Sequence[int]) -> list[Vector]:
+        """Of the frames of the path alone: what is seen from beyond costs as much again, and nobody asks for it."""
+        p = self._in_world(place)
+        return [self._seen(p, k) for k in path]
+
+    def _in_world(self, place: Place) -> Vector:
+        k, (_, p), _ = place
+        return p if k == GROUND else self.worlds[k].rotation @ p + self.worlds[k].translation
+
+    def _seen(self, p: Vector, target: int) -> Vector:
+        return p if target == GROUND else self.worlds[target].rotation.T @ (p - self.worlds[target].translation)
 
 
 def body_frames(m: MechanismParameters, x: Scalars) -> list[Transform]:

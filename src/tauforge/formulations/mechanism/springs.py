@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tauforge.algebra.scalars import Scalar, is_zero, select, sqrt
+from tauforge.algebra.scalars import Scalar, is_zero, reciprocal, select, sqrt
 from tauforge.algebra.vectors import ZERO, Vector, cross, dot
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.mechanism.cuts import Posed
@@ -38,23 +38,43 @@ def stretched(m: MechanismParameters, posed: Posed, spring: SpringParameters) ->
     return Stretch(sqrt(square), way * (apart / sqrt(square * apart)))
 
 
+def nearness_of_ends(m: MechanismParameters, posed: Posed) -> Scalar:
+    """1 where the ends of a spring meet whose force has no direction there, and next to nothing elsewhere."""
+    total: Scalar = 0.0
+    for spring in m.springs:
+        if not is_zero(spring.length):
+            way = between(posed, spring)
+            total = total + (MEET * m.size) ** 2 * reciprocal(dot(way, way))
+    return total
+
+
 def spring_forces(m: MechanismParameters, posed: Posed, v: Scalars) -> list[tuple[Place, Vector]]:
     """The force of each spring at both of its ends, base axes."""
     damped = any(not is_zero(spring.damping) for spring in m.springs)
     moving = twists(posed.frames, posed.places, v) if damped else {}
     found = []
     for spring in m.springs:
-        if is_zero(spring.length) and is_zero(spring.damping):  # has no direction where its ends meet, and needs none
+        if damped:
+            va, vb = (_velocity(posed, moving, place) for place in (spring.a, spring.b))
+        if is_zero(spring.length):  # has no direction where its ends meet, and needs none
             force = between(posed, spring) * spring.stiffness
+            if not is_zero(spring.damping):
+                force = force + _along(m, between(posed, spring), vb - va) * spring.damping
             found += [(spring.a, force), (spring.b, -force)]
             continue
         length, direction = stretched(m, posed, spring)
         tension = spring.stiffness * (length - spring.length)
         if damped:
-            va, vb = (_velocity(posed, moving, place) for place in (spring.a, spring.b))
             tension = tension + spring.damping * dot(direction, vb - va)
         found += [(spring.a, direction * tension), (spring.b, direction * -tension)]
     return found
+
+
+def _along(m: MechanismParameters, way: Vector, v: Vector) -> Vector:
+    """The part of v along the way from end to end; all of it where they meet, for they part along v."""
+    square, least = dot(way, way), (MEET * m.size) ** 2
+    along = way * (dot(way, v) / select(square, least, 1.0, square))
+    return Vector(*(select(square, least, whole, part) for whole, part in zip(v, along, strict=True)))
 
 
 def spring_wrenches(m: MechanismParameters, posed: Posed, v: Scalars) -> dict[int, Wrench]:

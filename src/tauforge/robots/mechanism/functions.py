@@ -19,6 +19,7 @@ from tauforge.formulations.mechanism import energy as energies
 from tauforge.formulations.mechanism.dynamics import Loads, Outcome
 from tauforge.formulations.mechanism.kinematics import body_frames, point_jacobians
 from tauforge.formulations.mechanism.parameters import MechanismParameters
+from tauforge.formulations.mechanism.springs import nearness_of_ends
 from tauforge.formulations.trees.recursion import BaseState
 from tauforge.robots.derivatives import columns_of, slope, unit_changes
 from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Doubtful, Function, FunctionTable, Guard, Verdict
@@ -56,7 +57,12 @@ def loads(m: MechanismParameters, external_wrench: Scalars | None, base_motion: 
 
 def doubtful(x: Scalars, found: Outcome) -> Doubtful:
     values, complement, inertia, actuation = found
-    return Doubtful(values, lambda: complement.doubt(x, inertia, actuation) + absolute(values[0]) * TINY)
+
+    def doubt() -> Scalar:
+        ends = nearness_of_ends(complement.m, complement.posed) * SUSPICIOUS
+        return complement.doubt(x, inertia, actuation) + absolute(values[0]) * TINY + ends
+
+    return Doubtful(values, doubt)
 
 
 def inverse_dynamics(
@@ -122,6 +128,7 @@ def joint_wrenches(
 
     def doubt() -> Scalar:
         total = drives.complement.doubt(x, actuation=drives.actuation)
+        total = total + nearness_of_ends(m, drives.complement.posed) * SUSPICIOUS
         if len(m.working) >= len(m.independent):
             return total
         return total + SUSPICIOUS / IMPOSSIBLE * dynamics.forces_left(m, x, qd, qdd, on)
@@ -230,7 +237,8 @@ def judged(drives: bool, inertia: bool) -> Any:
         mechanism: Any = robot
         own = results[0] if "reduced" in options else None
         lost = mechanism.lost_in_accelerations(arguments, own) if inertia else None
-        found: Verdict = mechanism.singularities(arguments["x"], drives, lost, arguments.get("payload"))
+        forces = any(argument in arguments for argument in ("qdd", "tau"))
+        found: Verdict = mechanism.singularities(arguments["x"], drives, lost, arguments.get("payload"), forces=forces)
         return found
 
     return judge

@@ -261,12 +261,19 @@ class Mechanism(PlacedMechanism):
     # ---------------------------------------------------------------------------------------------------- singularity
 
     def singularities(
-        self, x: Array, drives: bool = True, lost: Array | None = None, payload: Array | None = None
+        self,
+        x: Array,
+        drives: bool = True,
+        lost: Array | None = None,
+        payload: Array | None = None,
+        *,
+        forces: bool = False,
     ) -> Verdict:
         """Which of positions (k, N) are singular, and why; in single precision more of them are.
 
         drives: look at the actuators too
         lost:   (k,) share of the accelerations that is rounding, where they matter, with the numbers of a payload
+        forces: look at the springs too
         The reason of the first singular position names the joints that it is about; that of the others, which nobody
         reads, is one word.
         """
@@ -278,7 +285,8 @@ class Mechanism(PlacedMechanism):
         if not drives:
             found = found._replace(actuation=np.ones(len(x)))
         inertia = None if lost is None else lost / np.finfo(x.dtype).eps
-        kinds, worst = singular.judged(found, inertia)
+        met = singular.ends_met(self, x).any(axis=-1) if forces else None
+        kinds, worst = singular.judged(found, inertia, met)
         refused, reasons, remedy = ~(worst < limit), list(kinds), None
         if lost is not None:
             refused, worst = refused | ~(lost < most), np.maximum(worst, inertia)

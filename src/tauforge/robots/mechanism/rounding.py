@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.algebra.shaken import RUNS, Errors, errors, runs, shaken
+from tauforge.robots.shaken import RUNS, Errors, errors, runs, shaken
 from tauforge.arrays import Array
 from tauforge.formulations.mechanism import dynamics
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
 from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.functions import LOST, OPEN, SUSPICIOUS, held, loads
 from tauforge.robots.mechanism.model import model_of
+from tauforge.robots.mechanism.state_functions import by_rates
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
@@ -130,9 +131,20 @@ def doubt_scales(m: PlacedMechanism) -> tuple[DoubtScales, ...]:
     return tuple(found)
 
 
-def _unknown_pivots(m: PlacedMechanism, x: Array) -> float:
-    """The share of the reciprocals of the mass matrix's pivots, at a position (N,), that is rounding."""
+def lost_in_pivots(m: PlacedMechanism, x: Array, by: str) -> float:
+    """What the pivots of the mass matrix at a position (N,) add to the share of accelerations that is rounding.
+
+    by: rates that the equations are reduced to, as in `state_functions.by_rates`
+    """
+    return KNOWN * _unknown_pivots(m, x, by)
+
+
+def _unknown_pivots(m: PlacedMechanism, x: Array, by: str | None = None) -> float:
+    """The share of the reciprocals of the mass matrix's pivots that is rounding; infinite where a pivot is none."""
     own = errors()
+    model, columns = shaken_model(m, own), shaken(x[None], own)
     with np.errstate(all="ignore"):
-        tried = runs(dynamics.usual_sums(shaken_model(m, own), shaken(x[None], own), False)[INERTIA:][:1], 1)
-        return float(np.abs(tried / tried[0] - 1.0).max())
+        sums = dynamics.usual_sums(model if by is None else by_rates(model, by), columns, False)
+        tried = runs(sums[INERTIA : INERTIA + 1], 1)
+        unknown = float(np.abs(tried / tried[0] - 1.0).max())
+    return unknown if np.isfinite(unknown) else np.inf

@@ -15,6 +15,7 @@ from tauforge.arrays import Array
 from tauforge.errors import SingularityError
 from tauforge.formulations.mechanism.configuration import rates_in_x
 from tauforge.formulations.mechanism.dynamics import posed_at
+from tauforge.formulations.mechanism.springs import nearness_of_ends
 from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.functions import OPEN
 from tauforge.robots.mechanism.mobility import RANK
@@ -97,7 +98,7 @@ class Verdicts(NamedTuple):
     """What is wrong with each of k positions, or nearest to that.
 
     kinds:      "freedom", "rates" or "actuation" as in `Conditions`, "inertia", "open" where loops are, "blocked" where
-                constraints are not redundant that are so at home
+                constraints are not redundant that are so at home; "spring" where one has no direction
     conditions: (k,) the condition numbers that tell; NaN where loops are open
     """
 
@@ -105,8 +106,11 @@ class Verdicts(NamedTuple):
     conditions: Array
 
 
-def judged(found: Conditions, inertia: Array | None) -> Verdicts:
-    """inertia: what rounding grows by on the way to accelerations, where these matter"""
+def judged(found: Conditions, inertia: Array | None, met: Array | None = None) -> Verdicts:
+    """inertia: what rounding grows by on the way to accelerations, where these matter
+
+    met: (k,) whether ends of springs meet, where forces matter
+    """
     table = {"freedom": found.freedom, "rates": found.rates, "actuation": found.actuation}
     worst = np.stack(list(table.values())).max(axis=0)
     if inertia is not None:  # S' M S has the square of the condition number of S
@@ -119,6 +123,9 @@ def judged(found: Conditions, inertia: Array | None) -> Verdicts:
         elif found.blocked[i] > OPEN:
             kinds.append("blocked")
             worst[i] = np.inf
+        elif met is not None and met[i]:
+            kinds.append("spring")
+            worst[i] = np.nan
         else:
             largest = min(max(values[i] for values in table.values()), BEYOND_ROUNDING)
             kinds.append(next(key for key, values in table.items() if values[i] >= NEARLY_WORST * largest))
@@ -160,6 +167,13 @@ def words(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None =
             return Told("the mechanism has less freedom here than at home: there some constraints are redundant")
         case "inertia":
             return _without_inertia(m, M)
+        case "spring":
+            spring = m.springs[int(ends_met(m, x[None])[0].argmax())]
+            between = f"the spring between {spring.body_a} and {spring.body_b}"
+            return Told(
+                f"the ends of {between} meet here: it has a length, so it pushes, and there is no direction to push in",
+                "Give it length=0, or points that do not meet",
+            )
     moving = _listed(m, singular_motion(m, x, kind))
     if kind == "freedom":
         return Told(f"the mechanism gains a freedom here: {moving} can move while {_standing(s.independent)} still")
@@ -171,6 +185,20 @@ def words(m: Mechanism, x: Array, kind: str, gap: float = 0.0, M: Array | None =
         f"{', '.join(s.independent)} {'does' if one else 'do'} not determine the motion here: {lost}{moving} can move "
         f"while {'it stands' if one else 'they stand'} still"
     )
+
+
+def ends_met(m: Mechanism, x: Array) -> Array:
+    """(k, springs) whether ends meet at positions (k, N), of springs that have no direction there."""
+    p = m._made.parameters
+    if not p.springs:
+        return np.zeros((len(x), 1), bool)
+
+    def formula(x: Sequence[Scalar]) -> list[Scalar]:
+        posed = posed_at(p, x)
+        return [nearness_of_ends(p._replace(springs=(spring,)), posed) for spring in p.springs]
+
+    (found,) = evaluate(formula, {"x": x}, ((len(p.springs),),))
+    return ~(found < 1.0)
 
 
 def _standing(names: Sequence[str]) -> str:

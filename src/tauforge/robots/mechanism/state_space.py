@@ -18,8 +18,10 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError
 from tauforge.formulations.mechanism.state import length_scales, state_size
+from tauforge.robots.mechanism import rounding
+from tauforge.robots.mechanism.functions import LOST
 from tauforge.robots.mechanism.mobility import preferred_rates
-from tauforge.robots.mechanism.singular_positions import singular_position, words
+from tauforge.robots.mechanism.singular_positions import ends_met, singular_position, words
 from tauforge.robots.mechanism.state_functions import usual_rates
 from tauforge.robots.own_classes import method_is_as_written
 
@@ -54,7 +56,18 @@ class MechanismState:
         given = np.isfinite(position).all() and np.isfinite(velocity).all()
         if y.ndim == 1 and given and not np.isfinite(y).all():
             raise singular_position(self.mechanism, position)
+        if y.ndim == 1 and given:
+            self._check_inertia(position)
         return y
+
+    def _check_inertia(self, position: Array) -> None:
+        """A motion does not start where forward dynamics has no accelerations by any rates."""
+        (by,) = self.sets_at(position[None])
+        lost = rounding.lost_in_pivots(self.mechanism, position, by)
+        if not lost < LOST:
+            M = self._run("mass_matrix", {"x": position})[0]
+            told = words(self.mechanism, position, "inertia", M=M)
+            raise told.error(self.mechanism, position, lost / np.finfo(float).eps)
 
     def position(self, y: Array) -> Array:
         return self._run("position_of_state", {"s": y[..., : self.cut]})[0]
@@ -78,7 +91,9 @@ class MechanismState:
             self._find_between(found, nearness, y, force, wrench, fields)
         if y.ndim == 1 and np.isfinite(y).all() and not np.isfinite(found).all():
             x, M, kind, condition = self.position(y), None, "freedom", float(spread)
-            if spread <= SPREAD:  # the rates are good, so it is the mass matrix that is singular
+            if ends_met(self.mechanism, x[None]).any():
+                kind, condition = "spring", np.nan
+            elif spread <= SPREAD:  # the rates are good, so it is the mass matrix that is singular
                 M, kind, condition = self._run("mass_matrix", {"x": x})[0], "inertia", np.inf
             raise words(self.mechanism, x, kind, M=M).error(self.mechanism, x, condition)
         return found

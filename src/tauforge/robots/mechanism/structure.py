@@ -475,21 +475,20 @@ def _with_unknown_reactions(p: MechanismParameters, found: Mobility, size: float
     passive = [k for k in range(p.n) if k not in p.actuated]
     J = loop_matrix(p._replace(zeros=frozenset()), found.positions) * scale / row_scale[:, None]
     shape = (2, len(p.joints), 6)  # base axes, the joint's own
-    open_ = np.zeros(shape, bool)
 
     def formula(x: Sequence[Scalar], multipliers: Sequence[Scalar]) -> list[Scalar]:
         both = [wrenches_of_multipliers(p, x, multipliers, own_axes) for own_axes in (False, True)]
         return [y for wrenches in both for six in wrenches for y in six]
 
+    free, places = list[Array](), list[Array]()
     for matrix, x in zip(J, found.positions, strict=True):
         U, s, _ = np.linalg.svd(matrix[:, passive])
         rank = int((s > 1e-9 * np.abs(matrix).max(initial=1e-300)).sum())
-        null = U[:, rank:].T / row_scale
-        if len(null):
-            repeated = np.broadcast_to(x, (len(null), len(x)))
-            (wrenches,) = evaluate(formula, {"x": repeated, "multipliers": null}, (shape,))
-            scaled = np.abs(wrenches) * np.array([size] * 3 + [1.0] * 3)
-            open_ |= scaled.max(axis=0) > FELT
+        free.append(U[:, rank:].T / row_scale)
+        places.append(np.broadcast_to(x, (len(free[-1]), len(x))))
+    given = {"x": np.concatenate(places), "multipliers": np.concatenate(free)}  # of all samples: one evaluation
+    (wrenches,) = evaluate(formula, given, (shape,)) if len(given["x"]) else (np.zeros((0, *shape)),)
+    open_ = (np.abs(wrenches) * np.array([size] * 3 + [1.0] * 3)).max(axis=0, initial=0.0) > FELT
     return p._replace(
         joints=tuple(
             joint._replace(unknown=_places(base), unknown_in_own=_places(own))

@@ -9,6 +9,8 @@ import pytest
 
 import tauforge as tf
 
+pytestmark = pytest.mark.filterwarnings("ignore:.*few links are that long")  # as if lengths were in millimetres
+
 
 def scaled(m: tf.Mechanism, unit: float) -> tf.Mechanism:
     """The mechanism of hinges with all lengths so many times as long, and the same masses."""

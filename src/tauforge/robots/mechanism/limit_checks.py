@@ -16,7 +16,7 @@ def warn_of_units(robot: str, bodies: Sequence[Body], joints: Sequence[Mechanism
     """Warnings about limits, homes and centres of mass that look like degrees or millimetres."""
     _warn_of_degrees(robot, joints)
     for joint in joints:
-        for name, letter, x, limits in _at_home(joint):
+        for name, letter, x, limits in _at_home(joint) if joint.mimic is None else ():  # else it follows
             warn_of_coordinate(f"{robot}: {name}.home", x, letter == "R", limits)
     ends: dict[str, list[tuple[float, ...]]] = {body.name: [] for body in bodies}
     for joint in joints:

@@ -243,7 +243,7 @@ def test_chatter_is_one_event_with_a_count():
     assert [event for event in run.events if event.what == "force limit"] == expected
     fast = np.abs(run.velocity[:, 0]) > 0.004
     left = [event for event in run.events if event.which == "speed of joint1"]
-    assert sum(event.count for event in left) == np.count_nonzero(fast[1:] & ~fast[:-1]) > 100
+    assert sum(event.occurrences for event in left) == np.count_nonzero(fast[1:] & ~fast[:-1]) > 100
     assert len(left) < 5
 
 

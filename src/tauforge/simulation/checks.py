@@ -104,12 +104,13 @@ def order(given: object) -> str | None:
 def _check_controller(
     controller: Controller, motion: Motion | None, initial: State | None, control_period: float | None, real: Robot
 ) -> None:
-    own = getattr(controller, "robot", None)  # a law without a model fits any robot
-    if own is not None:
+    own = getattr(controller, "robot", None)
+    if own is not None:  # a law without a model fits any robot
         check_robot("controller", own)
-    differing = None if own is None else difference(own, real)
-    if differing is not None:
-        raise ModelError(f"the controller is made for {own.name}, not for {real.name}: {differing}", field="controller")
+        differing = difference(own, real)
+        if differing is not None:
+            problem = f"the controller is made for {own.name}, not for {real.name}: {differing}"
+            raise ModelError(problem, field="controller")
     if motion is None:
         raise ModelError("a controller needs a motion to follow", field="motion")
     if controller.period is not None and not (

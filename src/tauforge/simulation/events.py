@@ -25,23 +25,23 @@ class Event(NamedTuple):
 
     What happens again within 0.1 s, as forces that chatter do, is one event with a count.
 
-    time:  s, of the first
-    what:  what happened, in a few words
-    which: the joint, leg or coordinate it happened to, or why it happened
-    count: how often
-    last:  s, of the last; None where it happened once
+    time:        s, of the first
+    what:        what happened, in a few words
+    which:       the joint, leg or coordinate it happened to, or why it happened
+    occurrences: how often
+    last:        s, of the last; None where it happened once
     """
 
     time: float
     what: str
     which: str
-    count: int = 1
+    occurrences: int = 1
     last: float | None = None
 
     @property
     def repeats(self) -> str:
         """How often it happened, to be written behind the rest; nothing if once."""
-        return "" if self.last is None else f", {self.count} times until {self.last:.6g} s"
+        return "" if self.last is None else f", {self.occurrences} times until {self.last:.6g} s"
 
 
 class Watch:
@@ -61,7 +61,7 @@ class Watch:
         if place is not None:
             before = self.events[place]
             if event.time - (before.time if before.last is None else before.last) <= SHORTLY:
-                self.events[place] = before._replace(count=before.count + 1, last=event.time)
+                self.events[place] = before._replace(occurrences=before.occurrences + 1, last=event.time)
                 return
         self._places[event[1:3]] = len(self.events)
         self.events.append(event)

@@ -126,7 +126,7 @@ class Recording(InNotebook):
             "event_time": [event.time for event in self.events],
             "event_what": [event.what for event in self.events],
             "event_which": [event.which for event in self.events],
-            "event_count": [event.count for event in self.events],
+            "event_count": [event.occurrences for event in self.events],
             "event_last": [event.time if event.last is None else event.last for event in self.events],
         }
         arrays: dict[str, Any] = {name: getattr(self, name) for name in ("time", *ARRAYS)}

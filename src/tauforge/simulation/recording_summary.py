@@ -21,11 +21,11 @@ def recording_summary(run: Recording) -> Summary:
     headline: Words = (name, end - start, f" s in {len(run.time):,} rows")
     parts: list[SummaryTable | Words] = [_coordinates(run), _forces(run)]
     if run.events:
-        header = ("what", "which", "at [s]")
+        header: tuple[str, ...] = ("what", "which", "at [s]")
         rows: Rows = tuple((event.what, event.which, float(event.time)) for event in run.events[:EVENTS_LISTED])
-        if any(event.count > 1 for event in run.events[:EVENTS_LISTED]):
+        if any(event.occurrences > 1 for event in run.events[:EVENTS_LISTED]):
             header = (*header, "times", "last at [s]")
-            rows = tuple((*row, event.count, event.last) for row, event in zip(rows, run.events, strict=False))
+            rows = tuple((*row, event.occurrences, event.last) for row, event in zip(rows, run.events, strict=False))
         parts.append(SummaryTable("Events", header, rows, texts=2))
     if len(run.events) > EVENTS_LISTED:
         parts.append(f"And {len(run.events) - EVENTS_LISTED} more events.")

@@ -1,6 +1,6 @@
 """Where the mesh files that a URDF names may lie: in the folder of the URDF, or in the package that it is in.
 
-Only names are looked at here, and no file is opened. A name that leads anywhere else is refused before anybody could open it.
+Nothing is opened here. A name that leads anywhere else is refused before anybody could open it.
 """
 
 from __future__ import annotations

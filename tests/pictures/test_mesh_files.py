@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import time
+import tracemalloc
 import warnings
 from pathlib import Path
 from typing import Any
@@ -17,7 +18,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from support.tolerances import SINGLE
+from support.tolerances import ROUNDING, SINGLE
 from support.urdf_texts import changed
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.pictures import mesh_files, mesh_parsing
@@ -241,6 +242,97 @@ def test_a_hostile_mesh_is_cheap(name: str) -> None:
         assert says in str(caught.value)
         assert len(str(caught.value)) < 300
     assert time.process_time() - start < SECONDS
+
+
+def dae(nodes: str, surfaces: int = 1, library: str = "") -> bytes:
+    """A COLLADA file with one geometry, `g`."""
+    triangle = '<triangles count="1"><input semantic="VERTEX" source="#v" offset="0"/><p>0 1 2</p></triangles>'
+    text = f"""<COLLADA xmlns="http://www.collada.org/2005/11/COLLADASchema" version="1.4.1">
+      <asset><unit meter="1" name="meter"/><up_axis>Z_UP</up_axis></asset><library_geometries><geometry id="g"><mesh>
+      <source id="s"><float_array id="a" count="9">0 0 0 1 0 0 1 1 0</float_array><technique_common>
+      <accessor source="#a" count="3" stride="3"><param name="X" type="float"/><param name="Y" type="float"/>
+      <param name="Z" type="float"/></accessor></technique_common></source>
+      <vertices id="v"><input semantic="POSITION" source="#s"/></vertices>{triangle * surfaces}</mesh></geometry>
+      </library_geometries>{library}<library_visual_scenes><visual_scene id="V">{nodes}</visual_scene>
+      </library_visual_scenes><scene><instance_visual_scene url="#V"/></scene></COLLADA>"""
+    return text.encode()
+
+
+INSTANCE = '<instance_geometry url="#g"/>'
+TWICE = '<library_nodes>{}<node id="n12">{}</node></library_nodes>'.format(
+    "".join(f'<node id="n{k}">' + f'<instance_node url="#n{k + 1}"/>' * 2 + "</node>" for k in range(12)), INSTANCE
+)
+INDICES = {"bufferView": 1, "componentType": 5125, "count": 3, "type": "SCALAR"}
+MATRICES = {"componentType": 5126, "count": 9_000_000, "type": "MAT4"}
+SHARED = [{"componentType": 5126, "count": 10**5, "type": "VEC3"}]
+COSTLY = {
+    "glb-matrices": ("glb", glb(accessors=[MATRICES, INDICES]), "more than 1,000,000 triangles"),
+    "glb-few-matrices": (
+        "glb",
+        glb(accessors=[{**MATRICES, "count": 10**5}, INDICES]),
+        "more than 1,000,000 triangles",
+    ),
+    "glb-shared": (
+        "glb",
+        glb(accessors=SHARED, meshes=[{"primitives": [PRIMITIVE] * 100}]),
+        "more than 1,000,000 triangles",
+    ),
+    "obj-corners": ("obj", b"v 0 0 0\n" * 3 + b"f" + b" 1 2 3" * 400_000, "more than 1,000,000 triangles"),
+    "obj-polygons": ("obj", b"v 0 0 0\n" * 3 + (b"f" + b" 1 2 3" * 4 + b"\n") * 110_000, "more than 1,000,000 tri"),
+    "dae-nodes": ("dae", dae(f"<node>{INSTANCE}</node>" * 1100), "more than 2,000 parts"),
+    "dae-instances": ("dae", dae(f"<node>{INSTANCE * 2100}</node>"), "more than 2,000 parts"),
+    "dae-surfaces": ("dae", dae(f"<node>{INSTANCE * 100}</node>", 100), "more than 2,000 parts"),
+    "dae-doubled": ("dae", dae('<node><instance_node url="#n0"/></node>', 1, TWICE), "more than 2,000 parts"),
+}
+
+
+@pytest.mark.fault(2)
+@pytest.mark.parametrize("name", COSTLY)
+def test_a_costly_mesh_is_refused_before_it_costs(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """trimesh is not asked, and the look takes less than 200 MB."""
+    kind, data, says = COSTLY[name]
+    trimesh = pytest.importorskip("trimesh")
+    if kind == "dae":
+        pytest.importorskip("collada")
+    monkeypatch.setattr(trimesh, "load_scene", lambda *_, **__: pytest.fail("trimesh was asked"))
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelError) as caught:
+            parsed_mesh(data, kind)
+        assert says in str(caught.value)
+        assert tracemalloc.get_traced_memory()[1] < (200e6 if len(data) < 2e6 else 20 * len(data))
+    finally:
+        tracemalloc.stop()
+
+
+def test_points_of_many_instances_are_refused_before_they_are_placed() -> None:
+    """A surface of many points and one triangle at many nodes."""
+    pytest.importorskip("trimesh")
+    nodes = [{"mesh": 0}] * 1999
+    accessors = [{"componentType": 5126, "count": 2000, "type": "VEC3"}, INDICES]
+    tracemalloc.start()
+    try:
+        with pytest.raises(ModelError, match="more than 1,000,000 triangles"):
+            parsed_mesh(glb(nodes=nodes, scenes=[{"nodes": list(range(1999))}], accessors=accessors), "glb")
+        assert tracemalloc.get_traced_memory()[1] < 60e6
+    finally:
+        tracemalloc.stop()
+
+
+def test_points_of_no_face_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(mesh_parsing, "MOST_CORNERS", 10)
+    with pytest.raises(ModelError, match="more than 1,000,000 triangles"):
+        parsed_mesh(b"v 0 0 0\n" * 11 + b"f 1 2 3\n", "obj")
+
+
+def test_ordinary_collada_and_polygons_are_read() -> None:
+    pytest.importorskip("collada")
+    assert len(parsed_mesh(dae(f"<node>{INSTANCE}</node>" * 500, 2), "dae").faces) == 1000
+    corners = b"v 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv -1 0.5 0\n"
+    mesh = parsed_mesh(corners + b"f 1/1/1 2//2 3\nf 1 2 3 4\nf\t1 2 3 4 5\n", "obj")
+    a, b, c = mesh.vertices[mesh.faces].swapaxes(0, 1)
+    area = np.linalg.norm(np.cross(b - a, c - a), axis=-1).sum() / 2
+    assert area == pytest.approx(0.5 + 1.0 + 1.5, rel=ROUNDING)
 
 
 WORDS = [b"nan", b"-1", b"999999999999", b"1e999", b"\0", b"\xff\xff\xff\x7f", b"0", b"{", b"[", b"<"]

@@ -67,7 +67,7 @@ def drawn_as_in(model: mujoco.MjModel, robot: tf.Robot) -> bool:
 
 @pytest.mark.parametrize("direction", DIRECTIONS)
 def test_zaxis_is_read_as_mujoco_reads_it(direction: tuple[float, ...]) -> None:
-    """Of bodies, an inertial and a geom: all are in the mass matrix, the geom is drawn."""
+    """Bodies, an inertial and a geom have one: all are in the mass matrix, the geom is drawn."""
     zaxis = 'zaxis="{!r} {!r} {!r}"'.format(*map(float, direction))
     text = f"""<mujoco><worldbody>
       <body name="a" {zaxis}><joint type="ball"/>

@@ -17,6 +17,7 @@ from support.tolerances import PLACED, error
 from support.urdf_texts import TREE, VALID, changed
 from support.urdf_visuals import meshed_arm, random_tree
 from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.pictures.mesh_files import read_mesh
 from tauforge.robots.visuals import Box, Cylinder, MeshFile, Sphere, Visual
 
 TREES = 30
@@ -229,15 +230,43 @@ def test_too_many_visuals(written: Any) -> None:
         ("package://my_robot/urdf/../meshes/a.stl", ".", "meshes/a.stl"),
         ("package://urdf/a.stl", "urdf", "a.stl"),
         ("package://other/a.stl", "urdf", "other/a.stl"),
+        ("package://home/a.stl", "urdf", "home/a.stl"),
     ],
 )
 def test_where_mesh_files_lie(tmp_path: Path, given: str, folder: str, name: str) -> None:
-    package = tmp_path / "my_robot"
+    """A folder around that of the model counts only if it is a package; `home` is none."""
+    package = tmp_path / "home" / "my_robot"
     (package / "urdf").mkdir(parents=True)
+    (package / "package.xml").write_text("<package/>")
     path = package / "urdf" / "robot.urdf"
     path.write_text(looking(MESH.format(given)), encoding="utf-8")
     shape = tf.load(path).visuals[0].shape
     assert shape[:2] == (str(package / folder), name)
+
+
+def test_the_nearest_package_of_a_name_is_taken(tmp_path: Path) -> None:
+    inner = tmp_path / "two" / "src" / "two"
+    (inner / "urdf").mkdir(parents=True)
+    (inner / "urdf" / "robot.urdf").write_text(looking(MESH.format("package://two/a.stl")), encoding="utf-8")
+    (tmp_path / "two" / "package.xml").write_text("<package/>")
+    assert tf.load(inner / "urdf" / "robot.urdf").visuals[0].shape[:2] == (str(tmp_path / "two"), "a.stl")
+    (inner / "package.xml").write_text("<package/>")
+    assert tf.load(inner / "urdf" / "robot.urdf").visuals[0].shape[:2] == (str(inner), "a.stl")
+
+
+def test_a_file_of_a_folder_that_is_no_package_is_not_found(tmp_path: Path) -> None:
+    """Such as a home folder above the URDF. The message says what to do."""
+    home = tmp_path / "me"
+    (home / "robot").mkdir(parents=True)
+    (home / "secret.stl").write_bytes(b"solid")
+    (home / "robot" / "robot.urdf").write_text(looking(MESH.format("package://me/secret.stl")), encoding="utf-8")
+    mesh = tf.load(home / "robot" / "robot.urdf").visuals[0].shape
+    with pytest.raises(ModelError) as caught:
+        read_mesh(mesh)
+    assert "robot/me/secret.stl: the mesh cannot be read: No such file" in str(caught.value)
+    assert "package://me is the nearest folder me around the URDF with a package.xml, or" in str(caught.value)
+    (home / "package.xml").write_text("<package/>")
+    assert tf.load(home / "robot" / "robot.urdf").visuals[0].shape[:2] == (str(home), "secret.stl")
 
 
 def test_a_relative_path_of_the_robot_holds_wherever_the_program_goes(

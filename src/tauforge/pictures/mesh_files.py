@@ -10,6 +10,7 @@ import numpy as np
 from tauforge.errors import ModelError
 from tauforge.pictures.mesh_parsing import parsed_mesh
 from tauforge.pictures.triangles import Mesh, sound, stretched
+from tauforge.robots.readers.mesh_names import MANIFEST, PACKAGE
 from tauforge.robots.visuals import LARGEST_SIZE, MeshFile
 
 KINDS = ("stl", "obj", "ply", "glb", "dae")
@@ -25,7 +26,7 @@ def read_mesh(file: MeshFile) -> Mesh:
     path, kind = _place(file)
     try:
         with np.errstate(over="ignore", invalid="ignore"):
-            mesh = sound(stretched(parsed_mesh(_content(path), kind), np.array(file.scale)))
+            mesh = sound(stretched(parsed_mesh(_content(path, file.given), kind), np.array(file.scale)))
         if not np.abs(mesh.vertices).max(initial=0.0) <= LARGEST_SIZE:
             raise ModelError(f"expected corners within {LARGEST_SIZE:g} m")
         return mesh
@@ -54,14 +55,17 @@ def _place(file: MeshFile) -> tuple[Path, str]:
     return path, kind
 
 
-def _content(path: Path) -> bytes:
+def _content(path: Path, given: str) -> bytes:
     try:
         if path.exists() and not path.is_file():  # a pipe would block, a device never end
             raise ModelError("expected a regular file")
         with path.open("rb") as stream:
             data = stream.read(MOST_BYTES + 1)
     except OSError as error:
-        raise ModelError(f"the mesh cannot be read: {error.strerror}") from None
+        package = given.removeprefix(PACKAGE).partition("/")[0] if given.startswith(PACKAGE) else None
+        where = f"the nearest folder {package} around the URDF with a {MANIFEST}, or a folder beside the URDF"
+        remedy = None if package is None else f"{PACKAGE}{package} is {where}"
+        raise ModelError(f"the mesh cannot be read: {error.strerror}", remedy=remedy) from None
     if len(data) > MOST_BYTES:
         raise ModelError(f"the mesh is larger than {MOST_BYTES // 10**6} MB", remedy="Give it fewer triangles")
     return data

@@ -15,8 +15,10 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
+from itertools import pairwise
 from textwrap import shorten
 from typing import Any, NoReturn
+from xml.etree import ElementTree
 
 import numpy as np
 
@@ -25,8 +27,12 @@ from tauforge.extras import how_to_install
 from tauforge.pictures.triangles import Mesh
 
 MOST_FACES = 1_000_000
-MOST_ROWS = 10_000_000  # that the tables of a GLB file promise
-MOST_PARTS = 2_000  # nodes and surfaces of a GLB file: trimesh handles each by itself
+MOST_CORNERS = 3 * MOST_FACES
+MOST_NUMBERS = 30_000_000  # that the tables of a GLB file promise, and no more than:
+FEW_NUMBERS, NUMBERS_PER_BYTE = 1_000_000, 4  # tables may be shared, but a small file has small ones
+WIDTHS = {"SCALAR": 1, "VEC2": 2, "VEC3": 3, "VEC4": 4, "MAT2": 4, "MAT3": 9, "MAT4": 16}  # numbers in a row of GLB
+MOST_PARTS = 2_000  # nodes and surfaces of a GLB or COLLADA file: trimesh handles each by itself
+SURFACES = ("triangles", "polylist", "polygons", "tristrips", "trifans", "lines", "linestrips")  # of COLLADA
 MOST_INSTANCES = 20  # nodes that stand for others in a COLLADA file
 TOO_MANY = f"the mesh has more than {MOST_FACES:,} triangles"
 FEWER = "Give it fewer triangles"
@@ -72,10 +78,14 @@ def _corners_and_faces(data: bytes) -> bytes:
     """An OBJ file without groups and materials, which trimesh would go through one by one, nor normals and textures."""
     lines = re.sub(rb"\\\r?\n", b" ", data).splitlines()
     faces = [line for line in lines if line.startswith((b"f ", b"f\t"))]
-    if len(faces) > MOST_FACES:
+    corners = [line for line in lines if line.startswith((b"v ", b"v\t"))]
+    if len(corners) > MOST_CORNERS or sum(max(1, len(line.split()) - 3) for line in faces) > MOST_FACES:
         raise ModelError(TOO_MANY, remedy=FEWER)
-    corners = [b" ".join(line.split()[:4]) for line in lines if line.startswith((b"v ", b"v\t"))]
-    return b"\n".join([*corners, *(re.sub(rb"/[-+0-9]*", b"", line) for line in faces)])
+    triangles: list[bytes] = []  # trimesh handles faces of each number of corners by themselves
+    for line in faces:
+        own = re.sub(rb"/[-+0-9]*", b"", line).split()[1:]
+        triangles += (b"f %b %b %b" % (own[0], b, c) for b, c in pairwise(own[1:]))
+    return b"\n".join([*(b" ".join(line.split()[:4]) for line in corners), *triangles])
 
 
 def _check_glb(data: bytes) -> None:
@@ -89,10 +99,10 @@ def _check_glb(data: bytes) -> None:
     surfaces = [surface for mesh in tree.get("meshes", []) for surface in mesh["primitives"]]
     if len(tree.get("nodes", [])) > MOST_PARTS or len(surfaces) > MOST_PARTS:
         raise ModelError(f"the mesh has more than {MOST_PARTS:,} parts", remedy="Join them")
-    rows = [abs(table["count"]) for table in tree.get("accessors", [])]
+    sizes = [abs(table["count"]) * WIDTHS[table["type"]] for table in tree.get("accessors", [])]
     tables = [[*surface["attributes"].values(), surface.get("indices")] for surface in surfaces]
-    used = [rows[k] for own in tables for k in own if k is not None]  # one table may be that of many surfaces
-    if sum(rows) > MOST_ROWS or sum(used) > MOST_ROWS:
+    used = [sizes[k] for own in tables for k in own if k is not None]  # one table may be that of many surfaces
+    if max(sum(sizes), sum(used)) > min(MOST_NUMBERS, FEW_NUMBERS + NUMBERS_PER_BYTE * len(data)):
         raise ModelError(TOO_MANY, remedy=FEWER)
 
 
@@ -106,6 +116,38 @@ def _check_collada(data: bytes) -> None:
         raise ModelError("a DOCTYPE is not accepted: it could define entities")
     if data.count(b"instance_node") > 2 * MOST_INSTANCES:  # with names at both ends
         raise ModelError(f"the mesh has more than {MOST_INSTANCES} instances of nodes")
+    if _collada_parts(ElementTree.fromstring(data)) > MOST_PARTS:
+        raise ModelError(f"the mesh has more than {MOST_PARTS:,} parts", remedy="Join them")
+
+
+def _collada_parts(root: ElementTree.Element) -> int:
+    """Nodes and surfaces of the scenes, as often as instances repeat them."""
+
+    def name(element: ElementTree.Element) -> str:
+        return str(element.tag).rpartition("}")[2]
+
+    every = list(root.iter())
+    surfaces = {
+        f"#{one.get('id')}": max(1, sum(name(part) in SURFACES for part in one.iter()))
+        for one in every
+        if name(one) == "geometry"
+    }
+    nodes = {f"#{one.get('id')}": one for one in every if name(one) == "node"}
+    known: dict[ElementTree.Element, int] = {}
+
+    def parts(element: ElementTree.Element) -> int:
+        match name(element):
+            case "instance_geometry":
+                return surfaces.get(element.get("url", ""), 0)
+            case "instance_node":
+                return parts(nodes[element.get("url", "")])
+            case "node" | "visual_scene":
+                if element not in known:
+                    known[element] = 1 + sum(parts(inner) for inner in element)
+                return known[element]
+        return 0
+
+    return sum(parts(one) for one in every if name(one) == "visual_scene")
 
 
 @contextmanager
@@ -127,9 +169,10 @@ def _whole(scene: Any, surface: type) -> Mesh:
     parts = [(np.asarray(pose, float), scene.geometry[name]) for pose, name in placed]
     parts = [(pose, part) for pose, part in parts if isinstance(part, surface)]
     count = sum(len(part.faces) for _, part in parts)
+    corners = sum(len(part.vertices) for _, part in parts)
     if not count:
         raise ModelError("the mesh has no triangles")
-    if count > MOST_FACES:
+    if count > MOST_FACES or corners > MOST_CORNERS:
         raise ModelError(TOO_MANY, remedy=FEWER)
     vertices, faces, before = [], [], 0
     for pose, part in parts:

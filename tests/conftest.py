@@ -30,7 +30,7 @@ KEPT = re.compile(
 
 
 class Shared(FileFinder):
-    """Of this folder only what tests share can be imported: tests/control must not stand in for python-control."""
+    """Finds what tests share and nothing else of this folder: tests/control must not stand in for python-control."""
 
     def find_spec(self, fullname: str, target: Any = None) -> ModuleSpec | None:
         return super().find_spec(fullname, target) if fullname in ("conftest", "support") else None

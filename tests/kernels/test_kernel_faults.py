@@ -325,7 +325,9 @@ def test_pickling_leaves_the_code_behind(expected):
 
 
 def test_the_cache_is_private_and_used(own_cache, expected):
-    assert np.array_equal(arm_of().inverse_dynamics(*STATE), expected)
+    first = arm_of()
+    assert np.array_equal(first.inverse_dynamics(*STATE), expected)
+    built = dict(first.kernel("inverse_dynamics").seconds)
     assert stat.S_IMODE(own_cache.stat().st_mode) == 0o700
     entries = list(own_cache.iterdir())
     assert len(entries) == 1
@@ -333,7 +335,7 @@ def test_the_cache_is_private_and_used(own_cache, expected):
     assert np.array_equal(again.inverse_dynamics(*STATE), expected)
     kernel = again.kernel("inverse_dynamics")
     assert set(kernel.seconds) == {"load64"}
-    assert kernel.seconds["load64"] < 0.1
+    assert kernel.seconds["load64"] < built["compile64"]
 
 
 def test_another_vector_width_is_another_entry(own_cache, monkeypatch):

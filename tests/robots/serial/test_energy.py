@@ -184,15 +184,24 @@ def test_friction_sticks_and_slips():
 
 
 def test_a_puma_with_all_its_friction_finishes():
-    """One second of motion in under a second: a known toolbox does not finish it in 100 s."""
+    """About as soon as one without friction, where a known toolbox does not finish one second of motion in 100 s."""
     arm = tf.load("puma560").replace(coulomb_speed=0.01)
-    tf.simulate(arm, initial=(np.zeros(6), np.zeros(6)), duration=0.01)
-    start = time.perf_counter()
-    recording = tf.simulate(arm, initial=(np.array([0, 0.5, -0.5, 0.2, 0.3, 0]), np.zeros(6)), duration=1.0)
-    assert time.perf_counter() - start < 1.0
-    assert np.isfinite(recording.position).all()
+    start = (np.array([0, 0.5, -0.5, 0.2, 0.3, 0]), np.zeros(6))
+
+    def quickest(robot):
+        taken = []
+        for _ in range(3):
+            begun = time.perf_counter()
+            recording = tf.simulate(robot, initial=start, duration=1.0)
+            taken.append(time.perf_counter() - begun)
+        return min(taken), recording
+
+    plain, _ = quickest(arm.without_friction())
+    with_friction, recording = quickest(arm)
+    assert with_friction < 5 * plain
     lost = np.diff(energy(arm, recording))
     assert lost.max() < 1e-9 * np.abs(energy(arm, recording)).max()  # friction only takes
+    assert np.abs(recording.velocity[-1]).max() > 0.01  # it falls all the while
 
 
 def test_unsmoothed_friction_is_refused():

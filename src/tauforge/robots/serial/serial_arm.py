@@ -437,8 +437,8 @@ class SerialArm(ArmDescription):
         pose:       (..., 4, 4) world <- tool
         guess:      (..., n) where to start. The answer is one of several, usually one near the guess; without a guess,
                     and where it does not lead to the pose, random starts are made. They are the same in every call.
-                    Nothing tells when the answer is far from the guess. Of a thousand guesses that are 0.1 rad off in
-                    every joint, about one leads more than 1 rad away: compare them where a jump does harm
+                    Nothing tells when the answer is far from the guess. About one in a thousand guesses that are 0.1
+                    rad off in every joint leads more than 1 rad away: compare them where a jump does harm
         mask:       six of True and False (or 1 and 0): which directions count, translation along and rotation about x,
                     y and z, world axes. Default all. The rotation that is missing, R_pose R', is a vector (axis times
                     angle) of which only the components with True must vanish: (1, 1, 1, 1, 1, 0) leaves a turn about

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from tauforge.algebra.scalars import Scalar
-from tauforge.robots.shaken import RUNS, Errors, errors, runs, shaken
 from tauforge.arrays import Array
 from tauforge.formulations.mechanism import dynamics
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
@@ -22,6 +21,7 @@ from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.functions import LOST, OPEN, SUSPICIOUS, held, loads
 from tauforge.robots.mechanism.model import model_of
 from tauforge.robots.mechanism.state_functions import by_rates
+from tauforge.robots.shaken import RUNS, Errors, errors, runs, shaken
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism

@@ -39,7 +39,7 @@ def test_what_cancels_is_seen():
 
 @pytest.mark.parametrize("exponent", [0, 4, 8, 12])
 def test_an_elimination_loses_by_its_condition(exponent):
-    """Of x + y = 2 and x + (1 + d) y = 2 + d the solution (1, 1) is off by about eps / d."""
+    """The solution (1, 1) of x + y = 2 and x + (1 + d) y = 2 + d is off by about eps / d."""
     d = 10.0**-exponent
     own = errors()
     one, more = shaken(np.array([[1.0, 1.0 + d]]), own)

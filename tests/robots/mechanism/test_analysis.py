@@ -29,7 +29,7 @@ def chain(bodies: int, loops: int) -> str:
 
 
 def operations(monkeypatch: pytest.MonkeyPatch, m: tf.Mechanism) -> int:
-    """Of one evaluation of the loop matrix."""
+    """How many one evaluation of the loop matrix takes."""
     count, before = 0, Column._binary
 
     def counted(self: Column, name: str, a: object, b: object) -> Column:

@@ -48,7 +48,7 @@ class PosedInWorld(Posed):
         return self._seen(self._in_world(place), self.frames[path[-1]].parent if path else place.joint_frame)
 
     def point_along(self, place: Place, path: Sequence[int]) -> list[Vector]:
-        """Of the frames of the path alone: what is seen from beyond costs as much again, and nobody asks for it."""
+        """Without the last entry, from beyond the path, which `point` gives."""
         p = self._in_world(place)
         return [self._seen(p, k) for k in path]
 

@@ -284,12 +284,12 @@ class Mechanism(PlacedMechanism):
         found = singular.conditions(self._made, x)
         if not drives:
             found = found._replace(actuation=np.ones(len(x)))
-        inertia = None if lost is None else lost / np.finfo(x.dtype).eps
-        met = singular.ends_met(self, x).any(axis=-1) if forces else None
-        kinds, worst = singular.judged(found, inertia, met)
+        grown = np.zeros(len(x)) if lost is None else lost / np.finfo(x.dtype).eps
+        met = np.asarray(singular.ends_met(self, x).any(axis=-1)) if forces else None
+        kinds, worst = singular.judged(found, None if lost is None else grown, met)
         refused, reasons, remedy = ~(worst < limit), list(kinds), None
         if lost is not None:
-            refused, worst = refused | ~(lost < most), np.maximum(worst, inertia)
+            refused, worst = refused | ~(lost < most), np.maximum(worst, grown)
         if refused.any():
             k = int(refused.argmax())
             M = None

@@ -102,7 +102,7 @@ def samples(
 def closing_step(J: Array, gaps: Array, scale: Array, longest: float = NEARBY.longest) -> Array:
     """(k, n) of the tree's rates: a step of Gauss and Newton that closes loops, cut short where it is long.
 
-    Of all such steps the shortest, but for a little damping, which redundant rows and singular positions need.
+    It is the shortest of all such steps, but for a little damping: redundant rows and singular positions need that.
 
     J: (k, rows, n); gaps: (k, rows); scale: (n,); longest: rad, or share of the mechanism's size
     """

@@ -124,10 +124,11 @@ def doubt_scales(m: PlacedMechanism) -> tuple[DoubtScales, ...]:
         usual = sums.min(axis=0)
         if number == 0 and usual[INERTIA] * heavy > LIGHT:
             unknown = _unknown_pivots(m, positions[sums[:, INERTIA].argmin()])
-            larger = max(1.0, unknown * SUSPICIOUS / (ENOUGH * LOST))
+            larger = max(1.0, min(unknown, 1.0) * SUSPICIOUS / (ENOUGH * LOST))
         weights = np.where(np.isfinite(usual), 1.0 / usual, 1.0)
         weights[INERTIA] *= larger
-        found.append(DoubtScales(*weights.tolist(), SUSPICIOUS / (OPEN * min(made.size, 1.0)) ** 2))
+        loops, rates, inertia, actuation = weights.tolist()
+        found.append(DoubtScales(loops, rates, inertia, actuation, SUSPICIOUS / (OPEN * min(made.size, 1.0)) ** 2))
     return tuple(found)
 
 

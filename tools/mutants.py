@@ -29,12 +29,12 @@ from mutant_places import Mutant, chosen, mutants_of
 
 LIST = ROOT / "tools" / "mutants.json"
 OUTPUT = ROOT / "build" / "mutants"
-UNUSED = re.compile(r"tests/(gpu|project|report|pictures|plots)/|_page|mouse|_looks|_gpu|gpu_|_jax|_torch")
+UNUSED = re.compile(r"tests/(gpu|project|report|pictures|plots)/|_page|mouse|_looks|_gpu|gpu_")
 WIDE = re.compile(r"tests/(cli|studies)/")  # slow: only for what the others let live
 FILE_SECONDS = (8.0, 120.0)  # of one file of tests at first, and for what lives after that
 FAILED = re.compile(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", re.MULTILINE)
-NEAR_SECONDS = 20.0  # of tests of the same package, before all others
-MOST_TESTS = 500
+MOST_TESTS = 500  # for one mutant, and of so many files: their import takes time, too
+MOST_FILES = 8
 MOST_SECONDS = 3600.0
 WITNESS = """
 import json, os
@@ -155,42 +155,50 @@ class Reach:
             elif name:
                 self.tests[told].add(name)
 
-    def stages(self, number: int, budget: float) -> list[list[str]]:
-        """Tests to run for a mutant: those of its package, then all, the fastest first, of so many seconds in all."""
-        own = f"tests/{Path(self.mutants[number].file).parts[2]}/"
-        known = sorted(self.tests[number] & self.seconds.keys(), key=lambda test: (self.seconds[test], test))
-        near = _within([test for test in known if test.startswith(own)], self.seconds, NEAR_SECONDS)
-        far = _within([test for test in known if test not in set(near)], self.seconds, budget)
-        return [stage for stage in (near, far) if stage]
+    def tests_for(self, number: int, budget: float) -> list[str]:
+        """Tests to run for a mutant: in files with names like its own first, the fastest first, of so many seconds."""
+        own = _words(self.mutants[number].file)
+        known = sorted(
+            (-len(own & _words(test.partition("::")[0])), self.seconds[test], test) for test in self._known(number)
+        )
+        taken: list[str] = []
+        files: set[str] = set()
+        for _, seconds, test in known:
+            file = test.partition("::")[0]
+            if file not in files and len(files) == MOST_FILES:
+                continue
+            budget -= seconds
+            if taken and (budget < 0 or len(taken) == MOST_TESTS):
+                break
+            files.add(file)
+            taken.append(test)
+        return taken
+
+    def _known(self, number: int) -> set[str]:
+        return self.tests[number] & self.seconds.keys()
 
 
-def _within(tests: Iterable[str], seconds: dict[str, float], budget: float) -> list[str]:
-    taken = []
-    for test in tests:
-        budget -= seconds[test]
-        if taken and (budget < 0 or len(taken) == MOST_TESTS):
-            break
-        taken.append(test)
-    return taken
+def _words(path: str) -> set[str]:
+    return set(re.findall(r"[a-z]+", path)) - {"tests", "test", "src", "tauforge", "py"}
 
 
-def verdict(mutant: Mutant, stages: Iterable[Sequence[str]], reach: Reach, python: Path, where: Path) -> str:
+def verdict(mutant: Mutant, tests: Sequence[str], reach: Reach, python: Path, where: Path) -> str:
     """The test that fails on a mutant, or nothing: it survives."""
+    if not tests:
+        return ""
     path = where / mutant.file
     source = path.read_bytes()
     try:
         path.write_bytes(mutant.applied(source))
         Path(cache_from_source(str(path))).unlink(missing_ok=True)
-        for tests in stages:
-            limit = 120 + 10 * sum(reach.seconds[test] for test in tests)
-            status, output = pytest_run(python, where, ["-x", "-rfE", *tests], limit)
-            if status:
-                named = FAILED.search(output)
-                return named[1] if named else {124: "does not end"}.get(status, f"pytest ends with {status}")
+        limit = 120 + 10 * sum(reach.seconds[test] for test in tests)
+        status, output = pytest_run(python, where, ["-x", "-rfE", *tests], limit)
     finally:
         path.write_bytes(source)
         Path(cache_from_source(str(path))).unlink(missing_ok=True)
-    return ""
+    named = FAILED.search(output) if status else None
+    words = {0: "", 124: "does not end"}
+    return named[1] if named else words.get(status, f"pytest ends with {status}")
 
 
 def listed() -> tuple[list[Mutant], dict[str, str]]:
@@ -236,9 +244,9 @@ def main() -> int:
                 if mutant.key in killed:
                     continue
                 reach.tests[number] -= tried[mutant.key]
-                stages = reach.stages(number, given.budget)
-                tried[mutant.key].update(*stages)
-                by = verdict(mutant, stages, reach, python, where)
+                tests = reach.tests_for(number, given.budget)
+                tried[mutant.key].update(tests)
+                by = verdict(mutant, tests, reach, python, where)
                 print(f"{number} {mutant.key} {by or 'SURVIVES'}", flush=True)
                 if by:
                     killed[mutant.key] = by

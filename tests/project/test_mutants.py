@@ -97,7 +97,7 @@ def test_a_mutant_dies_by_the_test_that_fails_and_the_source_is_restored(tmp_pat
     reach.seconds = dict.fromkeys(names, 0.1)
 
     def judged(mutant: Mutant) -> str:
-        return verdict(mutant, [names[:1], names], reach, Path(sys.executable), tmp_path)
+        return verdict(mutant, names, reach, Path(sys.executable), tmp_path)
 
     assert judged(by_kind["sign"]) == names[1]
     assert judged(by_kind["limit"]) == ""
@@ -105,12 +105,21 @@ def test_a_mutant_dies_by_the_test_that_fails_and_the_source_is_restored(tmp_pat
 
 
 def test_nearest_and_fastest_tests_come_first_within_the_budget():
-    made = mutants_of("src/tauforge/motion/sum.py", SOURCE.encode())
-    reach = Reach(made)
-    reach.seconds = {"tests/motion/a": 3.0, "tests/motion/b": 1.0, "tests/robots/c": 0.1, "tests/robots/d": 90.0}
-    reach.tests[0] = {*reach.seconds, "tests/motion/fails_anyway"}
-    assert reach.stages(0, 60.0) == [["tests/motion/b", "tests/motion/a"], ["tests/robots/c"]]
-    assert reach.stages(1, 60.0) == []
+    reach = Reach(mutants_of("src/tauforge/motion/end_sum.py", SOURCE.encode()))
+    reach.seconds = {
+        "tests/motion/test_sum.py::a": 3.0,
+        "tests/motion/test_sum.py::b": 1.0,
+        "tests/motion/test_turn.py::c": 0.2,
+        "tests/robots/test_arm.py::d": 0.1,
+        "tests/robots/test_arm.py::e": 90.0,
+    }
+    expected = [
+        f"tests/{name}" for name in ("motion/test_sum.py::b", "motion/test_sum.py::a", "motion/test_turn.py::c")
+    ]
+    reach.tests[0] = {*reach.seconds, "tests/motion/test_sum.py::fails_anyway"}
+    assert reach.tests_for(0, 60.0) == [*expected, "tests/robots/test_arm.py::d"]
+    assert reach.tests_for(0, 2.0) == expected[:1]
+    assert reach.tests_for(1, 60.0) == []
 
 
 def test_the_list_has_a_reason_for_every_survivor_and_the_rate_is_high():

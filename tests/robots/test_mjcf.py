@@ -300,6 +300,7 @@ def test_a_bad_file_is_refused(old: str, new: str, says: str) -> None:
         ("<worldbody>", "<extension/><worldbody>", "<extension> is not supported"),
         ('<site name="grip"', '<composite/><site name="grip"', "<composite> in a body is not supported"),
         ('<geom type="ellipsoid" size="0.03 0.04 0.1" mass="0.3"/>', '<geom type="mesh" mesh="a"/>', "type 'mesh'"),
+        ('<geom type="ellipsoid"', '<geom shellinertia="true" type="ellipsoid"', "shellinertia is not supported"),
         ('angle="degree"', 'angle="degree" coordinate="global"', "only local coordinates"),
         ('gravity="0.3', 'density="1.2" gravity="0.3', "forces of the medium (density)"),
         ('joint="bend"', 'tendon="t"', "only actuators that act on a joint are supported"),

@@ -12,6 +12,7 @@ import tauforge as tf
 from conftest import SOAK
 from support.strategies import random_arm
 from tauforge.control import PD, ComputedTorque
+from tauforge.simulation.stiffness import BEARABLE
 
 PUMA = tf.load("puma560").replace(gravity=(0, 0, 0))
 STILL = tf.motion.JointMove(np.zeros(6), np.zeros(6), 0.05)
@@ -84,6 +85,20 @@ def test_promises_are_kept(seed):
         assert np.abs(run.velocity).max() < SLIDE * promised
         said.append(text is not None)
     assert 0 < sum(said) < len(said)
+
+
+def test_rollouts_look_at_their_end_too():
+    """Stretched out, the forearm turns more easily against the upper arm: friction that is soft at first is stiff."""
+    bent, straight = np.array([0.0, np.pi]), np.zeros(2)
+    arm, step = tf.load("planar-2r").replace(gravity=(0, 0, 0), coulomb=np.ones((2, 2))), 1e-3
+    soft, stiff = (np.linalg.eigvalsh(np.linalg.inv(arm.mass_matrix(q))).max() for q in (bent, straight))
+    assert soft < stiff / 2
+    arm = arm.replace(coulomb_speed=step * np.sqrt(soft * stiff) / BEARABLE)
+    for end, says in ((bent, False), (straight, True)):
+        move = tf.motion.JointMove(bent, end, 0.5)
+        runs, text = told(lambda: tf.rollout(arm, PD(arm, 100.0, 20.0), move, step=step, control_period=step))  # noqa: B023
+        assert np.abs(runs.position[0, -1] - end).max() < 0.3
+        assert (text is not None) is says
 
 
 def test_rollouts_warn_alike():

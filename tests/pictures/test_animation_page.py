@@ -51,7 +51,7 @@ def addresses(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         for name in ("puma560", "scara", "motion-rig")
     }
     arm = tf.load("planar-2r")
-    law = tf.control.GravityPD(arm, 60.0, 8.0)
+    law = tf.control.GravityPD(arm, 60.0, 3.0)
     run = tf.simulate(arm, law, motion_of("planar-2r"), control_period=0.01, step=0.01)
     long = "a robot with a very long name_that_cannot_be_broken_anywhere_at_all_and_so_must_be_cut <b>"
     return pages | {"recording": tf.animate(arm, run, folder / "run.html", title=long).as_uri()}

@@ -134,7 +134,7 @@ def test_without_matplotlib(monkeypatch):
         tf.plot(tf.load("planar-2r"))
 
 
-FORMULAS = [r"$\input{x}$", r"a_{\input}", "$x", "50% of_$a^{b}$", "_a'~b"]
+FORMULAS = [r"$\input{x}$", r"a_{\input}", r"\input", "$x", "50% of_$a^{b}$", "_a'~b"]
 
 
 @pytest.mark.parametrize("name", FORMULAS)
@@ -142,8 +142,8 @@ FORMULAS = [r"$\input{x}$", r"a_{\input}", "$x", "50% of_$a^{b}$", "_a'~b"]
 def test_names_are_drawn_as_they_are(name, schematic):
     """matplotlib would read formulas in them: of the robot, its bodies and its joints."""
     robot = tf.Mechanism(
-        bodies=[tf.Body(name, 1.0, (0.1, 0, 0), (0.1, 0.1, 0.1)), tf.Body("tip", 1.0, (0.3, 0, 0), (0.1, 0.1, 0.1))],
-        joints=[tf.Hinge(name + "'", "ground", name), tf.Hinge("wrist", name, "tip", (0.2, 0, 0))],
+        bodies=[tf.Body("rod", 1.0, (0.1, 0, 0), (0.1, 0.1, 0.1)), tf.Body(name, 1.0, (0.3, 0, 0), (0.1, 0.1, 0.1))],
+        joints=[tf.Hinge(name + "'", "ground", "rod"), tf.Hinge("wrist", "rod", name, (0.2, 0, 0))],
         name=name,
     )
     figure = tf.plot(robot, schematic=schematic, frames=True)

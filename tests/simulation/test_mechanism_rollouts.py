@@ -287,7 +287,7 @@ def test_rows_that_kernels_refuse_have_no_gradient() -> None:
 
 def test_what_is_not_compiled_says_so() -> None:
     robot = five_bar()
-    law = tf.control.FeedforwardPD(robot, 900.0, 30.0)
+    law = tf.control.FeedforwardPD(robot, 900.0, 10.0)
     runs = tf.rollout(robot, law, move(), control_period=0.01, duration=0.02)  # by methods
     one = tf.simulate(robot, law, move(), control_period=0.01, duration=0.02)
     assert error(runs.position[0], one.position[::10], core=2) < SAME_STEPS

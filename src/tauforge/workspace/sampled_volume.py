@@ -134,7 +134,7 @@ def sampled_volume(rules: Rules, home: Array, points: int, samples: int, whole: 
 
 
 def _by_determinants(swept: Array, tried: int, room: float) -> tuple[float, float] | None:
-    """Volume and error, twice the standard deviation; None where the determinant has both signs.
+    """Volume and error, three standard deviations; None where the determinant has both signs.
 
     room: the product of the ranges
     """
@@ -143,7 +143,7 @@ def _by_determinants(swept: Array, tried: int, room: float) -> tuple[float, floa
         return None
     mean = total / tried
     spread = np.sqrt(max(squares / tried - mean**2, 0.0) / tried)
-    return float(room * mean), float(room * (2 * spread + (mean - abs(signed) / tried)))
+    return float(room * mean), float(room * (3 * spread + (mean - abs(signed) / tried)))
 
 
 def _determinants(robot: Robot, positions: Array, axes: Array, moving: Array) -> Array:

@@ -37,7 +37,7 @@ class Volume(Report):
     orientation:      (3,) rad theta_x, theta_y, theta_z of the grid; None for sampled positions
     volume:           of the part that is connected with home without a singular position between; of all sampled
                       positions where these are sampled
-    error:            an estimate, from two resolutions or twice the standard deviation; not a bound
+    error:            an estimate, from two resolutions or three standard deviations; not a bound
     everywhere:       of all places at which the limits hold; None for sampled positions
     everywhere_error: an estimate of its error
     unit:             "m^3", or "m^2" where a tool stays in a plane

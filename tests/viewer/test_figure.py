@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from support.tolerances import ROUNDING
 from tauforge.pictures import unit_bodies
 from tauforge.pictures.animation_data import outlines
 from tauforge.pictures.triangles import Mesh, sound
@@ -113,6 +114,10 @@ def test_a_leg_shorter_than_its_sleeve_has_no_rod() -> None:
     short = [s for s in drawing.segments if s.sleeve is not None and np.linalg.norm(s.end - s.start) < s.sleeve]
     assert short
     assert np.isfinite(figure.bars(drawing, 1.0).placed.scales).all()
+    for leg in short:
+        sleeve, rod = (piece for piece in figure.pieces(drawing, 1.0) if piece.name == leg.name)
+        np.testing.assert_allclose([sleeve.start, sleeve.end], [leg.start, leg.end], atol=ROUNDING)
+        np.testing.assert_allclose([rod.start, rod.end], [leg.end, leg.end], atol=ROUNDING)
 
 
 def test_arrows_point_where_forces_push() -> None:

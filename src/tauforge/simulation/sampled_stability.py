@@ -27,7 +27,9 @@ GROWTH = 2.0  # of errors in a run: less is no reason to warn
 MARGIN = 1e-6  # of an eigenvalue: rounding leaves 1e-8 of two that are equal
 STABLE = 1e-9  # by which the largest eigenvalue of a stable loop may be above 1
 HALVINGS = 8  # of the control period, in search of one that is stable
-_masses: WeakKeyDictionary[Robot, tuple[bytes, Array]] = WeakKeyDictionary()  # the last of each robot, and its position
+# of each robot at the start of its first run, which tells the size of its masses: at each start it would cost more
+# than a short run itself
+_starts: WeakKeyDictionary[Robot, tuple[Array, Array]] = WeakKeyDictionary()
 
 
 def warn_of_sampling(law: object, plant: Robot, position: Array | None, period: float, periods: int) -> None:
@@ -61,11 +63,9 @@ def _gains(law: object, plant: Robot, position: Array | None) -> tuple[Array, Ar
         return None if feedback is None else (feedback.kp, feedback.kv)
     if position is None or not has(plant, "mass_matrix") or not method_is_as_written(type(plant), "forward_dynamics"):
         return None
-    M = _mass_matrix(plant, position)
+    M, J = _at_first_start(plant, position)
     if not np.isfinite(M).all() or np.linalg.cond(M) > INVERTIBLE:
         return None
-    n = plant.n
-    J = plant.actuator_motion(np.tile(position, (n, 1)), np.eye(n))[1].T  # rates of the actuators by the velocity
     kp, kv = (np.linalg.solve(M, J.T @ K @ J) for K in (feedback.kp, feedback.kv))
     # friction of any size may damp what a held spring swings up; a damper that is held too long is past its help
     return (np.zeros_like(kp) if plant.dissipates else kp), kv
@@ -78,13 +78,14 @@ def _tells_its_feedback(law: Controller) -> bool:
     return told and "force" not in vars(law)
 
 
-def _mass_matrix(plant: Robot, position: Array) -> Array:
-    """(n, n)"""
-    place = position.tobytes()
-    known = _masses.get(plant)
-    if known is None or known[0] != place:
-        known = _masses[plant] = (place, mass_matrices(plant, position[None], {})[0])
-    return known[1]
+def _at_first_start(plant: Robot, position: Array) -> tuple[Array, Array]:
+    """The mass matrix (n, n), and the rates of the actuators by the velocity (m, n)."""
+    known = _starts.get(plant)
+    if known is None:
+        n = plant.n
+        rates = plant.actuator_motion(np.tile(position, (n, 1)), np.eye(n))[1].T
+        known = _starts[plant] = (mass_matrices(plant, position[None], {})[0], rates)
+    return known
 
 
 def _growth(kp: Array, kv: Array, T: float) -> float:

@@ -16,6 +16,7 @@ import pytest
 
 import tauforge as tf
 from tauforge import errors
+from tauforge.robots.validation import MAX_SHOWN, shown
 
 ERRORS = [
     tf.TauforgeError("it failed"),
@@ -304,3 +305,9 @@ def test_the_command_line_needs_no_regular_expressions_for_messages():
 def test_searches_are_found(line):
     assert searches(f"try:\n    work()\nexcept ValueError as caught:\n    error = caught\n    {line}\n")
     assert not searches("try:\n    work()\nexcept ValueError as error:\n    show(str(error), error.reason)\n")
+
+
+def test_a_wrong_value_is_shown_whole_where_there_is_room():
+    just, longer = "x" * (MAX_SHOWN - 2), "x" * (MAX_SHOWN - 1)  # and two quotes
+    assert shown(just) == repr(just)
+    assert shown(longer) == repr(longer)[:MAX_SHOWN] + "..."

@@ -11,6 +11,7 @@ import tauforge as tf
 from support.strategies import random_arm, random_inertia, random_payload, random_state, random_transform, seeds
 from support.tolerances import ROUNDING, SINGLE, error
 from tauforge.robots import evaluate
+from tauforge.robots.differentiable import of_same_rank
 
 ARM = random_arm(np.random.default_rng(11), "RPRR", drives=True)
 RNG = np.random.default_rng(12)
@@ -261,3 +262,11 @@ def test_a_singular_mass_matrix_is_named():
         arm.forward_dynamics(z, z, z)
     with pytest.raises(tf.SingularityError, match="condition number"):
         arm.forward_dynamics_derivatives(z, z, z)
+
+
+def test_arrays_of_same_rank_have_their_new_dimensions_in_front():
+    """As NumPy broadcasts: a library may then add one dimension more in front of all of them."""
+    arrays = [np.arange(3.0), np.arange(6.0).reshape(2, 3), np.arange(12.0).reshape(2, 2, 3)]
+    found = of_same_rank(arrays)
+    assert [array.shape for array in found] == [(1, 1, 3), (1, 2, 3), (2, 2, 3)]
+    assert all((a == b).all() for a, b in zip(np.broadcast_arrays(*arrays), np.broadcast_arrays(*found), strict=True))

@@ -342,3 +342,12 @@ def test_a_sweep_tells_what_does_not_close(free: tf.Mechanism) -> None:
     assert np.array_equal(np.array([codes[int(code)] for code in found["limit"]])[sure], expected[sure])
     holding = ready_study("holding-forces", free, axes).compute({"left": left, "right": right})["largest_force"]
     assert np.array_equal(np.isnan(holding)[sure], (margin < 0)[sure])
+
+
+def test_a_whole_position_is_explained_as_its_coordinates_are():
+    m = tf.load("five-bar")
+    x = m.pictured_position
+    assert len(x) > m.n
+    whole, short = explain(m, x), explain(m, m.coordinates_at(x))
+    assert whole.holds == short.holds
+    assert str(whole) == str(short)

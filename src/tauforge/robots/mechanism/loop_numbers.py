@@ -1,8 +1,8 @@
 """Loops in numbers: where joint frames are, the loop matrix, and by how much loops are open, at many positions at once.
 
 `formulations.mechanism.cuts` says the same over any scalar, frame by frame along a loop: kernels are made of it. Here
-vectors are in the world's axes, and one array has the entries of all joints of all loops, so that an analysis of many
-samples takes as many calls for many loops as for one. Zeros by structure are lost on the way.
+vectors are in the world's axes, and one array has the entries of all joints of all loops: however many they are, an
+evaluation takes about as many calls of NumPy. Zeros by structure are lost on the way.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from tauforge.formulations.mechanism.cuts import sides
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters
 from tauforge.formulations.trees.frames import FREEDOMS, GROUND
 
-BLOCK = 1024  # positions at a time: bounds the memory of the temporaries
+BLOCK = 512  # positions at a time: keeps the temporaries in the cache
 
 
 def row_count(m: MechanismParameters) -> int:
@@ -163,7 +163,7 @@ class Loops:
         """J (k, rows, n), and by how much loops are open, (k, rows), at x (k, N); NaN where x is not finite."""
         J, gaps = np.zeros((len(x), self.rows, len(self.reads))), np.zeros((len(x), self.rows))
         with np.errstate(all="ignore"):
-            for start in range(0, len(x), BLOCK):
+            for start in range(0, len(x) if self.rows else 0, BLOCK):
                 block = slice(start, start + BLOCK)
                 self._fill(J[block], gaps[block], x[block])
         return J, gaps

@@ -166,11 +166,13 @@ def _pivots(pattern: Sequence[Sequence[bool]], columns: int) -> list[_Pivot]:
         union = set().union(*sharing)
         return (len(sharing) - 1) * len(union), len(union), j
 
+    costs = {j: cost(j) for j in left}
     while left:
-        j = min(left, key=cost)
+        j = min(left, key=lambda k: costs[k])
         sharing = [row for row in rows if j in row]
         union = set().union(*sharing) - {j}
         rows = [row for row in rows if j not in row] + [set(union) for _ in sharing[1:]]
         left.remove(j)
+        costs |= {k: cost(k) for k in union & left}  # those of the other columns stay
         found.append(_Pivot(j, len(sharing), len(union) + 1))
     return found

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from types import FrameType
+
 import numpy as np
 import pytest
 
@@ -11,8 +14,8 @@ from support.tolerances import ROUNDING
 from tauforge.algebra.scalars import Column
 from tauforge.formulations.mechanism.cuts import loop_gaps, loop_rows
 from tauforge.formulations.mechanism.dynamics import posed_at
-from tauforge.formulations.mechanism.kinematics import PosedInWorld
-from tauforge.robots.mechanism import mobility, reductions, structure
+from tauforge.robots.mechanism import loop_numbers, mobility, structure
+from tauforge.robots.mechanism.loop_numbers import Loops, matrix_and_gaps
 
 SHORTEST = 1e-9  # steps by normal equations: eps times the square of a condition of some hundred
 BODY = '<body name="b{0}" pos="0.1 0.0{1} 0.2"><joint name="j{0}" axis="{2} 1 {3}"/><geom size="0.1" mass="1"/>'
@@ -28,8 +31,8 @@ def chain(bodies: int, loops: int) -> str:
     return f"<mujoco><worldbody>{tree}</worldbody><equality>{ties}</equality></mujoco>"
 
 
-def operations(monkeypatch: pytest.MonkeyPatch, m: tf.Mechanism) -> int:
-    """How many one evaluation of the loop matrix takes."""
+def operations(monkeypatch: pytest.MonkeyPatch, text: str) -> int:
+    """How many operations of scalars the analysis of an MJCF takes, each with its calls of Python."""
     count, before = 0, Column._binary
 
     def counted(self: Column, name: str, a: object, b: object) -> Column:
@@ -39,14 +42,63 @@ def operations(monkeypatch: pytest.MonkeyPatch, m: tf.Mechanism) -> int:
 
     with monkeypatch.context() as patch:
         patch.setattr(Column, "_binary", counted)
-        reductions.matrix_and_gaps(m._made.parameters, m.home[None])
+        tf.loads(text)
     return count
 
 
-def test_work_grows_with_loops_times_their_length(monkeypatch):
-    """Twice the length is twice the work, not four times."""
-    short, long = (operations(monkeypatch, tf.loads(chain(n, 3))) for n in (16, 32))
-    assert 1.5 < long / short < 2.5
+def lines(m: tf.Mechanism) -> int:
+    """How many lines of Python one evaluation of the loop matrix and the gaps takes."""
+    loops, count, before = Loops(m._made.parameters), 0, sys.gettrace()
+
+    def counted(frame: FrameType, event: str, _: object) -> object:
+        nonlocal count
+        count += event == "line"
+        return counted
+
+    sys.settrace(counted)
+    try:
+        loops.matrix_and_gaps(m.home[None])
+    finally:
+        sys.settrace(before)
+    return count
+
+
+def test_samples_are_searched_without_scalars(monkeypatch):
+    """A step costs one operation for each hinge, and loops none: they are evaluated in arrays."""
+    bodies, steps = 24, mobility.NEARBY.steps + mobility.ELSEWHERE.steps + 2  # and where the two searches start
+    for loops in (2, 6):
+        assert operations(monkeypatch, chain(bodies, loops)) <= bodies * steps
+
+
+def test_work_grows_with_joints_and_not_with_loops():
+    short, long, more = (lines(tf.loads(chain(*size))) for size in ((16, 2), (32, 2), (32, 6)))
+    assert long < 2 * short
+    assert more < 1.1 * long
+
+
+def test_many_positions_are_evaluated_as_one_is(monkeypatch):
+    """In blocks; a position that is not finite spoils its own row alone."""
+    m = tf.load("five-bar")
+    x = m.home + np.random.default_rng(0).uniform(-1.0, 1.0, (7, len(m.home)))
+    x[3, 0] = np.inf
+    monkeypatch.setattr(loop_numbers, "BLOCK", 3)
+    J, gaps = matrix_and_gaps(m._made.parameters, x)
+    assert np.isnan(J[3]).all()
+    assert np.isnan(gaps[3]).all()
+    for own, *wanted in zip(x, J, gaps, strict=True):
+        for whole, one in zip(wanted, matrix_and_gaps(m._made.parameters, own[None]), strict=True):
+            np.testing.assert_allclose(whole, one[0], atol=100 * ROUNDING)
+
+
+def test_rounding_does_not_choose_redundant_rows():
+    """Pairs of hinges that hold each other, with arms at 45 degrees: x and y say the same."""
+    pairs = [(f"a{i}", f"b{i}", 0.1 + i / 7) for i in range(20)]
+    body = '<body name="{0}" pos="{1} {1} 0"><joint name="j{0}" axis="0 0 1"/><geom size="0.1" mass="1"/></body>'
+    bodies = "".join(body.format(a, 0) + body.format(b, d) for a, b, d in pairs)
+    ties = "".join(f'<connect name="{a}{b}" body1="{a}" body2="{b}" anchor="0 0 0"/>' for a, b, _ in pairs)
+    found = tf.loads(f"<mujoco><worldbody>{bodies}</worldbody><equality>{ties}</equality></mujoco>").structure
+    assert len(found.redundant) == len(pairs)
+    assert {rows for _, rows in found.redundant} == {("y", "z")}
 
 
 def test_no_sample_is_searched_by_singular_values(monkeypatch):
@@ -74,14 +126,15 @@ def test_loops_in_the_worlds_axes(seed):
     plain = [kind for kind in TREE_KINDS if kind is not tf.Free]
     kinds = [plain[k] for k in rng.integers(0, len(plain), 5)]
     loops = [LOOP_KINDS[k] for k in rng.integers(0, len(LOOP_KINDS), 2)]
-    p = random_mechanism(rng, [tf.Free, tf.Hinge, *kinds], loops)._made.parameters
+    p = random_mechanism(rng, [tf.Free, tf.Hinge, *kinds], loops)._made.parameters._replace(zeros=frozenset())
     x = rng.uniform(-0.5, 0.5, max(p.reads) + 1 + 6 * len(p.cuts)).tolist()
-    near, world = posed_at(p, x), PosedInWorld(*posed_at(p, x))
-    q = [x[k] for k in p.reads]
-    assert loop_gaps(p, world, q) == pytest.approx(loop_gaps(p, near, q), abs=100 * ROUNDING)
-    for a, b in zip(loop_rows(p, world), loop_rows(p, near), strict=True):
-        keys = sorted({*a, *b})
-        assert [a.get(j, 0.0) for j in keys] == pytest.approx([b.get(j, 0.0) for j in keys], abs=100 * ROUNDING)
+    x = np.array([x, x]) * [[1.0], [0.5]]
+    J, gaps = matrix_and_gaps(p, x)
+    for row, own_gaps, own_J in zip(x.tolist(), gaps, J, strict=True):
+        posed = posed_at(p, row)
+        assert own_gaps == pytest.approx(loop_gaps(p, posed, [row[k] for k in p.reads]), abs=100 * ROUNDING)
+        wanted = [[entries.get(j, 0.0) for j in range(p.n)] for entries in loop_rows(p, posed)]
+        np.testing.assert_allclose(own_J, wanted, atol=100 * ROUNDING)
 
 
 @pytest.mark.parametrize("shape", [(3, 7), (7, 3), (5, 5)])

@@ -10,8 +10,8 @@ from support.mechanism_witness import Witness
 from support.mechanisms import Z, bar
 from support.tolerances import OUTSIDE, PLACED, error_beside
 from tauforge.errors import SingularityError
+from tauforge.robots.mechanism.loop_numbers import loop_matrix, matrix_and_gaps, natural_scales
 from tauforge.robots.mechanism.mobility import ELSEWHERE, samples
-from tauforge.robots.mechanism.reductions import loop_matrix, matrix_and_gaps, natural_scales
 from tauforge.robots.mechanism.structure import stepped
 
 NO_ENTRY = 1e-9  # of J: samples are closed to 1e-11 of the size, and angles near a singular position to less
@@ -78,7 +78,7 @@ def test_a_palletiser_with_crossed_levelling_rods():
 def elsewhere(m):
     """Closed positions in any assembly, from other random starts than those that the library looked at."""
     made = m._made
-    p = made.parameters._replace(zeros=frozenset())
+    p = made.parameters
     scale, rows = natural_scales(p, made.size)
 
     def scaled(x):
@@ -100,7 +100,7 @@ def test_entries_that_are_taken_for_zero_are_zero_in_every_assembly(name):
     scale, rows = natural_scales(made.parameters, made.size)
     for reduction in made.parameters.reductions:
         cuts = tuple(cut._replace(axes=own) for cut, own in zip(made.parameters.cuts, reduction.axes, strict=True))
-        J = loop_matrix(made.parameters._replace(cuts=cuts, zeros=frozenset()), x) * scale / rows[:, None]
+        J = loop_matrix(made.parameters._replace(cuts=cuts), x) * scale / rows[:, None]
         assert max(np.abs(J[:, i, j]).max() for i, j in reduction.zeros) <= NO_ENTRY
 
 
@@ -109,7 +109,7 @@ def test_an_assembly_with_less_freedom_is_refused():
     m = tf.load("delta-parallelograms")
     x, made = elsewhere(m), m._made
     scale, rows = natural_scales(made.parameters, made.size)
-    J = loop_matrix(made.parameters._replace(zeros=frozenset()), x) * scale / rows[:, None]
+    J = loop_matrix(made.parameters, x) * scale / rows[:, None]
     s = np.linalg.svd(J, compute_uv=False)
     usual = made.parameters.n - m.n
     blocked = s[:, usual] > 1e-2

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cached_property
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import NO_DISPLACEMENT, ZERO, Transform, Vector, cross
 from tauforge.formulations.mechanism.complement import Complement
 from tauforge.formulations.mechanism.cuts import Posed
 from tauforge.formulations.mechanism.dynamics import posed_at
-from tauforge.formulations.mechanism.parameters import MechanismParameters, Place
+from tauforge.formulations.mechanism.parameters import MechanismParameters
 from tauforge.formulations.trees.frames import FREEDOMS, GROUND, ancestors, point_from_parent
 from tauforge.formulations.trees.velocities import twists
 
@@ -24,40 +23,6 @@ def world_frames(posed: Posed) -> list[Transform]:
         own = Transform(frame.before.rotation.times(place.turn), point_from_parent(frame, place, ZERO))
         found.append(own if frame.parent == GROUND else found[frame.parent].then(own))
     return found
-
-
-class PosedInWorld(Posed):
-    """A tree with its joints placed, in which vectors go from frame to frame through the world's axes.
-
-    That costs the same however long the chain between them is: less than frame by frame where chains are long and loops
-    many, and more where they are short. Zeros by structure are lost on the way, so it is for numbers.
-    """
-
-    @cached_property
-    def worlds(self) -> list[Transform]:
-        return world_frames(self)
-
-    def transported(self, v: Vector, source: int, target: int) -> Vector:
-        if source == target:
-            return v
-        if source != GROUND:
-            v = self.worlds[source].rotation @ v
-        return v if target == GROUND else self.worlds[target].rotation.T @ v
-
-    def point(self, place: Place, path: Sequence[int]) -> Vector:
-        return self._seen(self._in_world(place), self.frames[path[-1]].parent if path else place.joint_frame)
-
-    def point_along(self, place: Place, path: Sequence[int]) -> list[Vector]:
-        """Without the last entry, from beyond the path, which `point` gives."""
-        p = self._in_world(place)
-        return [self._seen(p, k) for k in path]
-
-    def _in_world(self, place: Place) -> Vector:
-        k, (_, p), _ = place
-        return p if k == GROUND else self.worlds[k].rotation @ p + self.worlds[k].translation
-
-    def _seen(self, p: Vector, target: int) -> Vector:
-        return p if target == GROUND else self.worlds[target].rotation.T @ (p - self.worlds[target].translation)
 
 
 def body_frames(m: MechanismParameters, x: Scalars) -> list[Transform]:

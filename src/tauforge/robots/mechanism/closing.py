@@ -17,6 +17,7 @@ from tauforge.formulations.mechanism.parameters import HINGE, POINT, WELD, Cut, 
 from tauforge.formulations.trees.frames import GROUND
 from tauforge.robots import validation
 from tauforge.robots.mechanism.assembly import axis_frame
+from tauforge.robots.mechanism.loop_numbers import gaps_at, loop_matrix, natural_scales
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.mobility import closing_step
 from tauforge.robots.mechanism.parts import (
@@ -30,7 +31,6 @@ from tauforge.robots.mechanism.parts import (
     Universal,
     Weld,
 )
-from tauforge.robots.mechanism.reductions import gaps_at, loop_matrix, natural_scales
 from tauforge.robots.mechanism.structure import stepped
 from tauforge.robots.validation import Floats
 
@@ -116,7 +116,7 @@ def closed(description: Mapping[str, Any], loops: Sequence[Any], start: Mapping[
 
 def _closed_position(tree: Mechanism, loops: Sequence[Loop], start: Mapping[str, float]) -> Array:
     made = tree._made
-    parameters = made.parameters._replace(cuts=_cuts(tree, loops), zeros=frozenset())
+    parameters = made.parameters._replace(cuts=_cuts(tree, loops))
     x = _with_followers(tree, start)
     scale, row_scale = natural_scales(parameters, made.size)
     gaps = gaps_at(parameters, x[None])

@@ -11,7 +11,7 @@ from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError
 from tauforge.formulations.mechanism.parameters import LegStep
 from tauforge.robots.evaluate import as_argument
-from tauforge.robots.mechanism.reductions import gaps_at, natural_scales
+from tauforge.robots.mechanism.loop_numbers import gaps_at, natural_scales
 from tauforge.robots.validation import broadcast_shape, counted
 
 if TYPE_CHECKING:

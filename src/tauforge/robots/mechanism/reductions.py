@@ -11,54 +11,15 @@ from collections.abc import Sequence
 import numpy as np
 
 from tauforge.algebra.elimination import elimination_work
-from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.formulations.mechanism.cuts import axes_to_choose, loop_gaps, loop_rows
-from tauforge.formulations.mechanism.dynamics import posed_at
-from tauforge.formulations.mechanism.kinematics import PosedInWorld, world_frames
+from tauforge.formulations.mechanism.cuts import axes_to_choose
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters, Reduction
 from tauforge.formulations.trees.frames import FREEDOMS, GROUND, ancestors
-from tauforge.robots.evaluate import evaluate
+from tauforge.robots.mechanism.loop_numbers import Tree, loop_matrix, natural_scales
 from tauforge.robots.mechanism.mobility import BAD, FEWEST, NOTHING, Mobility, chosen, goodness, places_of
 
 KEPT = 2  # axes for each set of rates
 SHARED = 2  # loops that are closed at a body whose rates may take the place of the independent ones
-
-
-def row_count(m: MechanismParameters) -> int:
-    return sum(CUT_ROWS[cut.kind] for cut in m.cuts) + len(m.ties)
-
-
-def loop_matrix(m: MechanismParameters, positions: Array) -> Array:
-    """J (k, rows, n) at positions (k, N)."""
-    return matrix_and_gaps(m, positions)[0]
-
-
-def matrix_and_gaps(m: MechanismParameters, positions: Array) -> tuple[Array, Array]:
-    """J (k, rows, n), and by how much loops are open, (k, rows), at positions (k, N)."""
-    rows = row_count(m)
-
-    def formula(x: Sequence[Scalar]) -> list[Scalar]:
-        posed = PosedInWorld(*posed_at(m, x))
-        found = [row.get(j, 0.0) for row in loop_rows(m, posed) for j in range(m.n)]
-        return found + loop_gaps(m, posed, [x[k] for k in m.reads])
-
-    if not rows:
-        return np.zeros((len(positions), 0, m.n)), np.zeros((len(positions), 0))
-    J, gaps = evaluate(formula, {"x": positions}, ((rows, m.n), (rows,)))
-    return J, gaps
-
-
-def gaps_at(m: MechanismParameters, positions: Array) -> Array:
-    """(k, rows) by how much loops are open at positions (k, N)."""
-    return matrix_and_gaps(m, positions)[1]
-
-
-def natural_scales(m: MechanismParameters, size: float) -> tuple[Array, Array]:
-    """Units of the tree's rates (n,) and of the rows of J: the mechanism's size for lengths, 1 for angles."""
-    scale = np.array(m.scales)
-    lengths = [[size] * 3 + [1.0] * (CUT_ROWS[cut.kind] - 3) for cut in m.cuts]
-    return scale, np.array([x for part in lengths for x in part] + [scale[tie.follower] for tie in m.ties])
 
 
 def reduced_sets(m: MechanismParameters, found: Mobility, independent: tuple[int, ...]) -> tuple[tuple[int, ...], ...]:
@@ -82,7 +43,7 @@ def reductions(m: MechanismParameters, found: Mobility, sets: Sequence[tuple[int
     positions = np.concatenate([found.positions, found.elsewhere])
     elsewhere = loop_matrix(m, found.elsewhere) * scales[0] / scales[1][:, None]
     matrices = np.concatenate([found.matrices, elsewhere])
-    rotations = rotations_at(m, positions) if m.cuts else np.zeros(0)
+    rotations = Tree(m).worlds(positions)[..., :3, :3].swapaxes(0, 1) if m.cuts else np.zeros(0)
     enough, near = len(found.matrices) > FEWEST, len(found.matrices)
     tried = {axes: _present(m, matrices, rotations, axes, enough) for axes in dict.fromkeys(wanted)}
     at_home = {axes: _present(m, matrices[:near], rotations[:near], axes, enough) for axes in tried}
@@ -104,7 +65,7 @@ def reductions(m: MechanismParameters, found: Mobility, sets: Sequence[tuple[int
 def _present(m: MechanismParameters, matrices: Array, rotations: Array, axes: Sequence[int], enough: bool) -> Array:
     """(rows, n) whether an entry of the loop matrix, with its rows in these axes, is other than zero anywhere.
 
-    matrices, rotations: at samples; enough: whether these are enough to tell
+    matrices, rotations: at samples, world <- joint frame; enough: whether these are enough to tell
     """
     J = matrices.copy()
     if not enough:
@@ -116,12 +77,3 @@ def _present(m: MechanismParameters, matrices: Array, rotations: Array, axes: Se
         row += CUT_ROWS[cut.kind]
     largest: Array = np.abs(J).max(axis=0, initial=0.0)
     return np.asarray(largest > NOTHING * max(largest.max(initial=0.0), 1e-300))
-
-
-def rotations_at(m: MechanismParameters, positions: Array) -> Array:
-    """(k, frames, 3, 3) world <- joint frame."""
-
-    def formula(x: Sequence[Scalar]) -> list[Scalar]:
-        return [e for frame in world_frames(posed_at(m, x)) for row in frame.rotation.rows for e in row]
-
-    return evaluate(formula, {"x": positions}, ((len(m.frames), 3, 3),))[0]

@@ -18,8 +18,8 @@ from tauforge.formulations.mechanism.dynamics import posed_at
 from tauforge.formulations.mechanism.springs import nearness_of_ends
 from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.functions import OPEN
+from tauforge.robots.mechanism.loop_numbers import loop_matrix, matrix_and_gaps, natural_scales
 from tauforge.robots.mechanism.mobility import RANK
-from tauforge.robots.mechanism.reductions import gaps_at, loop_matrix, natural_scales
 from tauforge.robots.mechanism.structure import POSE_LABELS, Made
 from tauforge.robots.validation import listed
 
@@ -65,9 +65,8 @@ def conditions(made: Made, x: Array) -> Conditions:
     """Those of positions (k, N)."""
     p = made.parameters
     columns, rows = natural_scales(p, made.size)
-    whole = p._replace(zeros=frozenset())
-    J = loop_matrix(whole, x) * columns / rows[:, None]
-    gaps = np.abs(gaps_at(whole, x) / rows).max(axis=-1, initial=0.0)
+    J, gaps = matrix_and_gaps(p, x)
+    J, gaps = J * columns / rows[:, None], np.abs(gaps / rows).max(axis=-1, initial=0.0)
     ones = np.ones(len(x))
     if not J.shape[1]:
         everything = np.broadcast_to(np.eye(p.n), (len(x), p.n, p.n))
@@ -248,8 +247,7 @@ def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
     made = m._made
     p = made.parameters
     columns, rows = natural_scales(p, made.size)
-    whole = p._replace(zeros=frozenset())
-    J = loop_matrix(whole, x[None])[0] * columns / rows[:, None]
+    J = loop_matrix(p, x[None])[0] * columns / rows[:, None]
     still = p.actuated if kind == "actuation" else p.independent
     others = [k for k in range(p.n) if k not in still]
     if not others:
@@ -261,7 +259,7 @@ def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
     motions[:, others] = V[weak]
 
     def formula(x: Sequence[Scalar], v: Sequence[Scalar]) -> list[Scalar]:
-        return rates_in_x(whole, posed_at(whole, x), x, v)
+        return rates_in_x(p, posed_at(p, x), x, v)
 
     repeated = np.broadcast_to(x, (len(weak), len(x)))
     with np.errstate(all="ignore"):

@@ -30,6 +30,7 @@ from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of, own_axes
 from tauforge.robots.mechanism.axes_astray import slightly_astray
 from tauforge.robots.mechanism.leg_choice import legs
+from tauforge.robots.mechanism.loop_numbers import Loops, gaps_at, loop_matrix, natural_scales, row_count
 from tauforge.robots.mechanism.mobility import (
     BAD,
     ELSEWHERE,
@@ -45,15 +46,7 @@ from tauforge.robots.mechanism.mobility import (
 )
 from tauforge.robots.mechanism.model import NO_BODY, NO_DRIVE
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spring, body_in_text
-from tauforge.robots.mechanism.reductions import (
-    gaps_at,
-    loop_matrix,
-    matrix_and_gaps,
-    natural_scales,
-    reduced_sets,
-    reductions,
-    row_count,
-)
+from tauforge.robots.mechanism.reductions import reduced_sets, reductions
 from tauforge.robots.mechanism.spanning_tree import SpanningTree, spanning_tree
 from tauforge.robots.validation import counted, freedoms, known_names
 
@@ -63,6 +56,7 @@ if TYPE_CHECKING:
 POSE_LABELS = ("x", "y", "z", "theta_x", "theta_y", "theta_z")
 ROW_NAMES = ("x", "y", "z", "turn about x", "turn about y", "turn about z")
 FELT = 1e-9  # share of a reaction that a redundant constraint changes
+SAME = 1.0 - 1e-9  # of the largest row's size, from which one counts as large
 WORST_GAP = 1e-9  # of the mechanism's size, of a home position that is called closed
 
 
@@ -317,10 +311,10 @@ def stepped(m: MechanismParameters, positions: Array, step: Array) -> Array:
 
 
 def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobility:
-    scale, rows = natural_scales(m, size)
+    (scale, rows), loops = natural_scales(m, size), Loops(m)
 
     def scaled(x: Array) -> tuple[Array, Array]:
-        J, gaps = matrix_and_gaps(m, x)
+        J, gaps = loops.matrix_and_gaps(x)
         return J / rows[:, None], gaps / rows
 
     def around(search: Search) -> Array:
@@ -328,7 +322,7 @@ def _sampled(m: MechanismParameters, assembly: Assembly, size: float) -> Mobilit
 
     positions = np.concatenate([assembly.home[None], around(NEARBY)])
     elsewhere = around(ELSEWHERE) if m.cuts else positions[:0]
-    return mobility(loop_matrix(m, positions), positions, elsewhere, scale, rows)
+    return mobility(loops.matrix_and_gaps(positions)[0], positions, elsewhere, scale, rows)
 
 
 def _cut_names(m: MechanismDescription, tree: SpanningTree) -> tuple[str, ...]:
@@ -452,8 +446,9 @@ def _redundant(
         return ()
     rest, kept = found.matrices[-1].copy(), set()
     for _ in range(len(rest) - found.redundant):
-        k = int(np.argmax(np.linalg.norm(rest, axis=1)))
-        e = rest[k] / np.linalg.norm(rest[k])
+        sizes = np.linalg.norm(rest, axis=1)
+        k = int(np.argmax(sizes >= SAME * sizes.max()))  # rounding must not choose among equals
+        e = rest[k] / sizes[k]
         rest = rest - np.outer(rest @ e, e)
         kept.add(k)
     row, result = 0, []
@@ -473,7 +468,7 @@ def _with_unknown_reactions(p: MechanismParameters, found: Mobility, size: float
         return p
     scale, row_scale = natural_scales(p, size)
     passive = [k for k in range(p.n) if k not in p.actuated]
-    J = loop_matrix(p._replace(zeros=frozenset()), found.positions) * scale / row_scale[:, None]
+    J = loop_matrix(p, found.positions) * scale / row_scale[:, None]
     shape = (2, len(p.joints), 6)  # base axes, the joint's own
 
     def formula(x: Sequence[Scalar], multipliers: Sequence[Scalar]) -> list[Scalar]:

@@ -19,13 +19,12 @@ LOOK = 0.2 / 128  # s between the instants that are looked at
 class Slider:
     """One coordinate, which is the time. Its condition number is 10 / |x - PEAK|; some rows do not close."""
 
+    may_not_close = False
+
     def __init__(self, closes_from: float) -> None:
         self.closes_from = closes_from
 
     def singularity(self, position: Any) -> None:
-        return None
-
-    def loop_condition(self, position: Any) -> None:
         return None
 
     def condition(self, position: Any) -> Any:

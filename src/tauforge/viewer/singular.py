@@ -32,8 +32,7 @@ def told_condition(robot: Robot, position: Array) -> Array | None:
     """(...) what tells singular positions: the loops' condition, for they have forces where a tool loses a freedom;
     without loops the condition number. None where there is neither.
     """
-    loops = robot.loop_condition(position)
-    return robot.condition(position) if loops is None else loops
+    return robot.loop_condition(position) if robot.may_not_close else robot.condition(position)
 
 
 def condition_words(condition: float) -> str:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 import numpy as np
 
@@ -27,7 +27,7 @@ GROWTH = 2.0  # of errors in a run: less is no reason to warn
 MARGIN = 1e-6  # of an eigenvalue: rounding leaves 1e-8 of two that are equal
 STABLE = 1e-9  # by which the largest eigenvalue of a stable loop may be above 1
 HALVINGS = 8  # of the control period, in search of one that is stable
-_masses: WeakKeyDictionary[Robot, tuple[bytes, Array]] = WeakKeyDictionary()  # the last of each robot, and its position
+_masses: dict[int, tuple[ref[Robot], bytes, Array]] = {}  # by id, for robots need no hash: the last of each, and where
 
 
 def warn_of_sampling(law: object, plant: Robot, position: Array | None, period: float, periods: int) -> None:
@@ -80,11 +80,12 @@ def _tells_its_feedback(law: Controller) -> bool:
 
 def _mass_matrix(plant: Robot, position: Array) -> Array:
     """(n, n)"""
-    place = position.tobytes()
-    known = _masses.get(plant)
-    if known is None or known[0] != place:
-        known = _masses[plant] = (place, mass_matrices(plant, position[None], {})[0])
-    return known[1]
+    place, key = position.tobytes(), id(plant)
+    known = _masses.get(key)
+    if known is None or known[0]() is not plant or known[1] != place:
+        M = mass_matrices(plant, position[None], {})[0]
+        known = _masses[key] = (ref(plant, lambda _: _masses.pop(key, None)), place, M)
+    return known[2]
 
 
 def _growth(kp: Array, kv: Array, T: float) -> float:

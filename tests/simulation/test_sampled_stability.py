@@ -167,9 +167,9 @@ def test_a_robot_without_a_hash_is_simulated():
             return self is other
 
     arm = Own(joints=ARM.joints, name="own", gravity=(0, 0, 0))
-    law, quick = PD(arm, 50.0, 0.0), {"control_period": PERIOD, "duration": 3.0}
     for run in (tf.simulate, tf.rollout):
-        assert len(told(lambda run=run: run(arm, law, STAY, **quick))[1]) == 1
+        law, quick = PD(arm, 50.0, 0.0), {"control_period": PERIOD, "duration": 3.0}
+        assert len(told(lambda run=run, law=law, quick=quick: run(law.robot, law, STAY, **quick))[1]) == 1
     key = id(arm)
     assert key in sampled_stability._masses
     del arm, law

@@ -172,7 +172,7 @@ def test_a_row_that_cannot_go_on_says_why_and_leaves_the_others_alone(monkeypatc
         assert np.array_equal(mine[0, :first], right[0, :first])
         assert np.array_equal(mine[1], right[1])
     assert np.isnan(robot.loop_condition(good.position[0, :first])).sum() == 0
-    assert robot.loop_condition(good.position[0, first]) > 3 * robot.condition_number(good.position[1, first])
+    assert robot.loop_condition(good.position[0, first]) > 3 * robot.loop_condition(good.position[1, first])
 
 
 def test_reasons_of_other_ends() -> None:

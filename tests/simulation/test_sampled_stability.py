@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import warnings
 
 import numpy as np
@@ -14,6 +15,7 @@ from support.platforms import random_platform
 from support.strategies import random_arm
 from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, GravityPD, LegSpaceComputedTorque, ResolvedRate
 from tauforge.motion import JointMove, PoseMotion
+from tauforge.simulation import sampled_stability
 
 pytestmark = pytest.mark.usefixtures("as_installed")
 
@@ -157,3 +159,19 @@ def test_a_remedy_without_a_period():
     run = {"initial": (REST + OFF, np.zeros(3)), "duration": 3.0, "control_period": PERIOD}
     (text,) = told(lambda: tf.simulate(ARM, PD(ARM, 50.0, 0.0), STAY, **run))[1]
     assert text.endswith("Use smaller gains, or a larger kv")
+
+
+def test_a_robot_without_a_hash_is_simulated():
+    class Own(tf.SerialArm):
+        def __eq__(self, other):
+            return self is other
+
+    arm = Own(joints=ARM.joints, name="own", gravity=(0, 0, 0))
+    for run in (tf.simulate, tf.rollout):
+        law, quick = PD(arm, 50.0, 0.0), {"control_period": PERIOD, "duration": 3.0}
+        assert len(told(lambda run=run, law=law, quick=quick: run(law.robot, law, STAY, **quick))[1]) == 1
+    key = id(arm)
+    assert key in sampled_stability._starts
+    del arm, law
+    gc.collect()
+    assert key not in sampled_stability._starts

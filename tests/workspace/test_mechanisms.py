@@ -245,6 +245,20 @@ def test_an_explanation_takes_coordinates_or_a_whole_position() -> None:
         explain(m, [0.0, 0.0, 0.0])
 
 
+def test_a_mechanism_without_loops_has_no_condition_of_loops() -> None:
+    m = tf.Mechanism(
+        bodies=[tf.Body("upper", 1.0, (0.2, 0, 0)), tf.Body("lower", 1.0, (0.7, 0, 0))],
+        joints=[
+            tf.Hinge("shoulder", "ground", "upper", actuated=True),
+            tf.Hinge("elbow", "upper", "lower", at=(0.5, 0, 0), actuated=True),
+        ],
+    )
+    one = explain(m, [0.1, 0.7])
+    assert one.condition == pytest.approx(float(m.condition_number([0.1, 0.7])))
+    assert one.loop_condition is None
+    assert "loops" not in str(one)
+
+
 def test_coordinates_without_a_position_are_explained() -> None:
     """The coordinates are judged as far as they are known."""
     m = tf.load("five-bar")

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from weakref import WeakKeyDictionary
+from weakref import ref
 
 import numpy as np
 
@@ -27,9 +27,9 @@ GROWTH = 2.0  # of errors in a run: less is no reason to warn
 MARGIN = 1e-6  # of an eigenvalue: rounding leaves 1e-8 of two that are equal
 STABLE = 1e-9  # by which the largest eigenvalue of a stable loop may be above 1
 HALVINGS = 8  # of the control period, in search of one that is stable
-# of each robot at the start of its first run, which tells the size of its masses: at each start it would cost more
-# than a short run itself
-_starts: WeakKeyDictionary[Robot, tuple[Array, Array]] = WeakKeyDictionary()
+# Of each robot at the start of its first run, which tells the size of its masses: at each start it would cost more
+# than a short run itself. By id, for robots need no hash.
+_starts: dict[int, tuple[ref[Robot], Array, Array]] = {}
 
 
 def warn_of_sampling(law: object, plant: Robot, position: Array | None, period: float, periods: int) -> None:
@@ -80,12 +80,13 @@ def _tells_its_feedback(law: Controller) -> bool:
 
 def _at_first_start(plant: Robot, position: Array) -> tuple[Array, Array]:
     """The mass matrix (n, n), and the rates of the actuators by the velocity (m, n)."""
-    known = _starts.get(plant)
-    if known is None:
-        n = plant.n
+    key, n = id(plant), plant.n
+    known = _starts.get(key)
+    if known is None or known[0]() is not plant:
         rates = plant.actuator_motion(np.tile(position, (n, 1)), np.eye(n))[1].T
-        known = _starts[plant] = (mass_matrices(plant, position[None], {})[0], rates)
-    return known
+        M = mass_matrices(plant, position[None], {})[0]
+        known = _starts[key] = (ref(plant, lambda _: _starts.pop(key, None)), M, rates)
+    return known[1:]
 
 
 def _growth(kp: Array, kv: Array, T: float) -> float:

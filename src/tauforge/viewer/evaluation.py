@@ -16,7 +16,7 @@ from tauforge.robots.named_arguments import ON_SINGULAR
 from tauforge.robots.parts import LimitedQuantity
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
-from tauforge.viewer.singular import is_singular
+from tauforge.viewer.singular import is_singular, told_condition
 
 TRIED = 16  # random states that tell how large forces usually are
 JOINTS_NAMED = 3  # of those whose reactions are not unique
@@ -211,8 +211,7 @@ class Evaluation:
     def _why_no_forces(self, state: State) -> str:
         if not np.isfinite(np.concatenate([state.position, state.velocity, state.acceleration])).all():
             return "no forces: the position, velocity or acceleration is not finite"
-        conditions = self.robot.loop_condition(state.position), self.robot.condition(state.position)
-        condition = next((x for x in conditions if x is not None), None)  # loops have forces where a tool loses freedom
+        condition = told_condition(self.robot, state.position)
         if self._guarded and condition is not None and is_singular(float(condition)):
             try:
                 self.robot.inverse_dynamics(state.position, state.velocity, state.acceleration)

@@ -28,6 +28,13 @@ def is_singular(condition: float) -> bool:
     return condition >= SINGULAR_CONDITION
 
 
+def told_condition(robot: Robot, position: Array) -> Array | None:
+    """(...) what tells singular positions: the loops' condition, for they have forces where a tool loses a freedom;
+    without loops the condition number. None where there is neither.
+    """
+    return robot.loop_condition(position) if robot.may_not_close else robot.condition(position)
+
+
 def condition_words(condition: float) -> str:
     """What a condition number says: "singular", "near a singularity" in the red band, or nothing."""
     return SINGULAR if is_singular(condition) else NEAR if condition >= RED_CONDITION else ""
@@ -65,7 +72,7 @@ def _red_peaks(robot: Robot, frames: AnimationFrames) -> Array:
 
     A robot may be through a singular pose between two frames, so a peak is looked at closely.
     """
-    conditions = robot.condition(frames.position)
+    conditions = told_condition(robot, frames.position)
     if conditions is None:
         return np.zeros(0)
     high = np.flatnonzero(conditions >= WARNING_CONDITION)
@@ -79,7 +86,7 @@ def _red_peaks(robot: Robot, frames: AnimationFrames) -> Array:
         closed = robot.position_at(rows, on_failure="nan")
         known = np.isfinite(closed).all(axis=-1)
         if known.any():
-            close = np.asarray(robot.condition(closed[known]))
+            close = np.asarray(told_condition(robot, closed[known]))
             if close.max() >= RED_CONDITION:
                 found.append(times[known][close.argmax()])
     return np.array(found)

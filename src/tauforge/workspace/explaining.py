@@ -164,7 +164,8 @@ def explain(
     found = _findings(rules, where) if closed else _findings_of_coordinates(rules, where)
     found = [*(_assembly(robot, given, where) if robot.may_not_close else ()), *found]
     beyond = tuple(f for f in found if not f.margin >= 0)
-    condition, loops = (robot.condition(where), robot.loop_condition(where)) if closed else (None, None)
+    condition = robot.condition(where) if closed else None
+    loops = robot.loop_condition(where) if closed and robot.may_not_close else None
     return Explanation(
         robot=robot.name,
         position=where,

@@ -52,7 +52,7 @@ def exact(m: tf.Mechanism, name: str, *arguments: Any) -> Any:
         return np.array([float(v) for v in results])
 
 
-@pytest.mark.filterwarnings("ignore:.*few links are that long")  # one of the sizes is
+@pytest.mark.filterwarnings("ignore:.*few links are that long")  # sizes of 1e6 m are among them
 @pytest.mark.parametrize(("size", "mass"), SIZES)
 @pytest.mark.parametrize("exponent", EXPONENTS)
 def test_accurate_or_refused(exponent, size, mass):

@@ -62,9 +62,10 @@ def test_a_damper_without_length_takes_the_whole_rate_where_its_ends_meet(place,
     assert abs(damped(0.0).forward_dynamics([place], [rate], [])[0] - wanted) <= ROUNDING * abs(wanted)
 
 
-def test_a_damper_without_length_acts_along_it_alone():
-    """Between ends that are apart; where they meet they part along their velocity, whatever that is."""
-    spring = tf.Spring("ground", (0, 0, 0), "ball", (0, 0, 0), stiffness=0.0, damping=0.5, length=0.0)
+@pytest.mark.parametrize("length", [0.0, 0.3])
+def test_a_damper_alone_acts_along_it_alone(length):
+    """Between ends that are apart; where they meet they part along their velocity, whatever that is and its length."""
+    spring = tf.Spring("ground", (0, 0, 0), "ball", (0, 0, 0), stiffness=0.0, damping=0.5, length=length)
     m = tf.Mechanism(
         bodies=[tf.Body("ball", 2.0, inertia=(1, 1, 1))], joints=[tf.Free("free", "ground", "ball")], springs=[spring]
     ).replace(gravity=(0, 0, 0))

@@ -42,10 +42,15 @@ def nearness_of_ends(m: MechanismParameters, posed: Posed) -> Scalar:
     """1 where the ends of a spring meet whose force has no direction there, and next to nothing elsewhere."""
     total: Scalar = 0.0
     for spring in m.springs:
-        if not is_zero(spring.length):
+        if _pushes(spring):
             way = between(posed, spring)
             total = total + (MEET * m.size) ** 2 * reciprocal(dot(way, way))
     return total
+
+
+def _pushes(spring: SpringParameters) -> bool:
+    """Whether it pushes its ends apart where they meet: it has a length, and is not a damper alone."""
+    return not is_zero(spring.length) and not is_zero(spring.stiffness)
 
 
 def spring_forces(m: MechanismParameters, posed: Posed, v: Scalars) -> list[tuple[Place, Vector]]:
@@ -56,7 +61,7 @@ def spring_forces(m: MechanismParameters, posed: Posed, v: Scalars) -> list[tupl
     for spring in m.springs:
         if damped:
             va, vb = (_velocity(posed, moving, place) for place in (spring.a, spring.b))
-        if is_zero(spring.length):  # has no direction where its ends meet, and needs none
+        if not _pushes(spring):  # has no direction where its ends meet, and needs none
             force = between(posed, spring) * spring.stiffness
             if not is_zero(spring.damping):
                 force = force + _along(m, between(posed, spring), vb - va) * spring.damping

@@ -143,7 +143,8 @@ def lost_in_pivots(m: PlacedMechanism, x: Array, by: str) -> float:
 def _unknown_pivots(m: PlacedMechanism, x: Array, by: str | None = None) -> float:
     """The share of the reciprocals of the mass matrix's pivots that is rounding; infinite where a pivot is none."""
     own = errors()
-    model, columns = shaken_model(m, own), shaken(x[None], own)
+    model = shaken_model(m, own)
+    columns = [one - 1.0 for one in shaken(x[None] + 1.0, own)]  # beside 1: axes in line at 0 are so but for rounding
     with np.errstate(all="ignore"):
         sums = dynamics.usual_sums(model if by is None else by_rates(model, by), columns, False)
         tried = runs(sums[INERTIA : INERTIA + 1], 1)

@@ -138,6 +138,10 @@ def test_no_alarm_where_friction_may_damp_or_nothing_is_known():
     assert len(told(lambda: tf.simulate(ARM, soft, STAY, **run))[1]) == 1
     oiled = ARM.replace(viscous=[1.0] * 3)
     assert not told(lambda: tf.simulate(ARM, soft, STAY, plant=oiled, **run))[1]
+    sticky = ARM.replace(viscous=[300.0] * 3)  # larger than the gain, so that the loop is stable
+    stopped, alarms = told(lambda: tf.simulate(ARM, PD(ARM, 1000.0, 250.0), STAY, plant=sticky, **run))
+    assert not alarms
+    assert np.abs(stopped.position[-1] - REST).max() < 0.5 * np.abs(OFF).max()
     assert not told(lambda: tf.simulate(ARM, soft, STAY, **run | {"control_period": None}))[1]
     assert not told(lambda: tf.simulate(ARM, soft, STAY, **run | {"duration": 0.02}))[1]  # too short to matter
 

@@ -63,12 +63,13 @@ def _gains(law: object, plant: Robot, position: Array | None) -> tuple[Array, Ar
         return None if feedback is None else (feedback.kp, feedback.kv)
     if position is None or not has(plant, "mass_matrix") or not method_is_as_written(type(plant), "forward_dynamics"):
         return None
+    if plant.dissipates:  # friction that is large enough damps whatever a held force swings up
+        return None
     M, J = _at_first_start(plant, position)
     if not np.isfinite(M).all() or np.linalg.cond(M) > INVERTIBLE:
         return None
     kp, kv = (np.linalg.solve(M, J.T @ K @ J) for K in (feedback.kp, feedback.kv))
-    # friction of any size may damp what a held spring swings up; a damper that is held too long is past its help
-    return (np.zeros_like(kp) if plant.dissipates else kp), kv
+    return kp, kv
 
 
 def _tells_its_feedback(law: Controller) -> bool:

@@ -319,6 +319,7 @@ def test_mutants_give_a_robot_or_a_model_error(written: Any, valid: str) -> None
             warnings.filterwarnings("ignore", ".*no moving link has mass", UserWarning)
             warnings.filterwarnings("ignore", ".*unknown names are ignored", UserWarning)
             warnings.filterwarnings("ignore", ".*visuals are left out", UserWarning)
+            warnings.filterwarnings("ignore", ".*few links are that long", UserWarning)
             result = read_or_refuse(path)
         if isinstance(result, SerialArm):
             arms += 1

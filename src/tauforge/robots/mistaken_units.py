@@ -36,6 +36,6 @@ def warn_of_coordinate(where: str, value: float, turns: bool, limits: tuple[floa
 def warn_of_far_masses(robot: str, distances: Mapping[str, float], place: str = "the body's frame") -> None:
     """A warning for each body whose centre of mass is far away. distances: m, by body, from the place of this name"""
     for body, distance in distances.items():
-        if distance > LONGEST:
+        if LONGEST < distance < math.inf:  # what is not finite is no length at all
             text = f"{robot}: {body}: the centre of mass is {distance:.4g} m from {place}, and few links are that long"
             warnings.warn(TauforgeWarning(text, remedy=MILLIMETRES), stacklevel=levels_to_the_caller())

@@ -90,6 +90,7 @@ def arms(draw: st.DrawFn) -> SerialArm:
     )
 
 
+@pytest.mark.filterwarnings("ignore:(?s).*few links are that long")
 @IGNORE_UNPHYSICAL
 @given(arm=arms())
 def test_saved_arms_load_equal(tmp_path_factory: pytest.TempPathFactory, arm: SerialArm) -> None:

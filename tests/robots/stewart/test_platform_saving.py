@@ -43,6 +43,7 @@ def test_a_copy_is_equal(rng):
     assert platform.replace() == platform
 
 
+@pytest.mark.filterwarnings("ignore:.*few links are that long")
 @given(rng=seeds)
 def test_odd_numbers_survive(tmp_path_factory, rng):
     """Signs of zeros, numbers near the largest and smallest that are accepted."""

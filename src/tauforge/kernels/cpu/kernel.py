@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.arrays import Array, real_numbers
+from tauforge.arrays import Array, real_numbers, without_masks
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.kernels import cache
 from tauforge.kernels.backends import TooLargeError
@@ -71,7 +71,7 @@ class CpuKernel:
         if len(arguments) != len(self._cores):
             names = ", ".join(name for name, _ in self.arguments)
             raise TypeError(f"{self.name} takes {len(self._cores)} arguments ({names}), got {len(arguments)}")
-        arrays = [a if type(a) is np.ndarray else self._numbers(k, a) for k, a in enumerate(arguments)]
+        arrays = [a if type(a) is np.ndarray else self._array(k, a) for k, a in enumerate(arguments)]
         for k in self._empty:
             name, core = self.arguments[k]
             if arrays[k].shape[-len(core) :] != core:
@@ -85,8 +85,13 @@ class CpuKernel:
                 self._numbers(k, array)
             raise
 
+    def _array(self, k: int, given: Any) -> Array:
+        """An argument as an array, of the class that it has; NaN where it is masked."""
+        given = without_masks(given)
+        return given if isinstance(given, np.ndarray) else self._numbers(k, given)
+
     def _numbers(self, k: int, given: Any) -> Array:
-        """An argument as an array of real numbers, NaN where it is masked."""
+        """An argument as an array of real numbers; ShapeError where it holds others."""
         try:
             return real_numbers(given, "biuf")
         except ValueError as error:

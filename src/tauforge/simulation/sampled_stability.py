@@ -27,8 +27,8 @@ GROWTH = 2.0  # of errors in a run: less is no reason to warn
 MARGIN = 1e-6  # of an eigenvalue: rounding leaves 1e-8 of two that are equal
 STABLE = 1e-9  # by which the largest eigenvalue of a stable loop may be above 1
 HALVINGS = 8  # of the control period, in search of one that is stable
-# The first start of each robot tells the size of its masses: every start would cost more than a short run itself. Robots
-# are known by their id, for they need no hash.
+# The first start of each robot tells the size of its masses: every start would cost more than a short run itself.
+# Robots are known by their id, for they need no hash.
 _starts: dict[int, tuple[ref[Robot], Array, Array]] = {}
 
 

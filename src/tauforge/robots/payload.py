@@ -42,8 +42,9 @@ class Payload:
             tensor = np.diag(tensor)
         if tensor.shape[-2:] != (3, 3):
             raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tensor.shape))
-        if (masses < 0).any():
-            raise ShapeError("payload mass", expected="numbers >= 0", got=f"{masses.min()}")
+        negative = masses[np.isfinite(masses) & (masses < 0)]  # what is not finite spoils its row, as in states
+        if negative.size:
+            raise ShapeError("payload mass", expected="numbers >= 0", got=f"{negative.min()}")
         other = np.swapaxes(tensor, -1, -2)
         if (np.abs(tensor - other).max() > SYMMETRY_TOLERANCE * np.abs(tensor).max()).any():
             raise ShapeError("payload inertia", expected="a symmetric tensor", got=f"{tensor.tolist()}")

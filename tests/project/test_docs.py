@@ -27,7 +27,7 @@ NAMESPACES = ("analysis", "control", "designs", "errors", "motion", "sweeps", "s
 NEEDED = ("sphinx", "myst_parser", "pydata_sphinx_theme", "sphinx_gallery")
 PHONE, DESKTOP = (390, 844), (1280, 900)
 missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-needs_sphinx = pytest.mark.skipif(bool(missing), reason=f"no {', '.join(missing)}: pip install tauforge[docs]")
+needs_sphinx = pytest.mark.skipif(bool(missing), reason=f"no {', '.join(missing)}: pip install '.[docs]'")
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ import numpy as np
 
 import tauforge as tf
 from tauforge.analysis import compare, random_states, row_errors
-from tauforge.studies.turney1980.errata import MISPRINTS
+from tauforge_papers.turney1980.errata import MISPRINTS
 
 found = {}
 for name in ("puma560", "stanford", "panda"):  # revolute; with a prismatic joint; modified DH with seven joints

@@ -11,7 +11,7 @@ import numpy as np
 
 import tauforge as tf
 from tauforge.analysis import general_cost, general_operation_count
-from tauforge.analysis.published_counts import ANGELES_7_4
+from tauforge_papers.published_counts import ANGELES_7_4
 
 puma = tf.load("puma560")
 for name in tf.FORMULATIONS:

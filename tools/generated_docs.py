@@ -15,15 +15,15 @@ from numpy.typing import NDArray
 import gpu_docs
 import tauforge as tf
 from pages import markdown, settle, with_tables
-from tauforge.analysis import published_counts as published
 from tauforge.analysis.complexity import general_cost, general_operation_count, operation_count
 from tauforge.analysis.costs_by_line import line_costs
-from tauforge.analysis.published_comparison import count_comparisons, step_comparison
-from tauforge.studies.lee1982 import control as lee1982
-from tauforge.studies.lee1982 import tracking
-from tauforge.studies.stewart_paths import FAST, SLOW, sampled
-from tauforge.studies.stewart_tables import assumption_costs
-from tauforge.studies.stewart_tables import flops_table as operations
+from tauforge_papers import published_counts as published
+from tauforge_papers.lee1982 import control as lee1982
+from tauforge_papers.lee1982 import tracking
+from tauforge_papers.published_comparison import count_comparisons, step_comparison
+from tauforge_papers.stewart_paths import FAST, SLOW, sampled
+from tauforge_papers.stewart_tables import assumption_costs
+from tauforge_papers.stewart_tables import flops_table as operations
 
 Array = NDArray[np.float64]
 ROOT = Path(__file__).parent.parent

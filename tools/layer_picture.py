@@ -26,7 +26,7 @@ def layers() -> list[str]:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
     contracts = project["tool"]["importlinter"]["contracts"]
     names = next(c for c in contracts if c["type"] == "layers")["layers"]
-    packages = [name for entry in names for name in entry.split(" | ")]
+    packages = [name for entry in names for name in entry.split(" | ") if name.startswith("tauforge.")]
     return [name.removeprefix("tauforge.") for name in packages if is_package(name)]
 
 

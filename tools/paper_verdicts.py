@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pages import markdown, settle, with_tables
-from tauforge.report.progress import nothing
-from tauforge.report.study import Claim, Study
-from tauforge.report.texts import RULE_HEADS
-from tauforge.report.verdicts import MEANING
-from tauforge.studies.contents_table import CONTENTS, SOURCE_COLUMN
-from tauforge.studies.registry import STUDIES, run
+from tauforge_papers.contents_table import CONTENTS, SOURCE_COLUMN
+from tauforge_papers.registry import STUDIES, run
+from tauforge_papers.report.progress import nothing
+from tauforge_papers.report.study import Claim, Study
+from tauforge_papers.report.texts import RULE_HEADS
+from tauforge_papers.report.verdicts import MEANING
 
 CODED = ("equation", "algorithm")  # kinds whose places are places in our source
 DOCS = Path(__file__).parent.parent / "docs"

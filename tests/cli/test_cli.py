@@ -153,8 +153,8 @@ def test_robots_complete_in_the_shell():
 
 def test_options_complete():
     from tauforge.cli.arguments import complete_formulation, complete_platform
-    from tauforge.cli.reproducing import complete_paper
     from tauforge.cli.simulating import complete_controller, complete_method
+    from tauforge_papers.commands import complete_paper
 
     assert complete_formulation("new") == ["newton-euler"]
     assert complete_platform("p") == ["pedrammehr2012"]  # and neither of the arms
@@ -231,7 +231,7 @@ def test_reproduce_hands_over_and_says_where(monkeypatch, tmp_path):
         progress("angeles: computing")
         return out / "index.html"
 
-    monkeypatch.setattr("tauforge.studies.reproduce.reproduce", reproduce)
+    monkeypatch.setattr("tauforge_papers.reproduce.reproduce", reproduce)
     done = run("reproduce", "angeles", "--out", tmp_path)
     assert asked == [(["angeles"], tmp_path)]
     assert str(tmp_path / "index.html") in done.stdout

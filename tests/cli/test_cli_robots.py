@@ -14,11 +14,11 @@ from support.urdf_texts import TREE
 from tauforge.analysis.assumptions import assess
 from tauforge.analysis.comparison import compare, random_states
 from tauforge.analysis.complexity import general_cost, operation_count
-from tauforge.analysis.published_comparison import count_comparisons, step_comparison
-from tauforge.analysis.published_counts import BREAKDOWNS
 from tauforge.cli import output
 from tauforge.motion import CsvMotion
 from tauforge.robots.stewart.fitting_pose import SLIGHT, fitting_pose
+from tauforge_papers.published_comparison import count_comparisons, step_comparison
+from tauforge_papers.published_counts import BREAKDOWNS
 
 CATALOGUE = Path(tf.__file__).parent / "robots" / "catalogue"
 

@@ -181,7 +181,7 @@ class TestVersion:
     def package(self, tmp_path, monkeypatch):
         """A copy of the package that `sources_digest` takes for its own."""
         self.root = tmp_path / "tauforge"
-        shutil.copytree(Path(tf.__file__).parent, self.root, ignore=shutil.ignore_patterns("__pycache__", "studies"))
+        shutil.copytree(Path(tf.__file__).parent, self.root, ignore=shutil.ignore_patterns("__pycache__"))
         monkeypatch.setattr(sources, "__file__", str(self.root / "kernels" / "sources.py"))
 
     def version(self):

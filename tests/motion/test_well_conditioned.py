@@ -16,7 +16,7 @@ from tauforge.analysis.singularity import crossings
 from tauforge.motion import JointMove, PoseMotion, WellConditionedPath, pose_rates
 from tauforge.motion.path_task import Task
 from tauforge.motion.roadmap import roadmap
-from tauforge.studies.stewart_paths import SINGULAR, SLOW
+from tauforge_papers.stewart_paths import SINGULAR, SLOW
 
 ROBOT, RIG = tf.load("dasgupta1998"), tf.load("motion-rig")
 CROSSING = [  # on one side, but the straight line between them crosses to the other side and back

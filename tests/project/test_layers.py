@@ -21,7 +21,6 @@ EXCEPTIONS = {
 }
 # Lines that ask for a `kind` which is not a robot's, and whose it is.
 OTHER_KINDS = {
-    ("studies/contents_table.py", "item.kind"): "an item of a paper: an equation, a claim",
     ("workspace/rules.py", "limit.kind"): "a limit: a stroke, a cone",
     ("workspace/explaining.py", "f.kind"): "a limit: a stroke, a cone",
 }

@@ -19,7 +19,7 @@ from paper_verdicts import (
     summary_table,
 )
 from support.made_up_studies import study
-from tauforge.report.verdicts import MEANING
+from tauforge_papers.report.verdicts import MEANING
 
 ROOT = Path(__file__).parents[2]
 

@@ -8,11 +8,11 @@ import numpy as np
 
 from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.plots.sketch import Plane, Sketch, View
-from tauforge.report.study import Claim, Item, Study
-from tauforge.report.table import Table
-from tauforge.studies.contents import equations
-from tauforge.studies.contents_table import contents_table
-from tauforge.studies.rules import not_judged, true_in_parts, true_or_mended, true_or_not
+from tauforge_papers.contents import equations
+from tauforge_papers.contents_table import contents_table
+from tauforge_papers.report.study import Claim, Item, Study
+from tauforge_papers.report.table import Table
+from tauforge_papers.rules import not_judged, true_in_parts, true_or_mended, true_or_not
 
 NASTY = """a < b & "c" > 'd' </script> $x^2$ <b>bold</b>"""
 

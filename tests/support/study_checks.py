@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import tauforge as tf
-from tauforge.studies.citations import places
+from tauforge_papers.citations import places
 
 DATA = json.loads((Path(__file__).parents[1] / "data" / "stewart_dasgupta.json").read_text())
 REFERENCE = 1e-9  # the data's own digits

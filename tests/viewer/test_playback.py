@@ -10,13 +10,13 @@ import pytest
 
 import tauforge as tf
 from tauforge.motion.csv_motion import CsvMotion
-from tauforge.studies.presets import PRESETS, presets
-from tauforge.studies.stewart_paths import SINGULAR
 from tauforge.viewer import ranges
 from tauforge.viewer.charts import charts_of, with_peaks
 from tauforge.viewer.exports import csv_of, file_name
 from tauforge.viewer.playback import Clock, clip_of
 from tauforge.viewer.playback_panel import time_html
+from tauforge_papers.presets import PRESETS, presets
+from tauforge_papers.stewart_paths import SINGULAR
 
 
 def recorded(arm: tf.SerialArm) -> tf.Recording:

@@ -5,14 +5,12 @@ from .costs_by_line import LineCost, line_costs
 from .identifiability import BaseParameters, base_parameters
 from .linearisation import Linearisation, linearise
 from .power import PowerBalance, power_balance
-from .published_comparison import CountComparison, count_comparisons
 from .singularity import Crossing, WorstForces, best_characteristic_length, crossings, worst_leg_forces
 from .sizing import Margin, Peak, Sizing, size_actuators
 
 __all__ = [
     "BaseParameters",
     "Comparison",
-    "CountComparison",
     "Crossing",
     "LineCost",
     "Linearisation",
@@ -27,7 +25,6 @@ __all__ = [
     "base_parameters",
     "best_characteristic_length",
     "compare",
-    "count_comparisons",
     "crossings",
     "general_cost",
     "general_operation_count",

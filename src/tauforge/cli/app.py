@@ -14,7 +14,6 @@ from tauforge.cli import (
     designing,
     dynamics,
     exporting,
-    reproducing,
     simulating,
     sizing,
     sweeping,
@@ -54,7 +53,6 @@ def main(
 
 
 for room, commands in (
-    ("Papers", reproducing.COMMANDS),
     ("Robots", (*catalogue.COMMANDS, *workspace.COMMANDS, *viewing.COMMANDS, *exporting.COMMANDS, *designing.COMMANDS)),
     ("Motions", (*dynamics.COMMANDS, *simulating.COMMANDS, *sizing.COMMANDS, *sweeping.COMMANDS)),
     ("Formulations", (*comparing.COMMANDS, *benchmarking.COMMANDS)),

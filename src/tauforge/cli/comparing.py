@@ -96,6 +96,7 @@ def complexity(
     """What one inverse dynamics costs in each formulation, counted from the source that runs."""
     from tauforge.cli import complexity_tables as tables
 
+    published = _published_counts() if papers else None
     mine = load_robot(robot, tip, lock)
     with working("counting"):
         costs = tables.counts(mine)
@@ -106,11 +107,21 @@ def complexity(
             yield from (tables.arm_table(mine.name, mine.general_arm_size, costs), counting, "", tables.size_table())
         else:
             yield from (tables.robot_table(mine.name, costs), counting)
-        if papers:
-            yield from tables.papers_tables()
+        if published:
+            yield from published.papers_tables()
 
     data = {"robot": mine.name, "operations": costs}
-    result(as_json, data | ({"papers": tables.papers_data()} if papers and as_json else {}), shown)
+    result(as_json, data | ({"papers": published.papers_data()} if published and as_json else {}), shown)
+
+
+def _published_counts() -> Any:
+    """The module of the installed package that has the papers' counts."""
+    from tauforge.plugins import plugins
+
+    found = plugins("tauforge.complexity")
+    if not found:
+        raise bad("--papers", "no installed package has published counts; tauforge_papers has them")
+    return next(iter(found.values()))
 
 
 COMMANDS = (("compare", compare), ("complexity", complexity))

@@ -7,8 +7,9 @@ import os
 import sys
 import traceback
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Any, NoReturn
 
 import typer
@@ -17,6 +18,7 @@ from typer.core import TyperCommand, TyperGroup
 from tauforge.cli import interrupts
 from tauforge.cli.output import error, seconds, warn
 from tauforge.errors import DivergenceError, TauforgeError
+from tauforge.plugins import plugins
 
 FAILED, BAD_USE, INTERRUPTED, BROKEN_PIPE = 1, 2, 130, 141
 
@@ -40,6 +42,12 @@ class Commands(TyperGroup):
 
     def get_params(self, ctx: Any) -> list[Any]:
         return _bare_flags(super().get_params(ctx))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return super().get_command(ctx, cmd_name) or added_commands().get(cmd_name)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*added_commands(), *super().list_commands(ctx)]
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -100,6 +108,16 @@ class Commands(TyperGroup):
         code = interrupts.end()
         tell_interrupted()
         return code
+
+
+@cache
+def added_commands() -> Mapping[str, Any]:
+    """Commands of other packages by name, each group under a heading of its own."""
+    app = typer.Typer(rich_markup_mode="rich")
+    for heading, module in plugins("tauforge.commands").items():
+        for name, command in module.COMMANDS:
+            app.command(name, cls=Command, rich_help_panel=heading.capitalize())(command)
+    return typer.main.get_group(app).commands if app.registered_commands else {}
 
 
 def tell_interrupted() -> None:

@@ -12,9 +12,9 @@ from types import TracebackType
 from typing import Self
 
 from tauforge.motion.motion import Motion
+from tauforge.plugins import plugins
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.simulation.recording import Recording
-from tauforge.studies.presets import presets
 from tauforge.viewer.addresses import LOOPBACK
 from tauforge.viewer.evaluation import Evaluation
 from tauforge.viewer.playback import clip_of
@@ -96,7 +96,7 @@ def view(
     check_robot("robot", robot)
     surroundings(robot)
     given = {} if recording is None else recording if isinstance(recording, Mapping) else {_name(recording): recording}
-    known = presets(robot.name) if robot.positions_are_poses else {}
+    known = {name: shown for motions in plugins("tauforge.motions").values() for name, shown in motions(robot).items()}
     clips = [clip_of(robot, name, shown) for name, shown in given.items()]
     clips += [clip_of(robot, name, shown) for name, shown in known.items() if name not in given]
     evaluation = Evaluation(robot)

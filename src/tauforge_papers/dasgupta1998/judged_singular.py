@@ -1,0 +1,205 @@
+"""What the paper says of singularities, condition numbers and path III."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from tauforge.robots.poses import transforms
+from tauforge_papers.dasgupta1998.leg_forces import sign_changes
+from tauforge_papers.dasgupta1998.measured import ILL, Measured
+from tauforge_papers.report.study import Claim
+from tauforge_papers.rules import true_in_parts, true_or_not
+from tauforge_papers.stewart_paths import SINGULAR as SINGULAR_PATH
+
+POLE, NEAR_POLE = 5, 4  # powers of ten of forces in N, sec. 5.2
+ALIKE = 0.9  # rank correlation of numbers that rise and fall together
+QUALITATIVE = 10.0  # an order of magnitude
+MOST_POSES = 0.5
+SINGULAR = 1e-9  # least singular value of H beside the largest: more than the rounding of the time where det H = 0
+UNHELD = 0.01  # of the weight and its moment: a part that is not rounding
+
+
+def of_the_order(value: float, power: int) -> bool:
+    """Whether the power of ten is that of value written as d.d x 10^n, or the nearest one."""
+    exponent = math.log10(value)
+    return power in (math.floor(exponent), round(exponent))
+
+
+CLEAR = true_in_parts(
+    "Two parts: det H changes its sign once, and the forces rise to one peak there; and in the paper's own steps of "
+    f"0.1 s the largest force is of the order of 10^{POLE} N (its power of ten as one writes it, or the nearest one).",
+    parts=lambda crossings, peaks, largest: [crossings == 1 and peaks == 1, of_the_order(largest, POLE)],
+)
+SAME_PLACE = true_or_not(
+    "It holds if in the paper's steps the condition number and the forces are highest at the same time (\"precisely at "
+    'that location"), one step from the singularity at most.',
+    holds=lambda force_time, condition_time, singular_time, step: (
+        force_time == condition_time and abs(force_time - singular_time) <= step
+    ),
+)
+NO_SUPPORT = true_or_not(
+    "It holds if in the singular pose of path III at least one singular value of H is zero, within "
+    f'{SINGULAR:g} of the largest ("gaining one or more degrees of freedom"), and whatever the leg forces are, more '
+    f'than {100 * UNHELD:.0f} % of the weight of the platform and its moment is left over ("no system of leg forces").',
+    holds=lambda singular_values, left_over: (
+        min(singular_values) < SINGULAR * max(singular_values) and left_over > UNHELD
+    ),
+)
+NEAR = true_in_parts(
+    "Four parts: path III, and random poses at rest in three regions of our choice. A part holds if at more than half "
+    f"of its poses with condition numbers of {ILL[0]:.0f} to {ILL[1]:.0f} a leg needs 10^{NEAR_POLE - 0.5} N at least "
+    f'("of the order of 10^{NEAR_POLE} N or more").',
+    parts=lambda shares: [x > MOST_POSES for x in shares],
+)
+DIRECT = true_in_parts(
+    f"Three parts, the paths of the paper. A part holds if along it the condition number and the largest leg force "
+    f'have a rank correlation above {ALIKE} ("higher the condition number, higher are the actuator forces").',
+    parts=lambda ranks: [x > ALIKE for x in ranks],
+)
+RELIABLE = true_or_not(
+    "It holds if over all poses tried the condition number and the one with moments divided by the platform's radius "
+    'keep the same quotient within an order of magnitude ("qualitative").',
+    holds=lambda quotients: max(quotients) < QUALITATIVE * min(quotients),
+)
+
+
+def claims(m: Measured) -> tuple[Claim, ...]:
+    return (*_path_three(m), *_conditions(m))
+
+
+def _path_three(m: Measured) -> tuple[Claim, ...]:
+    path, F = m.papers_steps
+    along, fine = np.abs(F).max(axis=1), np.abs(m.forces["III"].T).max(axis=1)
+    condition = m.platform.condition_number(path.states.position)
+    crossings = int(sign_changes(np.linalg.det(m.platform.force_matrix(path.states.position))[:, None]).sum())
+    peaks = int(((along[1:-1] > along[:-2]) & (along[1:-1] > along[2:])).sum())
+    force_time, condition_time = (float(path.t[x.argmax()]) for x in (along, condition))
+    values, freedom, left_over = _unsupported(m)
+    return (
+        Claim(
+            name="singular-force",
+            where="sec. 5.2, Fig. 9",
+            claim="Path III shows a clear singularity where suddenly the forces are very high, of the order of 10^5 N",
+            printed="10^5 N",
+            measured=f"one peak, {along.max():.1e} N at t = {force_time:.1f} s in the paper's steps of 0.1 s",
+            reason=f"det H = 0 at t = {m.singular_time:.7f} s, so that the forces have a pole there and their peak is "
+            f"whatever the time step makes it: {fine.max():.1e} N at t = "
+            f"{m.paths['III'].t[fine.argmax()]:.2f} s with steps of 0.01 s. In the paper's steps it is written with "
+            "10^5 and nearest to 10^6.",
+            rule=CLEAR,
+            evidence={"crossings": float(crossings), "peaks": float(peaks), "largest": float(along.max())},
+        ),
+        Claim(
+            name="condition-predicts",
+            where="sec. 5.2, Fig. 10",
+            claim="The condition number rises sharply precisely at that location of the trajectory",
+            printed="same location",
+            measured=f"highest at t = {condition_time:.1f} s in the paper's steps, {condition.max():.1e}; lowest on "
+            f"this path {condition.min():.0f}",
+            reason=f"With steps of 0.01 s it reaches {m.conditions['III'].max():.1e} at t = "
+            f"{m.paths['III'].t[m.conditions['III'].argmax()]:.2f} s.",
+            rule=SAME_PLACE,
+            evidence={
+                "force_time": force_time,
+                "condition_time": condition_time,
+                "singular_time": m.singular_time,
+                "step": float(path.t[1] - path.t[0]),
+            },
+        ),
+        Claim(
+            name="no-support",
+            where="sec. 4.2, sec. 5.2",
+            claim="In a singular configuration the manipulator gains one or more degrees of freedom, and no leg forces "
+            "support the platform against the forces on it",
+            printed="one or more degrees of freedom; no leg forces",
+            measured=f"{int(sum(x < SINGULAR * max(values) for x in values))} degree of freedom at t = "
+            f"{m.singular_time:.4f} s of path III; at best {100 * left_over:.0f} % of the weight and its moment are "
+            "left over",
+            reason="The part left over is that of the vector of three forces (N) and three moments (N m). With all "
+            "lengths kept, to first order, the platform can move by "
+            + ", ".join(f"{x:.2f}" for x in freedom[:3])
+            + " m while it turns by "
+            + ", ".join(f"{x:.2f}" for x in freedom[3:])
+            + " rad.",
+            rule=NO_SUPPORT,
+            evidence={"singular_values": values, "left_over": left_over},
+        ),
+    )
+
+
+def _unsupported(m: Measured) -> tuple[list[float], list[float], float]:
+    """In the singular pose of path III: singular values of H, the twist that moves no leg, what no legs can hold.
+
+    The twist is of length 1. The last is the part of the platform's weight and its moment that no leg forces balance.
+    """
+    pose = SINGULAR_PATH.sample(np.array([m.singular_time])).position[0]
+    U, values, _ = np.linalg.svd(m.platform.force_matrix(pose))
+    weight = m.mass * np.array(m.platform.gravity)
+    centre = transforms(pose)[..., :3, :3] @ np.array(m.platform.platform_com)
+    wrench = np.concatenate([weight, np.cross(centre, weight)])
+    free = U[:, -1]
+    return values.tolist(), free.tolist(), float(abs(free @ wrench) / np.linalg.norm(wrench))
+
+
+def _conditions(m: Measured) -> tuple[Claim, ...]:
+    threshold = 10.0 ** (NEAR_POLE - 0.5)
+    pairs = {"path III": (m.conditions["III"], np.abs(m.forces["III"].T).max(axis=1))}
+    pairs |= {name: (poses.condition, poses.force) for name, poses in m.random_poses.items()}
+    high = {name: force[(c >= ILL[0]) & (c <= ILL[1])] for name, (c, force) in pairs.items()}
+    shares = {name: float((force >= threshold).mean()) for name, force in high.items()}
+    ranks, scaled = m.ranks, m.ranks_of_scaled
+    on_paths = [ranks[path.name] for path in m.paths.values()]
+    quotients = [poses.condition / poses.scaled for poses in m.random_poses.values()]
+    quotients += [
+        m.conditions[name] / m.platform.condition_number(path.states.position, m.radius)
+        for name, path in m.paths.items()
+    ]
+    return (
+        Claim(
+            name="near-singular",
+            where="sec. 4.2, sec. 5.2",
+            claim="Near a singularity, at condition numbers of the order of 10² or 10³, the forces are of the order of "
+            "10^4 N or more",
+            printed="10^4 N",
+            measured="; ".join(
+                f"{name}: median {np.median(force):.0f} N, and {100 * shares[name]:.0f} % of the poses need at least "
+                "10^3.5 N"
+                for name, force in high.items()
+            ),
+            reason="The paper gives no data of the trajectories it means. It is true near path III and "
+            "false near path I: H is ill-conditioned for some loads, and the weight need not be one of them.",
+            rule=NEAR,
+            evidence={"shares": list(shares.values())},
+        ),
+        Claim(
+            name="direct-relation",
+            where="sec. 6",
+            claim="There is a direct relation: the higher the condition number, the higher the actuator forces",
+            printed="direct relation",
+            measured="rank correlation " + ", ".join(f"{ranks[p.name]:.4g} along {p.name}" for p in m.paths.values()),
+            reason="It is true near the singularity of path III. It is false away from singularities: on paths I and "
+            f"II the condition number stays between {m.conditions['I'].min():.0f} and {m.conditions['I'].max():.0f} "
+            "and the forces fall while it rises. Over random poses the outcome depends on the region: "
+            + ", ".join(f"{ranks[name]:.2f} {name}" for name in m.random_poses)
+            + " (our choice of regions, no part of the verdict).",
+            rule=DIRECT,
+            evidence={"ranks": on_paths},
+        ),
+        Claim(
+            name="qualitative-measure",
+            where="sec. 4.2",
+            claim="Although H mixes forces and moments, its condition number is a reliable qualitative measure of the "
+            "conditioning",
+            printed="reliable, qualitative",
+            measured=f"{min(x.min() for x in quotients):.2f} to {max(x.max() for x in quotients):.2f} times the number "
+            "without dimensions, over the three paths and random poses in three regions",
+            reason=f"Moments divided by the platform's mean radius, {m.radius:.2f} m. The order of the poses is much "
+            "the same: rank correlations " + ", ".join(f"{x:.2f} ({name})" for name, x in scaled.items()) + ".",
+            rule=RELIABLE,
+            evidence={
+                "quotients": [float(f(x)) for x in quotients for f in (np.min, np.max)],
+            },
+        ),
+    )

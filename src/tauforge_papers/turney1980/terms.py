@@ -1,0 +1,83 @@
+"""Which terms of the torque matter along a move, and what a controller pays that leaves one out.
+
+tau = G + diag(M) qdd + (M - diag(M)) qdd + sum_j C_jj qd_j^2 + sum_{j != k} C_jk qd_j qd_k.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.errors import TauforgeError
+from tauforge.robots.serial.serial_arm import SerialArm
+from tauforge.simulation.simulate import simulate
+from tauforge_papers.lee1982.control import HOLD_STEPS, KP, KV, PERIOD, move
+
+GRAVITY, DIAGONAL, COUPLING = "gravity", "inertia, own joint", "inertia, other joints"
+CENTRIFUGAL, CORIOLIS = "centrifugal", "Coriolis"
+GROUPS = (GRAVITY, DIAGONAL, COUPLING, CENTRIFUGAL, CORIOLIS)
+
+
+def terms(arm: SerialArm, q: Array, qd: Array, qdd: Array) -> dict[str, Array]:
+    """Groups of the arm's torques, each (..., n), N m.
+
+    Identity: they add up to the inverse dynamics. Centrifugal terms are the torques of each joint's speed alone.
+    """
+    M, G = arm.mass_matrix(q), arm.gravity_forces(q)
+    alone = np.asarray(qd)[..., None] * np.eye(arm.n)  # a row for each joint that moves alone
+    bias = arm.bias_forces(np.asarray(q)[..., None, :], alone) - G[..., None, :]
+    own = np.diagonal(M, axis1=-2, axis2=-1) * qdd
+    centrifugal = bias.sum(axis=-2)
+    return {
+        GRAVITY: G,
+        DIAGONAL: own,
+        COUPLING: np.einsum("...ij,...j->...i", M, qdd) - own,
+        CENTRIFUGAL: centrifugal,
+        CORIOLIS: arm.bias_forces(q, qd) - G - centrifugal,
+    }
+
+
+class Importance(NamedTuple):
+    """Importance of one group along the move of one duration."""
+
+    largest: Array  # (6,) N m, of each joint
+    shares: Array  # (6,) of each joint's largest torque
+    tracking: float | None  # rad, largest error of computed torque that leaves the group out; None: it runs away
+
+
+def along(arm: SerialArm, duration: float, rows: int = 401) -> tuple[Array, dict[str, Array], Array]:
+    """Times (k,), the groups and the whole torque (k, 6) along Lee's move."""
+    t = np.linspace(0, duration, rows)
+    state = move(duration).sample(t)
+    return t, terms(arm, *state), arm.inverse_dynamics(*state)
+
+
+def tracking_without(arm: SerialArm, group: str | None, duration: float) -> float | None:
+    """rad: the largest error of any joint with the group left out of the controller's model; None: it runs away."""
+    motion = move(duration)
+
+    def law(t: float, q: Array, qd: Array) -> Array:
+        target = motion.sample(t)
+        wanted = target.acceleration + KV * (target.velocity - qd) + KP * (target.position - q)
+        kept = [value for name, value in terms(arm, q, qd, wanted).items() if name != group]
+        return np.asarray(np.sum(kept, axis=0))
+
+    try:
+        run = simulate(arm, law, motion, step=PERIOD / HOLD_STEPS, control_period=PERIOD)
+    except TauforgeError:
+        return None
+    error = float(np.abs(run.error).max())
+    whole = run.time[-1] > duration - PERIOD
+    return error if whole and error < np.pi else None
+
+
+def importance(arm: SerialArm, duration: float) -> dict[str, Importance]:
+    _, groups, torque = along(arm, duration)
+    peak = np.abs(torque).max(axis=0)
+    result = {}
+    for name, value in groups.items():
+        largest = np.abs(value).max(axis=0)
+        result[name] = Importance(largest, largest / peak, tracking_without(arm, name, duration))
+    return result

@@ -24,8 +24,8 @@ import jax.numpy as jnp
 import numpy as np
 
 import tauforge as tf
+from tauforge.evaluation.differentiable import plain_evaluation
 from tauforge.kernels.specification import inputs_of
-from tauforge.robots.differentiable import plain_evaluation
 from tauforge.simulation.step_formulas import Given, StepFormulas
 
 jax.config.update("jax_enable_x64", True)

@@ -13,9 +13,9 @@ import tauforge as tf
 from tauforge.algebra.rotations import rotation_of
 from tauforge.algebra.scalars import Column
 from tauforge.algebra.vectors import Transform, Vector
+from tauforge.evaluation.evaluator import evaluate
 from tauforge.formulations.mechanism.complement import Complement, MovingComplement
 from tauforge.formulations.mechanism.dynamics import posed_at
-from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.structure import loop_matrix
 
 KINDS = {"R": 0, "P": 1, "F": 2}

@@ -16,7 +16,7 @@ import pytest
 
 import tauforge as tf
 from tauforge import errors
-from tauforge.robots.validation import MAX_SHOWN, shown
+from tauforge.validation import MAX_SHOWN, shown
 
 ERRORS = [
     tf.TauforgeError("it failed"),
@@ -45,7 +45,7 @@ SEARCHING = {
 SEARCHING |= {"removeprefix", "removesuffix", "search", "match", "fullmatch", "sub", "findall", "finditer"}
 EXCEPTED = {
     "errors.py",  # makes the messages
-    "robots/readers/toml_guard.py",  # tomllib has attributes for the line only from Python 3.14 on
+    "formats/toml_guard.py",  # tomllib has attributes for the line only from Python 3.14 on
 }
 
 

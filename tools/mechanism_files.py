@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 
 from mechanism_library.names import MODULES, built, module_of
-from tauforge.robots.loading import CATALOGUE
+from tauforge.formats.loading import CATALOGUE
 
 WIDTH = 118
 

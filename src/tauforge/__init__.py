@@ -7,6 +7,7 @@ tau = arm.inverse_dynamics(q, qd, qdd)
 The public names are in `__init__.pyi`; each is imported when it is first used, so that the command line is quick.
 """
 
+from tauforge import formats as formats  # registers what writes robots to files
 from tauforge._version import __version__ as __version__
 from tauforge.lazy_names import lazy_names
 

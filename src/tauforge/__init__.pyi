@@ -26,10 +26,10 @@ from .errors import (
 )
 from .export import export_c
 from .export import symbolic as symbolic
+from .formats.loading import catalogue, load, loads
 from .kernels.cpu.threads import get_threads, set_threads
 from .pictures import animate, plot
 from .robots.base_motion import BaseMotion
-from .robots.loading import catalogue, load, loads
 from .robots.mechanism.mechanism import Mechanism
 from .robots.mechanism.parts import Body, Cylinder, Free, Hinge, Planar, Slider, Spherical, Spring, Universal, Weld
 from .robots.model_names import FORMULATIONS, STEWART_MODELS

@@ -8,7 +8,7 @@ import numpy as np
 
 from tauforge.analysis.complexity import general_cost
 from tauforge.analysis.costs_by_line import line_costs
-from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.charts.figure import Figure, Line, Panel
 from tauforge_papers import published_counts as published
 from tauforge_papers.report.study import Claim
 from tauforge_papers.report.table import Cell, Table

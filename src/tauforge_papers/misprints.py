@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.analysis.comparison import random_states, row_errors
+from tauforge.evaluation.functions import Formula
 from tauforge.formulations.serial import FORMULATIONS
-from tauforge.robots.functions import Formula
 from tauforge_papers.random_arms import random_arm, reference
 from tauforge_papers.report.study import Claim
 from tauforge_papers.report.table import Table

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tauforge.formats.loading import load
 from tauforge.pictures.plot import plot
-from tauforge.robots.loading import load
 from tauforge_papers.report.portrait import Portrait
 
 ROBOTS = {  # name of a study -> names in the catalogue

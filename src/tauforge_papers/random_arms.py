@@ -7,9 +7,9 @@ from functools import partial
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.evaluation.evaluator import evaluate
+from tauforge.evaluation.functions import Formula
 from tauforge.formulations.serial.parameters import ArmParameters
-from tauforge.robots.evaluate import evaluate
-from tauforge.robots.functions import Formula
 from tauforge.robots.serial.serial_arm import SerialArm
 
 

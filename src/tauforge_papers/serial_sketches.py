@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.plots.sketch import Arrows, Sketch
+from tauforge.charts.sketch import Arrows, Sketch
 from tauforge.robots.serial.serial_arm import SerialArm
 
 LINKS, CENTRES, FRAMES, BODY = "links", "mass centres", "frames", "link"

@@ -17,12 +17,12 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.analysis.comparison import row_errors
 from tauforge.arrays import Array
+from tauforge.evaluation.evaluator import evaluate
+from tauforge.evaluation.functions import Formula
+from tauforge.formats.loading import PlatformName, load
 from tauforge.formulations.stewart import kinematics, pedrammehr2012, platform_equations, universal_coordinates
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.robots.evaluate import evaluate
-from tauforge.robots.functions import Formula
-from tauforge.robots.loading import PlatformName, load
 from tauforge.robots.stewart.functions import external, motion
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge_papers.misprints import Line, Trial, printed_formula

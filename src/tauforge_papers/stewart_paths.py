@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.charts.figure import Line, Panel
 from tauforge.motion import Motion, MotionSample, StraightLine
-from tauforge.plots.figure import Line, Panel
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 LEGS = 6

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.charts.sketch import Sketch
 from tauforge.formulations.stewart.kinematics import centre_accelerations, leg_motion
 from tauforge.motion import Motion, MotionSample
-from tauforge.plots.sketch import Sketch
 from tauforge.robots.stewart.functions import motion as motion_of
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 

@@ -20,7 +20,7 @@ from tauforge.robots.stewart.fitting_pose import SLIGHT, fitting_pose
 from tauforge_papers.published_comparison import count_comparisons, step_comparison
 from tauforge_papers.published_counts import BREAKDOWNS
 
-CATALOGUE = Path(tf.__file__).parent / "robots" / "catalogue"
+CATALOGUE = Path(tf.__file__).parent / "formats" / "catalogue"
 
 
 def test_robots_lists_the_catalogue_with_its_sources():

@@ -13,7 +13,7 @@ import pytest
 import tauforge as tf
 from support.command_line import arm_motion, error_of
 from support.usual_signals import with_usual_signals
-from tauforge.robots.loading import CATALOGUE
+from tauforge.formats.loading import CATALOGUE
 from tauforge.viewer.addresses import bound_socket
 
 pytest.importorskip("viser")

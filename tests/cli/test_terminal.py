@@ -16,7 +16,7 @@ from support.urdf_texts import VALID
 from tauforge.cli.app import app
 from tauforge.terminal import printable
 
-CATALOGUE = Path(tf.__file__).parent / "robots" / "catalogue"
+CATALOGUE = Path(tf.__file__).parent / "formats" / "catalogue"
 CONTROLS = [chr(code) for code in (*range(0x20), *range(0x7F, 0xA0)) if chr(code) not in "\n\t"]
 TURNS = [*"\u061c\u200e\u200f\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"]
 FORGED = "error: forged"

@@ -12,7 +12,7 @@ from conftest import SOAK
 from support.c_compiler import STRICT, Library, compiled, needs_gcc, run, self_test
 from support.exported_functions import agrees, exported
 from support.robot_functions import tried
-from tauforge.robots.evaluate import reference
+from tauforge.evaluation.evaluator import reference
 
 LARGE = ("3-rps", "box", "motion-rig", "pedrammehr2012")  # like dasgupta1998: less is tried, a soak tries all
 COMPILED = ("inverse_dynamics", "forward_dynamics", "inverse_kinematics", "tracked_pose")  # also beside the kernels

@@ -11,8 +11,8 @@ import tauforge as tf
 from support.strategies import random_arm, random_state
 from support.tolerances import FORMULATIONS, error
 from tauforge.algebra.scalars import Column
+from tauforge.evaluation.functions import results_of
 from tauforge.formulations.serial import FORMULATIONS as TEXTS
-from tauforge.robots.functions import results_of
 from tauforge.robots.serial.functions import forward_dynamics, mass_matrix
 
 ARM = random_arm(np.random.default_rng(21), "RPR", "modified", drives=True)

@@ -15,9 +15,9 @@ from support.stewart_witness import newton_euler, random_platform, random_platfo
 from support.strategies import random_payload, seeds
 from support.tolerances import FORMULATIONS, error, solve_tolerance
 from tauforge.algebra.dual import derivative, seeded
+from tauforge.evaluation.functions import flat, results_of
 from tauforge.formulations.stewart.lumping import lumped
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.robots.functions import flat, results_of
 from tauforge.robots.stewart import functions as formulas
 from tauforge.robots.stewart.functions import PlatformModel
 from tauforge.tracing.graph import trace

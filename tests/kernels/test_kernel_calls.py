@@ -17,8 +17,8 @@ import tauforge as tf
 from support.kernel_checks import agree, arm_of, reference
 from support.strategies import random_arm, random_payload, random_state
 from support.tolerances import ROUNDING, SINGLE, error, solve_tolerance
+from tauforge.evaluation import evaluator as evaluate
 from tauforge.kernels.cpu import kernel
-from tauforge.robots import evaluate
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
 

@@ -419,7 +419,7 @@ def test_condition_numbers_where_no_memory_maps_are_left():
     in_a_child(
         EATS_MAPS
         + """
-from tauforge.robots.condition import condition_numbers
+from tauforge.evaluation.condition import condition_numbers
 matrices = np.random.default_rng(0).normal(size=(40, 6, 6))
 expected = np.linalg.cond(matrices)
 taken = eat_maps()

@@ -10,10 +10,10 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import tauforge as tf
-from tauforge.plots.line_styles import PALETTE, window
-from tauforge.plots.sketch import Arrows, Plane, Sketch, View
-from tauforge.plots.with_matplotlib import drawn
-from tauforge.plots.with_plotly import panels
+from tauforge.charts.line_styles import PALETTE, window
+from tauforge.charts.sketch import Arrows, Plane, Sketch, View
+from tauforge.charts.with_matplotlib import drawn
+from tauforge.charts.with_plotly import panels
 
 NAMES = {
     "dasgupta1998": ["fig-1", "fig-2"],

@@ -14,11 +14,11 @@ import numpy as np
 import pytest
 
 import tauforge as tf
+from tauforge.charts.line_styles import PALETTE
 from tauforge.pictures.animation import MOST_GIF_FRAMES
 from tauforge.pictures.animation_frames import Pace, animation_frames
 from tauforge.pictures.film import BEYOND, NEAR, WITHIN, Film
 from tauforge.pictures.film_panel import BARS, LEFT, THICK, WIDTH
-from tauforge.plots.line_styles import PALETTE
 
 pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")

@@ -13,7 +13,7 @@ KINDS = {
     *("ArmDescription", "PlatformDescription", "MechanismDescription"),
 }
 LABELS = {"kind", "noun"}  # words of a robot for people; nothing may depend on them
-ROOMS = ("motion", "control", "simulation", "pictures", "analysis", "workspace", "plots", "cli")
+ROOMS = ("motion", "control", "simulation", "pictures", "analysis", "workspace", "charts", "cli")
 # Modules that need a constant or a search of one kind of robot, and why.
 EXCEPTIONS = {
     ("motion/tool_motion.py", "tauforge.robots.serial"): "takes the same steps as the arm's inverse kinematics",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import get_args, get_overloads, get_type_hints
 
 import tauforge as tf
-from tauforge.robots import loading
+from tauforge.formats import loading
 
 KINDS = (tf.SerialArm, tf.StewartPlatform, tf.Mechanism)
 

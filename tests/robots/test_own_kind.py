@@ -25,10 +25,10 @@ from tauforge.control import (
     ResolvedRate,
 )
 from tauforge.errors import TauforgeWarning
-from tauforge.robots import own_classes
-from tauforge.robots.derivatives import with_derivatives
-from tauforge.robots.functions import Function
-from tauforge.robots.quick_call import is_installed
+from tauforge.evaluation import own_classes
+from tauforge.evaluation.derivatives import with_derivatives
+from tauforge.evaluation.fast_path import is_installed
+from tauforge.evaluation.functions import Function
 from tauforge.simulation import Recording, batch_steps, compiled_steps, rollouts
 
 pytestmark = pytest.mark.usefixtures("kernels_on")

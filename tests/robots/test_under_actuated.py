@@ -13,9 +13,9 @@ from support.command_line import error_of, parsed, run
 from support.tolerances import FORMULATIONS, INTEGRATED, SAME_STEPS, error
 from tauforge.analysis.linearisation import linearise
 from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, Controller, FeedforwardPD, GravityPD
-from tauforge.robots import loading
-from tauforge.robots.derivatives import with_derivatives
-from tauforge.robots.functions import Argument, Function
+from tauforge.evaluation.derivatives import with_derivatives
+from tauforge.evaluation.functions import Argument, Function
+from tauforge.formats import loading
 from tauforge.robots.parts import Actuator, Sensor
 from tauforge.simulation import Recording
 

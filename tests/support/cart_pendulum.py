@@ -3,9 +3,9 @@
 import numpy as np
 
 from tauforge.algebra.scalars import cos, sin
-from tauforge.robots.derivatives import with_derivatives
+from tauforge.evaluation.derivatives import with_derivatives
+from tauforge.evaluation.functions import Argument, Function
 from tauforge.robots.drawing import Drawing, Point, Segment
-from tauforge.robots.functions import Argument, Function
 from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.robot import Robot
 

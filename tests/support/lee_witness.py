@@ -13,7 +13,7 @@ import pinocchio as pin
 from scipy.integrate import solve_ivp
 
 START, END = np.deg2rad([[-90.0, 180, 270, 180, 0, 0], [-135.0, 210, 180, 225, -60, 90]])
-RAW = tomllib.loads((files("tauforge") / "robots/catalogue/puma560.toml").read_text())["joint"]
+RAW = tomllib.loads((files("tauforge") / "formats/catalogue/puma560.toml").read_text())["joint"]
 LIMITS = np.array([97.6, 186.4, 89.4, 24.2, 20.1, 21.3])  # N m, Armstrong, Khatib & Burdick 1986
 
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tauforge.algebra.scalars import BINARY, FoldingScalar, Scalar
-from tauforge.robots.functions import flat, results_of
+from tauforge.evaluation.functions import flat, results_of
 
 DIGITS = 60
 OTHER_NAMES = {"abs": "fabs"}

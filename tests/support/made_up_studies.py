@@ -6,8 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.plots.sketch import Plane, Sketch, View
+from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.charts.sketch import Plane, Sketch, View
 from tauforge_papers.contents import equations
 from tauforge_papers.contents_table import contents_table
 from tauforge_papers.report.study import Claim, Item, Study

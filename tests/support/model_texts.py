@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tauforge.errors import ModelError
-from tauforge.robots.loading import load
+from tauforge.formats.loading import load
 
 IGNORE_UNPHYSICAL = pytest.mark.filterwarnings("ignore::tauforge.errors.UnphysicalInertiaWarning")
 

@@ -10,7 +10,7 @@ import pytest
 import tauforge as tf
 from support.mechanisms import delta
 from support.tolerances import CLOSED, PLACED
-from tauforge.robots.at_positions import at_positions
+from tauforge.robots.static_quantities import at_positions
 from tauforge.sweeps import Axis, ready_study
 from tauforge.workspace import explain, polar, reach, volume
 from tauforge.workspace import map as mapped

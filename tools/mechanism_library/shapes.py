@@ -9,7 +9,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.robots.mechanism.parts import Body
 from tauforge.robots.provenance import Source
-from tauforge.robots.validation import Rows
+from tauforge.validation import Rows
 
 CHOICE = "By choice"  # the source of what no source gives
 UP = (0.0, 0.0, 1.0)

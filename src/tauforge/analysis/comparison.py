@@ -13,7 +13,7 @@ from tauforge.field_docs import with_field_docs
 from tauforge.robots.robot import Robot
 from tauforge.robots.shown_results import summarised
 from tauforge.robots.summary import Summary, SummaryTable
-from tauforge.robots.validation import real_array
+from tauforge.validation import real_array
 
 
 @summarised

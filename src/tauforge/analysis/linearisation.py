@@ -13,13 +13,13 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
+from tauforge.evaluation.derivatives import jacobians
+from tauforge.evaluation.evaluator import choices
+from tauforge.evaluation.functions import has
 from tauforge.field_docs import with_field_docs
-from tauforge.robots.derivatives import jacobians
-from tauforge.robots.evaluate import choices
-from tauforge.robots.functions import has
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.shown_results import summarised
-from tauforge.robots.validation import real_array
+from tauforge.validation import real_array
 
 
 @summarised

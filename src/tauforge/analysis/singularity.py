@@ -11,8 +11,8 @@ from scipy.optimize import brentq, minimize_scalar
 
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError, SingularityError
+from tauforge.evaluation.condition import condition_numbers
 from tauforge.field_docs import with_field_docs
-from tauforge.robots.condition import condition_numbers
 from tauforge.robots.shown_results import summarised
 from tauforge.robots.stewart.guards import SINGULAR
 

@@ -10,13 +10,13 @@ from numpy.typing import ArrayLike
 
 from tauforge.analysis.sizing_figure import sizing_figure
 from tauforge.arrays import Array
+from tauforge.charts.notebook import InNotebook
+from tauforge.charts.with_matplotlib import drawn
 from tauforge.errors import ShapeError
 from tauforge.field_docs import with_field_docs
-from tauforge.plots.notebook import InNotebook
-from tauforge.plots.with_matplotlib import drawn
 from tauforge.robots.shown_results import summarised
 from tauforge.robots.summary import Rows, Summary, SummaryTable
-from tauforge.robots.validation import real_array
+from tauforge.validation import real_array
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.limits import Limits

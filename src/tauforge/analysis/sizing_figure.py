@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.charts.figure import Figure, Line, Panel
 
 if TYPE_CHECKING:
     from tauforge.analysis.sizing import Sizing

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)\s*([^\d\s].*)?")
 VOWELS = ("a", "e", "i", "o", "u")
 LEG_FUNCTIONS = ("leg_motion", "joint_reactions", "force_matrix")
-CATALOGUE = Path(__file__).parent.parent / "robots" / "catalogue"  # its names without loading what loads robots
+CATALOGUE = Path(__file__).parent.parent / "formats" / "catalogue"  # its names without loading what loads robots
 
 
 def complete_robot(incomplete: str) -> list[str]:
@@ -98,7 +98,7 @@ def bad(option: str, problem: str) -> typer.BadParameter:
 
 
 def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None) -> AnyRobot:
-    from tauforge.robots.loading import load
+    from tauforge.formats.loading import load
 
     held: dict[str, float] | None = None
     if lock:
@@ -122,7 +122,7 @@ def with_article(noun: str) -> str:
 
 def load_with_legs(name: str, command: str) -> Any:
     """A robot whose legs can be sized."""
-    from tauforge.robots.functions import has
+    from tauforge.evaluation.functions import has
 
     robot = load_robot(name)
     if not has(robot, *LEG_FUNCTIONS):

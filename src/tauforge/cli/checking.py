@@ -52,8 +52,8 @@ def _text(error: ModelError) -> str:
 
 def _others(path: Path, first: ModelError) -> list[str]:
     """Faults behind the first."""
-    from tauforge.robots.loading import format_of, good_values
-    from tauforge.robots.readers.toml_guard import read_toml
+    from tauforge.formats.loading import format_of, good_values
+    from tauforge.formats.toml_guard import read_toml
 
     try:
         values = read_toml(path)

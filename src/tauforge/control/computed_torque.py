@@ -13,8 +13,8 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.control.controller import SYMMETRIC, Controller, Feedback, check_actuated, gain_matrix, times
 from tauforge.errors import ModelError
+from tauforge.evaluation.own_classes import recorded
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.own_classes import recorded
 from tauforge.robots.robot import Robot, check_robot
 
 

@@ -10,8 +10,8 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ModelError, TauforgeError
+from tauforge.evaluation.own_classes import recorded
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.own_classes import recorded
 from tauforge.robots.robot import Robot, check_robot
 
 SYMMETRIC = 1e-12  # of gain matrices, relative to the largest entry: what rounding leaves of symmetry and of zeros

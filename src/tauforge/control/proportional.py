@@ -15,8 +15,8 @@ from tauforge.control.controller import (
     gain_matrix,
     times,
 )
+from tauforge.evaluation.own_classes import recorded
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.own_classes import recorded
 from tauforge.robots.robot import Robot, check_robot
 
 WITHOUT = "Use PD, which needs no forces of the model, or a law of your own"

@@ -12,11 +12,10 @@ from tauforge.arrays import Array, real_number
 from tauforge.designs.measures import MEASURES, check_measures, judges_forces, measures_of
 from tauforge.designs.states import COUNT, States, places_of, states_around
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
-from tauforge.robots.at_positions import METRE, at_positions
-from tauforge.robots.functions import PAYLOAD
-from tauforge.robots.payload import Payload
+from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
-from tauforge.robots.validation import broadcast_shape, did_you_mean, real_array
+from tauforge.robots.static_quantities import METRE, at_positions
+from tauforge.validation import broadcast_shape, did_you_mean, real_array
 
 BLOCK_ROWS = 2**17  # pairs of a design and a state: 30 MB
 HELD = "payload"  # the parameter that is the mass of what the robot holds

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.charts.figure import Figure, Line, Panel
 from tauforge.designs.measures import MEASURES
 from tauforge.errors import ModelError, ShapeError
 from tauforge.files import written_whole
-from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.robots.robot import Robot
 from tauforge.robots.shown_results import some_of, summarised
 from tauforge.robots.summary import Rows, Summary, SummaryTable
-from tauforge.robots.validation import real_array
+from tauforge.validation import real_array
 
 if TYPE_CHECKING:
     from tauforge.designs.states import States
@@ -134,7 +134,7 @@ class Front:
 
         path: where to write it, .png, .svg or .pdf
         """
-        from tauforge.plots.with_matplotlib import drawn
+        from tauforge.charts.with_matplotlib import drawn
 
         target = None if path is None else Path(path)
         if target is not None and target.suffix.lower() not in PICTURES:

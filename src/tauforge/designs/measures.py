@@ -10,15 +10,15 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import TauforgeError, UnsupportedFeatureError
 from tauforge.field_docs import with_field_docs
-from tauforge.robots.at_positions import check_quantities
 from tauforge.robots.robot import Robot
+from tauforge.robots.static_quantities import check_quantities
 
 
 @with_field_docs
 class Measure(NamedTuple):
     """One number of a design.
 
-    quantity: at a position, see `tauforge.robots.at_positions`
+    quantity: at a position, see `tauforge.robots.static_quantities`
     over:     how it is taken over the states: "largest", "smallest", "mean", or "share" of those within limits
     unit:     SI; "" for a pure number
     meaning:  in a line

@@ -18,8 +18,8 @@ from tauforge.designs.measures import MEASURES, check_measures, has_limits, meas
 from tauforge.designs.states import States
 from tauforge.errors import ConvergenceError, ModelError
 from tauforge.extras import how_to_install
-from tauforge.robots.at_positions import METRE
 from tauforge.robots.robot import Robot, check_robot
+from tauforge.robots.static_quantities import METRE
 
 EVALUATIONS = 10_000
 POPULATION = 100

@@ -11,7 +11,7 @@ from tauforge.arrays import Array, real_number
 from tauforge.errors import ModelError
 from tauforge.robots.robot import Robot
 from tauforge.robots.shown_results import summarised
-from tauforge.robots.validation import real
+from tauforge.validation import real
 
 COUNT = 20
 DISTANCE = 0.05  # m

@@ -16,12 +16,12 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.evaluation.evaluator import choices
+from tauforge.evaluation.functions import flat, results_of
 from tauforge.export.extra_arguments import NOTHING, Extra, by_formula, random_values
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.evaluate import choices
-from tauforge.robots.functions import flat, results_of
 from tauforge.robots.robot import Robot
 from tauforge.simulation.any_scalar_robot import AnyScalarRobot
 from tauforge.simulation.step_formulas import NO_TIME

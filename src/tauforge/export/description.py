@@ -8,11 +8,12 @@ import re
 from collections.abc import Sequence
 
 from tauforge import __version__
+from tauforge.evaluation.functions import Argument, Function
 from tauforge.export.extra_arguments import Extra
 from tauforge.kernels.c99.function import Described
 from tauforge.kernels.specification import Specification
-from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Function
-from tauforge.robots.payload import Payload
+from tauforge.robots.base_motion import BASE_MOTION
+from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 
 GUARDED = (

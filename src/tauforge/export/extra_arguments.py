@@ -10,13 +10,13 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.evaluation.evaluator import reference
+from tauforge.evaluation.functions import Argument, Function
+from tauforge.evaluation.varying import check_names
 from tauforge.kernels.c99.function import without_doubt
 from tauforge.kernels.specification import Specification
-from tauforge.robots.evaluate import reference
-from tauforge.robots.functions import PAYLOAD, Argument, Function
-from tauforge.robots.payload import Payload
+from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
-from tauforge.robots.varying import check_names
 
 SPREAD = 0.1  # of varying fields about the robot's own values, in the states that functions are tried on
 

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.evaluation.differentiable import Evaluation, plain_evaluation
 from tauforge.extras import how_to_install
 from tauforge.field_docs import with_field_docs
 from tauforge.kernels.specification import Shape
-from tauforge.robots.differentiable import Evaluation, plain_evaluation
 from tauforge.robots.robot import Robot
 from tauforge.tracing.graph import Graph
 

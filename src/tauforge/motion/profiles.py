@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tauforge.errors import ShapeError
-from tauforge.robots.validation import did_you_mean
+from tauforge.validation import did_you_mean
 
 PROFILES = ("cubic", "quintic", "trapezoidal", "s-curve")
 BLEND = 1 / 3  # of the time, for each of the two blends of the trapezoidal profile

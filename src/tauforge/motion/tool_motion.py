@@ -9,8 +9,8 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError, SingularityError, UnsupportedFeatureError
+from tauforge.evaluation.functions import has
 from tauforge.motion.motion import Motion, coordinates, positive
-from tauforge.robots.functions import has
 from tauforge.robots.poses import transforms
 from tauforge.robots.robot import check_robot
 from tauforge.robots.serial.functions import INVERSE_KINEMATICS_STEPS

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.charts.line_styles import PALETTE
 from tauforge.pictures.animation_data import actuator_data, drawing_of
 from tauforge.pictures.animation_frames import AnimationFrames
 from tauforge.pictures.film_panel import FilmPanel
@@ -22,7 +23,6 @@ from tauforge.pictures.in_space import (
     space_axes,
 )
 from tauforge.pictures.solids import bodies_of, extent_with
-from tauforge.plots.line_styles import PALETTE
 from tauforge.robots.robot import Robot
 
 HEIGHT = 5.4  # inches of the page that is drawn: letters grow with the picture

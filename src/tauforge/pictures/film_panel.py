@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from tauforge.charts.line_styles import PALETTE
 from tauforge.pictures.animation_frames import AnimationFrames
-from tauforge.plots.line_styles import PALETTE
 
 LEFT, WIDTH = 0.675, 0.3  # of the figure
 BARS = (0.45, 0.52)  # bottom and height of the figure

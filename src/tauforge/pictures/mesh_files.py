@@ -8,9 +8,9 @@ from pathlib import Path
 import numpy as np
 
 from tauforge.errors import ModelError
+from tauforge.formats.mesh_names import MANIFEST, PACKAGE
 from tauforge.pictures.mesh_parsing import parsed_mesh
 from tauforge.pictures.triangles import Mesh, sound, stretched
-from tauforge.robots.readers.mesh_names import MANIFEST, PACKAGE
 from tauforge.robots.visuals import LARGEST_SIZE, MeshFile
 
 KINDS = ("stl", "obj", "ply", "glb", "dae")

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
+from tauforge.charts.picture_files import check_ending, save_figure
 from tauforge.errors import ModelError, ShapeError
 from tauforge.pictures.in_space import (
     FORCE,
@@ -26,11 +27,10 @@ from tauforge.pictures.in_space import (
 )
 from tauforge.pictures.schematic import schematic as draw_schematic
 from tauforge.pictures.solids import bodies_of, extent_with
-from tauforge.plots.picture_files import check_ending, save_figure
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.robot import Robot, check_robot
-from tauforge.robots.validation import real_array
 from tauforge.simulation.checks import position_sizes
+from tauforge.validation import real_array
 
 FAINTEST = 0.25  # opacity of the first of several positions
 

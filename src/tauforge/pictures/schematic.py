@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.charts.line_styles import scripted
+from tauforge.charts.sketch import View
 from tauforge.pictures.in_space import AXES, JOINT, OUTLINES, STROKES, new_figure
 from tauforge.pictures.label_places import LabelPlaces
-from tauforge.plots.line_styles import scripted
-from tauforge.plots.sketch import View
 from tauforge.robots.drawing import Drawing, Frame, Point
 
 VIEW = View(-35.0, 28.0)

@@ -9,9 +9,10 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError
+from tauforge.evaluation.array_libraries import common_arrays, joined, library_of
+from tauforge.evaluation.functions import Argument
 from tauforge.field_docs import with_field_docs
-from tauforge.robots.array_libraries import common_arrays, joined, library_of
-from tauforge.robots.validation import broadcast_shape, real_vectors
+from tauforge.validation import broadcast_shape, real_vectors
 
 
 @with_field_docs
@@ -47,3 +48,6 @@ class BaseMotion(NamedTuple):
         broadcast_shape("base_motion", {name: part[..., 0] for name, part in zip(self._fields, parts, strict=True)})
         numbers: Array = joined(namespace, parts)
         return numbers
+
+
+BASE_MOTION = Argument("base_motion", (9,), "angular velocity and acceleration, linear acceleration", BaseMotion)

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.robots.evaluate import as_argument, choices, finite_rows
-from tauforge.robots.functions import flat, results_of
+from tauforge.evaluation.evaluator import as_argument, choices, finite_rows
+from tauforge.evaluation.functions import flat, results_of
 from tauforge.robots.parts import CountedFormula, Limit, LimitedQuantity
 from tauforge.robots.summary import Summary, SummaryTable
-from tauforge.robots.validation import did_you_mean, real_array
 from tauforge.tracing.graph import trace
+from tauforge.validation import did_you_mean, real_array
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot

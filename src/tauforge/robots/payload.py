@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.algebra.vectors import Matrix, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError
-from tauforge.robots.array_libraries import common_arrays, joined, library_of
+from tauforge.evaluation.array_libraries import common_arrays, joined, library_of
+from tauforge.evaluation.functions import Argument
+from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.robots.mistaken_units import warn_of_far_masses
 from tauforge.robots.physical import warn_of_faults
-from tauforge.robots.validation import SYMMETRY_TOLERANCE, broadcast_shape, real_array, real_vectors, rows
+from tauforge.validation import SYMMETRY_TOLERANCE, broadcast_shape, real_array, real_vectors, rows
 
+BODY_SHARES: dict[str, tuple[int, ...]] = {"mass": (), "com": (3,), "inertia": (3, 3)}  # of one body
 SYMMETRIC = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))
 
 
@@ -108,3 +113,39 @@ def _of_library(mass: Any, com: Any, inertia: Any) -> dict[str, Any]:
         raise ShapeError("payload inertia", expected="(3,) or (..., 3, 3)", got=str(tuple(tensor.shape)))
     broadcast_shape("payload", {"mass": masses, "com": centres[..., 0], "inertia": tensor[..., 0, 0]})
     return {"mass": masses, "com": centres, "inertia": (tensor + tensor.swapaxes(-1, -2)) / 2}
+
+
+PAYLOAD = Argument("payload", (10,), "mass, com and inertia", Payload)  # of every robot that can carry something
+
+
+def body_of_arrays(mass: Array, com: Array, inertia: Array) -> BodyParameters:
+    """A body whose scalars are arrays (...). mass: (...,), com: (..., 3), inertia: (..., 3, 3)."""
+    rows = [[inertia[..., i, j] for j in range(3)] for i in range(3)]
+    return BodyParameters(mass, Vector(*np.moveaxis(com, -1, 0)), Matrix.of(rows))
+
+
+def with_payload(
+    fields: Mapping[str, Array], place: int, payload: Payload, displacement: Transform
+) -> dict[str, Array]:
+    """Masses, centres and inertias (N, bodies, ...) of which one body holds payloads.
+
+    fields:       those of all bodies without payloads, (..., bodies, *share)
+    displacement: body frame <- frame that the payload is given in
+    """
+    own = {field: np.take(value, place, axis=-1 - len(BODY_SHARES[field])) for field, value in fields.items()}
+    held = body_of_arrays(payload.mass, payload.com, payload.inertia)
+    both = heavier(body_of_arrays(**own), held, displacement)
+    merged = {"mass": both.mass, "com": list(both.com), "inertia": [list(row) for row in both.inertia.rows]}
+    shape = np.broadcast_shapes(*(np.shape(x) for x in (both.mass, *both.com)), np.shape(both.inertia[0, 0]))
+    result = {}
+    for field, value in fields.items():
+        share = BODY_SHARES[field]
+        first = value.ndim - len(share) - 1
+        leading = np.broadcast_shapes(shape, value.shape[:first])
+        result[field] = np.array(np.broadcast_to(value, (*leading, *value.shape[first:])))
+        for index in np.ndindex(*share):
+            component: Any = merged[field]
+            for k in index:
+                component = component[k]
+            result[field][(..., place, *index)] = component
+    return result

@@ -9,7 +9,7 @@ from collections.abc import Collection
 import numpy as np
 
 from tauforge.errors import UnphysicalInertiaWarning
-from tauforge.robots.validation import Rows
+from tauforge.validation import Rows
 
 TOLERANCE = 1e-9  # relative to the largest principal moment
 

@@ -13,17 +13,18 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.evaluation import varying as families
+from tauforge.evaluation.differentiable import plain_evaluation
+from tauforge.evaluation.evaluator import Evaluator, check_request, kernels_allowed
+from tauforge.evaluation.fast_path import quick
+from tauforge.evaluation.functions import FunctionTable
+from tauforge.evaluation.named_arguments import ON_SINGULAR, sorted_call
+from tauforge.evaluation.no_kernel import no_kernel
+from tauforge.evaluation.own_classes import recorded
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import defaults
-from tauforge.robots import varying as families
-from tauforge.robots.differentiable import plain_evaluation
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.evaluate import Evaluator, check_request, kernels_allowed
-from tauforge.robots.functions import FunctionTable
-from tauforge.robots.named_arguments import ON_SINGULAR, sorted_call
-from tauforge.robots.no_kernel import no_kernel
-from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import (
     Actuator,
     Coordinate,
@@ -36,7 +37,6 @@ from tauforge.robots.parts import (
 )
 from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source
-from tauforge.robots.quick_call import quick
 from tauforge.robots.simplification import Simplification
 from tauforge.robots.state_formulas import PlainFormulas, StateFormulas
 from tauforge.robots.state_space import PlainState, StateSpace
@@ -66,9 +66,9 @@ class Robot(ABC):
        `position_at` completes them, and `position_slopes` are the derivatives of that. By default a position is its
        coordinates. `may_not_close` says that loops must be closed for that: some coordinates have no position, others
        have several, and these meet where `loop_condition` is infinite.
-    2. **Functions**: `functions`, the table of formulas that are evaluated and compiled (`robots/functions.py`). It has
-       "inverse_dynamics" and "forward_dynamics", each of position, velocity and acceleration or force, and "energy" of
-       position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
+    2. **Functions**: `functions`, the table of formulas that are evaluated and compiled (`evaluation/functions.py`). It
+       has "inverse_dynamics" and "forward_dynamics", each of position, velocity and acceleration or force, and "energy"
+       of position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
        method of its name, too.
     3. **Model**: `varied_model(values)`, what the formulas take first, with the given fields (flat lists of scalars)
        instead of the robot's own; `varying_fields`, their names and core shapes; `own_values` of them; `check_varying`.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tauforge import validation
 from tauforge.errors import ModelError
 from tauforge.field_docs import with_field_docs
-from tauforge.robots import validation
-from tauforge.robots.validation import IDENTITY_ROWS, Floats, Rows
+from tauforge.validation import IDENTITY_ROWS, Floats, Rows
 
 LARGEST_SIZE = 1e6  # m, of a body or a displacement: browsers draw in 32-bit numbers
 

@@ -11,8 +11,8 @@ import numpy as np
 
 from tauforge.algebra.scalars import arctangent, cos, sin
 from tauforge.arrays import Array
+from tauforge.evaluation.own_classes import method_is_as_written
 from tauforge.kernels.backends import NoKernelError
-from tauforge.robots.own_classes import method_is_as_written
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_formulas import formula_results
 

@@ -10,10 +10,10 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.evaluation.own_classes import has_own_methods
+from tauforge.evaluation.varying import in_rows
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.own_classes import has_own_methods
 from tauforge.robots.robot import Robot
-from tauforge.robots.varying import in_rows
 from tauforge.simulation.compiled_steps import ACCELERATING, State, kernel_stands_for
 from tauforge.simulation.integrators import LOST, RAN_AWAY, rk4
 

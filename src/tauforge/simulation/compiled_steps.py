@@ -13,9 +13,9 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
+from tauforge.evaluation.own_classes import has_own_methods, is_as_written, method_is_as_written
 from tauforge.kernels.backends import backend_of
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.own_classes import has_own_methods, is_as_written, method_is_as_written
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation.integrators import AHEAD

@@ -13,7 +13,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, SingularityError, TauforgeError, UnsupportedFeatureError
-from tauforge.robots.functions import has
+from tauforge.evaluation.functions import has
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import PlainState, StateSpace
 

@@ -14,12 +14,12 @@ from typing import IO, Any
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.charts.notebook import InNotebook
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.extras import how_to_install
 from tauforge.files import written_whole
 from tauforge.motion.columns import PLATFORM, TIME, Columns, arm_columns
 from tauforge.motion.csv_table import Column, CsvTable, read_csv, write_csv
-from tauforge.plots.notebook import InNotebook
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.summary import Summary
 from tauforge.simulation.events import Event

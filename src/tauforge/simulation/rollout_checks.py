@@ -10,16 +10,14 @@ from numpy.typing import ArrayLike
 
 from tauforge.control.controller import Controller
 from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.evaluation.varying import check_names, check_values
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.arrays import is_on_gpu
 from tauforge.kernels.cuda.backend import DTYPES
 from tauforge.kernels.specification import Shape
 from tauforge.motion.motion import Motion, in_velocities_of, positive
-from tauforge.robots.functions import PAYLOAD
-from tauforge.robots.payload import Payload
+from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
-from tauforge.robots.validation import did_you_mean
-from tauforge.robots.varying import check_names, check_values
 from tauforge.simulation.checks import (
     check_law,
     check_plant,
@@ -38,6 +36,7 @@ from tauforge.simulation.compiled_steps import Fields
 from tauforge.simulation.rollout_task import RolloutTask, Schedule
 from tauforge.simulation.sampled_stability import warn_of_sampling
 from tauforge.simulation.step_formulas import field_shape
+from tauforge.validation import did_you_mean
 
 AS_A_CLASS = (
     "Subclass tauforge.control.Controller and define force(t, position, velocity, target) for the states (N, n) of all "

@@ -12,13 +12,12 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import ShapeError, UnsupportedFeatureError
+from tauforge.evaluation.evaluator import kernels_allowed
 from tauforge.field_docs import with_field_docs
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.specification import Shape
 from tauforge.motion.motion import Motion
-from tauforge.robots.evaluate import kernels_allowed
-from tauforge.robots.functions import PAYLOAD
-from tauforge.robots.payload import Payload
+from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.shown_results import summarised
 from tauforge.simulation.checks import numbers

@@ -10,13 +10,12 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
+from tauforge.evaluation.own_classes import method_is_as_written
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.arrays import is_on_gpu
 from tauforge.kernels.specification import Shape
 from tauforge.motion.motion import Motion, MotionSample
-from tauforge.robots.functions import PAYLOAD
-from tauforge.robots.own_classes import method_is_as_written
-from tauforge.robots.payload import Payload
+from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import PlainState
 from tauforge.simulation.compiled_steps import Fields, can_compile

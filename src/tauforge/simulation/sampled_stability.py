@@ -17,8 +17,8 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import UnstableLoopWarning
-from tauforge.robots.functions import has
-from tauforge.robots.own_classes import method_is_as_written
+from tauforge.evaluation.functions import has
+from tauforge.evaluation.own_classes import method_is_as_written
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.robot import Robot
 from tauforge.simulation.stiffness import INVERTIBLE, mass_matrices

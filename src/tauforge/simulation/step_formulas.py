@@ -16,11 +16,11 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar, select
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
+from tauforge.evaluation.own_classes import is_as_written
+from tauforge.evaluation.own_sources import anything_replaced, model_is_ours
 from tauforge.kernels.specification import Shape, Specification, inputs_of
 from tauforge.motion.motion import MotionSample
-from tauforge.robots.functions import PAYLOAD
-from tauforge.robots.own_classes import is_as_written
-from tauforge.robots.own_sources import anything_replaced, model_is_ours
+from tauforge.robots.payload import PAYLOAD
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_formulas import ALONE, Judged, StateFormulas, formula_results
 from tauforge.simulation.any_scalar_robot import AnyScalarRobot

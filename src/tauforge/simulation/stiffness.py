@@ -16,9 +16,9 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.errors import StiffFrictionWarning
-from tauforge.robots.evaluate import choices, evaluate
-from tauforge.robots.functions import has, results_of
-from tauforge.robots.own_classes import method_is_as_written
+from tauforge.evaluation.evaluator import choices, evaluate
+from tauforge.evaluation.functions import has, results_of
+from tauforge.evaluation.own_classes import method_is_as_written
 from tauforge.robots.parts import Dampers
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law

@@ -8,8 +8,8 @@ from tauforge.designs.evaluation import judge, variables
 from tauforge.designs.measures import MEASURES, unit_of
 from tauforge.designs.states import ANGLE, COUNT, DISTANCE, states_around
 from tauforge.errors import ModelError
-from tauforge.robots.at_positions import METRE
 from tauforge.robots.robot import Robot
+from tauforge.robots.static_quantities import METRE
 from tauforge.sweeps.axes import Axis, with_units
 from tauforge.sweeps.study import BLOCK_POINTS, Result, Study
 

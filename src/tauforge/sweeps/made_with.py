@@ -7,8 +7,8 @@ from importlib.metadata import version
 from typing import Any
 
 from tauforge._version import __version__
+from tauforge.evaluation.evaluator import kernels_allowed
 from tauforge.kernels.cpu.host import host
-from tauforge.robots.evaluate import kernels_allowed
 
 
 def made_with() -> dict[str, Any]:

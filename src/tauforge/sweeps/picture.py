@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.plots.maps import Map, Maps, drawn_maps
-from tauforge.plots.with_matplotlib import drawn
-from tauforge.robots.at_positions import HOLDS
+from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.charts.maps import Map, Maps, drawn_maps
+from tauforge.charts.with_matplotlib import drawn
+from tauforge.robots.static_quantities import HOLDS
 from tauforge.sweeps.picture_values import Place, Shown, dataset_of, shown
 from tauforge.workspace.limit_colours import FREE
 

@@ -10,8 +10,8 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.robots.robot import Robot
-from tauforge.robots.validation import real
 from tauforge.sweeps.axes import Axis, with_units
+from tauforge.validation import real
 
 
 @dataclass(frozen=True)

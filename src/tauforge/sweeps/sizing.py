@@ -11,10 +11,9 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.control.controller import check_actuator_motion
 from tauforge.errors import ModelError
-from tauforge.robots.at_positions import HOLDS as ALL_HOLD
-from tauforge.robots.functions import PAYLOAD
-from tauforge.robots.payload import Payload
+from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
+from tauforge.robots.static_quantities import HOLDS as ALL_HOLD
 from tauforge.sweeps.axes import Axis, with_units
 from tauforge.sweeps.motions import Sampled, motions_of, sampled
 from tauforge.sweeps.option_texts import check_values, common_unit, point_option

@@ -9,9 +9,9 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
-from tauforge.robots.at_positions import QUANTITIES, UNKNOWN, at_positions, check_quantities, codes, unknown_words
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
+from tauforge.robots.static_quantities import QUANTITIES, UNKNOWN, at_positions, check_quantities, codes, unknown_words
 from tauforge.sweeps.axes import Axis
 from tauforge.sweeps.option_texts import common_unit, number_option
 from tauforge.sweeps.positions import Positions, positions_and_axes

@@ -9,10 +9,10 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, SingularityError, TauforgeError
+from tauforge.evaluation.named_arguments import ON_SINGULAR
 from tauforge.number_text import number
 from tauforge.pictures.animation_frames import Forces
 from tauforge.robots.drawing import Reaction
-from tauforge.robots.named_arguments import ON_SINGULAR
 from tauforge.robots.parts import LimitedQuantity
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot

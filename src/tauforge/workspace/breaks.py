@@ -15,8 +15,8 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.robots.at_positions import unknown_words
 from tauforge.robots.robot import Robot
+from tauforge.robots.static_quantities import unknown_words
 
 EXACT = 1e-9  # of the size of the robot or of a radian: how well ends are known
 LOOKS = 65  # places of a way that are looked at first

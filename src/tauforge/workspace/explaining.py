@@ -12,10 +12,10 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import TauforgeError
 from tauforge.field_docs import with_field_docs
-from tauforge.robots.at_positions import unknown_words
 from tauforge.robots.parts import Limit
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
+from tauforge.robots.static_quantities import unknown_words
 from tauforge.robots.summary import Rows, Summary, SummaryTable
 from tauforge.workspace.breaks import (
     ASSEMBLY,

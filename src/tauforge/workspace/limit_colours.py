@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tauforge.robots.at_positions import HOLDS
+from tauforge.robots.static_quantities import HOLDS
 
 # Pairs of a strong and a pale hue: the limits of a robot often come in pairs, such as too short and too long.
 COLOURS = (

@@ -11,11 +11,18 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
-from tauforge.robots.at_positions import QUANTITIES, UNKNOWN, Quantity, at_positions, check_quantities, unknown_words
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot, check_robot
+from tauforge.robots.static_quantities import (
+    QUANTITIES,
+    UNKNOWN,
+    Quantity,
+    at_positions,
+    check_quantities,
+    unknown_words,
+)
 from tauforge.robots.summary import Rows, Summary, SummaryTable
-from tauforge.robots.validation import did_you_mean
+from tauforge.validation import did_you_mean
 from tauforge.workspace.beyond_breaks import BEYOND, beyond_breaks
 from tauforge.workspace.capacity import capacities, check_capacity
 from tauforge.workspace.grids import Grid

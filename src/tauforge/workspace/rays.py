@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.robots.at_positions import UNKNOWN
 from tauforge.robots.poses import turned
 from tauforge.robots.robot import Robot
+from tauforge.robots.static_quantities import UNKNOWN
 from tauforge.workspace.breaks import ASSEMBLY, EXACT, SINGULAR, SINGULARITY, Ways, breaks_of, closes_again
 from tauforge.workspace.rules import BLOCK, Rules, positions_of
 

@@ -12,13 +12,13 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, TauforgeError
-from tauforge.robots.at_positions import UNKNOWN, at_positions, check_quantities, codes, unknown_words
-from tauforge.robots.evaluate import as_argument
-from tauforge.robots.named_arguments import ON_SINGULAR
+from tauforge.evaluation.evaluator import as_argument
+from tauforge.evaluation.named_arguments import ON_SINGULAR
 from tauforge.robots.parts import Limit
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot, check_robot
-from tauforge.robots.validation import real
+from tauforge.robots.static_quantities import UNKNOWN, at_positions, check_quantities, codes, unknown_words
+from tauforge.validation import real
 
 BLOCK = 65_536  # positions that are computed at once, so that memory does not grow with their number
 TOGETHER = 1e-7  # m, rad, N or N m, of the larger of 1 and the bound: margins that differ by less are equal

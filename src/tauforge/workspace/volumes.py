@@ -14,7 +14,7 @@ from tauforge.errors import ModelError, ShapeError
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.summary import Rows, Summary, SummaryTable
-from tauforge.robots.validation import real_array
+from tauforge.validation import real_array
 from tauforge.workspace.grid_volume import volumes
 from tauforge.workspace.report import Report
 from tauforge.workspace.rules import Rules, checked_position, rules_of

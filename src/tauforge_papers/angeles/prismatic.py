@@ -6,9 +6,9 @@ import numpy as np
 
 from tauforge.algebra.vectors import Vector
 from tauforge.analysis.comparison import random_states, relative_error, row_errors
+from tauforge.formats.loading import load
 from tauforge.formulations.serial import FORMULATIONS, outward_inward
 from tauforge.formulations.serial.parameters import ArmParameters
-from tauforge.robots.loading import load
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge_papers.angeles.algorithm_counts import NAME
 from tauforge_papers.angeles.misprints import NO_MOMENT_OF_TRAVEL, SLIDE_NOT_TURNED

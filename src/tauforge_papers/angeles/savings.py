@@ -6,9 +6,9 @@ from typing import Any
 
 from tauforge.algebra.vectors import ZERO
 from tauforge.analysis.complexity import counted, general_arm, general_cost_of, general_operation_count, operation_count
+from tauforge.formats.loading import ArmName, load
 from tauforge.formulations.serial.kinematics import into_link, joint_rotation
 from tauforge.formulations.serial.parameters import ArmParameters
-from tauforge.robots.loading import ArmName, load
 from tauforge_papers.angeles.algorithm_counts import NAME, arm_with
 from tauforge_papers.count_tables import SIX
 from tauforge_papers.report.study import Claim

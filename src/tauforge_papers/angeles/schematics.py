@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from tauforge.plots.figure import Figure
-from tauforge.plots.sketch import Arrows, Sketch, View
+from tauforge.charts.figure import Figure
+from tauforge.charts.sketch import Arrows, Sketch, View
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge_papers.random_arms import random_arm
 from tauforge_papers.serial_sketches import CENTRES, ArmScene, arm_scene, draw_links, free_body

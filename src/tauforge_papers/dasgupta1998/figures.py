@@ -7,8 +7,8 @@ from dataclasses import replace
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.charts.figure import Figure, Line, Panel, Style
 from tauforge.motion import pose_rates
-from tauforge.plots.figure import Figure, Line, Panel, Style
 from tauforge_papers.dasgupta1998.leg_forces import MODEL, poles, sign_changes
 from tauforge_papers.dasgupta1998.measured import WHOLE, Measured
 from tauforge_papers.stewart_paths import TIME, leg_panels

@@ -10,10 +10,10 @@ from tauforge.analysis.complexity import OperationCount, general_operation_count
 from tauforge.analysis.singularity import crossings
 from tauforge.arrays import Array
 from tauforge.control import ComputedTorque
+from tauforge.formats.loading import load
 from tauforge.formulations.stewart import dasgupta1998
 from tauforge.motion import MotionSample, pose_rates
-from tauforge.robots.loading import load
-from tauforge.robots.validation import Rows
+from tauforge.validation import Rows
 from tauforge_papers.dasgupta1998.kinematics import Along, ConstraintErrors, LegErrors, constraint_errors, leg_errors
 from tauforge_papers.dasgupta1998.leg_forces import (
     MODEL,

@@ -14,13 +14,13 @@ from typing import Any, NamedTuple
 from tauforge.algebra.rotations import Quaternion, quaternion_of
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import ZERO, Matrix, Vector
+from tauforge.evaluation.functions import flat
 from tauforge.formulations.bodies import Wrench
 from tauforge.formulations.stewart import dasgupta1998, exact, forward_kinematics
 from tauforge.formulations.stewart.kinematics import LegMotion
 from tauforge.formulations.stewart.parameters import PlatformMotion, PlatformParameters
 from tauforge.formulations.stewart.platform_equations import inertial_wrench, leg_vectors
 from tauforge.formulations.stewart.reactions import reactions
-from tauforge.robots.functions import flat
 from tauforge.robots.stewart.functions import motion
 from tauforge.tracing.counting import Counted, count, operations
 from tauforge.tracing.graph import trace

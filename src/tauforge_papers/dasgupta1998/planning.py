@@ -8,9 +8,9 @@ import numpy as np
 
 from tauforge.analysis.singularity import crossings
 from tauforge.arrays import Array
+from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.formats.loading import load
 from tauforge.motion import JointMove, Motion, PoseMotion, WellConditionedPath
-from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.robots.loading import load
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge_papers.dasgupta1998.leg_forces import MODEL
 from tauforge_papers.report.study import Claim

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.robots.loading import load
+from tauforge.formats.loading import load
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge_papers.report.study import Claim
 from tauforge_papers.rules import true_or_mended

@@ -11,9 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.charts.figure import Figure, Line, Panel
 from tauforge.control import AdaptiveComputedTorque
 from tauforge.motion import MotionSample
-from tauforge.plots.figure import Figure, Line, Panel
 from tauforge.robots.payload import Payload
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge_papers.lee1982.control import ARMS, END, KP, LOADS, PERIOD, SLOW, START, puma

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.control import ComputedTorque
+from tauforge.formats.loading import load
 from tauforge.motion import JointMove
-from tauforge.robots.loading import load
 from tauforge.robots.payload import Payload
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.recording import Recording

@@ -7,9 +7,9 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix
 from tauforge.analysis.comparison import random_states, row_errors
+from tauforge.evaluation.functions import Formula
 from tauforge.formulations.serial import lagrange_euler, newton_euler
 from tauforge.formulations.serial.parameters import ArmParameters
-from tauforge.robots.functions import Formula
 from tauforge_papers.lee1982.control import puma
 from tauforge_papers.misprints import STATES, WITNESS, Misprint, formulas_on_random_arms, on_random_arms
 from tauforge_papers.random_arms import reference

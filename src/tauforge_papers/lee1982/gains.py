@@ -8,9 +8,9 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.charts.figure import Figure, Line, Panel
 from tauforge.control.computed_torque import check_gains
 from tauforge.errors import ModelError
-from tauforge.plots.figure import Figure, Line, Panel
 from tauforge_papers.lee1982.control import KP, KV, ONE_BIT, PERIOD, SLOW, puma
 from tauforge_papers.lee1982.error_equation import OFFSET, offset_runs
 from tauforge_papers.lee1982.side_by_side import computed_torque, held, moves

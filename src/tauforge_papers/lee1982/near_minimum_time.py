@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.charts.figure import Figure, Line, Panel
 from tauforge.control import ComputedTorque
+from tauforge.formats.loading import load
 from tauforge.motion import Sampled
-from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.robots.loading import load
 from tauforge.robots.payload import Payload
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.simulation.simulate import simulate

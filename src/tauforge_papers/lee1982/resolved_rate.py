@@ -6,8 +6,8 @@ import numpy as np
 
 from tauforge.analysis.complexity import general_cost_of
 from tauforge.arrays import Array
+from tauforge.charts.figure import Figure, Line, Panel
 from tauforge.formulations.serial import kinematics
-from tauforge.plots.figure import Figure, Line, Panel
 from tauforge_papers import published_counts as published
 from tauforge_papers.count_tables import SIX
 from tauforge_papers.lee1982.control import END, START, puma

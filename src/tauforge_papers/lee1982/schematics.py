@@ -7,9 +7,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from tauforge.plots.figure import Figure
-from tauforge.plots.sketch import Plane, Sketch, View
-from tauforge.robots.loading import load
+from tauforge.charts.figure import Figure
+from tauforge.charts.sketch import Plane, Sketch, View
+from tauforge.formats.loading import load
 
 JOINT = 3  # the only one of the PUMA with a, d and alpha that are not zero
 ANGLE = math.radians(50.0)  # of that joint, ours

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.plots.figure import Figure, Line, Panel
-from tauforge.robots.loading import load
+from tauforge.charts.figure import Figure, Line, Panel
+from tauforge.formats.loading import load
 from tauforge.simulation.recording import Recording
 from tauforge_papers.lee1982.control import (
     ARMS,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.charts.figure import Figure, Line, Panel
 from tauforge_papers.pedrammehr2012.measured import (
     CLOSED,
     EXACT,

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
-from tauforge.plots.figure import Line, Panel
+from tauforge.charts.figure import Line, Panel
 from tauforge_papers.report.study import Study
 from tauforge_papers.report.table import Cell, Table
 

@@ -7,8 +7,8 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from tauforge.plots.figure import Figure, Line
-from tauforge.plots.line_styles import (
+from tauforge.charts.figure import Figure, Line
+from tauforge.charts.line_styles import (
     aspect,
     colours,
     description,
@@ -17,7 +17,7 @@ from tauforge.plots.line_styles import (
     legend_lines,
     panel_description,
 )
-from tauforge.plots.with_plotly import panels
+from tauforge.charts.with_plotly import panels
 from tauforge_papers.report.files import DATA, FIGURES, panel_stems, stem
 from tauforge_papers.report.study import Study
 from tauforge_papers.report.texts import escaped

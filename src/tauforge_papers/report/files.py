@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from tauforge.charts.figure import Figure
 from tauforge.errors import ModelError
-from tauforge.plots.figure import Figure
 from tauforge_papers.report.study import Study
 from tauforge_papers.report.table import Table
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 
-from tauforge.plots.figure import Figure
+from tauforge.charts.figure import Figure
 from tauforge_papers.report.environment import environment
 from tauforge_papers.report.figure_html import figure_html
 from tauforge_papers.report.files import CLAIMS_FILE, DATA, stem

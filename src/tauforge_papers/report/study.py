@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from tauforge.plots.figure import Figure
+from tauforge.charts.figure import Figure
 from tauforge_papers.report.table import Table
 from tauforge_papers.report.verdicts import Evidence, Rule, Verdict
 

@@ -21,7 +21,7 @@ def write_report(
     portraits: Sequence[Portrait] = (),
 ) -> None:
     """Figures, data and the page, which begins with the portraits, into a folder that has none of them."""
-    from tauforge.plots.with_matplotlib import save_images
+    from tauforge.charts.with_matplotlib import save_images
 
     (folder / FIGURES).mkdir()
     (folder / DATA).mkdir()

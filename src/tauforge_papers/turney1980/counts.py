@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 from tauforge.algebra.vectors import Matrix
 from tauforge.analysis.complexity import ROBOT, general_arm, general_cost_of, general_operation_count, recorded
+from tauforge.charts.figure import Figure
+from tauforge.evaluation.functions import Formula
 from tauforge.formulations.serial import FORMULATIONS, modified_newton_euler
 from tauforge.formulations.serial.parameters import ArmParameters
-from tauforge.plots.figure import Figure
-from tauforge.robots.functions import Formula
 from tauforge.tracing.counting import critical_path, least_steps
 from tauforge_papers import published_counts as published
 from tauforge_papers.count_tables import COLUMNS, SIX, adds_up, breakdown, cells, lines_of, our_row, our_rows

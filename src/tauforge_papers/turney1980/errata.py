@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 
 from tauforge.algebra import acceleration_matrices
 from tauforge.algebra.scalars import Scalar
+from tauforge.evaluation.functions import Formula
 from tauforge.formulations.serial import lagrange_euler, modified_newton_euler, newton_euler, strobing
 from tauforge.formulations.serial.parameters import ArmParameters
 from tauforge.formulations.serial.strobing import ExplicitModel
-from tauforge.robots.functions import Formula
 from tauforge_papers.misprints import (
     Line,
     Misprint,

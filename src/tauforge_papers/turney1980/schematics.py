@@ -6,9 +6,9 @@ import math
 
 import numpy as np
 
-from tauforge.plots.figure import Figure
-from tauforge.plots.sketch import Sketch, View
-from tauforge.robots.loading import load
+from tauforge.charts.figure import Figure
+from tauforge.charts.sketch import Sketch, View
+from tauforge.formats.loading import load
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge_papers.serial_sketches import (
     ACCELERATIONS,

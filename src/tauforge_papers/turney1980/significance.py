@@ -14,8 +14,8 @@ import numpy as np
 from tauforge.algebra.vectors import ZERO
 from tauforge.analysis.complexity import general_cost_of, general_operation_count
 from tauforge.arrays import Array
+from tauforge.charts.figure import Figure, Line, Panel
 from tauforge.formulations.serial import modified_newton_euler, newton_euler
-from tauforge.plots.figure import Figure, Line, Panel
 from tauforge_papers.count_tables import SIX
 from tauforge_papers.lee1982.control import move, puma
 from tauforge_papers.misprints import as_printed

@@ -8,7 +8,7 @@ import numpy as np
 
 from tauforge.analysis.comparison import random_states, row_errors
 from tauforge.arrays import Array
-from tauforge.plots.figure import Figure, Line, Panel
+from tauforge.charts.figure import Figure, Line, Panel
 from tauforge_papers.lee1982.control import puma
 from tauforge_papers.report.study import Claim
 from tauforge_papers.report.table import Table

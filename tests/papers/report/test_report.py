@@ -15,8 +15,8 @@ import numpy as np
 import pytest
 
 from support.made_up_studies import NASTY, bars_figure, study
+from tauforge.charts.figure import Panel
 from tauforge.errors import ModelError
-from tauforge.plots.figure import Panel
 from tauforge_papers import registry
 from tauforge_papers.citations import places
 from tauforge_papers.portraits import portraits

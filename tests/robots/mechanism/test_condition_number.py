@@ -13,8 +13,8 @@ from support.as_mechanisms import arm_as_mechanism, platform_as_mechanism
 from support.mechanisms import bar, crank_rocker, delta, five_bar, six_rus
 from support.platforms import random_platform
 from support.tolerances import ROUNDING, SHORT_DIFFERENCES
-from tauforge.robots.at_positions import at_positions
 from tauforge.robots.poses import pose_of
+from tauforge.robots.static_quantities import at_positions
 
 STEP = 1e-6  # rad or m
 STILL = 1e-7  # m/s or rad/s of unit rates, by differences over STEP: a row that does not move

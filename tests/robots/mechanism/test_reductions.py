@@ -8,8 +8,8 @@ import pytest
 import tauforge as tf
 from support.tolerances import ROUNDING
 from tauforge.algebra.elimination import elimination_work
+from tauforge.evaluation import evaluator as evaluate
 from tauforge.kernels.cpu import kernel
-from tauforge.robots import evaluate
 
 ROUNDS = 1e3 * ROUNDING  # solves with matrices whose condition numbers are a few hundred
 

@@ -22,8 +22,8 @@ from tauforge.kernels.cpu.host import VECTOR_BITS, host
 from tauforge.kernels.cpu.kernel import MAX_NODES
 from tauforge.robots.serial import inverse_kinematics as ik
 from tauforge.robots.serial.functions import inverse_kinematics_steps
-from tauforge.robots.validation import to_transform
 from tauforge.tracing.graph import trace
+from tauforge.validation import to_transform
 
 REACHED = ik.TOLERANCE + 100 * EPSILON  # what the search stops at, and rounding of kinematics with whole turns added
 SINGLE = 1e-6  # m and rad: a pose in float32, through kinematics of an arm of a metre

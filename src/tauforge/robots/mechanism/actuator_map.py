@@ -12,8 +12,8 @@ import numpy as np
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
+from tauforge.evaluation.evaluator import evaluate
 from tauforge.formulations.mechanism.kinematics import body_rates
-from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism import singular_positions as singular
 from tauforge.robots.mechanism.functions import OPEN, SINGULAR
 from tauforge.robots.mechanism.mobility import RANK

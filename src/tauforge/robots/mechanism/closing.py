@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from tauforge import validation
 from tauforge.algebra.inertias import rotated
 from tauforge.algebra.vectors import IDENTITY, Matrix, Transform, Vector
 from tauforge.arrays import Array
@@ -15,7 +16,6 @@ from tauforge.errors import ModelError
 from tauforge.formulations.mechanism.kinematics import body_frames
 from tauforge.formulations.mechanism.parameters import HINGE, POINT, WELD, Cut, MechanismParameters
 from tauforge.formulations.trees.frames import GROUND
-from tauforge.robots import validation
 from tauforge.robots.mechanism.assembly import axis_frame
 from tauforge.robots.mechanism.loop_numbers import gaps_at, loop_matrix, natural_scales
 from tauforge.robots.mechanism.mechanism import Mechanism
@@ -32,7 +32,7 @@ from tauforge.robots.mechanism.parts import (
     Weld,
 )
 from tauforge.robots.mechanism.structure import stepped
-from tauforge.robots.validation import Floats
+from tauforge.validation import Floats
 
 STEPS = 100  # of Newton's method
 CLOSED = 1e-12  # of the mechanism's size, m or rad

@@ -10,22 +10,22 @@ from typing import Any, Self
 
 import numpy as np
 
+from tauforge import validation
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError
+from tauforge.evaluation.own_classes import recorded
 from tauforge.formulations.bodies import BodyParameters, heavier
-from tauforge.robots import physical, validation
+from tauforge.robots import physical
 from tauforge.robots.mechanism.limit_checks import warn_of_units
 from tauforge.robots.mechanism.parts import Body, MechanismJoint, Spring
 from tauforge.robots.mechanism.structure import Made, Structure, made
-from tauforge.robots.own_classes import recorded
-from tauforge.robots.payload import Payload, one_payload
+from tauforge.robots.payload import BODY_SHARES, Payload, one_payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
-from tauforge.robots.saving import MECHANISM_WRITERS, save
-from tauforge.robots.validation import Floats
-from tauforge.robots.varying import BODY_SHARES
+from tauforge.robots.saving import save
 from tauforge.robots.visuals import Visual, check_visuals
+from tauforge.validation import Floats
 
 SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
 
@@ -129,7 +129,7 @@ class MechanismDescription(Robot):
 
         Visuals are not written. A TauforgeWarning says what URDF and MJCF cannot hold.
         """
-        save(self, Path(path), MECHANISM_WRITERS)
+        save(self, Path(path))
 
     def without_friction(self) -> Self:
         joints = tuple(dataclasses.replace(joint, viscous=0.0, coulomb=(0.0, 0.0)) for joint in self.joints)

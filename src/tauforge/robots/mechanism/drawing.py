@@ -14,7 +14,7 @@ from tauforge.arrays import Array
 from tauforge.robots.drawing import Action, Drawing, Frame, Point, Reaction, Segment, Solid, inertia_ellipsoid
 from tauforge.robots.mechanism.outlines import inner_points, is_loop, outline
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, body_in_text
-from tauforge.robots.validation import from_transform
+from tauforge.validation import from_transform
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism

@@ -12,6 +12,15 @@ from tauforge.algebra.dual import Dual, derivative
 from tauforge.algebra.scalars import Scalar, absolute
 from tauforge.algebra.vectors import Transform, Vector
 from tauforge.arrays import Array
+from tauforge.evaluation.derivatives import columns_of, slope, unit_changes
+from tauforge.evaluation.functions import (
+    Argument,
+    Doubtful,
+    Function,
+    FunctionTable,
+    Guard,
+    Verdict,
+)
 from tauforge.formulations.bodies import Wrench, body_of
 from tauforge.formulations.mechanism import configuration as closing
 from tauforge.formulations.mechanism import dynamics, reactions
@@ -21,13 +30,13 @@ from tauforge.formulations.mechanism.kinematics import body_frames, point_jacobi
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 from tauforge.formulations.mechanism.springs import nearness_of_ends
 from tauforge.formulations.trees.recursion import BaseState
-from tauforge.robots.derivatives import columns_of, slope, unit_changes
-from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Doubtful, Function, FunctionTable, Guard, Verdict
-from tauforge.robots.validation import counted, freedoms
+from tauforge.validation import counted, freedoms
 
 if TYPE_CHECKING:
-    from tauforge.robots.evaluate import Evaluator
-    from tauforge.robots.robot import Robot
+    from tauforge.evaluation.evaluator import Evaluator
+    from tauforge.robots.base_motion import BASE_MOTION
+from tauforge.robots.payload import PAYLOAD
+from tauforge.robots.robot import Robot
 
 Scalars = Sequence[Scalar]
 NEWTON_STEPS = 3  # in one call of the kernel

@@ -14,6 +14,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import E_Z, Vector, cross, dot
 from tauforge.arrays import Array
+from tauforge.evaluation.evaluator import evaluate
 from tauforge.formulations.mechanism.cuts import sides
 from tauforge.formulations.mechanism.legs import closed_by_legs
 from tauforge.formulations.mechanism.parameters import (
@@ -28,7 +29,6 @@ from tauforge.formulations.mechanism.parameters import (
     TiedStep,
 )
 from tauforge.formulations.trees.frames import FREEDOMS
-from tauforge.robots.evaluate import evaluate
 
 Steps = tuple[LegStep | TiedStep, ...]
 FOUND_AGAIN = 1e-6  # rad, or share of the size: a root loses half of the digits near a position between two ways

@@ -12,11 +12,13 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.evaluation.condition import check_length
+from tauforge.evaluation.evaluator import as_argument
+from tauforge.evaluation.fast_path import quick
+from tauforge.evaluation.functions import Verdict
+from tauforge.evaluation.own_classes import recorded
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.condition import check_length
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.evaluate import as_argument
-from tauforge.robots.functions import Verdict
 from tauforge.robots.mechanism import actuator_map, limits, rounding, trials
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism import singular_positions as singular
@@ -26,14 +28,12 @@ from tauforge.robots.mechanism.state_formulas import MechanismFormulas
 from tauforge.robots.mechanism.state_space import MechanismState, own_dynamics
 from tauforge.robots.mechanism.summary import summary, worries
 from tauforge.robots.mechanism.towards import towards
-from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Dampers, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_of
-from tauforge.robots.quick_call import quick
 from tauforge.robots.state_formulas import StateFormulas
 from tauforge.robots.summary import Summary
-from tauforge.robots.validation import counted, freedoms
+from tauforge.validation import counted, freedoms
 
 Scalars = Sequence[Scalar]
 

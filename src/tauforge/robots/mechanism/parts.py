@@ -8,11 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from tauforge import validation
 from tauforge.algebra.vectors import IDENTITY, Transform, Vector
 from tauforge.errors import ModelError
 from tauforge.formulations.drives import DriveParameters
-from tauforge.robots import validation
-from tauforge.robots.validation import Floats, Rows
+from tauforge.validation import Floats, Rows
 
 GROUND_NAME = "ground"
 NO_INERTIA: Rows = ((0.0, 0.0, 0.0),) * 3

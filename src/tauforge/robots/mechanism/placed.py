@@ -11,21 +11,21 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.evaluation.evaluator import as_argument
+from tauforge.evaluation.fast_path import quick
+from tauforge.evaluation.functions import FunctionTable
+from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.varying import known_fields
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
 from tauforge.kernels.specification import Shape
-from tauforge.robots.evaluate import as_argument
-from tauforge.robots.functions import FunctionTable
 from tauforge.robots.mechanism import coordinates, positions, rounding, state_functions
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.model import model_of, varying_fields
 from tauforge.robots.mechanism.structure import POSE_LABELS
-from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate
-from tauforge.robots.payload import Payload
-from tauforge.robots.quick_call import quick
-from tauforge.robots.validation import counted, freedoms, from_transform, known_names
-from tauforge.robots.varying import BODY_SHARES, known_fields, with_payload
+from tauforge.robots.payload import BODY_SHARES, Payload, with_payload
+from tauforge.validation import counted, freedoms, from_transform, known_names
 
 Scalars = Sequence[Scalar]
 

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError
+from tauforge.evaluation.evaluator import as_argument
 from tauforge.formulations.mechanism.parameters import LegStep
-from tauforge.robots.evaluate import as_argument
 from tauforge.robots.mechanism.loop_numbers import gaps_at, natural_scales
-from tauforge.robots.validation import broadcast_shape, counted
+from tauforge.validation import broadcast_shape, counted
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.placed import PlacedMechanism

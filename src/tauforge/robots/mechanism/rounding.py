@@ -15,13 +15,13 @@ import numpy as np
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
+from tauforge.evaluation.evaluator import evaluate
+from tauforge.evaluation.shaken import RUNS, Errors, errors, runs, shaken
 from tauforge.formulations.mechanism import dynamics
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
-from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.functions import LOST, OPEN, SUSPICIOUS, held, loads
 from tauforge.robots.mechanism.model import model_of
 from tauforge.robots.mechanism.state_functions import by_rates
-from tauforge.robots.shaken import RUNS, Errors, errors, runs, shaken
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism

@@ -13,15 +13,15 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.errors import SingularityError
+from tauforge.evaluation.evaluator import evaluate
 from tauforge.formulations.mechanism.configuration import rates_in_x
 from tauforge.formulations.mechanism.dynamics import posed_at
 from tauforge.formulations.mechanism.springs import nearness_of_ends
-from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.functions import OPEN
 from tauforge.robots.mechanism.loop_numbers import loop_matrix, matrix_and_gaps, natural_scales
 from tauforge.robots.mechanism.mobility import RANK
 from tauforge.robots.mechanism.structure import POSE_LABELS, Made
-from tauforge.robots.validation import listed
+from tauforge.validation import listed
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from tauforge.errors import ModelError
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spherical
-from tauforge.robots.validation import known_names
+from tauforge.validation import known_names
 
 FREE, KEPT, HINGES, BALLS = range(4)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from tauforge.algebra.dual import Dual, derivative
 from tauforge.algebra.scalars import Scalar
+from tauforge.evaluation.functions import Argument, Function, FunctionTable
 from tauforge.formulations.mechanism import configuration as closing
 from tauforge.formulations.mechanism import dynamics
 from tauforge.formulations.mechanism import state as states
@@ -15,8 +16,8 @@ from tauforge.formulations.mechanism.cuts import loop_rows
 from tauforge.formulations.mechanism.parameters import CUT_ROWS, MechanismParameters, Reduction
 from tauforge.formulations.trees.frames import FREEDOMS, GROUND
 from tauforge.kernels.specification import Shape
-from tauforge.robots.functions import PAYLOAD, Argument, Function, FunctionTable
 from tauforge.robots.mechanism.functions import directions, held, loads
+from tauforge.robots.payload import PAYLOAD
 
 Scalars = Sequence[Scalar]
 

@@ -17,13 +17,13 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError
+from tauforge.evaluation.own_classes import method_is_as_written
 from tauforge.formulations.mechanism.state import length_scales, state_size
 from tauforge.robots.mechanism import rounding
 from tauforge.robots.mechanism.functions import LOST
 from tauforge.robots.mechanism.mobility import preferred_rates
 from tauforge.robots.mechanism.singular_positions import ends_met, singular_position, words
 from tauforge.robots.mechanism.state_functions import usual_rates
-from tauforge.robots.own_classes import method_is_as_written
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism

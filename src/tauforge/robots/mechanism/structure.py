@@ -12,6 +12,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import IDENTITY, ZERO, Transform, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
+from tauforge.evaluation.evaluator import evaluate
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.mechanism.configuration import stepped_tree
 from tauforge.formulations.mechanism.parameters import (
@@ -26,7 +27,6 @@ from tauforge.formulations.mechanism.parameters import (
 )
 from tauforge.formulations.mechanism.reactions import wrenches_of_multipliers
 from tauforge.formulations.trees.frames import GROUND
-from tauforge.robots.evaluate import evaluate
 from tauforge.robots.mechanism.assembly import Assembly, assembled, cuts_of, own_axes
 from tauforge.robots.mechanism.axes_astray import slightly_astray
 from tauforge.robots.mechanism.leg_choice import legs
@@ -48,7 +48,7 @@ from tauforge.robots.mechanism.model import NO_BODY, NO_DRIVE
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spring, body_in_text
 from tauforge.robots.mechanism.reductions import reduced_sets, reductions
 from tauforge.robots.mechanism.spanning_tree import SpanningTree, spanning_tree
-from tauforge.robots.validation import counted, freedoms, known_names
+from tauforge.validation import counted, freedoms, known_names
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.description import MechanismDescription

@@ -10,7 +10,7 @@ import numpy as np
 from tauforge.robots.mechanism.limit_checks import outside
 from tauforge.robots.mechanism.structure import Structure
 from tauforge.robots.summary import INERTIAS, PRODUCTS, Cell, Rows, Span, Summary, SummaryTable, Words, six_numbers
-from tauforge.robots.validation import counted, freedoms
+from tauforge.validation import counted, freedoms
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism

@@ -12,23 +12,24 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge import validation
 from tauforge.algebra.inertias import point_mass_inertia
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError
+from tauforge.evaluation.own_classes import recorded
 from tauforge.formulations.bodies import BodyParameters, heavier
-from tauforge.robots import physical, validation
+from tauforge.robots import physical
 from tauforge.robots.mistaken_units import warn_of_far_masses
-from tauforge.robots.own_classes import recorded
 from tauforge.robots.payload import Payload, one_payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
-from tauforge.robots.saving import ARM_WRITERS, save
+from tauforge.robots.saving import save
 from tauforge.robots.serial.joint import CONVENTIONS, JOINT_FIELDS, Joint
 from tauforge.robots.serial.model import ArmNumbers
-from tauforge.robots.validation import IDENTITY_ROWS, Floats, Rows, to_transform
 from tauforge.robots.visuals import Visual, check_visuals
+from tauforge.validation import IDENTITY_ROWS, Floats, Rows, to_transform
 
 if TYPE_CHECKING:
     pass
@@ -229,7 +230,7 @@ class ArmDescription(Robot):
 
         Visuals are not written. A TauforgeWarning says what URDF and MJCF cannot hold.
         """
-        save(self, Path(path), ARM_WRITERS)
+        save(self, Path(path))
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.name!r}, {self.kinds}, {self.convention})"

@@ -17,6 +17,15 @@ from tauforge.algebra.linear import factored, inverse, solved
 from tauforge.algebra.scalars import Scalar, absolute
 from tauforge.algebra.vectors import Matrix, Transform, Vector, cross
 from tauforge.arrays import Array
+from tauforge.evaluation.condition import by_singular_values
+from tauforge.evaluation.functions import (
+    Argument,
+    Doubtful,
+    Function,
+    FunctionTable,
+    Guard,
+    Verdict,
+)
 from tauforge.formulations import drives
 from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
 from tauforge.formulations.drives import reflected_inertia, rotor_forces
@@ -41,8 +50,8 @@ from tauforge.formulations.serial.parameters import (
 from tauforge.formulations.serial.regrouping import Chain, carrying, in_joint_frames
 from tauforge.formulations.trees import composite_inertia
 from tauforge.formulations.trees.recursion import BaseState
-from tauforge.robots.condition import by_singular_values
-from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Doubtful, Function, FunctionTable, Guard, Verdict
+from tauforge.robots.base_motion import BASE_MOTION
+from tauforge.robots.payload import PAYLOAD
 from tauforge.robots.serial import large_arms
 from tauforge.robots.serial.model import ArmModel
 from tauforge.tracing.differentiation import jacobian as jacobian_of

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge import validation
 from tauforge.arrays import Array, real_number, real_numbers
 from tauforge.errors import ConvergenceError, ModelError, ShapeError
-from tauforge.robots import validation
-from tauforge.robots.evaluate import as_argument
+from tauforge.evaluation.evaluator import as_argument
 from tauforge.robots.serial.functions import INVERSE_KINEMATICS_STEPS
 
 if TYPE_CHECKING:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+from tauforge import validation
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.errors import ModelError
 from tauforge.formulations.drives import DriveParameters
-from tauforge.robots import validation
 from tauforge.robots.serial.model import DHRow, JointNumbers, dh_displacements
-from tauforge.robots.validation import IDENTITY_ROWS, Floats, Rows, to_transform
+from tauforge.validation import IDENTITY_ROWS, Floats, Rows, to_transform
 
 KINDS = {"R": "revolute", "P": "prismatic"}
 CONVENTIONS = ("standard", "modified")

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.robots.evaluate import batch_shape, finite_rows
+from tauforge.evaluation.evaluator import batch_shape, finite_rows
 
 if TYPE_CHECKING:
-    from tauforge.robots.evaluate import Evaluator
+    from tauforge.evaluation.evaluator import Evaluator
 
 State = Mapping[str, Array]
 

@@ -13,18 +13,19 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.evaluation.array_libraries import library_of, on_processor
+from tauforge.evaluation.condition import by_singular_values, check_length
+from tauforge.evaluation.fast_path import quick
+from tauforge.evaluation.functions import FunctionTable
+from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.varying import known_fields
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
 from tauforge.kernels.specification import Shape
-from tauforge.robots.array_libraries import library_of, on_processor
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.condition import by_singular_values, check_length
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.functions import FunctionTable
-from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers, DesignParameter
 from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_of
-from tauforge.robots.quick_call import quick
 from tauforge.robots.serial import designs
 from tauforge.robots.serial import inverse_kinematics as ik
 from tauforge.robots.serial import varying as variable
@@ -34,7 +35,6 @@ from tauforge.robots.serial.functions import SINGULAR, function_table, jacobian
 from tauforge.robots.serial.model import ArmModel
 from tauforge.robots.serial.summary import summary
 from tauforge.robots.summary import Summary
-from tauforge.robots.varying import known_fields
 
 Scalars = Sequence[Scalar]
 TRIED = 20  # random states at which the mass matrix is looked at

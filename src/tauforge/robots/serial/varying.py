@@ -11,9 +11,9 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
+from tauforge.robots.payload import BODY_SHARES, with_payload
 from tauforge.robots.serial.model import ArmModel, DHRow, JointNumbers, arm_model, dh_displacements
-from tauforge.robots.validation import to_transform
-from tauforge.robots.varying import BODY_SHARES, with_payload
+from tauforge.validation import to_transform
 
 if TYPE_CHECKING:
     from tauforge.robots.payload import Payload

@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
+from tauforge import validation
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.evaluation.own_classes import recorded
 from tauforge.formulations.bodies import BodyParameters, body_of
 from tauforge.formulations.stewart.parameters import (
     LEGS,
@@ -23,18 +25,18 @@ from tauforge.formulations.stewart.parameters import (
     default_axes,
     with_payload,
 )
-from tauforge.robots import physical, validation
+from tauforge.robots import physical
 from tauforge.robots.mistaken_units import warn_of_far_masses
-from tauforge.robots.own_classes import recorded
 from tauforge.robots.payload import Payload, one_payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
+from tauforge.robots.saving import save
 from tauforge.robots.stewart import spherical_legs
 from tauforge.robots.stewart.spherical_legs import BASE_JOINTS, SPHERICAL, UNIVERSAL
-from tauforge.robots.validation import Floats, Rows
+from tauforge.validation import Floats, Rows
 
 if TYPE_CHECKING:
-    from tauforge.robots.stewart.stewart_platform import StewartPlatform
+    pass
 
 COINCIDENT = 1e-9  # of the platform's size: points nearer than that are one
 ALONG = 1e-9  # sine of the angle below which an axis is taken to lie along another
@@ -328,9 +330,7 @@ class PlatformDescription(Robot):
 
     def save(self, path: str | Path) -> None:
         """Write the platform as TOML; `tauforge.load` reads it back equal."""
-        from tauforge.robots.readers.platform_toml import write  # a reader imports this module
-
-        write(cast("StewartPlatform", self), Path(path))
+        save(self, Path(path))
 
 
 def _refuse_coincident(points: Array, field: str) -> None:

@@ -15,6 +15,7 @@ from tauforge.algebra.linear import elimination
 from tauforge.algebra.rotations import Quaternion, angles_of, angular_velocity, quaternion_of, rotation_of
 from tauforge.algebra.scalars import Scalar, absolute, sqrt
 from tauforge.algebra.vectors import E_Z, IDENTITY, ZERO, Matrix, Vector, cross, dot
+from tauforge.evaluation.functions import Argument, Doubtful, Function, FunctionTable, Guard
 from tauforge.formulations.bodies import NO_WRENCH, Wrench, body_of
 from tauforge.formulations.stewart import (
     closed_form,
@@ -39,7 +40,8 @@ from tauforge.formulations.stewart.moving_base import AT_REST, MovingBase
 from tauforge.formulations.stewart.parameters import LEGS, PlatformMotion, PlatformParameters, with_payload
 from tauforge.formulations.stewart.platform_equations import force_matrix as matrix_of
 from tauforge.formulations.stewart.platform_equations import leg_vectors
-from tauforge.robots.functions import BASE_MOTION, PAYLOAD, Argument, Doubtful, Function, FunctionTable, Guard
+from tauforge.robots.base_motion import BASE_MOTION
+from tauforge.robots.payload import PAYLOAD
 from tauforge.robots.stewart import guards
 
 Scalars = Sequence[Scalar]

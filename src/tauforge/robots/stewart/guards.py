@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.evaluation.condition import by_singular_values, condition_numbers
+from tauforge.evaluation.functions import Verdict
 from tauforge.formulations.stewart.universal_coordinates import ALONG_AXIS
-from tauforge.robots.condition import by_singular_values, condition_numbers
-from tauforge.robots.functions import Verdict
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform

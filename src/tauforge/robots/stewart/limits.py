@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
+from tauforge.evaluation.evaluator import as_argument, finite_rows
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.limits import PAIRS
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.robots.evaluate import as_argument, finite_rows
 from tauforge.robots.parts import Limit, LimitedQuantity
 from tauforge.robots.shown_results import summarised
 

@@ -11,15 +11,15 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.rotations import Quaternion, angles_of
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError, SingularityWarning
+from tauforge.evaluation.condition import condition_numbers
+from tauforge.evaluation.evaluator import as_argument
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.parameters import LEGS
-from tauforge.robots.condition import condition_numbers
-from tauforge.robots.evaluate import as_argument
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.shown_results import summarised
 from tauforge.robots.stewart.functions import NEWTON_STEPS
 from tauforge.robots.summary import Rows, Summary, SummaryTable
-from tauforge.robots.validation import LARGEST
+from tauforge.validation import LARGEST
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform

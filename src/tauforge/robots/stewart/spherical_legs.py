@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.robots.validation import Floats, Rows
+from tauforge.validation import Floats, Rows
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.description import PlatformDescription

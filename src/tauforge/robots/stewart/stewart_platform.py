@@ -16,19 +16,19 @@ from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError
+from tauforge.evaluation.array_libraries import arithmetic_of, library_of, on_processor
+from tauforge.evaluation.condition import by_singular_values, check_length
+from tauforge.evaluation.evaluator import as_argument, finite_rows
+from tauforge.evaluation.fast_path import quick
+from tauforge.evaluation.functions import FunctionTable
+from tauforge.evaluation.own_classes import recorded
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
-from tauforge.robots.array_libraries import arithmetic_of, library_of, on_processor
 from tauforge.robots.base_motion import BaseMotion
-from tauforge.robots.condition import by_singular_values, check_length
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.evaluate import as_argument, finite_rows
-from tauforge.robots.functions import FunctionTable
-from tauforge.robots.own_classes import recorded
 from tauforge.robots.parts import Actuator, Coordinate, DesignParameter, Limit, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_of, pose_rates, twists
-from tauforge.robots.quick_call import quick
 from tauforge.robots.simplification import Simplification
 from tauforge.robots.stewart import designs, models
 from tauforge.robots.stewart import limits as pose_limits

@@ -21,10 +21,10 @@ from tauforge.formulations.stewart.parameters import (
     PlatformParameters,
     default_axes,
 )
+from tauforge.robots.payload import body_of_arrays
 from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.functions import PlatformModel
 from tauforge.robots.stewart.spherical_legs import UNIVERSAL, off_axis
-from tauforge.robots.varying import body_of_arrays
 
 if TYPE_CHECKING:
     from tauforge.robots.payload import Payload

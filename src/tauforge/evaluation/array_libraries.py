@@ -1,0 +1,181 @@
+"""Arrays that are not NumPy's: who evaluates a function on them. A new library is a module and a line here.
+
+An array whose library is not listed is CuPy's affair if it says that its memory is on a GPU.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import partial, wraps
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Concatenate, NamedTuple, ParamSpec, Protocol, TypeVar
+
+import numpy as np
+
+from tauforge.arrays import without_masks
+from tauforge.kernels.cuda.arrays import is_on_gpu
+
+if TYPE_CHECKING:
+    from tauforge.evaluation.evaluated import Evaluated
+    from tauforge.evaluation.evaluator import Evaluator
+
+
+class ArrayLibrary(Protocol):
+    """A module that evaluates functions on the arrays of another library.
+
+    namespace:  the functions of the library, such as `concatenate`
+    call:       the results for arguments as a user gives them, (..., *core) each, as arrays of the library and on the
+                same device; it raises the errors of `Evaluator.call`
+    array_like: makes an array of the library, of the type and on the device of another array
+    values_of:  an array of NumPy, for searches that run on the processor only
+    """
+
+    namespace: Any
+
+    def call(
+        self,
+        evaluator: Evaluator,
+        robot: Evaluated,
+        name: str,
+        given: Mapping[str, Any],
+        on_singular: str,
+        **options: Any,
+    ) -> tuple[Any, ...]: ...
+
+    def array_like(self, value: Any, like: Any) -> Any: ...
+
+    def values_of(self, value: Any, what: str) -> Any: ...
+
+
+CUPY = "tauforge.evaluation.cupy_arrays"
+# by the first part of the module that defines the class of an array, or a class that it is derived from
+LIBRARIES = {
+    "cupy": CUPY,
+    "jax": "tauforge.evaluation.jax_arrays",
+    "jaxlib": "tauforge.evaluation.jax_arrays",
+    "torch": "tauforge.evaluation.torch_arrays",
+}
+PLAIN = ("numpy", "builtins")  # in the processor's memory
+
+
+class _Roots(dict[type, tuple[str, ...]]):
+    """First parts of the modules that define a class and those that it is derived from; kept for each class."""
+
+    def __missing__(self, kind: type) -> tuple[str, ...]:
+        self[kind] = found = tuple(str(base.__module__).partition(".")[0] for base in kind.__mro__)
+        return found
+
+
+_roots = _Roots()
+
+
+def module_of(value: Any) -> str | None:
+    """The name of the module that evaluates on an array; None for NumPy's and whatever NumPy makes arrays of.
+
+    A payload or a base motion counts by its numbers: a mass may be an array of a library.
+    """
+    roots = _roots[type(value)]
+    if roots[0] in PLAIN:
+        return None
+    for root in roots:
+        if root in LIBRARIES:
+            return LIBRARIES[root]
+    if roots[0] == "tauforge" and hasattr(value, "numbers"):
+        return module_of(value.numbers())
+    return CUPY if is_on_gpu(value) else None
+
+
+class Choice(NamedTuple):
+    """The library that evaluates, and the first of its arrays."""
+
+    library: ArrayLibrary
+    first: Any
+
+
+def choice_of(values: Iterable[Any]) -> Choice | None:
+    """Who evaluates on these values; None for NumPy. Beside CuPy, a library that can differentiate goes first."""
+    others = [value for value in values if _roots[type(value)][0] not in PLAIN]  # as a rule none
+    modules = [(module, value) for value in others if (module := module_of(value)) is not None]
+    if not modules:
+        return None
+    module, first = next((pair for pair in modules if pair[0] != CUPY), modules[0])
+    found: Any = import_module(module)
+    return Choice(found, first)
+
+
+def library_of(values: Iterable[Any]) -> ArrayLibrary | None:
+    """The module that evaluates on these arrays; None for NumPy's arrays and whatever NumPy makes arrays of."""
+    choice = choice_of(values)
+    return None if choice is None else choice.library
+
+
+def common_arrays(values: Sequence[Any]) -> tuple[Any, list[Any]]:
+    """The functions of a library, and the values as its arrays; at least one is an array of it."""
+    choice = choice_of(values)
+    assert choice is not None
+    library, first = choice
+    made = [value if _is_listed(value) else library.array_like(without_masks(value), first) for value in values]
+    return library.namespace, made
+
+
+def _is_listed(value: Any) -> bool:
+    return not LIBRARIES.keys().isdisjoint(_roots[type(value)])
+
+
+def joined(namespace: Any, parts: Sequence[Any]) -> Any:
+    """Parts (..., k) side by side along the last dimension."""
+    shape = np.broadcast_shapes(*(tuple(part.shape[:-1]) for part in parts))
+    return namespace.concatenate([namespace.broadcast_to(part, (*shape, part.shape[-1])) for part in parts], -1)
+
+
+class Arithmetic(NamedTuple):
+    """How to compute with an array and with constants beside it, whatever library it comes from.
+
+    xp:       the functions, such as `xp.sqrt`
+    constant: makes an array of numbers
+    """
+
+    xp: Any
+    constant: Callable[[Any], Any]
+
+
+def arithmetic_of(array: Any) -> Arithmetic:
+    library = library_of((array,))
+    if library is None:
+        return Arithmetic(np, np.asarray)
+    return Arithmetic(library.namespace, partial(library.array_like, like=array))
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+T = TypeVar("T")
+
+
+def on_processor(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
+    """A method that searches with NumPy: arrays of other libraries are read, and the results become arrays of theirs.
+
+    It cannot be differentiated, and it refuses arrays that are not in the processor's memory.
+    """
+
+    @wraps(method)
+    def searched(self: R, /, *arguments: P.args, **more: P.kwargs) -> T:
+        given = [*arguments, *more.values()]
+        choice = choice_of(given)
+        if choice is None:
+            return method(self, *arguments, **more)
+        library, like = choice
+        read: Any = [library.values_of(value, method.__name__) for value in given]
+        found: Any = method(self, *read[: len(arguments)], **dict(zip(more, read[len(arguments) :], strict=True)))
+        result: T = _handed_back(library, found, like)
+        return result
+
+    return searched
+
+
+def _handed_back(library: ArrayLibrary, found: Any, like: Any) -> Any:
+    if isinstance(found, np.ndarray | np.generic):
+        return library.array_like(np.asarray(found), like)
+    if isinstance(found, tuple):
+        parts = [_handed_back(library, part, like) for part in found]
+        return type(found)._make(parts) if hasattr(found, "_make") else tuple(parts)  # named or plain
+    return found

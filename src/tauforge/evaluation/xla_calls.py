@@ -1,0 +1,158 @@
+"""Kernels as calls of XLA, which runs the compiled programs of JAX.
+
+XLA hands a call frame of C structs to a function pointer: buffers of arguments and results, and attributes. Here the
+function behind the pointer is Python's. `jax.pure_callback` would be shorter, but it copies the arguments by XLA's own
+threads inside the call: on a machine with one core a large batch waits for ever. On a GPU it copies them to the host.
+
+On a GPU the kernel is put on XLA's stream and works on XLA's buffers. XLA records nothing of ours in CUDA graphs.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import itertools
+import math
+import re
+from collections import deque
+from collections.abc import Callable, Iterator
+from ctypes import c_void_p
+from functools import cache
+from typing import Any
+
+import numpy as np
+
+from tauforge.arrays import Array
+from tauforge.evaluation import xla_frames
+from tauforge.evaluation.differentiable import Evaluation
+from tauforge.kernels.cuda import arrays
+from tauforge.kernels.cuda.streams import on_stream
+
+TARGET = "tauforge_evaluation"
+KINDS: dict[int, np.dtype[Any]] = {11: np.dtype(np.float32), 12: np.dtype(np.float64)}  # XLA's numbers of the types
+REMEMBERED = 16  # errors
+
+# Evaluations by the number that programs know them by. They stay: a compiled program may be run at any time.
+_evaluations: dict[int, Evaluation] = {}
+_numbers: dict[Evaluation, int] = {}
+_next_number = itertools.count()
+
+
+def number_of(evaluation: Evaluation) -> int:
+    """The number by which a program names the evaluation."""
+    number = _numbers.get(evaluation)
+    if number is None:
+        number = _numbers.setdefault(evaluation, next(_next_number))  # of two threads that come here, one is first
+        _evaluations[number] = evaluation
+    return number
+
+
+# -------------------------------------------------------------------------------------------------------- computing
+
+
+def _buffers(of: Any) -> Iterator[Any]:
+    return (of.buffers[k][0] for k in range(of.size))
+
+
+def _shape(buffer: Any) -> tuple[int, ...]:
+    return tuple(buffer.dims[: buffer.rank])
+
+
+def _array(buffer: Any) -> Array:
+    """The numbers of a buffer in the processor's memory, where XLA keeps them."""
+    shape, dtype = _shape(buffer), KINDS[buffer.dtype]
+    count = math.prod(shape)
+    if not count:
+        return np.empty(shape, dtype)
+    memory: Any = (ctypes.c_char * (count * dtype.itemsize)).from_address(buffer.data)
+    return np.frombuffer(memory, dtype).reshape(shape)
+
+
+def _on_processor(evaluation: Evaluation, frame: Any) -> None:
+    outs = evaluation.on_processor(*map(_array, _buffers(frame.arguments)))
+    for buffer, out in zip(_buffers(frame.results), outs, strict=True):
+        _array(buffer)[...] = out
+
+
+def _on_gpu(evaluation: Evaluation, frame: Any) -> None:
+    results = list(_buffers(frame.results))
+    if not any(math.prod(_shape(buffer)) for buffer in results):
+        return
+    device = arrays.device_of(results[0].data)
+    given, outs = (
+        [arrays.borrowed(buffer.data, _shape(buffer), KINDS[buffer.dtype], device) for buffer in part]
+        for part in (_buffers(frame.arguments), results)
+    )
+    with on_stream(device, _stream(frame)):
+        evaluation.on_gpu(*given, out=outs)
+
+
+def _stream(frame: Any) -> int:
+    """The address of the stream on which XLA wants the work."""
+    asked = xla_frames.StreamArguments(ctypes.sizeof(xla_frames.StreamArguments), None, frame.context, None)
+    if frame.api[0].stream(ctypes.byref(asked)):
+        raise RuntimeError("XLA gives no stream")
+    return asked.stream or 0
+
+
+# ----------------------------------------------------------------------------------------------------------- errors
+
+_errors: deque[tuple[int, Exception]] = deque(maxlen=REMEMBERED)
+_next_error = itertools.count()
+
+
+def _text_of(error: BaseException) -> str:
+    """What JAX is told of an error, by which `error_behind` finds it again."""
+    number = next(_next_error)
+    if isinstance(error, Exception):
+        _errors.append((number, error.with_traceback(None)))
+    return f"{type(error).__name__}: {error} [tauforge {number}]"
+
+
+def error_behind(told: Exception) -> Exception:
+    """The error that was raised inside a call, if JAX's error tells of one of the last; else JAX's itself."""
+    marks = [int(number) for number in re.findall(r"\[tauforge (\d+)\]", str(told))]
+    return next((error for number, error in list(_errors) if number in marks), told)
+
+
+# --------------------------------------------------------------------------------------------------------- handlers
+
+
+def _handler(compute: Callable[[Evaluation, Any], None]) -> Callable[[Any], int | None]:
+    """What XLA calls with a pointer to a frame: it answers None, or the address of an error."""
+
+    def handled(pointer: Any) -> int | None:
+        frame = pointer[0]
+        if frame.extension and frame.extension[0].base.type == xla_frames.METADATA:
+            version = frame.extension[0].metadata[0].version
+            # XLA refuses us if it has another
+            version.struct_size, version.major = ctypes.sizeof(xla_frames.Version), xla_frames.MAJOR
+            version.minor = frame.api[0].version.minor if frame.api else xla_frames.FIRST_MINOR
+            return None
+        if frame.stage != xla_frames.EXECUTE:
+            return None
+        try:
+            compute(_evaluations[frame.attributes.values[0][0].value[0]], frame)
+        except BaseException as error:  # nothing may be raised through XLA's frames
+            size, text = ctypes.sizeof(xla_frames.ErrorArguments), _text_of(error).encode()
+            told = xla_frames.ErrorArguments(size, None, text, xla_frames.INTERNAL_ERROR)
+            made: int | None = frame.api[0].error(ctypes.byref(told))
+            return made
+        return None
+
+    return handled
+
+
+@cache
+def target() -> str:
+    """The name under which JAX calls evaluations, on the processor and on GPUs; it is registered on first use."""
+    import jax
+
+    ffi: Any = jax.ffi
+    for platform, compute in (("cpu", _on_processor), ("CUDA", _on_gpu)):
+        pointer = xla_frames.HANDLER(_handler(compute))
+        _handlers.append(pointer)
+        ffi.register_ffi_target(TARGET, ffi.pycapsule(ctypes.cast(pointer, c_void_p).value), platform=platform)
+    return TARGET
+
+
+_handlers: list[Any] = []  # XLA keeps the address alone

@@ -1,0 +1,266 @@
+"""The bodies of MJCF: a tree of frames with joints between them, in the position where every joint is at its ref."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+from tauforge import validation
+from tauforge.algebra.inertias import rotated
+from tauforge.algebra.vectors import NO_DISPLACEMENT, Matrix, Transform, Vector
+from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.formats.mjcf_geoms import body_of_geoms
+from tauforge.formats.mjcf_values import Values, check_spelling, is_true, unit, up_to
+from tauforge.formats.mjcf_visuals import BodyGeom
+from tauforge.formats.urdf_tree import NO_BODY
+from tauforge.formats.urdf_tree import Body as Mass
+from tauforge.formats.xml_lines import Element, shown
+from tauforge.robots.mechanism.parts import (
+    GROUND_NAME,
+    Body,
+    Free,
+    Hinge,
+    MechanismJoint,
+    Slider,
+    Spherical,
+    Weld,
+)
+
+PASSED_OVER = ("camera", "light")
+TYPES = ("hinge", "slide", "ball", "free")
+MAX_BODIES = 500  # as links of a URDF
+
+
+@dataclass
+class Found:
+    """What the bodies of a file are.
+
+    frames: world <- body; sites: body and place in the world, by name; joints: by name, with their elements
+    shown: geoms with the bodies that they are on; still: bodies that no joint moves
+    """
+
+    values: Values
+    inertia_from_geoms: str
+    geom_groups: tuple[float, float]
+    bodies: list[Body] = field(default_factory=list)
+    joints: list[MechanismJoint] = field(default_factory=list)
+    frames: dict[str, Transform] = field(default_factory=lambda: {GROUND_NAME: NO_DISPLACEMENT})
+    sites: dict[str, tuple[str, Transform]] = field(default_factory=dict)
+    left_out: list[str] = field(default_factory=list)
+    shown: list[BodyGeom] = field(default_factory=list)
+    still: set[str] = field(default_factory=lambda: {GROUND_NAME})
+
+    def new_name(self, element: Element, otherwise: str, taken: Any) -> str:
+        name = element.attributes.get("name") or otherwise
+        if "name" in element.attributes and name in taken:
+            raise element.fault(f"there is a second {element.tag} named {shown(name)}", field=f"{element.tag} name")
+        while name in taken:
+            name += "'"
+        return name
+
+
+def read_bodies(found: Found, worlds: list[Element]) -> None:
+    for world in worlds:
+        _read_inside(found, world, GROUND_NAME, NO_DISPLACEMENT, None)
+
+
+@dataclass
+class Inside:
+    """What stands directly in a body, frames resolved: elements with body <- the frame around them."""
+
+    joints: list[tuple[Element, Transform]] = field(default_factory=list)
+    geoms: list[tuple[Element, Transform]] = field(default_factory=list)
+    inertials: list[tuple[Element, Transform]] = field(default_factory=list)
+    bodies: list[tuple[Element, Transform, str | None]] = field(default_factory=list)
+    sites: list[tuple[Element, Transform]] = field(default_factory=list)
+
+
+def _collected(found: Found, owner: Element, outer: Transform, childclass: str | None, into: Inside) -> None:
+    for child in owner.children:
+        match child.tag:
+            case "joint" | "freejoint":
+                into.joints.append((found.values.merged(child, childclass), outer))
+            case "geom":
+                into.geoms.append((found.values.merged(child, childclass), outer))
+            case "site":
+                into.sites.append((found.values.merged(child, childclass), outer))
+            case "inertial":
+                check_spelling(child)
+                into.inertials.append((child, outer))
+            case "body":
+                into.bodies.append((child, outer, childclass))
+            case "frame":
+                check_spelling(child)
+                own = child.attributes.get("childclass", childclass)
+                _collected(found, child, outer.then(found.values.pose(child)), own, into)
+            case tag if tag not in PASSED_OVER:
+                raise child.unsupported(f"<{tag[:40]}> in a body is not supported", field=tag[:40])
+
+
+def _read_inside(
+    found: Found, owner: Element, name: str, frame: Transform, childclass: str | None, parent: str | None = None
+) -> None:
+    """A body that hangs from its parent, or the world, which has none; its sites; and the bodies in it."""
+    inside = Inside()
+    _collected(found, owner, NO_DISPLACEMENT, childclass, inside)
+    if parent is None and (inside.joints or inside.inertials):
+        element = (inside.joints or inside.inertials)[0][0]
+        raise element.fault(f"<{element.tag}> cannot stand in the worldbody", field=element.tag)
+    if parent is not None:
+        _add_body(found, parent, name, frame, inside)
+    found.shown += [BodyGeom(name, geom, outer) for geom, outer in inside.geoms]
+    for site, outer in inside.sites:
+        if site.attributes.get("name"):
+            found.sites[site.text("name")] = (name, frame.then(outer).then(found.values.pose(site)))
+    for child, outer, own_class in inside.bodies:
+        _read_body(found, child, name, frame.then(outer), own_class)
+
+
+def _read_body(found: Found, element: Element, parent: str, outer: Transform, childclass: str | None) -> None:
+    check_spelling(element)
+    name = found.new_name(element, f"body{len(found.frames)}", found.frames)
+    if is_true(element, "mocap", False):
+        raise element.unsupported("mocap bodies are not supported", field=f"body {shown(name)}")
+    if element.number("gravcomp", 0.0) != 0:
+        raise element.unsupported("gravcomp is not supported", field=f"body {shown(name)}")
+    if len(found.frames) > MAX_BODIES:
+        raise element.unsupported(f"there are more than {MAX_BODIES} bodies")
+    own_class = element.attributes.get("childclass", childclass)
+    if own_class is not None and own_class not in found.values.classes:
+        raise element.fault(f"there is no default class {shown(own_class)}", field="body childclass")
+    found.frames[name] = outer.then(found.values.pose(element))
+    _read_inside(found, element, name, found.frames[name], own_class, parent)
+
+
+def _add_body(found: Found, parent: str, name: str, frame: Transform, inside: Inside) -> None:
+    """The body, its joints, and bodies without mass between several joints."""
+    steps = list(_joints(found, name, frame, inside))
+    if not steps and parent in found.still:
+        found.still.add(name)
+    for k, (make, joint_name, given) in enumerate(steps):
+        last = k == len(steps) - 1
+        child = name if last else f"{name} after {joint_name}"
+        if not last:
+            found.bodies.append(Body(child, origin=tuple(frame.translation)))
+        try:
+            found.joints.append(make(joint_name, parent, child, **given))
+        except ModelError as error:
+            raise inside.joints[k][0].fault(error.problem, field=error.field, remedy=error.remedy) from None
+        parent = child
+    if not steps:
+        found.joints.append(Weld(_unused(found, f"{name} on {parent}"), parent, name, tuple(frame.translation)))
+    own = _mass(found, inside, name).seen_from(frame)
+    turned = frame.rotation != NO_DISPLACEMENT.rotation
+    found.bodies.append(
+        Body(
+            name,
+            own.mass,
+            tuple(own.com),
+            tuple(tuple(row) for row in own.inertia.rows),
+            origin=None if turned else tuple(frame.translation),
+            frame=validation.from_transform(frame) if turned else None,
+        )
+    )
+
+
+def _unused(found: Found, name: str) -> str:
+    names = {joint.name for joint in found.joints}
+    while name in names:
+        name += "'"
+    return name
+
+
+def _joints(
+    found: Found, body: str, frame: Transform, inside: Inside
+) -> Iterator[tuple[type[MechanismJoint], str, dict[str, Any]]]:
+    taken = {joint.name for joint in found.joints}
+    for element, outer in inside.joints:
+        kind = "free" if element.tag == "freejoint" else element.attributes.get("type", "hinge")
+        name = found.new_name(element, f"{body} {kind}", taken)
+        taken.add(name)
+        if kind not in TYPES:
+            raise element.fault(f"unknown joint type {shown(kind)}", field=f"joint {shown(name)}")
+        if kind == "free" and len(inside.joints) > 1:
+            raise element.fault("a free joint must be the only joint of its body", field=f"joint {shown(name)}")
+        yield _joint(found, element, kind, name, frame.then(outer))
+
+
+def _joint(
+    found: Found, element: Element, kind: str, name: str, frame: Transform
+) -> tuple[type[MechanismJoint], str, dict[str, Any]]:
+    where = f"joint {shown(name)}"
+    for attribute, most in (("stiffness", 3), ("springdamper", 2)):
+        if any(up_to(element, attribute, most)):
+            raise element.unsupported(f"{attribute} of joints is not supported", field=where)
+    damping, armature = (_one(element, attribute) for attribute in ("damping", "armature"))
+    friction = _one(element, "frictionloss")
+    given: dict[str, Any] = {"viscous": damping, "motor_inertia": armature, "coulomb": (friction, friction)}
+    place = frame.rotation @ Vector(*element.numbers("pos", 3, (0.0, 0.0, 0.0))) + frame.translation
+    if kind in ("ball", "free"):
+        if friction:
+            raise element.unsupported(f"frictionloss of a {kind} joint is not supported", field=where)
+        if kind == "ball" and "range" in element.attributes:
+            found.left_out.append(f"the limit of ball joint {shown(name)} on line {element.line}")
+        return (Spherical if kind == "ball" else Free), name, {**given, "at": tuple(place)}
+    turns = kind == "hinge"
+    angle = found.values.angle if turns else float
+    axis = unit(element, "axis", Vector(*element.numbers("axis", 3, (0.0, 0.0, 1.0))))
+    given |= {"at": tuple(place), "axis": tuple(frame.rotation @ axis), "home": angle(element.number("ref", 0.0))}
+    if _is_limited(found.values, element):
+        given["limits"] = tuple(map(angle, element.numbers("range", 2)))
+    return (Hinge if turns else Slider), name, given
+
+
+def _one(element: Element, attribute: str) -> float:
+    """A number >= 0; newer files may give further coefficients, which must be 0."""
+    numbers = up_to(element, attribute, 3) or (0.0,)
+    if any(numbers[1:]):
+        raise element.unsupported(f"{attribute} with several coefficients is not supported", field=element.tag)
+    if numbers[0] < 0:
+        raise element.fault(f"expected a number >= 0, got {numbers[0]:g}", field=f"{element.tag} {attribute}")
+    return numbers[0]
+
+
+def _is_limited(values: Values, element: Element) -> bool:
+    given = element.attributes.get("limited", "auto")
+    if given not in ("true", "false", "auto"):
+        raise element.fault(f"expected true, false or auto, got {shown(given)}", field="joint limited")
+    return given == "true" or (given == "auto" and values.autolimits and "range" in element.attributes)
+
+
+def _mass(found: Found, inside: Inside, name: str) -> Mass:
+    """In the body's frame."""
+    if len(inside.inertials) > 1:
+        raise inside.inertials[1][0].fault("there is a second <inertial> in the same <body>", remedy="Keep one of them")
+    mode = found.inertia_from_geoms
+    if inside.inertials and mode != "true":
+        element, outer = inside.inertials[0]
+        return _inertial(found.values, element).seen_from(outer)
+    if mode == "false":
+        return NO_BODY
+    low, high = found.geom_groups
+    counted = [(geom, outer) for geom, outer in inside.geoms if low <= geom.number("group", 0.0) <= high]
+    try:
+        return body_of_geoms(found.values, counted)
+    except UnsupportedFeatureError:
+        if name not in found.still:
+            raise
+        found.left_out.append(f"the mass of {shown(name)}, which does not move")
+        return NO_BODY
+
+
+def _inertial(values: Values, element: Element) -> Mass:
+    element.text("pos")
+    mass = element.number("mass")
+    if mass < 0:
+        raise element.fault(f"expected a mass >= 0, got {mass:g}", field="inertial mass")
+    if "fullinertia" in element.attributes:
+        xx, yy, zz, xy, xz, yz = element.numbers("fullinertia", 6)
+        full = Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+    elif "diaginertia" in element.attributes:
+        full = Matrix.diagonal(*element.numbers("diaginertia", 3))
+    else:
+        raise element.fault("diaginertia or fullinertia is missing", field="inertial")
+    R, p = values.pose(element)
+    return Mass(mass, p, rotated(full, R))

@@ -1,0 +1,144 @@
+"""Joints of a URDF that are held at coordinates, and joints that follow others."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from tauforge import validation
+from tauforge.algebra.vectors import IDENTITY, ZERO, Transform
+from tauforge.errors import ModelError
+from tauforge.formats.turns import rotation_about
+from tauforge.formats.urdf_tree import LETTERS, Mimic, Tree, UrdfJoint, meant, unknown_name
+from tauforge.formats.xml_lines import shown
+from tauforge.robots.mistaken_units import warn_of_coordinate
+
+SAME = 1e-9  # of two coordinates of one joint, rad or m, and relative to them
+
+
+def check_lock(lock: Mapping[str, float] | None) -> None:
+    if lock is not None and not isinstance(lock, Mapping):
+        raise ModelError(
+            f"expected names of joints with their coordinates, got {validation.shown(lock)}",
+            field="lock",
+            remedy='Give the coordinates by name: lock={"finger_joint1": 0.02}',
+        )
+
+
+def with_locked_joints(tree: Tree, lock: Mapping[str, float]) -> Tree:
+    joints = dict(tree.joints)
+    for name, coordinate in _with_mimics(tree, _checked_lock(tree, lock)).items():
+        joint = joints[name]
+        if name in lock:
+            where = f"{tree.robot.file}: lock[{name!r}]"
+            warn_of_coordinate(where, coordinate, LETTERS[joint.type] == "R", joint.limits)
+        joints[name] = replace(joint, type="fixed", origin=displaced(joint, coordinate), mimic=None)
+    return replace(tree, joints=joints)
+
+
+def _checked_lock(tree: Tree, lock: Mapping[str, float]) -> dict[str, float]:
+    return {name: held_coordinate(tree, name, value, "lock") for name, value in lock.items()}
+
+
+def held_coordinate(tree: Tree, name: str, value: float, option: str) -> float:
+    """The coordinate of a joint that has one; a ModelError names the option that gave it."""
+    if name not in tree.joints:
+        known = [joint.name for joint in tree.joints.values() if joint.type in LETTERS]
+        raise unknown_name(option, "joint", name, known)
+    joint = tree.joints[name]
+    if joint.type == "fixed":
+        raise joint.element.fault(
+            f"joint {shown(name)} is fixed and takes no coordinate", field=option, remedy=f"Leave it out of {option}="
+        )
+    if joint.type not in LETTERS:
+        raise joint.element.unsupported(
+            f"a {joint.type} joint cannot be locked by one number", field=f"joint {shown(name)}"
+        )
+    return validation.real(value, f"{option}[{name!r}]")
+
+
+def _coordinate(tree: Tree, name: str, value: float, option: str = "lock") -> float:
+    """A checked coordinate that a mimic of the file gives."""
+    try:
+        return validation.real(value, f"{option}[{name!r}]")
+    except ModelError as error:
+        raise error.located(tree.robot.file) from None
+
+
+def _with_mimics(tree: Tree, held: dict[str, float]) -> dict[str, float]:
+    """The coordinates of the held joints and of those that mimic them, directly or by way of others."""
+    followers: dict[str, list[tuple[UrdfJoint, Mimic]]] = {}
+    for joint in tree.joints.values():
+        if joint.mimic is not None:
+            followers.setdefault(joint.mimic.joint, []).append((joint, joint.mimic))
+    coordinates, order = dict(held), list(held)
+    for leader in order:  # grows while it is read
+        for joint, mimic in followers.get(leader, []):
+            followed = _coordinate(tree, joint.name, mimic.multiplier * coordinates[leader] + mimic.offset)
+            if joint.name not in coordinates:
+                coordinates[joint.name] = followed
+                order.append(joint.name)
+            elif not math.isclose(coordinates[joint.name], followed, rel_tol=SAME, abs_tol=SAME):
+                raise joint.element.fault(
+                    f"joint {shown(joint.name)} cannot be at {coordinates[joint.name]:.9g}: it mimics "
+                    f"{shown(leader)}, which holds it at {followed:.9g}",
+                    field="lock",
+                    remedy=f"Leave {shown(joint.name)} out of lock=",
+                )
+    return coordinates
+
+
+def displaced(joint: UrdfJoint, q: float) -> Transform:
+    """Parent link <- child link at a coordinate of the joint."""
+    if LETTERS[joint.type] == "P":
+        return joint.origin.then(Transform(IDENTITY, joint.axis * q))
+    return joint.origin.then(Transform(rotation_about(joint.axis, q), ZERO))
+
+
+def leader_of(tree: Tree, joint: UrdfJoint) -> str:
+    """The joint at the head of a chain of mimics; one of them where they go in a circle."""
+    met = {joint.name}
+    while joint.mimic is not None and joint.mimic.joint in tree.joints and joint.mimic.joint not in met:
+        joint = tree.joints[joint.mimic.joint]
+        met.add(joint.name)
+    return joint.name
+
+
+def coordinates_at_zero(tree: Tree) -> dict[str, float]:
+    """Coordinates of revolute and prismatic joints where every joint that leads is at 0 and the others follow."""
+    found: dict[str, float] = {}
+    for joint in tree.joints.values():
+        way: list[UrdfJoint] = []
+        here = joint
+        while here.type in LETTERS and here.name not in found:
+            if here in way:
+                raise here.element.fault(
+                    f"joints mimic each other in a circle: {', '.join(shown(one.name) for one in way[:8])}",
+                    field=f"joint {shown(here.name)} mimic",
+                )
+            way.append(here)
+            if here.mimic is None:
+                break
+            here = _led_by(tree, here, here.mimic)
+        for one in reversed(way):
+            if one.mimic is None:
+                found[one.name] = 0.0
+            else:
+                led = found.get(one.mimic.joint, 0.0)  # 0 of a fixed joint
+                found[one.name] = _coordinate(tree, one.name, one.mimic.multiplier * led + one.mimic.offset, "mimic")
+    return found
+
+
+def _led_by(tree: Tree, joint: UrdfJoint, mimic: Mimic) -> UrdfJoint:
+    where = f"joint {shown(joint.name)} mimic"
+    if mimic.joint not in tree.joints:
+        raise joint.element.fault(
+            f"there is no joint named {shown(mimic.joint)}",
+            field=where,
+            remedy=meant(mimic.joint, list(tree.joints)),
+        )
+    leader = tree.joints[mimic.joint]
+    if leader.type not in (*LETTERS, "fixed"):
+        raise joint.element.unsupported(f"it follows {shown(leader.name)}, a {leader.type} joint", field=where)
+    return leader

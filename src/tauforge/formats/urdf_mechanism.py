@@ -1,0 +1,184 @@
+"""The mechanism of a URDF: every link a body with its own frame, every joint a joint, loops on top of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from tauforge import validation
+from tauforge.algebra.vectors import NO_DISPLACEMENT, Transform, Vector
+from tauforge.errors import ModelError
+from tauforge.formats.joint_order import in_order
+from tauforge.formats.turns import rotation_to
+from tauforge.formats.urdf_held import coordinates_at_zero, displaced, held_coordinate
+from tauforge.formats.urdf_tree import LETTERS, Tree, UrdfJoint, listed, unknown_name
+from tauforge.formats.urdf_visuals import read_visuals
+from tauforge.formats.xml_lines import Element, shown
+from tauforge.robots.mechanism.closing import closed
+from tauforge.robots.mechanism.mechanism import Mechanism
+from tauforge.robots.mechanism.parts import (
+    GROUND_NAME,
+    Body,
+    Free,
+    Hinge,
+    MechanismJoint,
+    Planar,
+    Slider,
+    Weld,
+)
+from tauforge.robots.provenance import Source
+from tauforge.robots.visuals import Visual
+
+
+def mechanism_of(tree: Tree, *, tool: str | None = None, actuated: Sequence[str] | None = None) -> Mechanism:
+    """Home is where every joint is at 0, and joints that mimic others at what follows from that."""
+    return Mechanism(**described(tree, tool, actuated))
+
+
+def closed_mechanism_of(
+    tree: Tree,
+    loops: Sequence[Any],
+    home: Mapping[str, float],
+    *,
+    tool: str | None = None,
+    actuated: Sequence[str] | None = None,
+) -> Mechanism:
+    """loops: joints between links, or (joint, point), given where every joint is at 0; see `mechanism.closing`.
+
+    home: coordinates from which the loops are closed, by name of the joint
+    """
+    if not isinstance(home, Mapping):
+        raise ModelError(f"expected names of joints with their coordinates, got {validation.shown(home)}", field="home")
+    return closed(described(tree, tool, actuated), loops, start_of(tree, home, "home"))
+
+
+def start_of(tree: Tree, given: Mapping[str, float], option: str) -> dict[str, float]:
+    """Checked coordinates from which loops are closed; a ModelError names the option that gave them."""
+    return {name: held_coordinate(tree, name, value, option) for name, value in given.items()}
+
+
+def described(tree: Tree, tool: str | None, actuated: Sequence[str] | None) -> dict[str, Any]:
+    """The arguments of Mechanism."""
+    at_zero = coordinates_at_zero(tree)
+    frames = {tree.root: NO_DISPLACEMENT}
+    bodies, joints = list(_root(tree)), list(_root_joint(tree))
+    for joint in _by_branches(tree):
+        frames[joint.child] = frames[joint.parent].then(
+            displaced(joint, at_zero[joint.name]) if joint.type in LETTERS else joint.origin
+        )
+        try:
+            bodies.append(_body(tree, joint.child, frames[joint.child]))
+            joints.append(_joint(tree, joint, frames[joint.parent].then(joint.origin), at_zero))
+        except ModelError as error:
+            raise joint.element.fault(error.problem, field=f"joint {shown(joint.name)}", remedy=error.remedy) from None
+    names = [body.name for body in bodies]
+    if tool == GROUND_NAME or (tool is not None and tool not in names):
+        raise ModelError(f"{tool!r} is the ground", field="tool")
+    last = tool or names[-1]
+    reason = "chosen by name" if tool else "the last link; tool= or replace(tool=...) chooses another"
+    return {
+        "bodies": tuple(bodies),
+        "joints": tuple(joints if actuated is None else _actuated(tree, joints, actuated)),
+        "tool": last,
+        "name": tree.robot.text("name"),
+        "sources": (Source(("tool",), f"link {shown(last)} of the URDF", reason),),
+        "visuals": _visuals(tree.robot, names),
+    }
+
+
+def _actuated(tree: Tree, joints: Sequence[MechanismJoint], names: Sequence[str]) -> list[MechanismJoint]:
+    """The joints with actuators on those that are named, in the order of the names."""
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise ModelError(f"expected a sequence of names of joints, got {validation.shown(names)}", field="actuated")
+    movable = [joint.name for joint in joints if joint.letters and joint.mimic is None]
+    for name in names:
+        if not isinstance(name, str):
+            raise ModelError(f"expected names of joints, got {validation.shown(name)}", field="actuated")
+        if name not in tree.joints:
+            raise unknown_name("actuated", "joint", name, movable)
+        if name not in movable:
+            raise ModelError(
+                f"joint {validation.shown(name)} follows another or does not move",
+                field="actuated",
+                remedy=f"Joints that can have actuators: {listed(movable) or 'none'}",
+            )
+    return in_order([replace(joint, actuated=joint.name in names) for joint in joints], names)
+
+
+def _root(tree: Tree) -> Iterator[Body]:
+    """The root link is a body on the ground, so that its name stays, unless it is called ground itself."""
+    if tree.root != GROUND_NAME:
+        yield _body(tree, tree.root, NO_DISPLACEMENT)
+
+
+def _root_joint(tree: Tree) -> Iterator[MechanismJoint]:
+    if tree.root != GROUND_NAME:
+        name = f"{tree.root} on {GROUND_NAME}"
+        while name in tree.joints:
+            name += "'"
+        yield Weld(name, GROUND_NAME, tree.root)
+
+
+def _by_branches(tree: Tree) -> Iterator[UrdfJoint]:
+    """Joints from the root outward, one branch after another in the order of the file."""
+    below: dict[str, list[UrdfJoint]] = {}
+    order = {name: k for k, name in enumerate(child.attributes.get("name", "") for child in tree.robot.children)}
+    for joint in sorted(tree.joints.values(), key=lambda joint: order.get(joint.name, 0)):
+        below.setdefault(joint.parent, []).append(joint)
+    left = below.get(tree.root, [])[::-1]
+    while left:
+        joint = left.pop()
+        yield joint
+        left += below.get(joint.child, [])[::-1]
+
+
+def _body(tree: Tree, link: str, frame: Transform) -> Body:
+    own = tree.bodies[link].seen_from(frame)
+    turned = frame.rotation != NO_DISPLACEMENT.rotation
+    return Body(
+        link,
+        own.mass,
+        tuple(own.com),
+        tuple(tuple(row) for row in own.inertia.rows),
+        origin=None if turned else tuple(frame.translation),
+        frame=validation.from_transform(frame) if turned else None,
+    )
+
+
+def _joint(tree: Tree, joint: UrdfJoint, frame: Transform, at_zero: Mapping[str, float]) -> MechanismJoint:
+    """frame: world <- joint frame"""
+    ends: tuple[str, str, str] = (joint.name, joint.parent, joint.child)
+    at = tuple(frame.translation)
+    axis: Vector = frame.rotation @ joint.axis
+    follows = joint.mimic if joint.type in LETTERS else None
+    if joint.type == "fixed" or (follows is not None and tree.joints[follows.joint].type == "fixed"):
+        return Weld(*ends, at)
+    if joint.type == "floating":
+        return Free(*ends, at)
+    if joint.type == "planar":
+        along = frame.rotation.times(rotation_to(joint.axis)) @ Vector(1.0, 0.0, 0.0)
+        return Planar(*ends, at, axis=tuple(axis), along=tuple(along))
+    kind = Hinge if LETTERS[joint.type] == "R" else Slider
+    return kind(
+        *ends,
+        at,
+        actuated=follows is None,
+        home=at_zero[joint.name],
+        limits=joint.limits,
+        viscous=joint.damping,
+        coulomb=(joint.friction, joint.friction),
+        max_speed=joint.max_speed,
+        max_force=joint.max_force,
+        mimic=follows and (follows.joint, follows.multiplier, follows.offset),
+        axis=tuple(axis),
+    )
+
+
+def _visuals(robot: Element, names: Sequence[str]) -> tuple[Visual, ...]:
+    numbers = {name: k for k, name in enumerate(names, 1)} | {GROUND_NAME: 0}
+    return tuple(
+        Visual(name=link, link=numbers[link], placement=validation.from_transform(origin), shape=shape, rgba=rgba)
+        for link, origin, shape, rgba in read_visuals(robot)
+        if link in numbers
+    )

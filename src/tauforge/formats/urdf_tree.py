@@ -1,0 +1,294 @@
+"""The tree of a URDF file: links and joints, read strictly.
+
+Collisions, transmissions and simulator tags are passed over, visuals are read by `urdf_visuals`; no file but the URDF
+is opened.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import warnings
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from tauforge import validation
+from tauforge.algebra.inertias import rotated
+from tauforge.algebra.vectors import E_X, NO_DISPLACEMENT, ZERO, Matrix, Transform, Vector
+from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.formats.urdf_spelling import MOMENTS, unknown_names
+from tauforge.formats.xml_lines import XACRO_REMEDY, Element, shown
+from tauforge.robots.physical import levels_to_the_caller
+
+LETTERS = {"revolute": "R", "continuous": "R", "prismatic": "P"}
+TYPES = (*LETTERS, "fixed")
+UNSUPPORTED_TYPES = ("floating", "planar")
+UNLIMITED = 1e9  # rad, m, N m, N and their rates: a limit as large as this is none, and is written where there is none
+MAX_LINKS = 500  # and joints; far above any robot, and read in a fraction of a second
+
+
+class Body(NamedTuple):
+    """mass kg, com m, inertia kg m^2 about the centre of mass; in the axes of a named frame."""
+
+    mass: float
+    com: Vector
+    inertia: Matrix
+
+    def seen_from(self, placement: Transform) -> Body:
+        """The same body in the outer frame of the placement."""
+        R, p = placement
+        return Body(self.mass, R @ self.com + p, rotated(self.inertia, R))
+
+    @property
+    def is_massless(self) -> bool:
+        return self.mass == 0 and all(x == 0 for row in self.inertia.rows for x in row)
+
+
+NO_BODY = Body(0.0, ZERO, Matrix((ZERO, ZERO, ZERO)))
+
+
+class Mimic(NamedTuple):
+    """The coordinate is multiplier * q + offset, q being that of the other joint."""
+
+    joint: str
+    multiplier: float
+    offset: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class UrdfJoint:
+    """A <joint> as read; `origin` is parent link <- joint frame, `axis` a unit vector of the joint frame."""
+
+    element: Element
+    name: str
+    type: str
+    parent: str
+    child: str
+    origin: Transform
+    axis: Vector = E_X
+    limits: tuple[float, float] | None = None
+    max_force: float | None = None
+    max_speed: float | None = None
+    damping: float = 0.0
+    friction: float = 0.0
+    mimic: Mimic | None = None
+
+    @property
+    def moves(self) -> bool:
+        return self.type != "fixed"
+
+    @property
+    def unsupported(self) -> str | None:
+        """Why no arm can have this joint, in a word."""
+        return self.type if self.type in UNSUPPORTED_TYPES else "mimic" if self.mimic else None
+
+
+@dataclass(frozen=True)
+class Tree:
+    """Links and joints that hang together on one root; joints in order from the root outward."""
+
+    robot: Element
+    root: str
+    bodies: dict[str, Body]
+    joints: dict[str, UrdfJoint]
+
+
+def read_tree(robot: Element) -> Tree:
+    if robot.tag != "robot":
+        raise robot.fault(f"expected the root element 'robot', got {shown(robot.tag)}")
+    for element in robot.children:
+        if element.tag.startswith("xacro:"):
+            raise element.unsupported(f"{shown(element.tag)} is not URDF", remedy=XACRO_REMEDY)
+    links = _by_name(robot, "link")
+    elements = _by_name(robot, "joint")
+    unknown = unknown_names((*links.values(), *elements.values()))
+    bodies = {name: _read_body(link) for name, link in links.items()}
+    joints = {name: _read_joint(element) for name, element in elements.items()}
+    tree = _rooted(robot, links, bodies, joints)
+    if unknown is not None:
+        text = f"{robot.file}: unknown names are ignored: {unknown}"
+        warnings.warn(text, TauforgeWarning, stacklevel=levels_to_the_caller())
+    return tree
+
+
+def _by_name(robot: Element, tag: str) -> dict[str, Element]:
+    found: dict[str, Element] = {}
+    for element in robot.children:
+        if element.tag == tag:
+            name = element.text("name")
+            if name in found:
+                raise element.fault(
+                    f"there is a second {tag} named {shown(name)}; the first is on line {found[name].line}"
+                )
+            found[name] = element
+            if len(found) > MAX_LINKS:
+                raise element.unsupported(f"the robot has more than {MAX_LINKS} {tag}s")
+    if not found:
+        raise robot.fault(f"the robot has no {tag}")
+    return found
+
+
+def _read_body(link: Element) -> Body:
+    inertial = link.optional_child("inertial")
+    if inertial is None:
+        return NO_BODY
+    mass_element, inertia_element = inertial.child("mass"), inertial.child("inertia")
+    mass = mass_element.number("value")
+    if mass < 0:
+        raise mass_element.fault(f"expected a mass >= 0, got {mass}", field="mass value")
+    xx, xy, xz, yy, yz, zz = (inertia_element.number(moment) for moment in MOMENTS)
+    inertia = Matrix.of(((xx, xy, xz), (xy, yy, yz), (xz, yz, zz)))
+    return Body(mass, ZERO, inertia).seen_from(read_origin(inertial))
+
+
+def read_origin(owner: Element) -> Transform:
+    """The frame of the <origin> in an element, seen from the frame around it."""
+    origin = owner.optional_child("origin")
+    if origin is None:
+        return NO_DISPLACEMENT
+    rpy, xyz = (origin.numbers(attribute, 3, (0.0, 0.0, 0.0)) for attribute in ("rpy", "xyz"))
+    return Transform(validation.rotation_from_rpy(*rpy), Vector(*xyz))
+
+
+def _read_joint(joint: Element) -> UrdfJoint:
+    name, kind = joint.text("name"), joint.text("type")
+    if kind not in (*TYPES, *UNSUPPORTED_TYPES):
+        raise joint.unsupported(
+            f"unknown joint type {shown(kind)}", field=f"joint {name}", remedy=f"Use one of {', '.join(TYPES)}"
+        )
+    common = UrdfJoint(
+        element=joint,
+        name=name,
+        type=kind,
+        parent=joint.child("parent").text("link"),
+        child=joint.child("child").text("link"),
+        origin=read_origin(joint),
+    )
+    if kind == "planar":
+        return replace(common, axis=_read_axis(joint))
+    if kind not in LETTERS:
+        return common
+    limits, max_force, max_speed = _read_limit(joint, kind)
+    dynamics = joint.optional_child("dynamics")
+    return replace(
+        common,
+        axis=_read_axis(joint),
+        limits=limits,
+        max_force=max_force,
+        max_speed=max_speed,
+        damping=0.0 if dynamics is None else _non_negative(dynamics, "damping", 0.0),
+        friction=0.0 if dynamics is None else _non_negative(dynamics, "friction", 0.0),
+        mimic=_read_mimic(joint),
+    )
+
+
+def _read_mimic(joint: Element) -> Mimic | None:
+    mimic = joint.optional_child("mimic")
+    if mimic is None:
+        return None
+    return Mimic(mimic.text("joint"), mimic.number("multiplier", 1.0), mimic.number("offset", 0.0))
+
+
+def _read_axis(joint: Element) -> Vector:
+    element = joint.optional_child("axis")
+    if element is None:
+        return E_X
+    xyz = element.numbers("xyz", 3)
+    largest = max(map(abs, xyz))
+    if largest == 0:
+        raise element.fault("the axis is zero", field="axis xyz", remedy="Give it a direction, such as 0 0 1")
+    scaled = [x / largest for x in xyz]  # first, so that the length can neither overflow nor vanish
+    length = math.hypot(*scaled)
+    return Vector(*(x / length for x in scaled))
+
+
+def _read_limit(joint: Element, kind: str) -> tuple[tuple[float, float] | None, float | None, float | None]:
+    """Position limits, effort and velocity; lower and upper default to 0, as the URDF specification has it."""
+    limit = joint.optional_child("limit")
+    if limit is None:
+        if kind == "continuous":
+            return None, None, None
+        raise joint.fault(
+            f"a {kind} joint needs a <limit>", field="limit", remedy="Add <limit lower= upper= effort= velocity=/>"
+        )
+    effort, velocity = (_most(limit, attribute) for attribute in ("effort", "velocity"))
+    if kind == "continuous":
+        return None, effort, velocity
+    lower, upper = limit.number("lower", 0.0), limit.number("upper", 0.0)
+    if lower > upper:
+        raise limit.fault(
+            f"the lower limit {lower} is above the upper limit {upper}", field="limit", remedy="Swap them"
+        )
+    return None if min(-lower, upper) >= UNLIMITED else (lower, upper), effort, velocity
+
+
+def _most(limit: Element, attribute: str) -> float | None:
+    """0 is the placeholder of many files for "not known": no joint is meant to be without force or speed."""
+    value = _non_negative(limit, attribute, 0.0)
+    return value if 0 < value < UNLIMITED else None
+
+
+def _non_negative(element: Element, attribute: str, default: float | None = None) -> float:
+    value = element.number(attribute, default)
+    if value < 0:
+        raise element.fault(f"expected a number >= 0, got {value}", field=f"{element.tag} {attribute}")
+    return value
+
+
+def _rooted(robot: Element, links: dict[str, Element], bodies: dict[str, Body], joints: dict[str, UrdfJoint]) -> Tree:
+    """The tree with its joints in order from the root, or the reason why it is none."""
+    held_by: dict[str, UrdfJoint] = {}
+    below: dict[str, list[UrdfJoint]] = {name: [] for name in links}
+    for joint in joints.values():
+        for end, link in (("parent", joint.parent), ("child", joint.child)):
+            if link not in links:
+                raise joint.element.child(end).fault(
+                    f"there is no link named {shown(link)}",
+                    field=f"joint {shown(joint.name)} {end}",
+                    remedy=f'Add <link name="..."/> or correct the name; there is {listed(links)}',
+                )
+        if joint.child in held_by:
+            raise joint.element.fault(
+                f"link {shown(joint.child)} has two parents: joints {shown(held_by[joint.child].name)} "
+                f"and {shown(joint.name)}",
+                field=f"joint {shown(joint.name)} child",
+            )
+        held_by[joint.child] = joint
+        below[joint.parent].append(joint)
+    roots = [name for name in links if name not in held_by]
+    if len(roots) > 1:
+        raise links[roots[1]].fault(
+            f"the robot has several root links: {listed(roots)}",
+            field="link",
+            remedy="Join all links into one tree",
+        )
+    ordered: list[UrdfJoint] = []
+    reached = list(roots)
+    for link in reached:  # grows while it is read
+        ordered += below[link]
+        reached += [joint.child for joint in below[link]]
+    if len(reached) < len(links):
+        looped = [name for name in links if name not in set(reached)]
+        raise held_by[looped[0]].element.fault(
+            f"joints form a loop through links {listed(looped)}", field=f"joint {shown(held_by[looped[0]].name)}"
+        )
+    return Tree(robot, roots[0], bodies, {joint.name: joint for joint in ordered})
+
+
+def listed(names: Iterable[str], most: int = 8) -> str:
+    every = list(names)
+    more = f" and {len(every) - most} more" if len(every) > most else ""
+    return ", ".join(map(shown, every[:most])) + more
+
+
+def meant(wrong: object, names: Sequence[str]) -> str:
+    """What to write instead of a name that is unknown: the nearest one, where one is near, and all there are."""
+    near = difflib.get_close_matches(str(wrong), names, n=1)
+    guess = f"Did you mean {shown(near[0])}? " if near else ""
+    return f"{guess}Known: {listed(names) or 'none'}"
+
+
+def unknown_name(option: str, what: str, wrong: object, names: Sequence[str]) -> ModelError:
+    """A name that an argument gives, and the file has not: no line of the file is at fault."""
+    return ModelError(f"there is no {what} named {shown(str(wrong))}", field=option, remedy=meant(wrong, names))

@@ -1,0 +1,172 @@
+"""XML read into small elements that know their line, with nothing a hostile file could use.
+
+No DTD, no entities, UTF-8 only; size, depth and number of elements are capped. Text between tags is dropped.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from xml.parsers import expat
+
+from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.validation import LARGEST
+
+MAX_BYTES = 4 * 2**20
+MAX_DEPTH = 64
+MAX_ELEMENTS = 50_000
+MAX_DIGITS = 100  # characters of one number
+
+# float() alone would also take nan, inf, 1_000 and digits of other scripts
+DECIMAL = re.compile(r"[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
+WORD = re.compile(r"[^ \t\r\n]+")
+XACRO_REMEDY = "Expand the file with xacro first: xacro robot.urdf.xacro > robot.urdf"
+
+
+@dataclass(slots=True)
+class Element:
+    """A tag with its attributes and children, and where it starts."""
+
+    tag: str
+    attributes: dict[str, str]
+    file: str | Path
+    line: int
+    children: list[Element] = field(default_factory=list)
+
+    def fault(self, problem: str, *, field: str | None = None, remedy: str | None = None) -> ModelError:
+        return ModelError(problem, file=self.file, line=self.line, field=field, remedy=remedy)
+
+    def unsupported(
+        self, problem: str, *, field: str | None = None, remedy: str | None = None
+    ) -> UnsupportedFeatureError:
+        return UnsupportedFeatureError(problem, file=self.file, line=self.line, field=field, remedy=remedy)
+
+    def optional_child(self, tag: str) -> Element | None:
+        """The child with this tag, if there is one; two are refused."""
+        found = [child for child in self.children if child.tag == tag]
+        if len(found) > 1:
+            raise found[1].fault(f"there is a second <{tag}> in the same <{self.tag}>", remedy="Keep one of them")
+        return found[0] if found else None
+
+    def child(self, tag: str) -> Element:
+        found = self.optional_child(tag)
+        if found is None:
+            raise self.fault(f"<{self.tag}> has no <{tag}>", field=tag)
+        return found
+
+    def text(self, attribute: str) -> str:
+        """A required attribute that is not empty."""
+        value = self.attributes.get(attribute)
+        if not value:
+            missing = "is missing" if value is None else "is empty"
+            raise self.fault(f"the attribute {attribute!r} {missing}", field=f"{self.tag} {attribute}")
+        return value
+
+    def number(self, attribute: str, default: float | None = None) -> float:
+        """One finite number; required if there is no default."""
+        return self.numbers(attribute, 1, None if default is None else (default,))[0]
+
+    def numbers(self, attribute: str, count: int, default: tuple[float, ...] | None = None) -> tuple[float, ...]:
+        """Exactly `count` finite numbers, separated by blanks; required if there is no default."""
+        if default is not None and attribute not in self.attributes:
+            return default
+        words = WORD.findall(self.text(attribute))
+        where = f"{self.tag} {attribute}"
+        if len(words) != count:
+            expected = "1 number" if count == 1 else f"{count} numbers separated by blanks"
+            raise self.fault(f"expected {expected}, got {shown(self.attributes[attribute])}", field=where)
+        for word in words:
+            if len(word) > MAX_DIGITS or not DECIMAL.fullmatch(word):
+                raise self.fault(f"expected a finite number, got {shown(word)}", field=where, remedy=_remedy(word))
+            if abs(float(word)) > LARGEST:
+                raise self.fault(f"expected a finite number of at most {LARGEST:g}, got {word}", field=where)
+        return tuple(map(float, words))
+
+    def rgba(self) -> tuple[float, ...]:
+        """Red, green, blue and opacity from 0 to 1, of the attribute that both URDF and MJCF call so."""
+        found = self.numbers("rgba", 4)
+        if not all(0 <= part <= 1 for part in found):
+            got = shown(self.attributes["rgba"])
+            raise self.fault(f"expected numbers from 0 to 1, got {got}", field=f"{self.tag} rgba")
+        return found
+
+
+def _remedy(word: str) -> str | None:
+    if "$" in word:
+        return XACRO_REMEDY
+    return "Write the decimal point as a point" if "," in word else None
+
+
+def shown(text: str) -> str:
+    """A text from the file in quotes, cut where it would flood the message."""
+    return repr(text if len(text) <= 60 else text[:60] + "...")
+
+
+def read_xml(path: Path) -> Element:
+    """The root element of a file; ModelError with file and line for anything but plain, modest XML."""
+    return parse_xml(_read_bytes(path), path)
+
+
+def parse_xml(data: bytes, file: str | Path) -> Element:
+    """file: what messages call it"""
+    text = _decoded(data, file)
+    parser = expat.ParserCreate()
+    roots: list[Element] = []
+    open_elements: list[Element] = []
+    count = 0
+
+    def fault(problem: str, remedy: str | None = None) -> ModelError:
+        return ModelError(problem, file=file, line=parser.CurrentLineNumber, remedy=remedy)
+
+    def start(tag: str, attributes: dict[str, str]) -> None:
+        nonlocal count
+        count += 1
+        if count > MAX_ELEMENTS:
+            raise fault(f"the file has more than {MAX_ELEMENTS} elements")
+        if len(open_elements) >= MAX_DEPTH:
+            raise fault(f"elements are nested more than {MAX_DEPTH} deep")
+        element = Element(tag, attributes, file, parser.CurrentLineNumber)
+        (open_elements[-1].children if open_elements else roots).append(element)
+        open_elements.append(element)
+
+    def end(_tag: str) -> None:
+        open_elements.pop()
+
+    def refuse_doctype(*_declaration: object) -> None:
+        raise fault("a DOCTYPE is not accepted: it could define entities", "Remove the DOCTYPE and its entities")
+
+    parser.StartElementHandler = start
+    parser.EndElementHandler = end
+    parser.StartDoctypeDeclHandler = refuse_doctype
+    try:
+        parser.Parse(text, True)  # a str, so that an encoding named in the file is never looked up
+    except expat.ExpatError as error:
+        problem = f"not well-formed XML: {expat.ErrorString(error.code)}, column {error.offset + 1}"
+        raise ModelError(problem, file=file, line=error.lineno) from None
+    return roots[0]
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        regular = path.is_file() or not path.exists()  # a pipe would block, a device never end
+        if regular:
+            with path.open("rb") as file:
+                return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ModelError(f"the file cannot be read: {error.strerror}", file=path) from error
+    except ValueError as error:  # a null character in the name
+        raise ModelError(f"the file cannot be read: {error}", file=path) from None
+    raise ModelError("expected a regular file", file=path)
+
+
+def _decoded(data: bytes, file: str | Path) -> str:
+    if len(data) > MAX_BYTES:
+        raise ModelError(f"the file is larger than {MAX_BYTES // 2**20} MiB", file=file)
+    try:
+        return data.decode("utf-8").removeprefix("\ufeff")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ModelError(
+            "the file is not encoded in UTF-8", file=file, line=line, remedy="Save the file as UTF-8"
+        ) from None

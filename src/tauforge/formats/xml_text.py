@@ -1,0 +1,126 @@
+"""What URDF and MJCF files are written with: the tree of a mechanism, XML lines, and what a format cannot hold."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+from xml.sax.saxutils import quoteattr
+
+from tauforge.algebra.inertias import rotated
+from tauforge.algebra.vectors import Matrix, Transform, Vector
+from tauforge.errors import ModelError, TauforgeWarning
+from tauforge.files import written_whole
+from tauforge.formats.xml_lines import MAX_BYTES
+from tauforge.robots.mechanism.assembly import Step, steps_of
+from tauforge.robots.mechanism.mechanism import Mechanism
+from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Free, MechanismJoint, Spherical
+from tauforge.robots.physical import levels_to_the_caller
+
+NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+STILL = 1e-12  # m, of a frame or an axis: nearer is the same place
+
+
+class Held(NamedTuple):
+    """A body as it hangs in the tree: by a joint from its parent, in steps of one to six coordinates."""
+
+    body: Body
+    parent: str
+    joint: MechanismJoint
+    steps: tuple[Step, ...]
+
+
+def held_bodies(m: Mechanism) -> Iterator[Held]:
+    """From the ground outward; bodies that float hang by free joints."""
+    bodies = {body.name: body for body in m.bodies}
+    taken = {joint.name for joint in m.joints}
+    for branch in m._made.tree.branches:
+        if branch.copy_of is None:
+            body = bodies[branch.outer]
+            name = f"{branch.outer} floats" if branch.outer in taken else branch.outer
+            joint = Free(name, GROUND_NAME, branch.outer) if branch.joint is None else m.joints[branch.joint]
+            outward = joint.child == branch.outer
+            yield Held(body, branch.inner, joint, tuple(steps_of(joint, outward, body.home_frame)))
+
+
+def closing_joints(m: Mechanism) -> list[MechanismJoint]:
+    """The joints that are not in the tree."""
+    made = m._made
+    through = [branch.joint for branch in made.tree.branches if branch.copy_of is not None]
+    return [m.joints[k] for k in (*made.tree.cut, *through) if k is not None]
+
+
+def _last_body(m: Mechanism) -> str:
+    """The last in a file, where each body stands before those that hang on it."""
+    last = {held.parent: held.body.name for held in held_bodies(m)}
+    name = last[GROUND_NAME]
+    while name in last:
+        name = last[name]
+    return name
+
+
+def axis_of(step: Step) -> Vector:
+    """The axis of a step that turns or slides, world frame, home position."""
+    R = step.world.rotation
+    return Vector(R[0, 2], R[1, 2], R[2, 2])
+
+
+def own_mass(body: Body, frame: Transform) -> tuple[Vector, Matrix]:
+    """Centre of mass and inertia about it, in a frame that is given in the home position."""
+    R, p = frame
+    inertia = rotated(Matrix.of(body.inertia), R.T)
+    return R.T @ (Vector(*body.com) - p), (inertia + inertia.T) * 0.5
+
+
+def numbers(values: Iterable[float]) -> str:
+    return " ".join(repr(float(x)) for x in values)
+
+
+def tag(element: str, /, **attributes: str | None) -> str:
+    """An element without children. Attributes that are None are left out."""
+    return f"{opened(element, **attributes)[:-1]}/>"
+
+
+def opened(element: str, /, **attributes: str | None) -> str:
+    """The start of an element with children."""
+    return f"<{' '.join([element, *(f'{key}={quoteattr(x)}' for key, x in attributes.items() if x is not None)])}>"
+
+
+def write_xml(path: Path, lines: Sequence[str], lost: Sequence[str], what: str) -> None:
+    """A reader of the file sees the old or the new one whole. One warning says what the format does not hold."""
+    text = "\n".join(lines) + "\n"
+    if NOT_XML.search(text):
+        raise ModelError("a name contains a character that no XML file can hold", file=path)
+    data = text.encode()
+    if len(data) > MAX_BYTES:
+        raise ModelError(f"the file would be larger than {MAX_BYTES // 2**20} MiB", file=path)
+    with written_whole(path) as file:
+        file.write(data)
+    if lost:
+        told = f"{path}: {what} does not hold: {'; '.join(lost)}"
+        warnings.warn(TauforgeWarning(told, remedy="A .toml file holds all"), stacklevel=levels_to_the_caller())
+
+
+def lost_of_joints(m: Mechanism) -> Iterator[str]:
+    """What neither URDF nor MJCF holds."""
+    uneven = [joint.name for joint in m.joints if joint.coulomb[0] != joint.coulomb[1]]
+    if uneven:
+        yield f"Coulomb friction that differs by direction ({', '.join(uneven[:5])}; the larger is written)"
+    inward = [
+        held.joint.name
+        for held in held_bodies(m)
+        if isinstance(held.joint, Spherical) and held.joint.child != held.body.name
+    ]
+    if inward:
+        yield f"balls whose child is nearer to the ground ({', '.join(inward[:5])}; angles of the parent are written)"
+    if m.tool_body != _last_body(m):
+        yield f"which body is the tool; tauforge.load(path, tool={m.tool_body!r}) chooses it again"
+    if m.coulomb_speed:
+        yield "coulomb_speed"
+    for field in ("independent", "cut"):
+        if getattr(m, field) is not None:
+            yield field
+    if m.known_exceptions or any(source.fields != ("tool",) for source in m.sources):
+        yield "sources and known exceptions"

@@ -1,1 +1,0 @@
-"""Readers of robot description files, one module for each format."""

@@ -1,0 +1,322 @@
+"""Numbers that a robot has at a position, at rest: which limit is exceeded, condition number, stiffness, forces.
+
+One kernel computes all that are asked for, so that what they share is computed once. It serves workspaces, maps and
+sweeps over many positions, and over families of robots whose fields vary.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from tauforge.algebra.condition import condition, extremes
+from tauforge.algebra.scalars import Scalar, absolute, select
+from tauforge.arrays import Array
+from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.evaluation import varying as families
+from tauforge.evaluation.condition import check_length, settled, smallest_stiffness
+from tauforge.evaluation.evaluator import as_argument, batch_shape, choices, evaluate, kernels_allowed
+from tauforge.evaluation.functions import results_of
+from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
+from tauforge.kernels.specification import Shape, Specification
+from tauforge.robots.payload import PAYLOAD
+from tauforge.tracing.graph import Graph, trace
+from tauforge.validation import did_you_mean
+
+if TYPE_CHECKING:
+    from tauforge.robots.payload import Payload
+    from tauforge.robots.robot import Robot
+
+Scalars = Sequence[Scalar]
+TINY = 1e-300  # below every margin that counts; and carries NaN of any force into the largest
+UNKNOWN = 255  # the code of a position that is not finite: coordinates that have none, such as open loops
+HOLDS = "all limits hold"
+ILL_CONDITIONED = "the condition number is too large"
+
+
+class Quantity(NamedTuple):
+    """unit: "" for a number; meaning: for tables and files; dtype: of a stored value."""
+
+    unit: str
+    meaning: str
+    dtype: str = "float32"
+
+
+QUANTITIES = {
+    "limit": Quantity("", "code of the first limit that is exceeded, 0 where all hold", "uint8"),
+    "condition": Quantity("", "condition number: ratio of extreme singular values, SI units"),
+    "stiffness": Quantity("N/m", "smallest stiffness of the moved body, actuators of 1 N/m or 1 N m/rad"),
+    "force": Quantity("N or N m", "largest size of the forces that hold the robot at rest"),
+    "force_share": Quantity("", "largest share of an actuator's limit that holds the robot at rest"),
+}
+DOUBTFUL = ("condition", "stiffness")  # quantities after which a doubt is computed
+METRE = 1.0  # the length by which moments become forces unless another is given
+
+
+class Question(NamedTuple):
+    """What is asked at every position.
+
+    quantities: names of QUANTITIES
+    payload:    whether a payload is held
+    varying:    fields of the robot that are given for every position
+    forces:     whether the limit's code judges holding forces, too
+    length:     m, the characteristic length of condition number and stiffness
+    """
+
+    quantities: tuple[str, ...]
+    payload: bool = False
+    varying: tuple[str, ...] = ()
+    forces: bool = False
+    length: float = METRE
+
+
+def codes(robot: Robot, *, forces: bool = False, condition: bool = False) -> tuple[str, ...]:
+    """What the codes of "limit" mean, from 0.
+
+    forces, condition: whether holding forces and the condition number are judged, too
+    """
+    named = [HOLDS, *(limit.name for limit in robot.position_limits)]
+    if forces:
+        named += [f"{actuator.words} is too weak" for actuator in robot.actuators]
+    if condition:
+        named.append(ILL_CONDITIONED)
+    if len(named) > UNKNOWN:
+        raise UnsupportedFeatureError(f"{robot.name} has more than {UNKNOWN - 1} limits", field="limit")
+    return tuple(named)
+
+
+def unknown_words(robot: Robot) -> str:
+    """What UNKNOWN means."""
+    return "the loops do not close" if robot.may_not_close else "the position is not finite"
+
+
+def at_positions(
+    robot: Robot,
+    quantities: Sequence[str],
+    position: Array,
+    *,
+    payload: Payload | None = None,
+    forces: bool = False,
+    largest_condition: float | None = None,
+    characteristic_length: float = METRE,
+    fields: Mapping[str, Array] | None = None,
+) -> dict[str, Array]:
+    """Quantities (...) by name, at positions (..., N).
+
+    payload:           held by the robot; a batch of them goes along with the positions
+    forces:            whether "limit" judges the forces that hold the robot, too
+    largest_condition: above which "limit" tells the last of its codes; None for any
+    characteristic_length: m, divides moments and multiplies angular velocities in "condition" and "stiffness"
+    fields:            varying fields (..., *core) instead of the robot's own
+
+    "stiffness" is the smallest eigenvalue of the stiffness matrix of the moved body: H H' where the forces of the
+    actuators map to the body by H, (J J')^-1 where their velocities map by J.
+    Source: Gosselin 1990, Stiffness mapping for parallel manipulators; El-Khasawneh & Ferreira 1999, Computation of
+    stiffness and stiffness bounds for parallel link manipulators: the extreme eigenvalues are the bounds.
+
+    Identity: `limit_margins`, `condition` and `holding_forces` of the `replace`d robot, row by row. At a singular
+    position, where the latter has no answer, forces are huge or NaN. "limit" is float, NaN where a position is not
+    finite; the codes are those of `codes`.
+    """
+    wanted = check_quantities(robot, quantities, forces=forces, condition=largest_condition is not None)
+    judged = "limit" in wanted and largest_condition is not None
+    given = families.check_values(robot, fields or {})
+    asked = (*wanted, "condition") if judged and "condition" not in wanted else wanted
+    length = check_length(characteristic_length)
+    by_method = "condition" in asked and not _has_velocity_matrix(robot)
+    if by_method and given:
+        raise UnsupportedFeatureError(
+            f"the condition number of {robot.name} is its own; varying fields do not apply",
+            field="condition",
+            remedy="Leave them out, and use replace for another robot",
+        )
+    traced = tuple(name for name in asked if not (by_method and name == "condition"))
+    question = Question(traced, payload is not None, tuple(given), forces and "limit" in wanted, length)
+    arguments = {"position": as_argument("position", position, robot.position_size, "one for each coordinate")}
+    if payload is not None:
+        arguments["payload"] = payload.numbers()
+    for field, value in given.items():
+        core = len(robot.varying_fields[field])
+        arguments[field] = value.reshape(*value.shape[: value.ndim - core], -1)
+    found = _evaluated(robot, question, arguments) if traced else {}
+    if by_method:
+        found["condition"] = _own_conditions(robot, arguments["position"], length)
+    matrices = partial(_matrices, robot, arguments, length)
+    exactly = {"condition": None, "stiffness": partial(smallest_stiffness, maps_forces=robot.matrix_maps_forces)}
+    for name in DOUBTFUL:
+        if name in traced:
+            found[name] = settled(found[name], found.pop(f"{name}_doubt"), matrices, exactly[name])
+    if judged:
+        last = len(codes(robot, forces=forces, condition=True)) - 1
+        beyond = (found["limit"] == 0) & ~(found["condition"] <= largest_condition)
+        found["limit"] = np.where(beyond, float(last), found["limit"])
+    return {name: found[name] for name in wanted}
+
+
+def check_quantities(
+    robot: Robot, quantities: Sequence[str], *, forces: bool = False, condition: bool = False
+) -> tuple[str, ...]:
+    """The names as a tuple, if the robot has all of them."""
+    names = (quantities,) if isinstance(quantities, str) else tuple(dict.fromkeys(quantities))
+    for name in names:
+        if name not in QUANTITIES:
+            raise UnsupportedFeatureError(
+                f"unknown quantity {name!r}",
+                field="quantity",
+                remedy=f"{did_you_mean(name, QUANTITIES)}Use one of {', '.join(QUANTITIES)}",
+            )
+    if "force" in names or "force_share" in names or forces:
+        robot.check_function("inverse_dynamics")
+    limited = np.isfinite(robot.max_forces)
+    if ("force_share" in names or forces) and not limited.any():
+        raise ModelError(f"no actuator of {robot.name} has a force limit", field="force_limit")
+    if "stiffness" in names and not _has_velocity_matrix(robot):
+        raise UnsupportedFeatureError(f"{robot.name} has no stiffness matrix", field="stiffness")
+    if ("condition" in names or condition) and robot.condition(robot.pictured_position[None]) is None:
+        raise UnsupportedFeatureError(f"{robot.name} has no condition number", field="condition")
+    return names
+
+
+def _has_velocity_matrix(robot: Robot) -> bool:
+    return robot.velocity_matrix(robot.model, robot.pictured_position.tolist()) is not None
+
+
+def _own_conditions(robot: Robot, position: Array, length: float) -> Array:
+    """Condition numbers that a robot computes by its own method; NaN where a position is not finite."""
+    flat = position.reshape(-1, position.shape[-1])
+    found, rows = np.full(len(flat), np.nan), np.isfinite(flat).all(axis=-1)
+    if rows.any():
+        found[rows] = robot.condition(flat[rows], length)
+    return found.reshape(position.shape[:-1])
+
+
+def _velocity_matrix(robot: Robot, model: Any, position: Scalars, length: float = METRE) -> Sequence[Scalars]:
+    found = robot.velocity_matrix(model, position)
+    assert found is not None  # `check_quantities` has asked
+    if length == METRE:
+        return found
+    scale = 1.0 / length if robot.matrix_maps_forces else length
+    return [*found[:3], *([scale * x for x in row] for row in found[3:])]
+
+
+def _formula(robot: Robot, question: Question, position: Scalars, **more: Scalars) -> list[Scalar]:
+    """The quantities one after another, and a doubt after the condition number."""
+    payload = more.pop("payload", None)
+    model = robot.varied_model(more) if more else robot.model
+    holding = _holding_forces(robot, model, position, payload) if needs_forces(question) else []
+    found: list[Scalar] = []
+    for name in question.quantities:
+        match name:
+            case "limit":
+                tests = [*robot.limit_formula(model, position, signs=True)]
+                if question.forces:
+                    tests += [limit - absolute(f) for f, limit in zip(holding, _limits(robot, more), strict=True)]
+                found.append(_first_exceeded(tests))
+            case "condition":
+                found += condition(_velocity_matrix(robot, model, position, question.length))
+            case "stiffness":
+                ends = extremes(_velocity_matrix(robot, model, position, question.length))
+                both = (ends.low, ends.low_doubt), (1.0 / ends.high, ends.high_doubt)
+                found += both[0] if robot.matrix_maps_forces else both[1]
+            case "force":
+                found.append(_largest([absolute(f) for f in holding]))
+            case "force_share":
+                limits = _limits(robot, more)
+                found.append(_largest([absolute(f) / limit for f, limit in zip(holding, limits, strict=True)]))
+    return found
+
+
+def needs_forces(question: Question) -> bool:
+    return question.forces or bool({"force", "force_share"} & set(question.quantities))
+
+
+def _holding_forces(robot: Robot, model: Any, position: Scalars, payload: Scalars | None) -> list[Scalar]:
+    function = robot.functions["inverse_dynamics"]
+    names = [argument.name for argument in function.arguments]
+    rest = [0.0] * robot.n
+    loads = {} if payload is None else {PAYLOAD.name: payload}
+    state = dict(zip(names, (position, rest, rest), strict=True))
+    found: list[Scalar] = results_of(function.formula(model, **state, **loads, **choices(function.options)[0]))
+    return found
+
+
+def _limits(robot: Robot, fields: Mapping[str, Scalars]) -> list[Scalar]:
+    """Largest forces of the actuators; a number that none exceeds stands for no limit."""
+    given = fields.get("force_limit")
+    own = [float(limit) if np.isfinite(limit) else 1.0 / TINY for limit in robot.max_forces]
+    return own if given is None else list(given)
+
+
+def _first_exceeded(tests: Scalars) -> Scalar:
+    """The number of the first test that is negative or NaN, from 1; 0 where there is none."""
+    code: Scalar = 0.0
+    for k in reversed(range(len(tests))):
+        code = select(-TINY, tests[k], code, float(k + 1))
+    return code
+
+
+def _largest(values: Scalars) -> Scalar:
+    largest = total = values[0]
+    for value in values[1:]:
+        largest, total = select(largest, value, value, largest), total + value
+    return largest + TINY * total
+
+
+def _shapes(robot: Robot, question: Question) -> dict[str, Shape]:
+    shapes: dict[str, Shape] = {"position": (robot.position_size,)}
+    if question.payload:
+        shapes["payload"] = PAYLOAD.core
+    return shapes | {field: robot.varying_fields[field] for field in question.varying}
+
+
+def _evaluated(robot: Robot, question: Question, arguments: Mapping[str, Array]) -> dict[str, Array]:
+    names = [part for name in question.quantities for part in (name, *((f"{name}_doubt",) if name in DOUBTFUL else ()))]
+    kernel = _kernel(robot, question)
+    if kernel is None:
+        outs = evaluate(partial(_formula, robot, question), arguments, ((),) * len(names))
+    else:
+        shapes = _shapes(robot, question)
+        found = kernel(*(x.reshape(*x.shape[:-1], *shapes[name]) for name, x in arguments.items()))
+        outs = found if isinstance(found, tuple) else (found,)
+    return dict(zip(names, (np.asarray(out) for out in outs), strict=True))
+
+
+def _kernel(robot: Robot, question: Question) -> Kernel | None:
+    if not kernels_allowed():
+        return None
+
+    def make() -> Kernel:
+        shapes = _shapes(robot, question)
+
+        def graph() -> Graph:
+            def recorded(*columns: Scalars) -> list[Scalar]:
+                return _formula(robot, question, **dict(zip(shapes, columns, strict=True)))
+
+            return trace(recorded, {name: int(np.prod(core, dtype=int)) for name, core in shapes.items()})
+
+        results = ((),) * (len(question.quantities) + len(set(DOUBTFUL) & set(question.quantities)))
+        doc = f"{', '.join(question.quantities)} of one robot at rest"
+        return backend_of("cpu").compile(
+            Specification("at_positions", doc, graph, tuple(shapes.items()), results, None), "float64"
+        )
+
+    try:
+        return robot._evaluator.kept(("at_positions", question), make)
+    except NoKernelError:  # not remembered: there may be memory for it later
+        return None
+
+
+def _matrices(robot: Robot, arguments: Mapping[str, Array], length: float, rows: Array) -> Array:
+    """The matrices (k, ...) whose singular values are in doubt, in the rows of a mask."""
+
+    def formula(position: Scalars, payload: Scalars | None = None, **fields: Scalars) -> Sequence[Scalars]:
+        return _velocity_matrix(robot, robot.varied_model(fields) if fields else robot.model, position, length)
+
+    batch = batch_shape(arguments)
+    given = {name: np.broadcast_to(x, (*batch, x.shape[-1]))[rows] for name, x in arguments.items()}
+    own = robot.pictured_position.tolist()
+    shape = np.shape(_velocity_matrix(robot, robot.model, own))
+    return evaluate(formula, given, (shape,))[0]

@@ -16,7 +16,7 @@ from conftest import SOAK
 from support.model_texts import IGNORE_UNPHYSICAL, mutant, refused_at_once
 from tauforge.formats.loading import load, read_robot
 
-DOCUMENT = Path(__file__).parents[3] / "docs" / "model-file.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "model-file.md"
 AXES = "[[0, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1], [0, 0, 1]]"
 VALID = f"""format = "tauforge-platform-1"
 name = "rig"

@@ -24,7 +24,7 @@ FOLDERS = ("benchmarks", "docs", "examples", "src", "tests", "tools")
 FILES = ("CHANGELOG.md", "CITATION.cff", "CONTRIBUTING.md", "LICENSE", "Makefile", "README.md", "pyproject.toml")
 CONSTRAINTS = ("constraints.txt", "constraints-lowest.txt")
 # Files of the checkout in several folders are read by these; the whole suite would take minutes
-RUN = ("tests/project/test_dependencies.py", "tests/project/test_version.py", "tests/robots/test_catalogue.py")
+RUN = ("tests/project/test_dependencies.py", "tests/project/test_version.py", "tests/formats/test_catalogue.py")
 
 
 @pytest.fixture(scope="module")

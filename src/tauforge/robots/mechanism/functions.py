@@ -30,13 +30,13 @@ from tauforge.formulations.mechanism.kinematics import body_frames, point_jacobi
 from tauforge.formulations.mechanism.parameters import MechanismParameters
 from tauforge.formulations.mechanism.springs import nearness_of_ends
 from tauforge.formulations.trees.recursion import BaseState
+from tauforge.robots.base_motion import BASE_MOTION
+from tauforge.robots.payload import PAYLOAD
 from tauforge.validation import counted, freedoms
 
 if TYPE_CHECKING:
     from tauforge.evaluation.evaluator import Evaluator
-    from tauforge.robots.base_motion import BASE_MOTION
-from tauforge.robots.payload import PAYLOAD
-from tauforge.robots.robot import Robot
+    from tauforge.robots.robot import Robot
 
 Scalars = Sequence[Scalar]
 NEWTON_STEPS = 3  # in one call of the kernel

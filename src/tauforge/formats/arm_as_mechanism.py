@@ -8,9 +8,9 @@ import numpy as np
 
 from tauforge.robots.mechanism.mechanism import Mechanism
 from tauforge.robots.mechanism.parts import GROUND_NAME, Body, Hinge, MechanismJoint, Slider, Weld
-from tauforge.robots.saving import save
 from tauforge.robots.serial.serial_arm import SerialArm
 from tauforge.validation import IDENTITY_ROWS, rows
+from tauforge.writers import save
 
 TOOL = "tool"
 

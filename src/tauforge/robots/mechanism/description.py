@@ -23,9 +23,9 @@ from tauforge.robots.mechanism.structure import Made, Structure, made
 from tauforge.robots.payload import BODY_SHARES, Payload, one_payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
-from tauforge.robots.saving import save
 from tauforge.robots.visuals import Visual, check_visuals
 from tauforge.validation import Floats
+from tauforge.writers import save
 
 SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
 

@@ -25,11 +25,11 @@ from tauforge.robots.mistaken_units import warn_of_far_masses
 from tauforge.robots.payload import Payload, one_payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
-from tauforge.robots.saving import save
 from tauforge.robots.serial.joint import CONVENTIONS, JOINT_FIELDS, Joint
 from tauforge.robots.serial.model import ArmNumbers
 from tauforge.robots.visuals import Visual, check_visuals
 from tauforge.validation import IDENTITY_ROWS, Floats, Rows, to_transform
+from tauforge.writers import save
 
 if TYPE_CHECKING:
     pass

@@ -30,10 +30,10 @@ from tauforge.robots.mistaken_units import warn_of_far_masses
 from tauforge.robots.payload import Payload, one_payload
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.robot import Robot
-from tauforge.robots.saving import save
 from tauforge.robots.stewart import spherical_legs
 from tauforge.robots.stewart.spherical_legs import BASE_JOINTS, SPHERICAL, UNIVERSAL
 from tauforge.validation import Floats, Rows
+from tauforge.writers import save
 
 if TYPE_CHECKING:
     pass

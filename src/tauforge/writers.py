@@ -6,8 +6,6 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from tauforge.errors import ModelError, UnsupportedFeatureError
-
 _writers: dict[str, dict[str, str]] = {}
 
 
@@ -18,6 +16,8 @@ def register_writer(kind: str, suffix: str, module: str) -> None:
 
 def save(robot: Any, path: Path) -> None:
     """Write a robot by the writer of the first of its classes that has writers."""
+    from tauforge.errors import ModelError, UnsupportedFeatureError  # every import of tauforge imports this module
+
     writers = next((_writers[cls.__name__] for cls in type(robot).__mro__ if cls.__name__ in _writers), None)
     if writers is None:
         raise UnsupportedFeatureError(f"{robot.name} has no file format", field="save")

@@ -34,6 +34,7 @@ OPEN = 1e-12  # the same: a gap that may be recorded
 ROUNDS = 20  # steps of Newton's method
 LEAP = 0.1  # rad or share of the mechanism's size: as far as closing may move a state that a step has led to
 NEAR = 300.0  # nearness to a position with more freedom from which rates are found between others
+LOOSE = 30.0  # the same: from which closed positions stay; integration keeps them closed to more digits than closing
 SMOOTH = 1e-6  # share of the rates by which those that are found between others may differ, beside rounding
 AWAY = 1e-2  # rad, or share of the mechanism's size, from one of these others to the next
 ROUNDING = 1e3 * np.finfo(float).eps
@@ -146,7 +147,7 @@ class MechanismState:
         for _ in range(ROUNDS):
             found, _ = self._by_good_rates("closed_state", self._parts(y), {})
             kept = self._kept(y, found[..., -1])
-            y, last, gap = np.where(kept[..., None], y, found[..., :-2]), gap, np.where(kept, 0.0, found[..., -2])
+            y, last, gap = np.where(kept, y, found[..., :-2]), gap, np.where(kept[..., 0], 0.0, found[..., -2])
             if (gap <= CLOSED * size).all() or not (gap < 0.5 * last).any():
                 break
         lost = ~(gap <= OPEN * self.mechanism._made.size)
@@ -164,12 +165,17 @@ class MechanismState:
         return y
 
     def _kept(self, y: Array, nearness: Array) -> Array:
-        """Which states stay as they are: closed, and so near a position with more freedom that loops are no guide."""
-        near = np.array(~(nearness <= NEAR) & np.isfinite(y).all(axis=-1))
+        """Which numbers of closed states stay as they are, for near a position with more freedom loops are no guide.
+
+        A step of Newton's would move a position by the rounding of its gap times the nearness.
+        """
+        near, kept = np.array(~(nearness <= LOOSE) & np.isfinite(y).all(axis=-1)), np.zeros(y.shape, bool)
         if near.any():
             gaps = self.mechanism.loop_gap(self.position_of(y[near][..., : self.cut]))
             near[near] = gaps <= CLOSED * self.mechanism._made.size
-        return near
+            kept[..., : self.cut] = near[..., None]
+            kept[..., self.cut :] = (near & ~(nearness <= NEAR))[..., None]
+        return kept
 
     def sets_at(self, position: Array) -> list[str]:
         """Which rates are independent at positions (k, N): their numbers as text."""

@@ -542,6 +542,13 @@ class Robot(ABC):
             raise UnsupportedFeatureError(f"the fields of {self.name} cannot vary here", field="varying")
         return space.rates(y, self.accelerations(space.position(y), space.velocity(y), force, wrench))
 
+    def start_refusals(self, position: Array, velocity: Array, fields: Mapping[str, Array]) -> dict[int, str]:
+        """Why no motion starts at rows of positions (k, N) and velocities (k, n), by their numbers.
+
+        fields: varying, (k, ...) each, instead of the robot's own
+        """
+        return {}
+
     def coordinates_used(self, position: Array) -> list[tuple[str, ...]] | None:
         """Names of the coordinates that `state_rates` computes by at positions (k, N); None if they never change."""
         return None

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.errors import ConvergenceError
+from tauforge.errors import ConvergenceError, SingularityError
 from tauforge.formulations.mechanism.state import length_scales, state_size
 from tauforge.robots.mechanism import rounding
 from tauforge.robots.mechanism.functions import LOST
@@ -58,17 +58,32 @@ class MechanismState:
         if y.ndim == 1 and given and not np.isfinite(y).all():
             raise singular_position(self.mechanism, position)
         if y.ndim == 1 and given:
-            self._check_inertia(position)
+            (lost,) = self._lost_at_start(position[None], y[None], {})
+            if not lost < LOST:
+                raise self._without_inertia(position, lost)
         return y
 
-    def _check_inertia(self, position: Array) -> None:
-        """A motion does not start where forward dynamics has no accelerations by any rates."""
-        (by,) = self.sets_at(position[None])
-        lost = rounding.lost_in_pivots(self.mechanism, position, by)
-        if not lost < LOST:
-            M = self._run("mass_matrix", {"x": position})[0]
-            told = words(self.mechanism, position, "inertia", M=M)
-            raise told.error(self.mechanism, position, lost / np.finfo(float).eps)
+    def start_refusals(self, position: Array, velocity: Array, fields: Mapping[str, Array]) -> dict[int, str]:
+        """See `Robot.start_refusals`."""
+        y = self.pack(position, velocity)
+        lost = self._lost_at_start(position, y, fields)
+        return {k: self._without_inertia(position[k], lost[k]).reason for k in np.flatnonzero(~(lost < LOST)).tolist()}
+
+    def _lost_at_start(self, position: Array, y: Array, fields: Mapping[str, Array]) -> Array:
+        """(k,) share of the accelerations that is rounding, by the rates that are good there; zero where y is NaN."""
+        found = np.zeros(len(y))
+        sets = np.array(self.sets_at(position))
+        for by in set(sets.tolist()) if own_dynamics(self.mechanism) else ():
+            rows = (sets == by) & np.isfinite(y).all(axis=-1)
+            if rows.any():
+                varied = {name: value[rows] for name, value in fields.items()}
+                found[rows] = rounding.lost_at_start(self.mechanism, position[rows], y[rows, self.cut :], by, varied)
+        return found
+
+    def _without_inertia(self, position: Array, lost: float) -> SingularityError:
+        M = self._run("mass_matrix", {"x": position})[0]
+        told = words(self.mechanism, position, "inertia", M=M)
+        return told.error(self.mechanism, position, lost / np.finfo(float).eps)
 
     def position(self, y: Array) -> Array:
         return self._run("position_of_state", {"s": y[..., : self.cut]})[0]

@@ -566,7 +566,11 @@ class Robot(ABC):
         return None
 
     def loop_condition(self, position: Array) -> Array | None:
-        """(...) infinite where two ways to assemble a robot with loops meet; large near that. None without loops."""
+        """(...) infinite where two ways to assemble a robot with loops meet; large near that.
+
+        Constant for a mechanism without loops, 1 if it has no mimics either. None for a robot of another kind, whose
+        positions are its coordinates.
+        """
         return None
 
     def velocity_matrix(self, model: Any, position: Scalars) -> Sequence[Scalars] | None:

@@ -334,6 +334,7 @@ class Mechanism(PlacedMechanism):
 
         It is the largest condition number of the matrices that the loops' equations are solved by, lengths as shares of
         the mechanism's size. It says how many digits dynamics lose, and nothing about a tool: see `condition_number`.
+        Without loops it is constant, and 1 without mimics.
         """
 
         def found(rows: Array) -> Array:

@@ -416,7 +416,10 @@ def test_rows_beside_a_gap_keep_their_answers(kernels_on):
         ([1.0, None], "None"),
         ([Decimal(1)], "a Decimal"),
         ({"q": 1.0}, "a dict"),
-        ([10**400], "a int"),
+        ([10**400], "an integer of more than 64 bits"),
+        (np.array([1.0, 2.0], object), r"numbers as Python objects \(dtype object\)"),
+        (np.array([1.0, None], object), "None"),
+        (np.array([], object), "nothing"),
     ],
 )
 def test_messages_say_what_came(given, what):

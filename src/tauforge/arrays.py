@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 Array: TypeAlias = NDArray[Any]
 REAL = (int, float, np.integer, np.floating)
+LONGEST = 64  # bits of an integer in an array
 PLAIN = frozenset((int, float))  # types of the entries of most sequences, which need no closer look
 
 
@@ -63,8 +64,12 @@ def _what(given: Array) -> str:
         return "text"
     if given.dtype.kind != "O":
         return f"{given.dtype} values"
-    odd = [entry for entry in given.flat if not isinstance(entry, REAL)] or given.ravel()[:1].tolist()
-    return "nothing" if not odd else "None" if odd[0] is None else f"a {_kind(odd[0])}"
+    odd = [entry for entry in given.flat if not isinstance(entry, REAL)]
+    if odd:
+        return "None" if odd[0] is None else f"a {_kind(odd[0])}"
+    if any(isinstance(entry, int) and entry.bit_length() > LONGEST for entry in given.flat):
+        return f"an integer of more than {LONGEST} bits"
+    return "numbers as Python objects (dtype object)" if given.size else "nothing"
 
 
 def _kind(value: object) -> str:

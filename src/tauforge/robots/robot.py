@@ -542,6 +542,13 @@ class Robot(ABC):
             raise UnsupportedFeatureError(f"the fields of {self.name} cannot vary here", field="varying")
         return space.rates(y, self.accelerations(space.position(y), space.velocity(y), force, wrench))
 
+    def start_refusals(self, position: Array, velocity: Array, fields: Mapping[str, Array]) -> dict[int, str]:
+        """Why no motion starts at rows of positions (k, N) and velocities (k, n), by their numbers.
+
+        fields: varying, (k, ...) each, instead of the robot's own
+        """
+        return {}
+
     def coordinates_used(self, position: Array) -> list[tuple[str, ...]] | None:
         """Names of the coordinates that `state_rates` computes by at positions (k, N); None if they never change."""
         return None
@@ -559,7 +566,11 @@ class Robot(ABC):
         return None
 
     def loop_condition(self, position: Array) -> Array | None:
-        """(...) infinite where two ways to assemble a robot with loops meet; large near that. None without loops."""
+        """(...) infinite where two ways to assemble a robot with loops meet; large near that.
+
+        Constant for a mechanism without loops, 1 if it has no mimics either. None for a robot of another kind, whose
+        positions are its coordinates.
+        """
         return None
 
     def velocity_matrix(self, model: Any, position: Scalars) -> Sequence[Scalars] | None:

@@ -144,7 +144,8 @@ def rollout(
 
     Our own laws run compiled with arms and mechanisms. Controllers of other classes, platforms, and robots with a
     method accelerations or forward_dynamics of their own, are asked by their own methods. Rows of a mechanism that
-    come near a singular position take their steps by its own methods, too, as long as these find a way.
+    come near a singular position take their steps by its own methods, too, as long as these find a way. Rows that
+    start where a motion moves neither mass nor inertia are NaN; `simulate` does not start there.
     Where `initial` are CuPy's arrays, all rows run on their GPU in their precision, and the rows of the result are
     CuPy's arrays: for our own laws only. The forces must be there, too.
     StiffFrictionWarning and UnstableLoopWarning as in `simulate`; the latter for the law's own gains and the plant's
@@ -178,6 +179,14 @@ def rollout(
     return with_reasons(rollout_of(task, *found), steps.reasons)
 
 
+def _without_start(task: RolloutTask, steps: Steps) -> None:
+    """Rows at whose start the plant has no accelerations are NaN."""
+    fields = in_rows(task.plant, task.plant_fields, task.rows)
+    refused = task.plant.start_refusals(task.position, task.velocity, fields)
+    steps.reasons.update(refused)
+    task.position[list(refused)] = np.nan
+
+
 def with_reasons(runs: Rollout, known: Mapping[int, str]) -> Rollout:
     """known: those of rows that have no state any more"""
     lost = np.flatnonzero(~runs.finite).tolist()
@@ -195,6 +204,7 @@ def rollout_of(task: RolloutTask, position: Any, velocity: Any, force: Any) -> R
 
 def recorded(task: RolloutTask, steps: Steps, kept: Sequence[int], report: Report) -> tuple[Array, Array, Array]:
     """Positions, velocities and forces (N, k, ...) at these instants, which are counted in periods."""
+    _without_start(task, steps)
     schedule, state = task.schedule, steps.start(task.position, task.velocity)
     widths = (task.plant.position_size, task.plant.n, len(task.plant.actuators))
     position, velocity, force = (np.empty((task.rows, len(kept), width)) for width in widths)

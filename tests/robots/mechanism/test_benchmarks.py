@@ -48,15 +48,20 @@ def test_a01_a_pendulum_from_the_horizontal_is_jacobis_sine() -> None:
 
 
 @pytest.mark.fault(22)
-@pytest.mark.parametrize("windows", [2] if SOAK == 1 else [2, 10, 40])
-def test_a02_four_bars_go_through_positions_with_more_freedom(windows: int) -> None:
-    """All cranks stay parallel: a pendulum over the top. Lying, the windows have a freedom more each for an instant."""
+@pytest.mark.parametrize(
+    ("windows", "pushed"), [(2, 1.0), (2, 1.3)] + [(10, 1.0), (20, 1.0), (25, 1.3), (40, 1.0)] * (SOAK > 1)
+)
+def test_a02_four_bars_go_through_positions_with_more_freedom(windows: int, pushed: float) -> None:
+    """All cranks stay parallel: a pendulum over the top. Lying, the windows have a freedom more each for an instant.
+
+    pushed: rad/s at the top, 1 in the benchmark; others come nearer to such positions at their recorded steps
+    """
     bars = four_bars(windows)
-    run = tf.simulate(bars, initial=(bars.home, [-1.0]), duration=10.0, step=0.01, method=ADAPTIVE)
-    # (cranks / 3 + couplers) th'' = (cranks / 2 + couplers) g sin th, th from the top: th'^2 = 1 + 2 w2 (1 - cos th)
+    run = tf.simulate(bars, initial=(bars.home, [-pushed]), duration=10.0, step=0.01, method=ADAPTIVE)
+    # (cranks / 3 + couplers) th'' = (cranks / 2 + couplers) g sin th, th from the top: th'^2 = p^2 + 2 w2 (1 - cos th)
     w2 = ((windows + 1) / 2 + windows) * 9.81 / ((windows + 1) / 3 + windows)
-    # with half the angle from the bottom, a: a' = sqrt(b) sqrt(1 - k sin(a)^2) / 2, b = 1 + 4 w2, k = 4 w2 / b
-    b = 1.0 + 4.0 * w2
+    # with half the angle from the bottom, a: a' = sqrt(b) sqrt(1 - k sin(a)^2) / 2, b = p^2 + 4 w2, k = 4 w2 / b
+    b = pushed**2 + 4.0 * w2
     k = 4.0 * w2 / b
     a = ellipj(np.sqrt(b) / 2 * run.time - ellipkinc(np.pi / 2, k), k)[3]
     turned = 2 * a + np.pi

@@ -216,6 +216,24 @@ def test_fewer_actuators_than_freedoms():
     agree(none.condition_number(x), plain.condition_number(x), ROUNDING)
 
 
+@pytest.mark.parametrize("name", ["puma560", "scara", "motion-rig"])
+def test_arms_and_platforms_have_no_loop_condition(name):
+    assert tf.load(name).loop_condition(np.zeros((2, tf.load(name).n))) is None
+
+
+@pytest.mark.parametrize("factors", [(), (2.0,), (2.0, -3.0)])
+def test_the_loop_condition_without_loops_is_that_of_the_mimics(factors):
+    """J = (-f, 1), and J J' = 1 + f f' has the eigenvalues 1 and 1 + f.f. So has the motion by what its motor sees."""
+    bodies = [tf.Body(f"link {k}", 1.0, (k + 0.5, 0.1, 0.0), (0.1, 0.1, 0.1)) for k in range(len(factors) + 2)]
+    joints = [tf.Hinge("base", "ground", "link 0", actuated=True), tf.Hinge("elbow", "link 0", "link 1", at=(1, 0, 0))]
+    for k, factor in enumerate(factors, 2):
+        at = (float(k), 0.0, 0.0)
+        joints.append(tf.Hinge(f"mimic {k}", f"link {k - 1}", f"link {k}", at=at, mimic=("base", factor, 0.0)))
+    m = tf.Mechanism(name="tree", bodies=bodies, joints=joints)
+    x = m.configuration(np.random.default_rng(0).uniform(-1, 1, (5, m.n)))
+    agree(m.loop_condition(x), np.sqrt(1 + np.dot(factors, factors)), ROUNDING)
+
+
 def test_rows_batches_and_bodies():
     m = tf.load("five-bar")
     x = m.random_states(6)[0]

@@ -134,12 +134,50 @@ def test_hinges_in_line_beside_a_loop(seed, apart):
             m.forward_dynamics(m.home, np.zeros(m.n), np.zeros(len(m.actuators)))
 
 
-@pytest.mark.parametrize("rate", [0.0, 1.0])
-def test_a_simulation_does_not_start_where_forward_dynamics_refuses(rate):
+@pytest.mark.parametrize("apart", [0.0, 1e-7, 1e-6, 3e-6, 1e-5, 1e-3])
+@pytest.mark.parametrize("seed", range(3))
+def test_motions_start_where_forward_dynamics_answers(seed, apart):
+    """The first row has the outer of three hinges nearly in line, the second has not."""
+    rng = np.random.default_rng(seed)
+    m = with_three_hinges(rng, apart)
+    q = np.tile(m.coordinates_at(m.home), (2, 1))
+    q[1, m.structure.independent.index("hip 1")] += 0.8
+    x, qd = m.configuration(q), rng.normal(size=(2, m.n))
+    answered = np.isfinite(m.forward_dynamics(x, qd, np.zeros(len(m.actuators)), on_singular="nan")).all(axis=-1)
+    assert answered[1]
+    assert apart == 1e-5 or answered[0] == (apart == 1e-3)  # near 1e-5 some answer
+    short = {"duration": 1e-9, "step": 1e-9}  # s: accelerations are up to 1e10 rad/s^2
+    runs = tf.rollout(m, initial=(x, qd), control_period=1e-9, **short)
+    assert runs.finite.tolist() == answered.tolist()
+    for row, start in enumerate(zip(x, qd, strict=True)):
+        if answered[row]:
+            tf.simulate(m, initial=start, **short)
+            continue
+        with pytest.raises(tf.SingularityError, match=NO_MASS) as caught:
+            tf.simulate(m, initial=start, **short)
+        assert runs.reasons == {row: caught.value.reason}
+
+
+def gimbal() -> tf.Mechanism:
     bodies = [tf.Body("outer", 0.0), tf.Body("inner", 0.0), tf.Body("rotor", 2.0, (0.3, 0.2, 0.5), (0.02, 0.03, 0.04))]
     ends = ("ground", "outer", "inner", "rotor")
     joints = [tf.Hinge(f"axis {k}", ends[k], ends[k + 1], axis=axis) for k, axis in enumerate(np.eye(3)[::-1].tolist())]
-    m = tf.Mechanism(name="gimbal", bodies=bodies, joints=joints)
+    return tf.Mechanism(name="gimbal", bodies=bodies, joints=joints)
+
+
+@pytest.mark.usefixtures("kernels_on")
+def test_a_rollout_starts_by_the_inertias_of_its_rows():
+    m = gimbal()
+    inertias = np.array([m.own_values(["inertia"])["inertia"]] * 2)
+    inertias[1, :2] = 0.01 * np.eye(3)
+    initial = ([0.2, np.pi / 2, 0.1], [1.0, 1.0, 1.0])
+    runs = tf.rollout(m, initial=initial, duration=0.01, control_period=0.01, varying={"inertia": inertias})
+    assert runs.finite.tolist() == [False, True]
+
+
+@pytest.mark.parametrize("rate", [0.0, 1.0])
+def test_a_simulation_does_not_start_where_forward_dynamics_refuses(rate):
+    m = gimbal()
     x, qd, reasons = np.array([0.2, np.pi / 2, 0.1]), np.full(3, rate), []
     for start in (lambda: m.forward_dynamics(x, qd, []), lambda: tf.simulate(m, initial=(x, qd), duration=0.01)):
         with pytest.raises(tf.SingularityError, match=f"gimbal: the motion of axis 0, axis 2 {NO_MASS}") as caught:

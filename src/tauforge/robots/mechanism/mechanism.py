@@ -233,6 +233,9 @@ class Mechanism(PlacedMechanism):
             return super().state_rates(y, force, wrench, fields)
         return self.state_space.rates_under(y, force, wrench, fields or {})
 
+    def start_refusals(self, position: Array, velocity: Array, fields: Mapping[str, Array]) -> dict[int, str]:
+        return self.state_space.start_refusals(position, velocity, fields)
+
     def coordinates_used(self, position: Array) -> list[tuple[str, ...]] | None:
         space = self.state_space
         return [space.names_of(by) for by in space.sets_at(position)]
@@ -331,6 +334,7 @@ class Mechanism(PlacedMechanism):
 
         It is the largest condition number of the matrices that the loops' equations are solved by, lengths as shares of
         the mechanism's size. It says how many digits dynamics lose, and nothing about a tool: see `condition_number`.
+        Without loops it is constant, and 1 without mimics.
         """
 
         def found(rows: Array) -> Array:

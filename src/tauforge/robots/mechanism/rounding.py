@@ -70,20 +70,28 @@ def _lost(m: Mechanism, arguments: Mapping[str, Array], results: Array | None) -
     scales = np.array(m._made.parameters.scales)[list(m._made.parameters.independent)]
     with np.errstate(all="ignore"):
         for number in sorted({rates.index(own) for own in (rates if results is not None else rates[:1])}):
-            values, sizes, lost = _runs(m, arguments, number, scales)
+            values, sizes, lost = _runs(m, arguments, number, scales, {})
             if results is not None:
                 lost = lost + _share(np.abs(results / scales - values).max(axis=-1), sizes)
             found = np.fmin(found, lost)
     return found
 
 
-def _runs(m: Mechanism, arguments: Mapping[str, Array], reduced: int, scales: Array) -> Runs:
+def _runs(
+    m: PlacedMechanism,
+    arguments: Mapping[str, Array],
+    reduced: int,
+    scales: Array,
+    fields: Mapping[str, Array],
+    by: str | None = None,
+) -> Runs:
     own, count = errors(), len(arguments["x"])
     whole = {name: np.concatenate([value] * len(LOADS)) for name, value in arguments.items()}
     for name, shares in zip(("qd", "tau"), zip(*LOADS, strict=True), strict=True):
         whole[name] = whole[name] * np.repeat(shares, count)[:, None]
     given = {name: shaken(value, own) for name, value in whole.items()}
-    loaded = held(shaken_model(m, own), given.get("payload"))
+    model = shaken_model(m, own, {name: np.concatenate([value] * len(LOADS)) for name, value in fields.items()})
+    loaded = held(model if by is None else by_rates(model, by), given.get("payload"))
     on = loads(loaded, given.get("external_wrench"), given.get("base_motion"))
     found = dynamics.forward_dynamics(loaded, given["x"], given["qd"], given["tau"], on, reduced)
     values = (runs(found.values, len(LOADS) * count) / scales).reshape(RUNS, len(LOADS), count, -1)
@@ -100,10 +108,14 @@ def _share(part: Array, whole: Array) -> Array:
     return np.where(part == 0.0, 0.0, part / whole)
 
 
-def shaken_model(m: PlacedMechanism, own: Errors) -> MechanismParameters:
-    """With masses, centres of mass and inertias that are known to rounding."""
-    values = {field: shaken(value.reshape(1, -1), own) for field, value in m.own_values(BODIES).items()}
-    return model_of(m, m._made.parameters, values)
+def shaken_model(m: PlacedMechanism, own: Errors, fields: Mapping[str, Array]) -> MechanismParameters:
+    """With masses, centres of mass and inertias that are known to rounding.
+
+    fields: (k, ...) each, instead of the mechanism's own
+    """
+    values = {field: value[None] for field, value in m.own_values(BODIES).items()} | dict(fields)
+    columns = {field: shaken(value.reshape(len(value), -1), own) for field, value in values.items()}
+    return model_of(m, m._made.parameters, columns)
 
 
 def doubt_scales(m: PlacedMechanism) -> tuple[DoubtScales, ...]:
@@ -123,7 +135,7 @@ def doubt_scales(m: PlacedMechanism) -> tuple[DoubtScales, ...]:
         sums = np.where(np.isfinite(sums) & (sums > 0), sums, np.inf)
         usual = sums.min(axis=0)
         if number == 0 and usual[INERTIA] * heavy > LIGHT:
-            unknown = _unknown_pivots(m, positions[sums[:, INERTIA].argmin()])
+            (unknown,) = _unknown_pivots(m, positions[[sums[:, INERTIA].argmin()]], {})
             larger = max(1.0, min(unknown, 1.0) * SUSPICIOUS / (ENOUGH * LOST))
         weights = np.where(np.isfinite(usual), 1.0 / usual, 1.0)
         weights[INERTIA] *= larger
@@ -132,21 +144,37 @@ def doubt_scales(m: PlacedMechanism) -> tuple[DoubtScales, ...]:
     return tuple(found)
 
 
-def lost_in_pivots(m: PlacedMechanism, x: Array, by: str) -> float:
-    """What the pivots of the mass matrix at a position (N,) add to the share of accelerations that is rounding.
+def lost_at_start(m: PlacedMechanism, x: Array, v: Array, by: str, fields: Mapping[str, Array]) -> Array:
+    """(k,) the share of the accelerations without actuator forces that is rounding; zero where nothing is in doubt.
 
-    by: rates that the equations are reduced to, as in `state_functions.by_rates`
+    x, v:   positions (k, N) and rates of the tree (k, n)
+    by:     rates that the equations are reduced to, as in `state_functions.by_rates`
+    fields: (k, ...) each, instead of the mechanism's own
     """
-    return KNOWN * _unknown_pivots(m, x, by)
+    columns = {name: list(value.reshape(len(x), -1).T) for name, value in fields.items()}
+    model = by_rates(m.varied_model(columns) if fields else m.model, by)
+    with np.errstate(all="ignore"):  # plain numbers are quicker for one state
+        sums = dynamics.usual_sums(model, x[0].tolist() if len(x) == 1 else list(x.T), False)
+        doubts = np.broadcast_to(model.doubts[0].inertia * sums[INERTIA], len(x))
+    found, rates = np.zeros(len(x)), list(model.independent)
+    doubtful = np.flatnonzero(~(doubts < SUSPICIOUS))
+    for start in range(0, len(doubtful), BLOCK):
+        rows = doubtful[start : start + BLOCK]
+        varied = {name: value[rows] for name, value in fields.items()}
+        arguments = {"x": x[rows], "qd": v[rows][:, rates], "tau": np.zeros((len(rows), len(model.actuated)))}
+        with np.errstate(all="ignore"):
+            lost = _runs(m, arguments, 0, np.array(model.scales)[rates], varied, by).lost
+        found[rows] = np.maximum(lost, KNOWN * _unknown_pivots(m, x[rows], varied, by))
+    return np.where(np.isnan(found), np.inf, found)
 
 
-def _unknown_pivots(m: PlacedMechanism, x: Array, by: str | None = None) -> float:
-    """The share of the reciprocals of the mass matrix's pivots that is rounding; infinite where a pivot is none."""
+def _unknown_pivots(m: PlacedMechanism, x: Array, fields: Mapping[str, Array], by: str | None = None) -> Array:
+    """(k,) the share of the reciprocals of M's pivots that is rounding; infinite where a pivot is none."""
     own = errors()
-    model = shaken_model(m, own)
-    columns = [one - 1.0 for one in shaken(x[None] + 1.0, own)]  # beside 1: axes in line at 0 are so but for rounding
+    model = shaken_model(m, own, fields)
+    columns = [one - 1.0 for one in shaken(x + 1.0, own)]  # beside 1: axes in line at 0 are so but for rounding
     with np.errstate(all="ignore"):
         sums = dynamics.usual_sums(model if by is None else by_rates(model, by), columns, False)
-        tried = runs(sums[INERTIA : INERTIA + 1], 1)
-        unknown = float(np.abs(tried / tried[0] - 1.0).max())
-    return unknown if np.isfinite(unknown) else np.inf
+        tried = runs(sums[INERTIA : INERTIA + 1], len(x))[..., 0]
+        unknown = np.abs(tried / tried[0] - 1.0).max(axis=0)
+    return np.where(np.isfinite(unknown), unknown, np.inf)

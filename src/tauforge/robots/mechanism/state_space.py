@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.errors import ConvergenceError
+from tauforge.errors import ConvergenceError, SingularityError
 from tauforge.evaluation.own_classes import method_is_as_written
 from tauforge.formulations.mechanism.state import length_scales, state_size
 from tauforge.robots.mechanism import rounding
@@ -34,6 +34,7 @@ OPEN = 1e-12  # the same: a gap that may be recorded
 ROUNDS = 20  # steps of Newton's method
 LEAP = 0.1  # rad or share of the mechanism's size: as far as closing may move a state that a step has led to
 NEAR = 300.0  # nearness to a position with more freedom from which rates are found between others
+LOOSE = 30.0  # the same: from which closed positions stay; integration keeps them closed to more digits than closing
 SMOOTH = 1e-6  # share of the rates by which those that are found between others may differ, beside rounding
 AWAY = 1e-2  # rad, or share of the mechanism's size, from one of these others to the next
 ROUNDING = 1e3 * np.finfo(float).eps
@@ -57,17 +58,32 @@ class MechanismState:
         if y.ndim == 1 and given and not np.isfinite(y).all():
             raise singular_position(self.mechanism, position)
         if y.ndim == 1 and given:
-            self._check_inertia(position)
+            (lost,) = self._lost_at_start(position[None], y[None], {})
+            if not lost < LOST:
+                raise self._without_inertia(position, lost)
         return y
 
-    def _check_inertia(self, position: Array) -> None:
-        """A motion does not start where forward dynamics has no accelerations by any rates."""
-        (by,) = self.sets_at(position[None])
-        lost = rounding.lost_in_pivots(self.mechanism, position, by)
-        if not lost < LOST:
-            M = self._run("mass_matrix", {"x": position})[0]
-            told = words(self.mechanism, position, "inertia", M=M)
-            raise told.error(self.mechanism, position, lost / np.finfo(float).eps)
+    def start_refusals(self, position: Array, velocity: Array, fields: Mapping[str, Array]) -> dict[int, str]:
+        """See `Robot.start_refusals`."""
+        y = self.pack(position, velocity)
+        lost = self._lost_at_start(position, y, fields)
+        return {k: self._without_inertia(position[k], lost[k]).reason for k in np.flatnonzero(~(lost < LOST)).tolist()}
+
+    def _lost_at_start(self, position: Array, y: Array, fields: Mapping[str, Array]) -> Array:
+        """(k,) share of the accelerations that is rounding, by the rates that are good there; zero where y is NaN."""
+        found = np.zeros(len(y))
+        sets = np.array(self.sets_at(position))
+        for by in set(sets.tolist()) if own_dynamics(self.mechanism) else ():
+            rows = (sets == by) & np.isfinite(y).all(axis=-1)
+            if rows.any():
+                varied = {name: value[rows] for name, value in fields.items()}
+                found[rows] = rounding.lost_at_start(self.mechanism, position[rows], y[rows, self.cut :], by, varied)
+        return found
+
+    def _without_inertia(self, position: Array, lost: float) -> SingularityError:
+        M = self._run("mass_matrix", {"x": position})[0]
+        told = words(self.mechanism, position, "inertia", M=M)
+        return told.error(self.mechanism, position, lost / np.finfo(float).eps)
 
     def position(self, y: Array) -> Array:
         return self._run("position_of_state", {"s": y[..., : self.cut]})[0]
@@ -146,7 +162,7 @@ class MechanismState:
         for _ in range(ROUNDS):
             found, _ = self._by_good_rates("closed_state", self._parts(y), {})
             kept = self._kept(y, found[..., -1])
-            y, last, gap = np.where(kept[..., None], y, found[..., :-2]), gap, np.where(kept, 0.0, found[..., -2])
+            y, last, gap = np.where(kept, y, found[..., :-2]), gap, np.where(kept[..., 0], 0.0, found[..., -2])
             if (gap <= CLOSED * size).all() or not (gap < 0.5 * last).any():
                 break
         lost = ~(gap <= OPEN * self.mechanism._made.size)
@@ -164,12 +180,17 @@ class MechanismState:
         return y
 
     def _kept(self, y: Array, nearness: Array) -> Array:
-        """Which states stay as they are: closed, and so near a position with more freedom that loops are no guide."""
-        near = np.array(~(nearness <= NEAR) & np.isfinite(y).all(axis=-1))
+        """Which numbers of closed states stay as they are, for near a position with more freedom loops are no guide.
+
+        A step of Newton's would move a position by the rounding of its gap times the nearness.
+        """
+        near, kept = np.array(~(nearness <= LOOSE) & np.isfinite(y).all(axis=-1)), np.zeros(y.shape, bool)
         if near.any():
             gaps = self.mechanism.loop_gap(self.position_of(y[near][..., : self.cut]))
             near[near] = gaps <= CLOSED * self.mechanism._made.size
-        return near
+            kept[..., : self.cut] = near[..., None]
+            kept[..., self.cut :] = (near & ~(nearness <= NEAR))[..., None]
+        return kept
 
     def sets_at(self, position: Array) -> list[str]:
         """Which rates are independent at positions (k, N): their numbers as text."""

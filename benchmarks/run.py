@@ -15,6 +15,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+import plots
 import widths
 from candidates import SKIPPED
 from cases import batch_sizes, batches, long_arms, single_call, single_precision
@@ -25,7 +26,6 @@ from startup import first_use
 from stewart_cases import assembly_modes, platform_cases
 from threads import threads
 
-import plots
 import tauforge as tf
 from tauforge.kernels.cpu.host import host
 

@@ -108,4 +108,4 @@ def state_columns(robot: Robot) -> Columns:
 
 def sensor_columns(robot: Robot) -> tuple[Column, ...]:
     """What its actuators' sensors measure."""
-    return tuple(Column(sensor.column, sensor.unit) for sensor in robot.sensors)
+    return tuple(Column(sensor.column, sensor.unit) for sensor in robot.sensors.quantities)

@@ -53,7 +53,7 @@ class Columns(NamedTuple):
 
     @property
     def names(self) -> set[str]:
-        """Of all of them, targets apart."""
+        """Names of all columns but targets."""
         return {column.name for group in self for column in group}
 
 

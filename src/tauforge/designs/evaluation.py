@@ -116,7 +116,8 @@ def evaluate(
 
     Identity: those of `robot.designs.redesign` one by one. A design may be beyond what `replace` accepts, such as
     joints that coincide; it is computed all the same. Measures of a design are NaN where loops do not close at
-    one of its states, and that state is not within limits. The memory does not grow with N but for what is given and returned.
+    one of its states, and that state is not within limits. The memory does not grow with N but for what is
+    given and returned.
     """
     known, columns = variables(robot), {}
     for name, values in designs.items():

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @recorded
 class MechanismFriction(JointFriction):
-    """Of the joints, and of dampers beside springs."""
+    """Friction of the joints, and dampers beside springs."""
 
     @property
     def takes_energy(self) -> bool:

@@ -17,7 +17,7 @@ from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.evaluator import as_argument, finite_rows
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.robots.parts import Dampers, DesignParameter, Limit, LimitedQuantity, Sensor
 from tauforge.validation import did_you_mean, real_array
 
@@ -28,7 +28,7 @@ Scalars = Sequence[Scalar]
 Fields = Mapping[str, Array]
 
 
-@recorded
+@ours
 class Capability:
     """Something that a robot can do."""
 
@@ -39,7 +39,7 @@ class Capability:
 # ------------------------------------------------------------------------------------------------------------- bounds
 
 
-@recorded
+@ours
 class Bounds(Capability):
     """The limits of positions and of motions; by default those of the coordinates."""
 
@@ -99,7 +99,7 @@ class Bounds(Capability):
 # -------------------------------------------------------------------------------------------------------- dissipation
 
 
-@recorded
+@ours
 class Dissipation(Capability):
     """What in the robot itself takes energy."""
 
@@ -125,7 +125,7 @@ class Dissipation(Capability):
         raise UnsupportedFeatureError(f"{self.robot.name} has no Coulomb friction to smooth", field="coulomb_speed")
 
 
-@recorded
+@ours
 class JointFriction(Dissipation):
     """Friction of a robot's `joints`, with its `coulomb_speed`."""
 
@@ -154,7 +154,7 @@ class JointFriction(Dissipation):
 # ------------------------------------------------------------------------------------------------------------ designs
 
 
-@recorded
+@ours
 class Designs(Capability, ABC):
     """The numbers that a designer chooses, and the robots that they give."""
 
@@ -198,7 +198,7 @@ def design_parameters(robot: Robot) -> dict[str, DesignParameter]:
 # ------------------------------------------------------------------------------------------------------------ sensors
 
 
-@recorded
+@ours
 class Sensors(Capability):
     """What is measured at the actuators; by default actuators move as the coordinates do, one by one."""
 

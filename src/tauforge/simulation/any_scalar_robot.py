@@ -11,7 +11,7 @@ import numpy as np
 
 from tauforge.algebra.scalars import arctangent, cos, sin
 from tauforge.arrays import Array
-from tauforge.evaluation.own_classes import class_is_as_written, method_is_as_written
+from tauforge.evaluation.unmodified import is_unmodified, method_is_ours
 from tauforge.kernels.backends import NoKernelError
 from tauforge.robots.capabilities import Capability
 from tauforge.robots.robot import Robot
@@ -37,7 +37,7 @@ class AnyScalarRobot:
                 found = getattr(robot, name)
                 if not isinstance(found, Capability):
                     return found
-                if not class_is_as_written(type(found)):
+                if not is_unmodified(found):
                     raise NoKernelError(f"{robot.name} has {name} of its own")
                 return type(found)(self)
             found = MethodType(found, self)
@@ -80,5 +80,5 @@ class AnyScalarRobot:
         return np.array(formula_results(self._robot, name, self._robot.model, *arguments), dtype=object)
 
     def _check_written(self, name: str) -> None:
-        if not method_is_as_written(type(self._robot), name):
+        if not method_is_ours(type(self._robot), name):
             raise NoKernelError(f"{self._robot.name} has a method {name} of its own")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Fields, JointFriction, Sensors
 from tauforge.robots.parts import Dampers, Sensor
 from tauforge.robots.poses import pose_of
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
 
 
-@recorded
+@ours
 class MechanismFriction(JointFriction):
     """Friction of the joints, and dampers beside springs."""
 
@@ -39,7 +39,7 @@ class MechanismFriction(JointFriction):
         return Dampers((ratio * coulomb)[None], (ratio**2 * viscous)[None], self.robot.coulomb_speed)
 
 
-@recorded
+@ours
 class ActuatorSensors(Sensors):
     """The actuated coordinates."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Bounds
 from tauforge.robots.parts import Coordinate, LimitedQuantity
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from tauforge.robots.mechanism.mechanism import Mechanism
 
 
-@recorded
+@ours
 class JointBounds(Bounds):
     """Limits of all joints, dependent ones too."""
 

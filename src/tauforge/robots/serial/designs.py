@@ -9,7 +9,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Designs
 from tauforge.robots.parts import DesignParameter
 from tauforge.robots.serial.varying import own_value
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 LENGTHS = {"a": "length of the common normal", "d": "offset along the joint's axis"}
 
 
-@recorded
+@ours
 class ArmDesigns(Designs):
     """The lengths of the Denavit-Hartenberg table that are not zero, such as a2 and d4."""
 

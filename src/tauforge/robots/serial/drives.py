@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Fields, JointFriction, Sensors
 from tauforge.robots.parts import Dampers
 from tauforge.robots.poses import pose_of
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tauforge.robots.serial.serial_arm import SerialArm
 
 
-@recorded
+@ours
 class ArmFriction(JointFriction):
     """At the motors: the joints feel viscous G^2 and coulomb |G|."""
 
@@ -33,7 +33,7 @@ class ArmFriction(JointFriction):
         return Dampers(ratio * number("coulomb").max(axis=-1), ratio**2 * number("viscous"), arm.coulomb_speed)
 
 
-@recorded
+@ours
 class JointSensors(Sensors):
     """The joints themselves."""
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.capabilities import Designs
 from tauforge.robots.parts import DesignParameter
@@ -55,7 +55,7 @@ class Plate(NamedTuple):
         return np.stack(np.broadcast_arrays(x, y, self.heights), axis=-1)
 
 
-@recorded
+@ours
 class PlatformDesigns(Designs):
     """What the circles of joints, the legs and the platform are made to."""
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.robots.capabilities import Sensors
 from tauforge.robots.parts import Sensor
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
-@recorded
+@ours
 class LegSensors(Sensors):
     """The lengths of the legs."""
 

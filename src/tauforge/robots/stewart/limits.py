@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.evaluation.evaluator import as_argument, finite_rows
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.limits import PAIRS
 from tauforge.formulations.stewart.parameters import LEGS
@@ -130,7 +130,7 @@ def towards(platform: StewartPlatform, start: Array, way: Array) -> Array:
     return np.asarray(poses[-1] if not len(beyond) or beyond[0] == 0 else poses[beyond[0] - 1])
 
 
-@recorded
+@ours
 class PoseBounds(Bounds):
     """Strokes, joint cones and the clearance of legs."""
 

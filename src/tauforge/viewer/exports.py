@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import tempfile
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -16,14 +16,16 @@ from tauforge.pictures import animate
 from tauforge.robots.robot import Robot
 from tauforge.simulation.recording import Recording
 from tauforge.viewer.playback import Clip
-from tauforge.viewer.requests import Requests
+
+if TYPE_CHECKING:
+    from tauforge.viewer.session import Session
 
 PICTURE_SIDE = 1600  # pixels, at most
 RENDER_SECONDS = 20.0
 ANIMATIONS = ("html", "gif", "mp4")
 
 
-def add_exports(server: Any, session: Requests, *, playing: bool) -> None:
+def add_exports(server: Any, session: Session, *, playing: bool) -> None:
     """A button for each kind of file; those of a run only where one is played."""
     kinds = ("png", "csv", *ANIMATIONS) if playing else ("png",)
     with server.gui.add_folder("Save as", expand_by_default=False):
@@ -45,7 +47,7 @@ def add_exports(server: Any, session: Requests, *, playing: bool) -> None:
     buttons.on_click(save)
 
 
-def file_of(session: Requests, kind: str) -> bytes:
+def file_of(session: Session, kind: str) -> bytes:
     """The content of a file about what is played; ModelError where `tf.animate` cannot write it."""
     robot, clip, state = session.robot, session.clip, session.state
     assert clip is not None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tauforge.arrays import Array
 from tauforge.viewer.evaluation import Evaluation, Reading, State
@@ -16,8 +16,10 @@ from tauforge.viewer.ranges import (
     position_ranges,
     velocity_ranges,
 )
-from tauforge.viewer.requests import Requests
 from tauforge.viewer.scene import Shown
+
+if TYPE_CHECKING:
+    from tauforge.viewer.session import Session
 
 GROUPS = ("position", "velocity", "acceleration")
 CHECKBOXES = (
@@ -45,7 +47,7 @@ def from_user(act: Callable[[Any], None]) -> Callable[[Any], Any]:
 class Panel:
     """Numbers above, tabs below. What somebody changes in a tab of the browser goes to the session."""
 
-    def __init__(self, gui: Any, evaluation: Evaluation, visited: Sequence[Array], session: Requests) -> None:
+    def __init__(self, gui: Any, evaluation: Evaluation, visited: Sequence[Array], session: Session) -> None:
         self.robot, self._session = evaluation.robot, session
         start = evaluation.start()
         forces = evaluation.read(start).forces

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tauforge.robots.robot import Robot
 from tauforge.viewer import colours
@@ -12,7 +12,9 @@ from tauforge.viewer.charts import Chart, charts_of
 from tauforge.viewer.exports import add_exports
 from tauforge.viewer.panel import from_user
 from tauforge.viewer.playback import SPEEDS, Clip
-from tauforge.viewer.requests import Requests
+
+if TYPE_CHECKING:
+    from tauforge.viewer.session import Session
 
 TICK = 0.01  # s
 CHART_HEIGHT = 170  # pixels
@@ -23,7 +25,7 @@ NOTHING = "Give a motion or a recording: `tauforge view ROBOT --motion m.csv` or
 class PlaybackPanel:
     """Its parts are there even without clips, but for what needs one."""
 
-    def __init__(self, server: Any, robot: Robot, clips: Sequence[Clip], session: Requests) -> None:
+    def __init__(self, server: Any, robot: Robot, clips: Sequence[Clip], session: Session) -> None:
         self._gui, self.robot, self._session = server.gui, robot, session
         self._charts: list[tuple[Chart, Any]] = []
         self._clip: Clip | None = None

@@ -10,7 +10,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.robot import Robot
-from tauforge.viewer.meshes import quaternions, rotation
+from tauforge.viewer.figure import quaternions, rotation
 
 if TYPE_CHECKING:
     from tauforge.viewer.session import Session

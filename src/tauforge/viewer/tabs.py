@@ -18,12 +18,12 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, TauforgeError
-from tauforge.motion.columns import TIME, columns_of
-from tauforge.motion.csv_table import write_csv
 from tauforge.pictures import animate
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
 from tauforge.simulation.recording import Recording
+from tauforge.tables.robot_columns import TIME, columns_of
+from tauforge.tables.table import write_csv
 from tauforge.viewer import colours
 from tauforge.viewer.panel import from_user
 from tauforge.viewer.playback import SPEEDS, Clip

@@ -11,7 +11,7 @@ import numpy as np
 
 from tauforge.algebra.scalars import arctangent, cos, sin
 from tauforge.arrays import Array
-from tauforge.evaluation.own_classes import method_is_as_written
+from tauforge.evaluation.unmodified import method_is_ours
 from tauforge.kernels.backends import NoKernelError
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_formulas import formula_results
@@ -74,5 +74,5 @@ class AnyScalarRobot:
         return np.array(formula_results(self._robot, name, self._robot.model, *arguments), dtype=object)
 
     def _check_written(self, name: str) -> None:
-        if not method_is_as_written(type(self._robot), name):
+        if not method_is_ours(type(self._robot), name):
             raise NoKernelError(f"{self._robot.name} has a method {name} of its own")

@@ -36,7 +36,8 @@ def compare(
     else:
         given, where = mine.random_states(states, seed), f"at {states} random states"
     with nullcontext() if motion is None else rows_of(motion, moves.rows, moves.times):
-        (_compare_published if mine.simplifications else _compare_formulations)(mine, given, where, as_json)
+        shown = _compare_published if mine.formulations.simplifications else _compare_formulations
+        shown(mine, given, where, as_json)
 
 
 def _compare_formulations(robot: Any, given: Any, where: str, as_json: bool) -> None:
@@ -103,8 +104,8 @@ def complexity(
 
     def shown() -> Any:
         counting = "Traced, each common term once; as written, every operation of the source. Negations are free."
-        if mine.general_arm_size is not None:
-            yield from (tables.arm_table(mine.name, mine.general_arm_size, costs), counting, "", tables.size_table())
+        if n := mine.formulations.general_arm:
+            yield from (tables.arm_table(mine.name, n, costs), counting, "", tables.size_table())
         else:
             yield from (tables.robot_table(mine.name, costs), counting)
         if published:

@@ -15,8 +15,8 @@ def pair(numbers: tuple[int, int]) -> str:
 
 
 def counts(robot: Robot) -> dict[str, OperationCount]:
-    """By formulation; of a robot with only one, without a name, under the name of its function."""
-    if not robot.formulations:
+    """By formulation; of a robot with only one under the name of its function."""
+    if len(robot.formulations) == 1:
         return {"inverse-dynamics": operation_count(robot)}
     return {name: operation_count(robot, name) for name in robot.formulations}
 

@@ -163,7 +163,8 @@ def evaluation_of(
 
 def plain_evaluation(robot: Evaluated, name: str, loads: Sequence[str], options: Mapping[str, Any]) -> Evaluation:
     """The evaluation of a function by its name; UnsupportedFeatureError for a load that it does not take."""
-    check_request(name, robot.functions, options, "float64")
+    chosen = robot._check_options(name, options) if name in robot.functions else {}
+    check_request(name, robot.functions, chosen, "float64")
     robot.check_function(name)
     known = [argument.name for argument in robot.functions[name].optional]
     if isinstance(loads, str) or (unknown := [load for load in loads if load not in known]):
@@ -173,9 +174,8 @@ def plain_evaluation(robot: Evaluated, name: str, loads: Sequence[str], options:
             field="loads",
             remedy=f"Give a sequence of names among {', '.join(known) or 'none'}",
         )
-    chosen = robot.check_options(name, options)
     taken = tuple(load for load in known if load in loads)
-    robot.check_loads(taken)
+    robot._check_loads(taken, chosen)
     return Evaluation(robot._evaluator, robot._evaluator.request(name, taken, chosen), "nan")
 
 

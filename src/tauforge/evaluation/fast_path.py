@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import inspect
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import update_wrapper, wraps
-from itertools import permutations
+from itertools import permutations, product
 from types import BuiltinFunctionType, MethodType
 from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
 
@@ -129,9 +129,11 @@ def plain_way(straight: Callable[..., Any], documented: Documented) -> Callable[
     return way
 
 
-def way_with_loads(kernel: CpuKernel, straight: Callable[..., Any], dispatcher: Dispatcher, loads: Loads) -> Any:
-    """For calls with loads by keyword, such as payload=, which the kernel takes after the state."""
-    documented, kinds = dispatcher.documented, [(load.name, load.kind) for load in loads]
+def way_with_loads(
+    kernel: CpuKernel, straight: Callable[..., Any], dispatcher: Dispatcher, names: Sequence[str], loads: Loads
+) -> Any:
+    """For calls with loads by these keywords, such as payload=, which the kernel takes after the state."""
+    documented, kinds = dispatcher.documented, [(name, load.kind) for name, load in zip(names, loads, strict=True)]
     short = kernel.builtin(documented.robot, straight) or straight
 
     def way(*arguments: Any, **given: Any) -> Any:
@@ -165,8 +167,9 @@ def install(robot: Any, method: str, loads: Loads, kernel: CpuKernel, *, guarded
         own[method] = own[key] = Dispatcher(Documented(robot, method))
     dispatcher, straight = dispatcher_of(own[key]), straight_to(kernel, guarded=guarded)
     if loads:
-        way = way_with_loads(kernel, straight, dispatcher, loads)
-        dispatcher.ways |= dict.fromkeys(permutations(load.name for load in loads), way)
+        for names in product(*((load.name, load.also) if load.also else (load.name,) for load in loads)):
+            way = way_with_loads(kernel, straight, dispatcher, names, loads)
+            dispatcher.ways |= dict.fromkeys(permutations(names), way)
         return
     dispatcher.ways[()] = plain_way(straight, dispatcher.documented)
     own[method] = own[key] = kernel.builtin(dispatcher.documented.robot, dispatcher) or dispatcher

@@ -26,15 +26,13 @@ from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import defaults
 from tauforge.robots.capabilities import Bounds, Designs, Dissipation, Sensors
 from tauforge.robots.drawing import Drawing, Reaction
+from tauforge.robots.formulations import WRENCH, Formulations
 from tauforge.robots.parts import (
     Actuator,
     Coordinate,
-    CountedFormula,
 )
 from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source
-from tauforge.robots.simplification import Simplification
-from tauforge.robots.state_formulas import PlainFormulas, StateFormulas
 from tauforge.robots.state_space import PlainState, StateSpace
 from tauforge.robots.summary import Summary
 from tauforge.robots.summary_text import html
@@ -67,16 +65,13 @@ class Robot(ABC):
        of position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
        method of its name, too.
     3. **Model**: `varied_model(values)`, what the formulas take first, with the given fields (flat lists of scalars)
-       instead of the robot's own; `varying_fields`, their names and core shapes; `own_values` of them; `check_varying`.
+       instead of the robot's own; `varying_fields`, their names and core shapes; `own_values` of them.
        `identity` is a text that determines the model, or None: then every kernel is identified by its graph.
     4. **Drawing**: `drawing(position)`, the points, segments, frames and solids that pictures show. `reactions` are
        what its joints carry, with places to draw them; none by default.
-    5. **Dynamics**: `inverse_dynamics`, `forward_dynamics`, their derivatives and `energy`. External wrenches have the
-       keyword `wrench_argument`; payload= and base_motion= where physics allows. `formulations` are the names by which
-       inverse dynamics can be computed, chosen by the keyword `formulation_argument`, an option of the table's entry;
-       `default_formulation` is the one of a plain call, `formulations_taking(loads)` those that take these loads.
-       Guarded functions take on_singular="nan", which makes singular rows NaN. `simplifications` are published models
-       with one thing wrong. `counted_formula` is what operation counts are about.
+    5. **Dynamics**: `inverse_dynamics`, `forward_dynamics`, their derivatives and `energy`. payload=, base_motion= and
+       external_wrench= where physics allows. `formulations` are the names by which inverse dynamics can be computed,
+       chosen by formulation=. Guarded functions take on_singular="nan", which makes singular rows NaN.
     6. **Positions**: `position_error(target, position)`, the short way round, the target being coordinates, as motions
        give them. `coordinate_rates` gives the time derivatives of the coordinates from velocities and accelerations,
        `from_coordinate_rates` undoes it; `velocities_are_rates` says that both do nothing. `rate_derivatives` are the
@@ -89,12 +84,10 @@ class Robot(ABC):
        it moves with the velocity.
        A robot with other than n actuators gives its own sensors, or takes no law that needs them.
     8. **Limits**: `bounds`, the limits of positions and motions, how far each is, and the same over any scalar.
-    9. **State**: `state_space`, the robot's state as one vector for the integrators, `state_rates` its time derivative
-       under actuator forces; `state_formulas` are both over any scalars, for steps that are compiled, and None where
-       there are none. `coordinates_used` names the coordinates by which it is computed, where they may change on
-       the way. `singularity(position)` changes its sign where the actuators lose control of the robot; it is None if
-       that cannot happen. `condition(position)` says how near that is, `velocity_matrix` the matrix over any scalar,
-       `matrix_maps_forces` which way it maps; `loop_condition` how near the loops are to another assembly.
+    9. **State**: `state_space`, the robot's state as one vector for the integrators. `singularity(position)` changes
+       its sign where the actuators lose control of the robot; it is None if that cannot happen. `condition(position)`
+       says how near that is, `velocity_matrix` the matrix over any scalar, `matrix_maps_forces` which way it maps;
+       `loop_condition` how near the loops are to another assembly.
        `dissipation` is what in the robot itself takes energy, None where nothing does.
     10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`. `designs` is what a
         designer may choose, None where that is nothing.
@@ -112,8 +105,6 @@ class Robot(ABC):
     sources: tuple[Source, ...] = ()
     kind: ClassVar[str] = "robot"
     moved_body: ClassVar[str | None] = None
-    wrench_argument: ClassVar[str | None] = None
-    formulation_argument: ClassVar[str | None] = None
     positions_are_poses: ClassVar[bool] = False
     matrix_maps_forces: ClassVar[bool] = False
 
@@ -121,6 +112,8 @@ class Robot(ABC):
 
     bounds: computed_once[Bounds] = computed_once(Bounds)
     sensors: computed_once[Sensors] = computed_once(Sensors)
+    state_space: computed_once[StateSpace] = computed_once(PlainState)
+    formulations: computed_once[Formulations] = computed_once(Formulations)
 
     @property
     def dissipation(self) -> Dissipation | None:
@@ -200,7 +193,7 @@ class Robot(ABC):
         """Fields that may be arguments of a kernel, with the shape of one robot's share."""
         return {}
 
-    def check_varying(self, fields: tuple[str, ...]) -> None:  # noqa: B027 - most robots let all of their fields vary
+    def _check_varying(self, fields: tuple[str, ...]) -> None:  # noqa: B027 - most robots let all of their fields vary
         """UnsupportedFeatureError where these fields cannot vary together."""
 
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
@@ -250,22 +243,24 @@ class Robot(ABC):
     def check_function(self, function: str) -> None:  # noqa: B027 - most robots have all that their functions need
         """ModelError where the robot lacks what a function needs, such as masses."""
 
-    def check_loads(self, loads: Collection[str]) -> None:  # noqa: B027 - most robots take whatever their table says
-        """UnsupportedFeatureError where the robot cannot have these loads, such as "base_motion"."""
+    def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None:  # noqa: B027 - most take all
+        """UnsupportedFeatureError where these loads, such as "base_motion", cannot be had with these options."""
 
-    def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    def _check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options of a function as its formula takes them; UnsupportedFeatureError for values it does not know."""
-        chosen, argument = dict(options), self.formulation_argument
-        if argument in chosen and self.formulations:
-            name = chosen[argument]
-            if name is None:  # as in a plain call
-                del chosen[argument]
-            elif name not in self.formulations:
-                known = ", ".join(self.formulations)
-                raise UnsupportedFeatureError(
-                    f"unknown {argument} {name!r}", field=argument, remedy=f"Use one of {known}"
-                )
-        return chosen
+        return self.formulations.in_own_words(function, options)
+
+    def _answer(self, function: str, given: Mapping[str, Any]) -> Any:
+        """The function of this name for a call: arguments, loads, options and on_singular= by name."""
+        if function not in self.functions:
+            raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
+        entry, options = self.functions[function], self._check_options(function, given)
+        names = [argument.name for argument in (*entry.arguments, *entry.optional)]
+        arguments = {name: options.pop(name) for name in names if name in options}
+        on_singular = options.pop(ON_SINGULAR, "raise")
+        self._check_loads([name for name, value in arguments.items() if value is not None], options)
+        results = self._evaluate(function, arguments, on_singular, **options)
+        return results[0] if len(results) == 1 else results
 
     def kernel(
         self,
@@ -284,10 +279,10 @@ class Robot(ABC):
         Identity: equals the method on arrays of this dtype, of `replace`d robots if fields vary; it does not judge
         singular rows. On the CPU `.ufunc` is NumPy's object itself. UnsupportedFeatureError where there is no kernel.
         """
-        name = check_request(function, self.functions, options, dtype)
+        chosen = self._check_options(function, options) if function in self.functions else {}
+        name = check_request(function, self.functions, chosen, dtype)
         fields = families.check_names(self, varying)
         self.check_function(function)
-        chosen = self.check_options(function, options)
         if target == "cpu" and not kernels_allowed():
             raise no_kernel(function)
         try:
@@ -304,7 +299,6 @@ class Robot(ABC):
         loads: optional arguments of the table's entry that become arguments after the state, such as "payload"
         """
         request = plain_evaluation(self, function, loads, options).request
-        self.check_loads(request.optional)
         fields, evaluator = families.check_names(self, varying), self._evaluator
         return evaluator.specification(evaluator.request(function, request.optional, dict(request.options), fields))
 
@@ -316,7 +310,8 @@ class Robot(ABC):
 
         Loads and options of the table's entry by keyword; on_singular="nan" where the entry has a guard.
         """
-        return self._by_position("inverse_dynamics", state, loads)[0]
+        found: Array = self._by_position("inverse_dynamics", state, loads)
+        return found
 
     @quick
     def forward_dynamics(self, *state: Any, **loads: Any) -> Array:
@@ -324,79 +319,43 @@ class Robot(ABC):
 
         Keywords as in `inverse_dynamics`.
         """
-        return self._by_position("forward_dynamics", state, loads)[0]
+        found: Array = self._by_position("forward_dynamics", state, loads)
+        return found
 
     @quick
     def energy(self, *state: Any, **loads: Any) -> tuple[Array, Array]:
         """Kinetic and potential energy, J, each (...), from position and velocity."""
-        kinetic, potential = self._by_position("energy", state, loads)
-        return kinetic, potential
+        found: tuple[Array, Array] = self._by_position("energy", state, loads)
+        return found
 
     @quick
     def inverse_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
         """Derivatives of inverse_dynamics by position, velocity and acceleration, each (..., m, n)."""
-        three = self._by_position("inverse_dynamics_derivatives", state, loads)
-        return three[0], three[1], three[2]
+        found: tuple[Array, Array, Array] = self._by_position("inverse_dynamics_derivatives", state, loads)
+        return found
 
     @quick
     def forward_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
         """Derivatives of forward_dynamics by position, velocity (..., n, n) and force (..., n, m)."""
-        three = self._by_position("forward_dynamics_derivatives", state, loads)
-        return three[0], three[1], three[2]
+        found: tuple[Array, Array, Array] = self._by_position("forward_dynamics_derivatives", state, loads)
+        return found
 
-    def _by_position(self, function: str, given: Sequence[Any], named: Mapping[str, Any]) -> tuple[Array, ...]:
+    def _by_position(self, function: str, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
         """The default of a method: the table's entry says what it takes by position and by keyword."""
         if function not in self.functions:
             raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
-        call = sorted_call(self.name, function, self.functions[function], given, named)
-        options = self.check_options(function, call.options)
-        return self._evaluate(function, call.arguments, call.on_singular, **options)
-
-    def accelerations(self, position: Array, velocity: Array, force: Array, wrench: Array | None = None) -> Array:
-        """forward_dynamics with an external wrench (..., 6), None for none."""
-        if wrench is None:
-            return self.forward_dynamics(position, velocity, force)
-        if self.wrench_argument is None:
-            raise UnsupportedFeatureError(f"{self.name} takes no external wrench", field="wrench")
-        return self.forward_dynamics(position, velocity, force, **{self.wrench_argument: wrench})
+        entry = self.functions[function]
+        spelled = self.formulations.in_own_words(function, named)
+        if WRENCH in spelled and WRENCH not in [load.name for load in entry.optional]:
+            raise UnsupportedFeatureError(f"{self.name} takes no external wrench", field=WRENCH)
+        call = sorted_call(self.name, function, entry, given, spelled)
+        return self._answer(function, {**call.arguments, **call.options, ON_SINGULAR: call.on_singular})
 
     def forces_without_raising(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> Array:
         """inverse_dynamics; in a batch a row without an answer is NaN and does not stop the others."""
         guarded = self.functions["inverse_dynamics"].guard is not None
         rows = {ON_SINGULAR: "nan"} if guarded and np.ndim(position) > 1 else {}
         return self.inverse_dynamics(position, velocity, acceleration, **rows, **loads)
-
-    @property
-    def formulations(self) -> tuple[str, ...]:
-        """The names by which inverse dynamics can be computed, in the order of tables."""
-        return ()
-
-    @property
-    def default_formulation(self) -> str | None:
-        """The formulation of a plain call; None where there is only one, without a name."""
-        return self.formulations[0] if self.formulations else None
-
-    def formulations_taking(self, loads: Collection[str]) -> tuple[str, ...]:
-        """Those of the formulations that take all of these loads, such as "base_motion"."""
-        return self.formulations
-
-    @property
-    def simplifications(self) -> tuple[Simplification, ...]:
-        """Published models of the robot that have one thing wrong and everything else right."""
-        return ()
-
-    def counted_formula(self, formulation: str | None = None, **options: Any) -> CountedFormula:
-        """The formula of inverse dynamics, with the robot's own parameters, for operation counts.
-
-        formulation: one of `formulations`; default that of a plain call
-        options:     further options of inverse dynamics
-        """
-        return defaults.counted_formula(self, formulation, options)
-
-    @property
-    def general_arm_size(self) -> int | None:
-        """n where the formulations are those of the general serial arm with n joints, whose costs papers give."""
-        return None
 
     # ---------------------------------------------------------------------------------------------------- positions
 
@@ -491,38 +450,6 @@ class Robot(ABC):
         return np.array([actuator.max_force for actuator in self.actuators])
 
     # -------------------------------------------------------------------------------------------------------- state
-
-    @property
-    def state_space(self) -> StateSpace:
-        return PlainState(self.n)
-
-    @property
-    def state_formulas(self) -> StateFormulas | None:
-        """`state_space` and `state_rates` over any scalars, for compiled steps; None where steps are not compiled."""
-        return PlainFormulas(self) if type(self.state_space) is PlainState else None
-
-    def state_rates(
-        self, y: Array, force: Array, wrench: Array | None = None, fields: Mapping[str, Array] | None = None
-    ) -> Array:
-        """y' of states (..., m) of `state_space` under actuator forces and an external wrench.
-
-        fields: varying fields (..., *core) instead of the robot's own
-        """
-        space = self.state_space
-        if fields:
-            raise UnsupportedFeatureError(f"the fields of {self.name} cannot vary here", field="varying")
-        return space.rates(y, self.accelerations(space.position(y), space.velocity(y), force, wrench))
-
-    def start_refusals(self, position: Array, velocity: Array, fields: Mapping[str, Array]) -> dict[int, str]:
-        """Why no motion starts at rows of positions (k, N) and velocities (k, n), by their numbers.
-
-        fields: varying, (k, ...) each, instead of the robot's own
-        """
-        return {}
-
-    def coordinates_used(self, position: Array) -> list[tuple[str, ...]] | None:
-        """Names of the coordinates that `state_rates` computes by at positions (k, N); None if they never change."""
-        return None
 
     def singularity(self, position: Array) -> Array | None:
         """(k,) a number that changes its sign where the actuators lose control of the robot; None if they never do."""

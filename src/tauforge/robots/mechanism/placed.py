@@ -12,12 +12,12 @@ from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.evaluator import as_argument
-from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.varying import known_fields
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
 from tauforge.kernels.specification import Shape
+from tauforge.robots.formulations import by_table
 from tauforge.robots.mechanism import coordinates, positions, rounding, state_functions
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism.description import MechanismDescription
@@ -219,17 +219,15 @@ class PlacedMechanism(MechanismDescription):
     def pictured_position(self) -> Array:
         return self.home
 
-    @quick
+    @by_table
     def loop_gap(self, x: ArrayLike) -> Array:
         """(...) by how much the worst loop does not close, m or rad."""
-        return self._evaluate("loop_gap", {"x": x})[0]
 
     # ----------------------------------------------------------------------------------------------------- kinematics
 
-    @quick
+    @by_table
     def body_frames(self, x: ArrayLike) -> Array:
         """(..., bodies, 4, 4) world <- frame of each body."""
-        return self._evaluate("body_frames", {"x": x})[0]
 
     def forward_kinematics(self, x: ArrayLike, body: str | None = None) -> Array:
         """(..., 4, 4) world <- frame of a body, default the tool's."""

@@ -113,7 +113,11 @@ class Robot(ABC):
     bounds: computed_once[Bounds] = computed_once(Bounds)
     sensors: computed_once[Sensors] = computed_once(Sensors)
     state_space: computed_once[StateSpace] = computed_once(PlainState)
-    formulations: computed_once[Formulations] = computed_once(Formulations)
+
+    @property
+    def formulations(self) -> Formulations:
+        """The names by which inverse dynamics can be computed. Made anew, for calls must not keep the robot alive."""
+        return Formulations(self)
 
     @property
     def dissipation(self) -> Dissipation | None:

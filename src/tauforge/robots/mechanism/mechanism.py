@@ -188,7 +188,11 @@ class Mechanism(PlacedMechanism):
     dissipation = computed_once(MechanismFriction)
     sensors = computed_once(ActuatorSensors)
     state_space = computed_once(MechanismState)
-    formulations = computed_once(MechanismFormulations)
+
+    @property
+    def formulations(self) -> MechanismFormulations:
+        """One way, which has a name."""
+        return MechanismFormulations(self)
 
     def _check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         chosen = super()._check_options(function, options)

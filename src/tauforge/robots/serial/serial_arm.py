@@ -121,7 +121,11 @@ class SerialArm(ArmDescription):
 
     dissipation = computed_once(ArmFriction)
     sensors = computed_once(JointSensors)
-    formulations = computed_once(ArmFormulations)
+
+    @property
+    def formulations(self) -> ArmFormulations:
+        """The names by which inverse dynamics can be computed."""
+        return ArmFormulations(self)
 
     def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None:
         name = options.get("formulation", DEFAULT_FORMULATION)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from tauforge.computed_once import computed_once
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.formulations import Formulations, Simplification
@@ -111,9 +110,9 @@ class PlatformFormulations(Formulations):
     robot: StewartPlatform
     option = "model"
 
-    @computed_once
-    def names(self) -> tuple[str, ...]:
-        return fitting(self.robot)
+    def __init__(self, robot: StewartPlatform) -> None:
+        super().__init__(robot)
+        self.names = fitting(robot)
 
     def check(self, name: object) -> None:
         if name not in STEWART_MODELS:

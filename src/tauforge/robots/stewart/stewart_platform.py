@@ -129,7 +129,11 @@ class StewartPlatform(PlatformDescription):
     bounds = computed_once(PoseBounds)
     sensors = computed_once(LegSensors)
     state_space = computed_once(PoseState)
-    formulations = computed_once(PlatformFormulations)
+
+    @property
+    def formulations(self) -> PlatformFormulations:
+        """The names by which inverse dynamics can be computed."""
+        return PlatformFormulations(self)
 
     @property
     def dissipation(self) -> Dissipation | None:

@@ -57,7 +57,7 @@ class Judge:
         found = at_positions(
             self.robot,
             wanted,
-            self.robot.position_at(around, on_failure="nan"),
+            self.robot.positions.at(around, on_failure="nan"),
             payload=Payload(designs[HELD]) if HELD in designs else None,
             forces="limit" in wanted and judges_forces(self.robot),
             characteristic_length=self.length,

@@ -62,7 +62,7 @@ def states_around(
     for name, value in (("distance", distance), ("angle", angle)):
         if not 0 <= real_number(value) < np.inf:
             raise ModelError(f"expected a number >= 0, got {value!r}", field=name)
-    home, places = np.array(robot.coordinates_at(robot.pictured_position), dtype=float), places_of(robot)
+    home, places = np.array(robot.positions.coordinates(robot.positions.default), dtype=float), places_of(robot)
     for name, value in (at or {}).items():
         if name not in places:
             names = ", ".join(coordinate.name for coordinate in robot.coordinates)

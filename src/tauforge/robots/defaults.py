@@ -44,12 +44,6 @@ def counted_formula(robot: Robot, formulation: str | None, options: dict[str, An
     return CountedFormula(min(ways, key=operations) if len(ways) > 1 else ways[0], sizes)
 
 
-def pictured_position(robot: Robot) -> Array:
-    """A little beside the middle of each range, to one side and the other in turn: links do not hide one another."""
-    low, high = np.transpose([c.usual_range for c in robot.coordinates])
-    return np.asarray(low + np.where(np.arange(robot.n) % 2, 0.4, 0.6) * (high - low))
-
-
 def random_states(robot: Robot, count: int, seed: int) -> tuple[Array, Array, Array]:
     random = np.random.default_rng(seed)
     low, high = np.transpose([c.usual_range for c in robot.coordinates])
@@ -84,7 +78,7 @@ def limited_quantities(robot: Robot, position: Array, velocity: Array) -> list[L
         found.append(LimitedQuantity(name, values, lower, upper, unit, lambda _: phrase))
 
     rates = {c: i for i, c in enumerate(robot.coordinates)}
-    for i, c in enumerate(robot.position_entries):
+    for i, c in enumerate(robot.positions.entries):
         moves = "turns" if c.turns else "slides"
         if np.isfinite([c.lower, c.upper]).any():
             add(f"limit of {c.name}", position[..., i], c.lower, c.upper, c.unit, f"{c.name} {moves} to")
@@ -97,7 +91,7 @@ def limited_quantities(robot: Robot, position: Array, velocity: Array) -> list[L
 def position_limits(robot: Robot) -> tuple[Limit, ...]:
     found = []
     for i, bound, sense in _limited(robot):
-        c, side = robot.position_entries[i], "below" if sense < 0 else "above"
+        c, side = robot.positions.entries[i], "below" if sense < 0 else "above"
         found.append(Limit(f"{c.name} is {side} its range", c.name, c.unit, bound, sense, c.name))
     return tuple(found)
 
@@ -106,14 +100,14 @@ def _limited(robot: Robot) -> list[tuple[int, float, int]]:
     """(place in a position, bound, sense) of each of `position_limits`."""
     return [
         (i, bound, sense)
-        for i, c in enumerate(robot.position_entries)
+        for i, c in enumerate(robot.positions.entries)
         for bound, sense in ((c.lower, -1), (c.upper, 1))
         if np.isfinite(bound)
     ]
 
 
 def limit_margins(robot: Robot, position: ArrayLike) -> Array:
-    known = as_argument("position", position, robot.position_size, "one for each coordinate")
+    known = as_argument("position", position, robot.positions.size, "one for each coordinate")
     found = robot._evaluator.kept("limited", lambda: np.array(_limited(robot), float).reshape(-1, 3))
     places, bounds, senses = found.astype(known.dtype).T
     margins = senses * (bounds - known[..., places.astype(int)])

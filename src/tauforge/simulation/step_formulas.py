@@ -69,7 +69,7 @@ class StepFormulas:
         # asked now, for a copy has forgotten all that was computed
         self.state: Shapes = {name: (numbers,) for name, numbers in space.parts.items()}
         self.forces_shape: Shape = (len(plant.actuators),)
-        self._n, self._position_size = plant.n, plant.position_size
+        self._n, self._position_size = plant.n, plant.positions.size
         self._law: Any = None
         self._gains: dict[str, Array] = {}
         told = not anything_replaced()

@@ -58,7 +58,7 @@ def sampled(robot: Robot, name: str, motion: Motion) -> Sampled:
     """The motion at the times of its file; a move at `SAMPLES` times."""
     times = motion.times if isinstance(motion, CsvMotion) else np.linspace(0.0, motion.duration, SAMPLES)
     coordinates, velocity, acceleration = motion.samples if isinstance(motion, CsvMotion) else motion.sample(times)
-    position = robot.position_at(coordinates, on_failure="nan")
+    position = robot.positions.at(coordinates, on_failure="nan")
     lost = np.isnan(position).any(axis=-1) & np.isfinite(coordinates).all(axis=-1)
     if lost.any():
         after = times[lost.argmax()] - times[0]

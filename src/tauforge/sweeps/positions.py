@@ -30,7 +30,7 @@ class Positions:
         found = np.tile(self.home, (len(next(iter(block.values()))), 1))
         for name, column in self.columns.items():
             found[:, column] = block[name]
-        return robot.position_at(found, on_failure="nan")
+        return robot.positions.at(found, on_failure="nan")
 
 
 def positions_and_axes(
@@ -57,7 +57,7 @@ def positions_and_axes(
 
 def position_at(robot: Robot, at: Mapping[str, float]) -> Array:
     """(n,) where pictures show the robot, but for these coordinates, rad or m."""
-    places, home = _places(robot), np.array(robot.coordinates_at(robot.pictured_position), dtype=float)
+    places, home = _places(robot), np.array(robot.positions.coordinates(robot.positions.default), dtype=float)
     for name, value in at.items():
         if name not in places:
             names = ", ".join(coordinate.name for coordinate in robot.coordinates)

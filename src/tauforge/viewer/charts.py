@@ -61,7 +61,7 @@ def charts_of(robot: Robot, clip: Clip) -> list[Chart]:
         return _by_unit("force", forces, frames.times, frames.force)
     found = _by_unit("force", forces, shown.time, shown.force)
     if frames.target is not None:
-        error = robot.position_error(shown.target_position, shown.position)
+        error = robot.positions.error(shown.target_position, shown.position)
         found += _by_unit("error", [(c.name, c.unit) for c in robot.coordinates], shown.time, error)
     return found
 

@@ -107,7 +107,7 @@ class Evaluation:
     def start(self) -> State:
         """The robot at rest, as pictures show it."""
         zero = np.zeros(self.robot.n)
-        return State(np.array(self.robot.pictured_position, float), zero, zero, 0.0, self.gravity)
+        return State(np.array(self.robot.positions.default, float), zero, zero, 0.0, self.gravity)
 
     def usual_forces(self) -> Array:
         """(m,) N m or N, the largest of a few random states; 0 where there are none."""

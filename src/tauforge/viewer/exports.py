@@ -66,7 +66,7 @@ def csv_of(robot: Robot, clip: Clip) -> bytes:
         clip.shown.write_csv(text)
         return text.getvalue().encode()
     own, frames = columns_of(robot), clip.frames
-    coordinates = robot.coordinates_at(frames.position)  # a mechanism's position has more numbers
+    coordinates = robot.positions.coordinates(frames.position)  # a mechanism's position has more numbers
     rows = np.column_stack([frames.times, coordinates, frames.velocity, frames.acceleration, frames.force])
     write_csv(text, [TIME, *own.position, *own.velocity, *own.acceleration, *own.force], rows)
     return text.getvalue().encode()

@@ -91,7 +91,7 @@ class Panel:
             "acceleration": [(c.acceleration_column, f"{c.unit}/s²") for c in robot.coordinates],
         }
         values = {
-            "position": robot.coordinates_at(start.position),
+            "position": robot.positions.coordinates(start.position),
             "velocity": start.velocity,
             "acceleration": start.acceleration,
         }

@@ -19,11 +19,13 @@ def limited_quantities(m: Mechanism, position: Array, velocity: Array) -> list[L
     found = defaults.limited_quantities(m, position, velocity)
     independent = m.independent_places
     others = [
-        k for k, c in enumerate(m.position_entries) if np.isfinite(c.max_speed) and k not in independent and not c.wraps
+        k
+        for k, c in enumerate(m.positions.entries)
+        if np.isfinite(c.max_speed) and k not in independent and not c.wraps
     ]
     if others:
         rates = m._evaluator("coordinate_rates", {"x": position, "qd": velocity})[0]
-        found += [_speed(m.position_entries[k], rates[..., k]) for k in others]
+        found += [_speed(m.positions.entries[k], rates[..., k]) for k in others]
     return found
 
 

@@ -199,8 +199,8 @@ class Mechanism(PlacedMechanism):
         """Actuated coordinates and their rates. position: (..., N), or the independent coordinates"""
         p = self._made.parameters
         if p.actuated == p.independent:
-            return self.coordinates_at(position), velocity
-        x = self.position_at(position)
+            return self.positions.coordinates(position), velocity
+        x = self.positions.at(position)
         places = [p.reads[k] for k in p.actuated]
         rates = self._evaluator("coordinate_rates", {"x": x, "qd": velocity})[0]
         return x[..., places], rates[..., places]
@@ -209,7 +209,7 @@ class Mechanism(PlacedMechanism):
     def sensors(self) -> tuple[Sensor, ...]:
         """The actuated coordinates."""
         p = self._made.parameters
-        actuated = [self.position_entries[p.reads[k]] for k in p.actuated]
+        actuated = [self.positions.entries[p.reads[k]] for k in p.actuated]
         return tuple(Sensor(entry.column, entry.unit) for entry in actuated)
 
     def limited_quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:

@@ -207,11 +207,10 @@ def server(says):
                     connection, _ = listening.accept()
                 except OSError:  # closed
                     return
-                if says is None:
-                    kept.append(connection)
-                    continue
-                connection.sendall(says)
-                connection.close()
+                kept.append(connection)
+                if says is not None:
+                    connection.sendall(says)
+                    connection.shutdown(socket.SHUT_WR)  # a reset in place of this end may meet Dask while it connects
 
         threading.Thread(target=serve, daemon=True).start()
         yield f"tcp://127.0.0.1:{listening.getsockname()[1]}"

@@ -63,8 +63,8 @@ def inverse_dynamics(
     import numpy as np
 
     from tauforge.analysis.sizing import peak_of, rms_of
-    from tauforge.motion.columns import TIME, columns_of
-    from tauforge.motion.csv_table import write_csv
+    from tauforge.tables.robot_columns import TIME, columns_of
+    from tauforge.tables.table import write_csv
 
     check_output(output, [motion, robot], (".csv",), as_json)
     mine = robot_carrying(load_robot(robot, tip, lock), parse_payload(payload))
@@ -146,8 +146,9 @@ def forward_kinematics(
     """The pose of an arm's tool from its joints, or of a platform from its leg lengths, followed row by row."""
     import numpy as np
 
-    from tauforge.motion.columns import POSE, TIME, joint_names, sensor_columns
-    from tauforge.motion.csv_table import read_csv, write_csv
+    from tauforge.tables.reading import read_csv
+    from tauforge.tables.robot_columns import POSE, TIME, joint_names, sensor_columns
+    from tauforge.tables.table import write_csv
 
     check_output(output, [file, robot], (".csv",), as_json)
     mine = load_robot(robot, tip, lock)

@@ -14,11 +14,11 @@ from tauforge.control.computed_torque import ComputedTorque
 from tauforge.control.controller import Controller
 from tauforge.errors import ModelError, ShapeError
 from tauforge.evaluation.own_classes import honour_changes
-from tauforge.motion.columns import state_columns
 from tauforge.motion.motion import Motion, positive
 from tauforge.robots.robot import Robot
 from tauforge.robots.robot import check_robot as check_kind
 from tauforge.simulation.integrators import FAR, ran_away
+from tauforge.tables.robot_columns import state_columns
 from tauforge.validation import shown
 
 Law = Controller | Callable[[float, Array, Array], ArrayLike] | None

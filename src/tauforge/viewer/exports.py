@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from tauforge.errors import ModelError, TauforgeError
-from tauforge.motion.columns import TIME, columns_of
-from tauforge.motion.csv_table import write_csv
 from tauforge.pictures import animate
 from tauforge.robots.robot import Robot
 from tauforge.simulation.recording import Recording
+from tauforge.tables.robot_columns import TIME, columns_of
+from tauforge.tables.table import write_csv
 from tauforge.viewer.playback import Clip
 from tauforge.viewer.requests import Requests
 

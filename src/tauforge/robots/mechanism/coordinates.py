@@ -105,7 +105,7 @@ class MechanismPositions(Positions):
         return super().error(self.coordinates(target), self.coordinates(position))
 
     def rates(self, position: Array, velocity: Array, acceleration: Array | None = None) -> tuple[Array, Array]:
-        """Of the independent coordinates. position: x, or the independent coordinates alone"""
+        """Rates of the independent coordinates. position: x, or these alone"""
         second = np.zeros_like(velocity) if acceleration is None else acceleration
         m, groups = self.robot, self.turning
         if not groups:

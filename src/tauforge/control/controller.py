@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ModelError, TauforgeError
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.robot import Robot, check_robot
 
@@ -29,7 +29,7 @@ class Feedback(NamedTuple):
     of_forces: bool = False
 
 
-@recorded
+@ours
 class Controller(ABC):
     """Actuator forces from time, measured position and velocity, and the motion's sample at that time.
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.robots.parts import Coordinate
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # ------------------------------------------------------------------------------------------------------------ positions
 
 
-@recorded
+@ours
 class Positions:
     """What positions (..., N) are beside coordinates (..., n), and velocities beside the rates of these.
 

@@ -20,7 +20,7 @@ from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.named_arguments import ON_SINGULAR, sorted_call
 from tauforge.evaluation.no_kernel import no_kernel
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import defaults
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 Scalars = Sequence[Scalar]
 
 
-@recorded
+@ours
 class Robot(ABC):
     """What motion, control, simulation, analysis, plots and the command line may ask. SI units, radians.
 

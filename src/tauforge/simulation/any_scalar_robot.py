@@ -11,7 +11,7 @@ import numpy as np
 
 from tauforge.algebra.scalars import arctangent, cos, sin
 from tauforge.arrays import Array
-from tauforge.evaluation.own_classes import method_is_as_written
+from tauforge.evaluation.unmodified import method_is_ours
 from tauforge.kernels.backends import NoKernelError
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_formulas import formula_results
@@ -22,7 +22,7 @@ def _method(of: Any, name: str, stand_in: Any, robot: Robot) -> Any:
     found = getattr(type(of), name, None)
     if not isinstance(found, FunctionType):
         return getattr(of, name)
-    if not method_is_as_written(type(of), name):
+    if not method_is_ours(type(of), name):
         raise NoKernelError(f"{robot.name} has a method {name} of its own")
     return MethodType(found, stand_in)
 
@@ -40,7 +40,7 @@ class AnyScalarRobot:
         robot = self._robot
         if name not in robot.functions:
             return _method(robot, name, self, robot)
-        if not method_is_as_written(type(robot), name):
+        if not method_is_ours(type(robot), name):
             raise NoKernelError(f"{robot.name} has a method {name} of its own")
         return partial(self._evaluated, name)
 

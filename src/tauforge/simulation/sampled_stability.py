@@ -18,7 +18,7 @@ from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import UnstableLoopWarning
 from tauforge.evaluation.functions import has
-from tauforge.evaluation.own_classes import method_is_as_written
+from tauforge.evaluation.unmodified import method_is_ours
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.robot import Robot
 from tauforge.simulation.stiffness import INVERTIBLE, mass_matrices
@@ -61,7 +61,7 @@ def _gains(law: object, plant: Robot, position: Array | None) -> tuple[Array, Ar
     feedback = law.feedback()
     if feedback is None or not feedback.of_forces:
         return None if feedback is None else (feedback.kp, feedback.kv)
-    if position is None or not has(plant, "mass_matrix") or not method_is_as_written(type(plant), "forward_dynamics"):
+    if position is None or not has(plant, "mass_matrix") or not method_is_ours(type(plant), "forward_dynamics"):
         return None
     if plant.dissipates:  # friction that is large enough damps whatever a held force swings up
         return None

@@ -18,7 +18,7 @@ from tauforge.control.computed_torque import ComputedTorque
 from tauforge.errors import StiffFrictionWarning
 from tauforge.evaluation.evaluator import choices, evaluate
 from tauforge.evaluation.functions import has, results_of
-from tauforge.evaluation.own_classes import method_is_as_written
+from tauforge.evaluation.unmodified import method_is_ours
 from tauforge.robots.parts import Dampers
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law
@@ -40,7 +40,7 @@ def warn_of_stiffness(
     """
     if not has(plant, "mass_matrix") or plant.dampers({}) is None:
         return
-    if not method_is_as_written(type(plant), "forward_dynamics"):
+    if not method_is_ours(type(plant), "forward_dynamics"):
         return  # its friction is its own
     chosen = np.unique(np.linspace(0, len(positions) - 1, LOOKS).astype(int))
     shares = {name: value[chosen] for name, value in (fields or {}).items()}

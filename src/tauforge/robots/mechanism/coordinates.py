@@ -13,7 +13,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.trees.frames import FREEDOMS
 from tauforge.robots.capabilities import Positions
 from tauforge.robots.mechanism.positions import CLOSED
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tauforge.robots.mechanism.placed import PlacedMechanism
 
 
-@recorded
+@ours
 class MechanismPositions(Positions):
     """Positions hold the coordinates of all joints, loops closed; `Positions.coordinates` are the independent ones."""
 

@@ -16,7 +16,7 @@ from tauforge.evaluation.condition import check_length
 from tauforge.evaluation.evaluator import as_argument
 from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import Verdict
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.mechanism import actuator_map, limits, rounding, trials
@@ -38,7 +38,7 @@ from tauforge.validation import counted, freedoms
 Scalars = Sequence[Scalar]
 
 
-@recorded
+@ours
 class Mechanism(PlacedMechanism):
     """Rigid bodies and joints as the machine is built, with branches and closed loops. SI units, radians.
 

@@ -17,7 +17,7 @@ from tauforge.evaluation.array_libraries import library_of, on_processor
 from tauforge.evaluation.condition import by_singular_values, check_length
 from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import FunctionTable
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.varying import known_fields
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
 from tauforge.kernels.specification import Shape
@@ -40,7 +40,7 @@ Scalars = Sequence[Scalar]
 TRIED = 20  # random states at which the mass matrix is looked at
 
 
-@recorded
+@ours
 class SerialArm(ArmDescription):
     """A chain of revolute and prismatic joints from a base to a tool. SI units, radians.
 

@@ -12,7 +12,7 @@ from tauforge.algebra.rotations import angle_rates
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Positions
 from tauforge.robots.poses import pose_rates, twists
 from tauforge.robots.stewart.fitting_pose import pictured_pose
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
-@recorded
+@ours
 class PoseCoordinates(Positions):
     """Poses of the platform, with the twists of its origin."""
 

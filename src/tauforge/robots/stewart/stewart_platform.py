@@ -19,7 +19,7 @@ from tauforge.evaluation.condition import by_singular_values, check_length
 from tauforge.evaluation.evaluator import as_argument, finite_rows
 from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import FunctionTable
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
@@ -71,7 +71,7 @@ COORDINATES = tuple(
 )
 
 
-@recorded
+@ours
 class StewartPlatform(PlatformDescription):
     __doc__ = PlatformDescription.__doc__
 

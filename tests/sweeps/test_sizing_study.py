@@ -10,7 +10,7 @@ from support.sweep_motions import move_of, move_options, write_motion
 from tauforge.analysis import size_actuators
 from tauforge.motion import CsvMotion
 from tauforge.sweeps import Axis, open_dataset, ready_study, run
-from tauforge.sweeps.motions import SAMPLES
+from tauforge.sweeps.options import SAMPLES
 from tauforge.sweeps.sizing import FORCE, HOLDS, POSITION, SINGULAR, SPEED
 
 STORED = 2 * np.finfo(np.float32).eps  # relative: results are kept as float32

@@ -10,7 +10,7 @@ import pytest
 import tauforge as tf
 from support.sweep_motions import move_of, move_options, write_motion
 from tauforge.sweeps import Axis, open_dataset, ready_study, run
-from tauforge.sweeps.mass_errors import mass_errors_of
+from tauforge.sweeps.tracking import mass_errors_of
 
 TIMES = {"step": "2ms", "control_period": "4ms"}
 STEP, PERIOD = 0.002, 0.004

@@ -12,10 +12,8 @@ import pytest
 import tauforge as tf
 from tauforge.number_text import number
 from tauforge.viewer import colours
-from tauforge.viewer.evaluation import Evaluation, Reading
-from tauforge.viewer.force_scale import ForceScale
+from tauforge.viewer.evaluation import Evaluation, ForceScale, Reading, condition_colour, condition_words
 from tauforge.viewer.panel_text import force_shares, heading_html, readings_html
-from tauforge.viewer.singular import condition_colour, condition_words
 
 HOSTILE = "</td><script>alert(1)</script>&'\""
 

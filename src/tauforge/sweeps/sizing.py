@@ -14,10 +14,18 @@ from tauforge.errors import ModelError
 from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import HOLDS as ALL_HOLD
-from tauforge.sweeps.axes import Axis, with_units
-from tauforge.sweeps.motions import Sampled, motions_of, sampled
-from tauforge.sweeps.option_texts import check_values, common_unit, point_option
-from tauforge.sweeps.over_time import largest_size, root_mean_square, shares_of_time
+from tauforge.sweeps.grid import Axis, with_units
+from tauforge.sweeps.options import (
+    Sampled,
+    check_values,
+    common_unit,
+    largest_size,
+    motions_of,
+    point_option,
+    root_mean_square,
+    sampled,
+    shares_of_time,
+)
 from tauforge.sweeps.study import Result, Study
 
 AXES = {"speed": "", "payload": "kg", "motion": ""}  # with their units

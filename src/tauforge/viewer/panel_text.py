@@ -13,8 +13,7 @@ from tauforge.number_text import number
 from tauforge.robots.parts import LimitedQuantity
 from tauforge.robots.robot import Robot
 from tauforge.viewer import colours
-from tauforge.viewer.evaluation import Reading
-from tauforge.viewer.singular import RED_CONDITION, condition_colour, condition_words
+from tauforge.viewer.evaluation import RED_CONDITION, Reading, condition_colour, condition_words
 
 DIGITS = 5
 LIMITS_SHOWN = 4  # the nearest to being exceeded

@@ -105,7 +105,7 @@ def _check_caps(text: str) -> None:
 
 
 def _counted_part(found: re.Match[str]) -> str:
-    """Of a comment nothing; of a string that ends an apostrophe, its line ends and escapes; of another a quote."""
+    """An apostrophe with the line ends and escapes of a string, a quote for one that does not end, "" for a comment."""
     if found[0].startswith("#"):
         return ""
     return '"' if found["open"] else "'" + re.sub(r"[^\n\\]+", "", found[0])

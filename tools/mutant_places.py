@@ -16,8 +16,8 @@ from functools import cache
 from pathlib import Path
 
 PACKAGES = (
-    *("algebra", "formulations", "tracing", "kernels", "evaluation", "robots", "formats", "motion", "control"),
-    *("simulation", "export", "analysis", "designs", "workspace", "sweeps", "viewer"),
+    *("algebra", "formulations", "tracing", "kernels", "evaluation", "robots", "formats", "tables", "motion"),
+    *("control", "simulation", "export", "analysis", "designs", "workspace", "sweeps", "viewer"),
 )
 # No verdict without a GPU or the libraries of the extras; and files that only make text.
 UNJUDGED = re.compile(r"/cuda/|gpu_|cupy_|torch_|jax_|xla_|summary|_text\.py")

@@ -19,6 +19,7 @@ from importlib.resources.abc import Traversable
 PAPERS = {"dasgupta1998": "D", "pedrammehr2012": "P", "turney1980": "T", "lee1982": "L", "angeles": "A"}
 CITATION = re.compile(r"\b([DPTLA])(\d+(?:\.\d+)*)([a-h]?)(?:-(\d+)(?:\.(\d+))?([a-h]?))?(?![\w.]*\w)")
 FOLDERS = ("formulations", "algebra", "robots", "motion", "control", "simulation", "analysis")  # where equations live
+COUNTS = "tauforge_papers/published_counts.py"  # printed formulas of operation counts
 Places = dict[str, list[str]]  # number of an equation -> "formulations/serial/newton_euler.py, wrenches"
 
 
@@ -32,10 +33,11 @@ def _places_by_letter() -> dict[str, dict[str, dict[str, None]]]:
     """For each letter, and each number, the places in their order. The whole source is read once for all papers."""
     found: dict[str, dict[str, dict[str, None]]] = {letter: defaultdict(dict) for letter in PAPERS.values()}
     root = files("tauforge")
-    for folder in FOLDERS:
-        for path, text in _sources(root / folder, folder):
-            for letter, number, place in _cited(text):
-                found[letter][number][f"{path}, {place}" if place else path] = None
+    sources = [source for folder in FOLDERS for source in _sources(root / folder, folder)]
+    sources.append((COUNTS, (files("tauforge_papers") / "published_counts.py").read_text(encoding="utf-8")))
+    for path, text in sources:
+        for letter, number, place in _cited(text):
+            found[letter][number][f"{path}, {place}" if place else path] = None
     return found
 
 

@@ -7,7 +7,7 @@ import pytest
 
 import tauforge as tf
 from support.command_line import run, saved
-from tauforge.motion.columns import TIME, columns_of
+from tauforge.tables.robot_columns import TIME, columns_of
 
 T = np.linspace(0, 1, 101)
 

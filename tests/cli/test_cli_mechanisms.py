@@ -11,7 +11,7 @@ from support.five_bar_texts import ON_URDF, written
 from support.mjcf_texts import FOUR_BAR
 from support.tolerances import FORMULATIONS, PLACED, error
 from support.urdf_texts import TREE
-from tauforge.motion.columns import TIME, columns_of
+from tauforge.tables.robot_columns import TIME, columns_of
 
 T = np.linspace(0, 1, 41)
 

@@ -13,8 +13,8 @@ from support.command_line import error_of, parsed, run, saved
 from support.tolerances import ROUNDING
 from tauforge.analysis.sizing import size_actuators
 from tauforge.motion import CsvMotion
-from tauforge.motion.columns import TIME, columns_of, sensor_columns
-from tauforge.motion.csv_table import read_csv
+from tauforge.tables.reading import read_csv
+from tauforge.tables.robot_columns import TIME, columns_of, sensor_columns
 
 LENGTHS = sensor_columns(tf.load("motion-rig"))
 

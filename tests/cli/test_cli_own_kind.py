@@ -9,8 +9,8 @@ import tauforge as tf
 from support.cart_pendulum import CartPendulum
 from support.command_line import error_of, parsed, run, saved
 from tauforge.formats import loading
-from tauforge.motion.columns import TIME, columns_of
-from tauforge.motion.csv_table import read_csv
+from tauforge.tables.reading import read_csv
+from tauforge.tables.robot_columns import TIME, columns_of
 
 FORMAT = "cart-pendulum-1"
 T = np.linspace(0, 1, 41)

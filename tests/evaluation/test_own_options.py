@@ -16,8 +16,8 @@ from tauforge.analysis.complexity import operation_count
 from tauforge.evaluation.derivatives import with_derivatives
 from tauforge.evaluation.functions import Argument, Doubtful, Function, Guard, Verdict
 from tauforge.formats import loading
-from tauforge.motion.columns import TIME, columns_of
-from tauforge.motion.csv_table import read_csv
+from tauforge.tables.reading import read_csv
+from tauforge.tables.robot_columns import TIME, columns_of
 
 SINGULAR = 1e10  # of one over the determinant of the mass matrix
 LAGRANGE, BY_COLUMNS = "lagrange", "by-columns"

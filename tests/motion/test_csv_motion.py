@@ -10,10 +10,10 @@ import pytest
 
 import tauforge as tf
 from tauforge.errors import ModelError
-from tauforge.motion import CsvMotion, columns
-from tauforge.motion.columns import TIME, arm_columns, columns_of
-from tauforge.motion.csv_table import Column, write_csv
+from tauforge.motion import CsvMotion
 from tauforge.robots.poses import pose_of, twists
+from tauforge.tables.robot_columns import PLATFORM, POSE, TIME, arm_columns, columns_of, joint_names
+from tauforge.tables.table import Column, write_csv
 
 RATES = "q1 [rad],q2 [rad],qd1 [rad/s],qd2 [rad/s],qdd1 [rad/s^2],qdd2 [rad/s^2]"
 
@@ -110,7 +110,7 @@ def test_angles_that_jump_by_a_turn_are_the_same_motion(tmp_path):
     wrapped = pose.copy()
     wrapped[:, 5] = np.remainder(wrapped[:, 5] + np.pi, 2 * np.pi) - np.pi
     assert np.abs(np.diff(wrapped[:, 5])).max() > 6
-    motion = CsvMotion(saved(tmp_path / "m.csv", [TIME, *columns.POSE], np.column_stack([t, wrapped])), rig)
+    motion = CsvMotion(saved(tmp_path / "m.csv", [TIME, *POSE], np.column_stack([t, wrapped])), rig)
     assert np.abs(motion.samples.velocity - [0, 0, 0, 0, 0, 0.5]).max() < 1e-9
 
 
@@ -142,7 +142,7 @@ def test_what_slides_never_turns(tmp_path):
 def test_a_robot_at_rest_has_no_rates(tmp_path):
     rig, t = tf.load("motion-rig"), np.linspace(0, 1, 1001)
     pose = np.zeros((1001, 6)) + [0.1, 0.02, 1.03, 0.1, 0.05, 0.3]
-    motion = CsvMotion(saved(tmp_path / "m.csv", [TIME, *columns.POSE], np.column_stack([t, pose])), rig)
+    motion = CsvMotion(saved(tmp_path / "m.csv", [TIME, *POSE], np.column_stack([t, pose])), rig)
     assert not motion.samples.velocity.any()
     assert not motion.samples.acceleration.any()
 
@@ -223,7 +223,7 @@ def test_our_names_count_before_those_of_joints(tmp_path):
     swapped = planar("q2", "q1")
     motion = CsvMotion(saved(tmp_path / "m.csv", header[:3], np.column_stack([t, t, 2 * t])), swapped)
     assert np.array_equal(motion.samples.position[:, 1], 2 * t)
-    assert columns.joint_names(planar("a", "a_velocity")) == {
+    assert joint_names(planar("a", "a_velocity")) == {
         "a": "q1",
         "a_velocity_velocity": "qd2",
         "a_acceleration": "qdd1",
@@ -258,7 +258,7 @@ def test_columns_after_joints_that_are_refused(tmp_path, header, message):
 
 
 def test_twists_at_a_quarter_turn_have_no_rates(tmp_path):
-    rig, own = tf.load("motion-rig"), columns.PLATFORM
+    rig, own = tf.load("motion-rig"), PLATFORM
     rows = np.zeros((6, 13))
     rows[:, 0], rows[:, 3], rows[3, 5] = np.arange(6), 1.0, np.pi / 2
     rows[:, 10] = 1.0

@@ -12,10 +12,10 @@ import tauforge as tf
 from support.command_line import error_of, parsed, run
 from tauforge.analysis.sizing import size_actuators
 from tauforge.motion import CsvMotion, Sampled
-from tauforge.motion.derivatives import derivatives
-from tauforge.motion.digits import quanta
-from tauforge.motion.noise import noise_of
+from tauforge.motion.derivatives import derivatives, noise_of
 from tauforge.motion.smoothing import smoothing_spline
+from tauforge.tables.robot_columns import columns_of
+from tauforge.tables.table import quanta
 
 HEADER = "time [s],x [m],y [m],z [m],theta_x [rad],theta_y [rad],theta_z [rad]"
 FREQUENCY, PEAK, STEP = 10.0, 4.0, 1e-3  # Hz, m/s^2, s: the heave
@@ -278,7 +278,7 @@ def test_given_accelerations_are_used_as_they_are(tmp_path):
     rows = np.zeros((len(T), 19))
     rows[:, 0] = T
     rows[:, 3], rows[:, 9], rows[:, 15] = heave(0.7)
-    names = [str(column) for group in tf.motion.columns.columns_of(rig)[:3] for column in group]
+    names = [str(column) for group in columns_of(rig)[:3] for column in group]
     path = tmp_path / "m.csv"
 
     def write(columns):

@@ -14,8 +14,8 @@ from support.platforms import HOME, LIMITS, plain_H, plain_legs, quarter_turned,
 from support.tolerances import ROUNDING
 from tauforge.analysis.singularity import crossings
 from tauforge.motion import JointMove, PoseMotion, WellConditionedPath, pose_rates
+from tauforge.motion.path_search import roadmap
 from tauforge.motion.path_task import Task
-from tauforge.motion.roadmap import roadmap
 from tauforge_papers.stewart_paths import SINGULAR, SLOW
 
 ROBOT, RIG = tf.load("dasgupta1998"), tf.load("motion-rig")

@@ -18,6 +18,7 @@ from tauforge.robots.shown_results import MOST_ROWS, array_cell, some_of
 
 ROOT = Path(__file__).parents[2]
 PARTS = ("", "analysis.", "control.", "designs.", "motion.", "sweeps.", "symbolic.", "workspace.")
+MODULES = ("", *(f"tauforge.{part}" for part in PARTS), "tauforge_papers.published_comparison.")
 WIDEST, LONGEST = 130, 50  # characters of a line, lines
 RIG, ARM, TWO = tf.load("motion-rig"), tf.load("puma560"), tf.load("planar-2r")
 TIMES = np.linspace(0.0, 1.0, 101)
@@ -29,7 +30,7 @@ def documented():
     """The classes of the reference."""
     pages = "".join(page.read_text(encoding="utf-8") for page in sorted((ROOT / "docs").glob("api-*.md")))
     for name in re.findall(r"autoclass:: (\S+)", pages):
-        found = [pydoc.locate(f"{module}{name}") for module in ("", *(f"tauforge.{part}" for part in PARTS))]
+        found = [pydoc.locate(f"{module}{name}") for module in MODULES]
         yield next(place for place in found if place is not None)
 
 

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 
 import tauforge as tf
 from tauforge.cli.app import app
-from tauforge.motion.columns import TIME, columns_of
-from tauforge.motion.csv_table import write_csv
+from tauforge.tables.robot_columns import TIME, columns_of
+from tauforge.tables.table import write_csv
 
 
 def run(*arguments, code=0):

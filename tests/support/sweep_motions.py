@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 import tauforge as tf
-from tauforge.motion.columns import columns_of
+from tauforge.tables.robot_columns import columns_of
 
 SHIFT = 0.06  # rad or m, of every coordinate
 DURATION = 0.3  # s

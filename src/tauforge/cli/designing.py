@@ -128,8 +128,9 @@ def design(
 def _list(robot: AnyRobot, as_json: bool) -> None:
     from tauforge.designs.evaluation import variables
     from tauforge.designs.measures import MEASURES, measures_of, unit_of
+    from tauforge.robots.capabilities import design_parameters
 
-    own = {p.name: p for p in robot.design_parameters}
+    own = design_parameters(robot)
     others = {name: unit for name, unit in variables(robot).items() if name not in own}
     data = {
         "parameters": {name: p._asdict() for name, p in own.items()},

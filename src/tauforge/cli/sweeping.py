@@ -92,7 +92,7 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """A study of a robot over a grid of states, into a Zarr store. The same command goes on after an interruption."""
-    from tauforge.sweeps.axes import Axis
+    from tauforge.sweeps.grid import Axis
     from tauforge.sweeps.ready_studies import STUDIES, ready_study
     from tauforge.sweeps.running import run
 

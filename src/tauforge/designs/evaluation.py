@@ -12,6 +12,7 @@ from tauforge.arrays import Array, real_number
 from tauforge.designs.measures import MEASURES, check_measures, judges_forces, measures_of
 from tauforge.designs.states import COUNT, States, places_of, states_around
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.robots.capabilities import design_parameters
 from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import METRE, at_positions
@@ -50,7 +51,8 @@ class Judge:
         return found
 
     def _block(self, designs: Mapping[str, Array]) -> dict[str, Array]:
-        own, places = {p.name for p in self.robot.design_parameters}, places_of(self.robot)
+        own, places = set(design_parameters(self.robot)), places_of(self.robot)
+        chosen = {key: x for key, x in designs.items() if key in own}
         wanted = list(dict.fromkeys(MEASURES[name].quantity for name in self.measures))
         # Designs are the inner dimension: measures over the states are then sums and extremes of whole rows.
         around = self.states.coordinates({places[key]: x for key, x in designs.items() if key not in (*own, HELD)})
@@ -61,7 +63,7 @@ class Judge:
             payload=Payload(designs[HELD]) if HELD in designs else None,
             forces="limit" in wanted and judges_forces(self.robot),
             characteristic_length=self.length,
-            fields=self.robot.designs({key: x for key, x in designs.items() if key in own}),
+            fields=self.robot.designs.fields(chosen) if self.robot.designs else {},
         )
         if "stiffness" in found:
             found["stiffness"] = self.stiffness * found["stiffness"]
@@ -70,7 +72,7 @@ class Judge:
 
 def variables(robot: Robot) -> dict[str, str]:
     """What a study of designs may vary, with units: design parameters, coordinates of home, mass of a payload."""
-    found = {parameter.name: parameter.unit for parameter in robot.design_parameters}
+    found = {name: parameter.unit for name, parameter in design_parameters(robot).items()}
     for coordinate in robot.coordinates:
         found.setdefault(coordinate.name, coordinate.unit)
     if PAYLOAD in robot.functions["inverse_dynamics"].optional:
@@ -105,16 +107,17 @@ def evaluate(
 ) -> dict[str, Array]:
     """Measures (N,) of N designs, by name: the worst or the mean of what each has at the states.
 
-    designs:   values (N,) or one for all: of the robot's `design_parameters`, of coordinates of home, such as the
+    designs:   values (N,) or one for all: of the robot's `designs.parameters`, of coordinates of home, such as the
                height "z" of a platform, and "payload", kg, a point mass at the origin of the moved body's frame
     measures:  names of `MEASURES`; default all that the robot has
     states:    at which every design is judged, or how many; default `states_around(robot)`
     stiffness: N/m, or N m/rad for joints that turn, of every actuator
     characteristic_length: m, makes moments forces in "condition" and "stiffness"
 
-    Identity: those of `robot.redesigned` one by one. A design may be beyond what `replace` accepts, such as joints that
-    coincide; it is computed all the same. Measures of a design are NaN where loops do not close at one of its states,
-    and that state is not within limits. The memory does not grow with N but for what is given and returned.
+    Identity: those of `robot.designs.redesign` one by one. A design may be beyond what `replace` accepts, such as
+    joints that coincide; it is computed all the same. Measures of a design are NaN where loops do not close at
+    one of its states, and that state is not within limits. The memory does not grow with N but for what is
+    given and returned.
     """
     known, columns = variables(robot), {}
     for name, values in designs.items():

@@ -2,9 +2,8 @@
 
 from tauforge.motion.csv_motion import CsvMotion
 from tauforge.motion.excitations import Chirp, Circle, Sine
-from tauforge.motion.joint_move import JointMove
+from tauforge.motion.joint_move import PROFILES, JointMove
 from tauforge.motion.motion import Motion, MotionSample, PoseMotion
-from tauforge.motion.profiles import PROFILES
 from tauforge.motion.straight_line import StraightLine
 from tauforge.motion.tool_motion import ToolMotion
 from tauforge.motion.waypoints import Sampled, Waypoints

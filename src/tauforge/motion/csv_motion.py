@@ -13,11 +13,12 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, RoundedMotionWarning, ShapeError
-from tauforge.motion.columns import TIME, Columns, columns_of, joint_names, state_columns
-from tauforge.motion.csv_table import HEADER_ROW, Column, CsvTable, read_csv
 from tauforge.motion.derivatives import FEWEST, derivatives
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.robot import Robot
+from tauforge.tables.reading import read_csv
+from tauforge.tables.robot_columns import TIME, Columns, columns_of, joint_names, state_columns
+from tauforge.tables.table import Column, CsvTable
 
 ROUGH = 0.7  # jumps of an acceleration over its magnitude: white noise has 1.4 and more, ten samples a period 0.6
 NOTHING = 1e-9  # second differences, relative to the range, that are rounding of exact positions
@@ -81,7 +82,7 @@ class CsvMotion(Motion):
             steep = np.abs(np.cos(position[:, 4])) < LEVEL
             if steep.any():
                 row, remedy = int(table.rows[steep.argmax()]), "Leave out twists and accelerations"
-                table.fail("at a quarter turn the angles have no rates", row, "theta_y", remedy)
+                table.fail("at a quarter turn the angles have no rates", remedy, "theta_y", row)
         position, rates, seconds = self._completed(table, columns, position, found)
         self.duration = float(self.times[-1] - self.times[0])
         self._numbers = position, rates, seconds
@@ -91,11 +92,9 @@ class CsvMotion(Motion):
         jumps = _jumps(position, seconds) if "acceleration" in self.derived else np.zeros(position.shape[1], bool)
         self.rough = tuple(column.name for column, jump in zip(columns.position, jumps, strict=True) if jump)
         self._whole = _whole(table, columns, robot, position)
-        known = {column.name for group in columns for column in group} | {TIME.name}
-        if self._whole is not None:
-            known |= {column.name for column in state_columns(robot).position}
-        known |= {column.name for column in (*columns.target_position, *columns.target_velocity)}
-        self.unused = tuple(table.unread(known))
+        known = columns.names if self._whole is None else state_columns(robot).names
+        targets = {column.name for column in (*columns.target_position, *columns.target_velocity)}
+        self.unused = tuple(table.unread({TIME.name} | known | targets))
 
     def _completed(
         self, table: CsvTable, columns: Columns, position: Array, found: dict[str, Array | None]
@@ -206,7 +205,7 @@ def _all_or_none(table: CsvTable, columns: Sequence[Column]) -> Array | None:
     if missing:
         there = next(column for column in columns if column not in missing)
         remedy = f"Give all of {columns[0].name} to {columns[-1].name} or none of them"
-        table.fail(f"there is no column '{missing[0]}' beside {there.name}", HEADER_ROW, None, remedy)
+        table.fail(f"there is no column '{missing[0]}' beside {there.name}", remedy)
     return table.take(columns)
 
 

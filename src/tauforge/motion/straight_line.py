@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tauforge.algebra.rotations import Quaternion, quaternion_of, rotation_of
+from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 from tauforge.errors import ShapeError
 from tauforge.motion.motion import Motion, one_pose, positive
-from tauforge.motion.turn import Turn
 from tauforge.robots.poses import twists
 
 ORIENTATIONS = ("rotation", "angles")
+NO_TURN = 1e-14  # rad: rounding between two equal orientations
+HALF_TURN = 1e-12  # cosine of half the angle below which both ways round are equally short
+ZERO = 1e-9  # component of an axis below which it has no sign
+UPRIGHT = 1e-12  # cosine of theta_y below which theta_x and theta_z cannot be distinguished
+EVENLY = 64  # parts of the way from one to the next of which angles are followed
+NEAREST = 2.0**-45  # of the way: the shortest part; parts get shorter towards a quarter turn of theta_y
 
 
 class StraightLine(Motion):
@@ -121,3 +129,96 @@ class _Blend(NamedTuple):
     @property
     def total(self) -> float:
         return 1.0 if self.rate else 0.0
+
+
+class Turn:
+    """The short way from angles `start` to the orientation of angles `end`, (3,) each: about a constant axis.
+
+    vector: (3,) rad, base axes: the axis times the angle. For half a turn both ways round are equally short; then the
+    axis is the one whose first component that is not 0 is positive.
+    """
+
+    def __init__(self, start: Array, end: Array) -> None:
+        self.start = start
+        self.vector = _rotation_vector(quaternion_of(Vector(*start.tolist())), quaternion_of(Vector(*end.tolist())))
+        self._from = rotation_of(Vector(*start.tolist()))
+        self._fractions = self._places()
+        self._angles = self._followed()
+
+    def angles(self, fraction: Array) -> Array:
+        """(..., 3) theta of R = Rz Ry Rx at fractions (...) of the turn.
+
+        They continue from `start` without jumps, past pi and through a quarter turn of theta_y too; at the end they may
+        differ by whole turns from the angles of `end`. A turn that starts at a quarter turn of theta_y, where theta_x
+        and theta_z have the same axis, continues with another split between these two.
+        """
+        R = self._rotation(fraction)
+        near = np.stack([np.interp(fraction, self._fractions, column) for column in self._angles.T], axis=-1)
+        z = np.where(_upright(R), near[..., 2], np.arctan2(R[1, 0], R[0, 0]))
+        z = z + np.pi * np.round((near[..., 2] - z) / np.pi)  # half a turn more means theta_y beyond a quarter turn
+        found = _angles_with(R, z)
+        return np.asarray(found + 2 * np.pi * np.round((near - found) / (2 * np.pi)))
+
+    def _followed(self) -> Array:
+        """(k, 3) the angles at the places, each near the previous ones."""
+        R = self._rotation(self._fractions)
+        told = np.where(_upright(R), 0, np.arange(len(self._fractions)))
+        z = np.arctan2(R[1, 0], R[0, 0])[np.maximum.accumulate(told)]  # where it is not determined, the previous one
+        z[0] = self.start[2]
+        angles = _angles_with(R, np.unwrap(z, period=np.pi))
+        angles[0] = self.start
+        return np.asarray(np.unwrap(angles, axis=0))
+
+    def _rotation(self, fraction: Array) -> Matrix:
+        angle = float(np.linalg.norm(self.vector))
+        axis = self.vector / angle if angle else self.vector
+        half = 0.5 * angle * fraction
+        return Quaternion(np.cos(half), *(a * np.sin(half) for a in axis.tolist())).rotation().times(self._from)
+
+    def _places(self) -> Array:
+        """Fractions, from 0 to 1, between which no angle turns by more than a fraction of a radian.
+
+        Only near a quarter turn of theta_y do angles turn faster than the body. There -sin(theta_y), which is
+        a + b cos + c sin of the angle of the turn, is largest or smallest.
+        """
+        angle = float(np.linalg.norm(self.vector))
+        places = [np.linspace(0.0, 1.0, EVENLY + 1)]
+        if angle:
+            e, first = self.vector / angle, np.array([row.x for row in self._from.rows])
+            steepest = math.atan2(float(np.cross(e, first)[2]), float(first[2] - (e @ first) * e[2]))
+            lengths = 2.0 ** -np.arange(1, -math.log2(NEAREST))
+            for turned in (steepest - np.pi, steepest, steepest + np.pi):
+                places += [turned / angle + np.r_[-lengths, 0.0, lengths]]
+        every = np.unique(np.concatenate(places))
+        return np.asarray(every[(every >= 0.0) & (every <= 1.0)])
+
+
+def _upright(R: Matrix) -> Array:
+    return np.asarray(np.hypot(R[0, 0], R[1, 0]) < UPRIGHT)
+
+
+def _angles_with(R: Matrix, z: Array) -> Array:
+    """(..., 3) the angles of a rotation whose theta_z is z."""
+    c, s = np.cos(z), np.sin(z)
+    y = np.arctan2(-R[2, 0], c * R[0, 0] + s * R[1, 0])
+    x = np.arctan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
+    return np.stack([x, y, z], axis=-1)
+
+
+def _rotation_vector(a: Quaternion, b: Quaternion) -> Array:
+    """The rotation vector of the turn that leads from a to b, base axes."""
+    w = a.w * b.w + a.x * b.x + a.y * b.y + a.z * b.z
+    v = np.array(
+        [
+            a.w * b.x - a.x * b.w + (a.y * b.z - a.z * b.y),
+            a.w * b.y - a.y * b.w + (a.z * b.x - a.x * b.z),
+            a.w * b.z - a.z * b.w + (a.x * b.y - a.y * b.x),
+        ]
+    )
+    size = float(np.linalg.norm(v))
+    if 2 * size < NO_TURN:
+        return np.zeros(3)
+    leading = next((x for x in v / size if abs(x) > ZERO), 1.0)
+    if w < -HALF_TURN or (abs(w) <= HALF_TURN and leading < 0):
+        w, v = -w, -v
+    return np.asarray(v * (2 * math.atan2(size, w) / size))

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
-from tauforge.motion.csv_table import Column, read_csv
 from tauforge.motion.motion import Motion, coordinates
 from tauforge.motion.smoothing import smoothing_spline
+from tauforge.tables.reading import read_csv
+from tauforge.tables.table import Column
 
 
 class Waypoints(Motion):

@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ModelError, ShapeError, SingularityError
+from tauforge.motion.joint_move import unit_profile
 from tauforge.motion.motion import Motion, coordinates, one_pose, positive
+from tauforge.motion.path_search import found_points
 from tauforge.motion.path_task import Conditioned, Task, spline
-from tauforge.motion.profiles import profile
-from tauforge.motion.via_points import found_points
 from tauforge.robots.poses import twists
 
 NEEDED = ("force_matrix", "condition_number", "within_limits")
@@ -95,7 +95,7 @@ class WellConditionedPath(Motion):
         task = _task(robot, given, int(via), room, characteristic_length)
         _check_given(task)
         self.knots, self.points, self.largest_condition = _planned(task)
-        self._curve, self._fraction = spline(self.knots, self.points), profile("quintic")
+        self._curve, self._fraction = spline(self.knots, self.points), unit_profile("quintic")
 
     def _within(self, t: Array) -> tuple[Array, Array, Array]:
         share = t / self.duration

@@ -10,12 +10,12 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
-from tauforge.motion.columns import state_columns
 from tauforge.motion.motion import Motion, positive
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import check_law, counted
 from tauforge.simulation.recording import Recording
 from tauforge.simulation.rollouts import Rollout
+from tauforge.tables.robot_columns import state_columns
 
 MOST_FRAMES = 3_000
 Forces = Callable[[Array, Array, Array], Array]  # position, velocity and acceleration (k, n) in, forces (k, m) out

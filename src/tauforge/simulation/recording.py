@@ -18,14 +18,14 @@ from tauforge.charts.notebook import InNotebook
 from tauforge.errors import ModelError, TauforgeWarning
 from tauforge.extras import how_to_install
 from tauforge.files import written_whole
-from tauforge.motion.columns import PLATFORM, TIME, Columns, arm_columns
-from tauforge.motion.csv_table import Column, CsvTable, read_csv, write_csv
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.summary import Summary
 from tauforge.simulation.events import Event
 from tauforge.simulation.npz_file import Header, open_plain, read_npz
-from tauforge.simulation.recorded_columns import columns_in
 from tauforge.simulation.recording_summary import recording_summary
+from tauforge.tables.reading import read_csv
+from tauforge.tables.robot_columns import PLATFORM, TIME, Columns, arm_columns, columns_in
+from tauforge.tables.table import Column, CsvTable, write_csv
 
 POSE_NAMES = tuple(column.name for column in PLATFORM.position)
 ANGLES = POSE_NAMES[3:]
@@ -48,7 +48,7 @@ class Recording(InNotebook):
     names, force_names: of the positions' entries and of the actuators; units, force_units: theirs, velocities and
     accelerations being per s and per s^2
     columns: what a .csv file calls positions, velocities, accelerations and forces, one after another; by default the
-             names of `tauforge.motion.columns`
+             names of `tauforge.tables.robot_columns`
     wrapped: names of coordinates that a full turn leaves unchanged, such as a platform's angles
     coordinates: (n,) names of the coordinates that velocities and targets are of, among the names; default all
     """

@@ -6,11 +6,11 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
-from tauforge.motion.columns import state_columns
 from tauforge.motion.motion import Motion
 from tauforge.simulation.closed_loop import ClosedLoop, Force
 from tauforge.simulation.events import Watch
 from tauforge.simulation.recording import Recording
+from tauforge.tables.robot_columns import state_columns
 
 TOGETHER = 512  # rows that are looked at and completed at once
 COLUMNS = ("position", "velocity", "acceleration", "force")

@@ -10,7 +10,7 @@ from tauforge.designs.states import ANGLE, COUNT, DISTANCE, states_around
 from tauforge.errors import ModelError
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import METRE
-from tauforge.sweeps.axes import Axis, with_units
+from tauforge.sweeps.grid import Axis, with_units
 from tauforge.sweeps.study import BLOCK_POINTS, Result, Study
 
 

@@ -9,9 +9,9 @@ import pytest
 
 import tauforge as tf
 from support.cart_pendulum import CartPendulum
-from tauforge.motion.columns import PLATFORM
 from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.simulation import Recording
+from tauforge.tables.robot_columns import PLATFORM
 
 AXES = ((1, "rad"), (2, "m"))
 

@@ -12,7 +12,7 @@ import tauforge as tf
 from support.command_line import parsed
 from support.tolerances import ROUNDING
 from tauforge.motion import StraightLine, ToolMotion
-from tauforge.motion.turn import Turn
+from tauforge.motion.straight_line import Turn
 
 FRACTIONS = np.linspace(0.0, 1.0, 2001)
 JUMP = 0.5  # rad between two of the fractions, away from quarter turns of theta_y far less

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tauforge.errors import ModelError
-from tauforge.motion import csv_table
-from tauforge.motion.columns import TIME
-from tauforge.motion.csv_table import Column, read_csv, write_csv
+from tauforge.tables import reading
+from tauforge.tables.reading import read_csv
+from tauforge.tables.robot_columns import TIME
+from tauforge.tables.table import Column, write_csv
 
 Q = Column("q", "rad")
 ROUNDING = 1e-15  # relative: a product with the factor of a unit
@@ -133,7 +134,7 @@ def test_files_that_cannot_be_read(tmp_path, monkeypatch):
         table(tmp_path, "time [s]\n0\n", "utf-16")
     with pytest.raises(ModelError, match="row 2: the text is not UTF-8: byte 0xe9"):
         table(tmp_path, "time [s]\né\n", "latin-1")
-    monkeypatch.setattr(csv_table, "MAX_BYTES", 10)
+    monkeypatch.setattr(reading, "MAX_BYTES", 10)
     with pytest.raises(ModelError, match=r"the file has more than .* MiB, the most a file may have\. Split it"):
         table(tmp_path, "time [s],q [rad]\n0,1\n")
 
@@ -204,7 +205,7 @@ def test_one_bad_cell_does_not_multiply_the_memory(tmp_path, monkeypatch, bad, m
     path = tmp_path / "file.csv"
     path.write_text("time [s],a [m],b [m],c [m],d [m]\n" + "0.1,0.12,0.12,0.12,0.12\n" * 20_000 + bad)
     size = path.stat().st_size
-    monkeypatch.setattr(csv_table, "MAX_BYTES", size)  # what is reserved for reading, whatever the file holds
+    monkeypatch.setattr(reading, "MAX_BYTES", size)  # what is reserved for reading, whatever the file holds
     tracemalloc.start()
     try:
         with pytest.raises(ModelError) as caught:
@@ -226,6 +227,6 @@ def test_columns_that_are_not_taken_may_hold_anything(tmp_path, cells):
 
 
 def test_what_has_no_size_is_read_no_further_than_a_file(monkeypatch):
-    monkeypatch.setattr(csv_table, "MAX_BYTES", 2**20)
+    monkeypatch.setattr(reading, "MAX_BYTES", 2**20)
     with pytest.raises(ModelError, match="/dev/zero: the file has more than 1 MiB, the most a file may have"):
         read_csv("/dev/zero")

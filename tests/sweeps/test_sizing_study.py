@@ -53,7 +53,7 @@ def test_other_speeds_are_inverse_dynamics(name, speed):
     q, qd, qdd = motion.sample(times)
     q = robot.positions.at(q)
     forces = robot.inverse_dynamics(q, speed * qd, speed**2 * qdd, payload=tf.Payload(mass))
-    rates = robot.actuator_motion(q, speed * qd)[1]
+    rates = robot.sensors.motion(q, speed * qd)[1]
     mean = np.trapezoid(forces**2, times, axis=0) / times[-1]
     scale = np.abs(forces).max()
     np.testing.assert_allclose(found["peak_force"], np.abs(forces).max(axis=0), rtol=STORED, atol=STORED * scale)

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("as_installed")  # without kernels every ro
 
 
 def tracked(robot):
-    return robot.with_smooth_friction(0.01) if robot.friction_jumps else robot
+    return robot.dissipation.smoothed(0.01) if robot.dissipation.jumps else robot
 
 
 def study_of(name, *axes, **options):

@@ -7,8 +7,8 @@ import pytest
 
 import tauforge as tf
 from support.tolerances import ROUNDING
-from tauforge.pictures import unit_bodies
-from tauforge.pictures.animation_data import outlines
+from tauforge.pictures import triangles
+from tauforge.pictures.animation_frames import outlines
 from tauforge.pictures.triangles import Mesh, sound
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.viewer import colours, figure
@@ -21,13 +21,13 @@ NAMES = tf.catalogue()
 @pytest.mark.parametrize(
     "mesh",
     [
-        unit_bodies.cylinder(),
-        unit_bodies.cylinder(BAR_SIDES),
-        unit_bodies.cone(),
-        unit_bodies.cone(HEAD_SIDES),
-        unit_bodies.ball(),
-        unit_bodies.ball(*BALL_SIDES),
-        unit_bodies.box(),
+        triangles.cylinder(),
+        triangles.cylinder(BAR_SIDES),
+        triangles.cone(),
+        triangles.cone(HEAD_SIDES),
+        triangles.ball(),
+        triangles.ball(*BALL_SIDES),
+        triangles.box(),
     ],
 )
 def test_unit_bodies_are_closed_and_face_outwards(mesh: Mesh) -> None:

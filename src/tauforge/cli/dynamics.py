@@ -146,19 +146,22 @@ def forward_kinematics(
     """The pose of an arm's tool from its joints, or of a platform from its leg lengths, followed row by row."""
     import numpy as np
 
+    from tauforge.errors import UnsupportedFeatureError
     from tauforge.tables.reading import read_csv
     from tauforge.tables.robot_columns import POSE, TIME, joint_names, sensor_columns
     from tauforge.tables.table import write_csv
 
     check_output(output, [file, robot], (".csv",), as_json)
     mine = load_robot(robot, tip, lock)
-    if guess is not None and not mine.pose_takes_guess:
-        raise bad("--guess", f"{mine.name} is {kind_of(mine)}; what its sensors measure needs no guess")
+    try:
+        mine.sensors.check_guess(guess)
+    except UnsupportedFeatureError:
+        raise bad("--guess", f"{mine.name} is {kind_of(mine)}; what its sensors measure needs no guess") from None
     given = read_csv(file, joint_names(mine))
     times = given.take_times(TIME) if given.has([TIME]) else None
     start = None if guess is None else quantities("--guess", guess, [column.unit for column in POSE])
     with rows_of(file, given.rows, times):
-        poses = mine.poses_from_sensors(given.take(sensor_columns(mine)), start)
+        poses = mine.sensors.poses(given.take(sensor_columns(mine)), start)
     if output is not None:
         rows = poses if times is None else np.column_stack([times, poses])
         columns = POSE if times is None else (TIME, *POSE)

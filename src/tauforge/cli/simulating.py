@@ -164,15 +164,18 @@ def simulate(
 
 
 def _smoothed(robot: AnyRobot, speed: float | None) -> AnyRobot:
+    from tauforge.robots.capabilities import Dissipation
+
+    friction = robot.dissipation or Dissipation(robot)
     if speed is not None:
         try:
-            return robot.with_smooth_friction(speed)
+            return friction.smoothed(speed)
         except UnsupportedFeatureError as error:
             raise bad("--coulomb-speed", error.reason) from None
-    if not robot.friction_jumps:
+    if not friction.jumps:
         return robot
     note(f"Coulomb friction is smoothed over {COULOMB_SPEED} rad/s; --coulomb-speed sets another")
-    return robot.with_smooth_friction(COULOMB_SPEED)
+    return friction.smoothed(COULOMB_SPEED)
 
 
 def _own_limits(robot: AnyRobot) -> str:

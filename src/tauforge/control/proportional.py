@@ -41,8 +41,8 @@ class PD(Controller):
         check_pull("kv", self.kv)
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
-        place, rate = self.robot.actuator_motion(position, velocity)
-        wanted, wanted_rate = self.robot.actuator_motion(target.position, target.velocity)
+        place, rate = self.robot.sensors.motion(position, velocity)
+        wanted, wanted_rate = self.robot.sensors.motion(target.position, target.velocity)
         return times(self.kp, wanted - place) + times(self.kv, wanted_rate - rate)
 
     def feedback(self) -> Feedback:

@@ -11,8 +11,9 @@ import numpy as np
 
 from tauforge.algebra.scalars import arctangent, cos, sin
 from tauforge.arrays import Array
-from tauforge.evaluation.unmodified import method_is_ours
+from tauforge.evaluation.unmodified import is_unmodified, method_is_ours
 from tauforge.kernels.backends import NoKernelError
+from tauforge.robots.capabilities import Capability
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_formulas import formula_results
 
@@ -38,11 +39,16 @@ class AnyScalarRobot:
 
     def __getattr__(self, name: str) -> Any:
         robot = self._robot
-        if name not in robot.functions:
-            return _method(robot, name, self, robot)
-        if not method_is_ours(type(robot), name):
-            raise NoKernelError(f"{robot.name} has a method {name} of its own")
-        return partial(self._evaluated, name)
+        if name in robot.functions:
+            if not method_is_ours(type(robot), name):
+                raise NoKernelError(f"{robot.name} has a method {name} of its own")
+            return partial(self._evaluated, name)
+        found = _method(robot, name, self, robot)
+        if not isinstance(found, Capability):
+            return found
+        if not is_unmodified(found):
+            raise NoKernelError(f"{robot.name} has {name} of its own")
+        return type(found)(self)
 
     def _evaluator(self, name: str, arguments: Mapping[str, Array]) -> list[Array]:
         """One result (k,), for the methods of robots that ask for parts of their formulas."""

@@ -62,7 +62,8 @@ def check_plant(robot: Robot, plant: Robot) -> None:
     differing = difference(plant, robot)
     if differing is not None:
         raise ModelError(f"{plant.name} cannot move in place of {robot.name}: {differing}", field="plant")
-    plant.check_integrable({})
+    if plant.dissipation is not None:
+        plant.dissipation.check_integrable({})
 
 
 def check_law(

@@ -63,7 +63,8 @@ def _gains(law: object, plant: Robot, position: Array | None) -> tuple[Array, Ar
         return None if feedback is None else (feedback.kp, feedback.kv)
     if position is None or not has(plant, "mass_matrix") or not method_is_ours(type(plant), "forward_dynamics"):
         return None
-    if plant.dissipates:  # friction that is large enough damps whatever a held force swings up
+    friction = plant.dissipation
+    if friction is not None and friction.takes_energy:  # large enough, it damps whatever a held force swings up
         return None
     M, J = _at_first_start(plant, position)
     if not np.isfinite(M).all() or np.linalg.cond(M) > INVERTIBLE:
@@ -84,7 +85,7 @@ def _at_first_start(plant: Robot, position: Array) -> tuple[Array, Array]:
     key, n = id(plant), plant.n
     known = _starts.get(key)
     if known is None or known[0]() is not plant:
-        rates = plant.actuator_motion(np.tile(position, (n, 1)), np.eye(n))[1].T
+        rates = plant.sensors.motion(np.tile(position, (n, 1)), np.eye(n))[1].T
         M = mass_matrices(plant, position[None], {})[0]
         known = _starts[key] = (ref(plant, lambda _: _starts.pop(key, None)), M, rates)
     return known[1:]

@@ -76,8 +76,8 @@ class _Demand:
         self.robot, self.motion, self.com = robot, motion, com
         position, velocity = motion.position, motion.velocity
         self.shares = shares_of_time(motion.times)
-        self.rates = robot.actuator_motion(position, velocity)[1]  # (k, m)
-        self.outside = not (robot.limit_margins(position) >= 0).all()
+        self.rates = robot.sensors.motion(position, velocity)[1]  # (k, m)
+        self.outside = not (robot.bounds.margins(position) >= 0).all()
         self.quickest = largest_size(robot.positions.rates(position, velocity)[0])  # (n,)
         signs = robot.singularity(position)
         self.crosses = signs is not None and bool((signs[1:] * signs[:-1] < 0).any())
@@ -151,7 +151,7 @@ def _check(robot: Robot, axes: Sequence[Axis], motions: int) -> None:
 
 def _results(robot: Robot) -> tuple[Result, ...]:
     force = common_unit(actuator.unit for actuator in robot.actuators)
-    speed = common_unit(f"{sensor.unit}/s" for sensor in robot.sensors)
+    speed = common_unit(f"{sensor.unit}/s" for sensor in robot.sensors.quantities)
     each = {"actuator": len(robot.actuators)}
     found = [
         Result("peak_force", "float32", force, "largest force of each actuator", core=each),

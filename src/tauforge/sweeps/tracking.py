@@ -12,6 +12,7 @@ from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.motion.motion import Motion, MotionSample
+from tauforge.robots.capabilities import Dissipation
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import enough_steps
@@ -169,8 +170,9 @@ def _check(axes: Sequence[Axis], options: Mapping[str, str], spread: float) -> N
 
 
 def _with_smooth_friction(robot: Robot, options: Mapping[str, str]) -> Robot:
-    if robot.friction_jumps or "coulomb_speed" in options:
-        return robot.with_smooth_friction(positive_option(options, "coulomb_speed", "rad/s", COULOMB_SPEED))
+    friction = robot.dissipation or Dissipation(robot)
+    if friction.jumps or "coulomb_speed" in options:
+        return friction.smoothed(positive_option(options, "coulomb_speed", "rad/s", COULOMB_SPEED))
     return robot
 
 

@@ -159,8 +159,8 @@ class Evaluation:
         return Reading(
             np.full_like(forces, np.nan) if problem else forces,
             None if problem else difference,
-            np.asarray(robot.actuator_motion(rows, rates)[0])[0],
-            robot.limited_quantities(rows, rates),
+            np.asarray(robot.sensors.motion(rows, rates)[0])[0],
+            robot.bounds.quantities(rows, rates),
             condition,
             self._energy(state) if self._has_energy else None,
             problem,

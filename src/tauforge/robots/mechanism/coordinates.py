@@ -15,11 +15,11 @@ from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.trees.frames import FREEDOMS
-from tauforge.robots.capabilities import Positions
 from tauforge.robots.mechanism.positions import CLOSED
 from tauforge.robots.mechanism.structure import POSE_LABELS
 from tauforge.robots.parts import Coordinate
 from tauforge.robots.poses import pose_rates, twists
+from tauforge.robots.positions import Positions
 
 if TYPE_CHECKING:
     from tauforge.robots.mechanism.placed import PlacedMechanism

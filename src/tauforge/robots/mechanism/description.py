@@ -136,9 +136,6 @@ class MechanismDescription(Robot):
         springs = tuple(dataclasses.replace(spring, damping=0.0) for spring in self.springs)
         return self.replace(joints=joints, springs=springs)
 
-    def with_smooth_friction(self, speed: float) -> Self:
-        return self.replace(coulomb_speed=speed)
-
     def carrying(self, payload: Payload) -> Self:
         """The mechanism whose tool body holds the payload, which is given in the body's frame."""
         numbers = np.asarray(one_payload(payload).numbers(), float)

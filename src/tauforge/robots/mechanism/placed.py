@@ -166,9 +166,7 @@ class PlacedMechanism(MechanismDescription):
         """
         return positions.configuration(self, q, near, on_failure)
 
-    @computed_once
-    def positions(self) -> MechanismPositions:
-        return MechanismPositions(self)
+    positions = computed_once(MechanismPositions)
 
     @property
     def velocities_are_rates(self) -> bool:

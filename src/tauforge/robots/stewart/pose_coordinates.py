@@ -13,8 +13,8 @@ from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.evaluation.unmodified import ours
-from tauforge.robots.capabilities import Positions
 from tauforge.robots.poses import pose_rates, twists
+from tauforge.robots.positions import Positions
 from tauforge.robots.stewart.fitting_pose import pictured_pose
 
 if TYPE_CHECKING:

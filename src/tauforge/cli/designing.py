@@ -70,9 +70,8 @@ def design(
     as_json: Json = False,
 ) -> None:
     """The designs of a robot that no other one surpasses in every objective: a Pareto front, by NSGA-II."""
-    from tauforge.designs.evaluation import check_variable, variables
+    from tauforge.designs.evaluation import check_variable, states_around, variables
     from tauforge.designs.search import pareto
-    from tauforge.designs.states import states_around
 
     mine = load_robot(robot, tip, lock)
     if listed:

@@ -113,7 +113,7 @@ def workspace(
     _check(wanted, axis, orientation, points, picture)
     axes = _axes(mine, axis or [])
     angles = None if orientation is None else quantities("--orientation", orientation, ANGLES)
-    position = mine.coordinates_at(mine.pictured_position) if home is None else home
+    position = mine.positions.coordinates(mine.positions.default) if home is None else home
     tasks: dict[str, Callable[[], Report]] = {
         "explain": lambda: space.explain(mine, position, **judged),
         "reach": lambda: space.reach(mine, home, directions="tool" if tool else None, **judged),
@@ -164,7 +164,7 @@ def _check(
         if value is not None and "volume" not in wanted:
             raise bad(option, "it belongs to the volume: give --volume")
     if picture is not None:
-        from tauforge.charts.picture_files import check_ending
+        from tauforge.charts.with_matplotlib import check_ending
 
         check_ending(picture)
         if not set(wanted) & set(DRAWN):
@@ -198,7 +198,7 @@ def _plane(text: str) -> tuple[str, str]:
 
 
 def _draw(found: dict[str, Report], picture: Path) -> None:
-    from tauforge.charts.picture_files import save_figure
+    from tauforge.charts.with_matplotlib import save_figure
 
     drawn: Any = next(found[name] for name in DRAWN if name in found)
     save_figure(drawn.plot(), picture)

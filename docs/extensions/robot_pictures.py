@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 
 import tauforge as tf
-from tauforge.cli.describing import headline
+from tauforge.cli.output import headline
 from tauforge.pictures.plot import save_picture
 from tauforge.robots.robot import Robot
 

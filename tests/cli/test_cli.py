@@ -133,7 +133,7 @@ def test_a_fault_of_ours_says_so(monkeypatch):
     def broken(*_):
         raise RuntimeError("loose screw")
 
-    monkeypatch.setattr("tauforge.cli.describing.headline", broken)
+    monkeypatch.setattr("tauforge.cli.show.headline", broken)
     text = error_of("show", "puma560", code=1)
     assert "RuntimeError: loose screw" in text
     assert "--debug" in text
@@ -153,7 +153,7 @@ def test_robots_complete_in_the_shell():
 
 def test_options_complete():
     from tauforge.cli.arguments import complete_formulation, complete_platform
-    from tauforge.cli.simulating import complete_controller, complete_method
+    from tauforge.cli.simulate import complete_controller, complete_method
     from tauforge_papers.commands import complete_paper
 
     assert complete_formulation("new") == ["newton-euler"]

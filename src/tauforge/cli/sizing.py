@@ -6,23 +6,14 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import (
-    Json,
-    PayloadOption,
-    Platform,
-    Smooth,
-    Wrench,
-    load_with_legs,
-    parse_payload,
-    parse_wrench,
-    robot_carrying,
-)
-from tauforge.cli.csv_files import read_motion, rows_of
-from tauforge.cli.dynamics import Motion
+from tauforge.cli.arguments import Json, Motion, PayloadOption, Platform, Smooth, Wrench
+from tauforge.cli.motions import read_motion, rows_of
 from tauforge.cli.output import number, result, seconds, table
 from tauforge.cli.shell import Failed
+from tauforge.cli.values import bad, kind_of, load_robot, parse_wrench, robot_carrying
 from tauforge.terminal import one_line
 
+LEG_FUNCTIONS = ("leg_motion", "joint_reactions", "force_matrix")
 WELL = 1e3  # condition number above which forces are near running away
 
 
@@ -39,8 +30,12 @@ def sizing(
 ) -> None:
     """Peak and RMS forces, speeds, powers, strokes and joint loads of a platform over a motion, and margins."""
     from tauforge.analysis.sizing import size_actuators
+    from tauforge.evaluation.functions import has
 
-    mine = robot_carrying(load_with_legs(platform, "sizing"), parse_payload(payload))
+    mine = load_robot(platform)
+    if not has(mine, *LEG_FUNCTIONS):
+        raise bad("ROBOT", f"sizing needs a robot with legs; {mine.name} is {kind_of(mine)}")
+    mine = robot_carrying(mine, payload)
     moves = read_motion(motion, mine, smooth)
     with rows_of(motion, moves.rows, moves.times):
         found = size_actuators(mine, moves.times, *moves.samples, external_wrench=parse_wrench(wrench))
@@ -123,6 +118,3 @@ def _verdict(found: Any) -> Any:
         nearness = "a singular pose is crossed: the legs lose the platform"
     yield f"Condition number of the force matrix: at most {number(value)}, at {seconds(time)} s: {nearness}."
     yield "* the leg with the largest of all, the first of equal ones"
-
-
-COMMANDS = (("sizing", sizing),)

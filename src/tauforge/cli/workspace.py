@@ -8,19 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import (
-    Json,
-    Lock,
-    PayloadOption,
-    Robot,
-    Tip,
-    bad,
-    load_robot,
-    parse_payload,
-    quantities,
-    quantity,
-)
-from tauforge.cli.output import result, working
+from tauforge.cli.arguments import Json, Lock, PayloadOption, Robot, Tip, names_in
+from tauforge.cli.output import result, summary_parts, working
+from tauforge.cli.values import bad, load_robot, parse_payload, quantities, quantity
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot
@@ -30,11 +20,7 @@ DRAWN = ("map", "polar", "surface", "reach")  # what has a picture, the most wan
 ANGLES = ("rad", "rad", "rad")
 
 
-def complete_quantity(incomplete: str) -> list[str]:
-    """Quantities of maps."""
-    from tauforge.workspace.maps import KNOWN
-
-    return [name for name in KNOWN if name.startswith(incomplete)]
+complete_quantity = names_in("tauforge.workspace.maps", "KNOWN")
 
 
 def workspace(
@@ -207,7 +193,6 @@ def _draw(found: dict[str, Report], picture: Path) -> None:
 def _shown(found: dict[str, Report], missing: dict[str, str]) -> Iterator[Any]:
     from rich.text import Text
 
-    from tauforge.cli.describing import parts_of
     from tauforge.robots.summary_text import sentence
     from tauforge.terminal import one_line
 
@@ -217,10 +202,7 @@ def _shown(found: dict[str, Report], missing: dict[str, str]) -> Iterator[Any]:
             yield ""
         yield Text(one_line(sentence(summary.headline)), "bold")
         yield ""
-        yield from parts_of(summary)
+        yield from summary_parts(summary)
     for why in missing.values():
         yield ""
         yield Text(one_line(why))
-
-
-COMMANDS = (("workspace", workspace),)

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Robot, Tip, bad, load_robot, pairs, quantity
-from tauforge.cli.output import number, result, table, working
+from tauforge.cli.arguments import Json, Lock, Robot, Tip, names_in
+from tauforge.cli.output import number, result, summary_parts, table, working
+from tauforge.cli.values import bad, load_robot, pairs, quantity
 from tauforge.terminal import one_line
 
 if TYPE_CHECKING:
@@ -16,10 +17,7 @@ if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot
 
 
-def complete_objective(incomplete: str) -> list[str]:
-    from tauforge.designs.measures import MEASURES
-
-    return [name for name in MEASURES if name.startswith(incomplete)]
+complete_objective = names_in("tauforge.designs.measures", "MEASURES")
 
 
 def design(
@@ -149,15 +147,11 @@ def _list(robot: AnyRobot, as_json: bool) -> None:
 
 
 def _shown(front: Front, output: Path | None, picture: Path | None) -> Any:
-    from tauforge.cli.describing import parts_of
     from tauforge.robots.summary_text import sentence
 
     summary = front.summary()
     yield f"{one_line(sentence(summary.headline))}\n"
-    yield from parts_of(summary)
+    yield from summary_parts(summary)
     for what, file in (("The front", output), ("Its picture", picture)):
         if file is not None:
             yield f"{what} is in {file}"
-
-
-COMMANDS = (("design", design),)

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import (
-    Json,
-    Lock,
-    PayloadOption,
-    Robot,
-    Smooth,
-    Tip,
-    bad,
-    load_robot,
-    parse_payload,
-    quantities,
-    quantity,
-    robot_carrying,
-)
-from tauforge.cli.csv_files import STDOUT, check_output, read_motion, write_output
-from tauforge.cli.limits import warn_of_forces
-from tauforge.cli.output import note, result, seconds, working
-from tauforge.cli.simulation_tables import ends, error_rows, force_rows, summary, tables
+from tauforge.cli.arguments import Json, Lock, PayloadOption, Robot, Smooth, Tip, names_in
+from tauforge.cli.files import STDOUT, check_output, write_output
+from tauforge.cli.motions import read_motion, warn_of_forces
+from tauforge.cli.output import Records, note, number, records, result, seconds, table, working
+from tauforge.cli.values import bad, load_robot, quantities, quantity, robot_carrying
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.terminal import one_line
 
@@ -40,12 +28,7 @@ COULOMB_SPEED = 0.01  # rad/s or m/s, over which Coulomb friction is smoothed if
 EVENTS_SHOWN = 10
 
 
-def complete_controller(incomplete: str) -> list[str]:
-    return [name for name in CONTROLLERS if name.startswith(incomplete)]
-
-
-def complete_method(incomplete: str) -> list[str]:
-    return [name for name in METHODS if name.startswith(incomplete)]
+complete_controller, complete_method = names_in(__name__, "CONTROLLERS"), names_in(__name__, "METHODS")
 
 
 def simulate(
@@ -130,7 +113,7 @@ def simulate(
             step=step,
             method=method,
             control_period=control_period,
-            plant=robot_carrying(mine, parse_payload(payload)),
+            plant=robot_carrying(mine, payload),
             force_limits=limits,
         )
     if plot is not None:
@@ -143,7 +126,7 @@ def simulate(
         return
     if output is not None:
         recording.save(output)
-    errors, forces = error_rows(recording), force_rows(recording)
+    errors, forces = error_records(recording), force_records(recording)
     warn_of_forces(mine, [entry["peak_force"] for entry in forces])
 
     def shown() -> Any:
@@ -237,4 +220,60 @@ def _draw(recording: Recording, path: Path) -> None:
         figure.savefig(file, format=path.suffix[1:].lower(), dpi=150)
 
 
-COMMANDS = (("simulate", simulate),)
+def ends(title: str, recording: Recording) -> Any:
+    columns = zip(recording.names, recording.units, recording.position[0], recording.position[-1], strict=True)
+    rows = [(name, unit, number(first), number(last)) for name, unit, first, last in columns]
+    return table(title, ("", "unit", "at the start", "at the end"), rows, texts=2)
+
+
+def tables(title: str, of_coordinates: Records, of_actuators: Records) -> Iterator[Any]:
+    """Errors beside forces where every coordinate has its own actuator, else one after the other."""
+    errors, forces = [], []
+    for r in of_coordinates:
+        largest, final = (f"{number(r[key])} {r['unit']}" for key in ("largest_error", "final_error"))
+        errors.append((r["name"], largest, seconds(r["time_of_largest_error"]), final))
+    for r in of_actuators:
+        peak = f"{number(r['peak_force'])} {r['force_unit']}"
+        forces.append((r["actuator"], peak, seconds(r["time_of_peak_force"])))
+    of_errors, of_forces = ("", "largest error", "at [s]", "error at the end"), ("", "peak force", "at [s]")
+    if [row[0] for row in errors] == [row[0] for row in forces]:
+        rows = [(*error, *force[1:]) for error, force in zip(errors, forces, strict=True)]
+        yield table(title, (*of_errors, *of_forces[1:]), rows)
+    else:
+        yield table(title, of_errors, errors)
+        yield table("", of_forces, forces)
+
+
+def summary(errors: Records, forces: Records) -> dict[str, Records]:
+    """Forces beside the errors if there are as many actuators as coordinates, else under a name of their own."""
+    if len(errors) == len(forces):
+        return {"coordinates": [error | force for error, force in zip(errors, forces, strict=True)]}
+    return {"coordinates": errors, "actuators": forces}
+
+
+def error_records(run: Recording) -> Records:
+    """One for each coordinate."""
+    import numpy as np
+
+    from tauforge.analysis.sizing import peak_of
+
+    worst = peak_of(run.time, run.error)
+    return records(
+        name=run.coordinate_names,
+        unit=run.coordinate_units,
+        largest_error=worst.value,
+        time_of_largest_error=worst.time,
+        rms_error=[np.sqrt((column**2).mean()) for column in run.error.T],
+        final_error=run.error[-1],
+        final_position=run.position[-1, run.places],
+    )
+
+
+def force_records(run: Recording) -> Records:
+    """One for each actuator."""
+    from tauforge.analysis.sizing import peak_of
+
+    peak = peak_of(run.time, run.force)
+    return records(
+        actuator=run.force_names, force_unit=run.force_units, peak_force=peak.value, time_of_peak_force=peak.time
+    )

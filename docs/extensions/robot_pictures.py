@@ -32,7 +32,7 @@ class RobotCatalogue(SphinxDirective):
         robot = tf.load(name)
         section = nodes.section(ids=[name])
         section += nodes.title("", name)
-        section += nodes.paragraph("", headline(robot))
+        section += nodes.paragraph("", headline(robot.summary()))
         uri = _drawn(Path(self.env.srcdir), robot, f"{name}.png")
         section += nodes.image(uri=uri, alt=f"{name} in space", width="420px")
         return section

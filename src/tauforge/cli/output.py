@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from rich.console import Console, Group, RenderableType
     from rich.table import Table
 
-    from tauforge.robots.robot import Robot
     from tauforge.robots.summary import Summary
 
 UNBOUNDED = 10_000  # columns of a pipe: nothing is cut or folded there
@@ -119,11 +118,10 @@ def item(text: str, remark: str = "", mark: str = "-") -> Table:
     return made
 
 
-def headline(robot: Robot) -> str:
-    """One line about a robot."""
+def headline(summary: Summary) -> str:
     from tauforge.robots.summary_text import sentence
 
-    return one_line(sentence(robot.summary().headline))
+    return one_line(sentence(summary.headline))
 
 
 def summary_parts(summary: Summary) -> Iterator[RenderableType]:

@@ -50,11 +50,12 @@ def shown(robot: AnyRobot, warned: Sequence[str]) -> Iterator[Any]:
 
     from tauforge.robots.summary_text import cell_text
 
-    yield headline(robot)
+    summary = robot.summary()
+    yield headline(summary)
     if tuple(robot.gravity) != UPRIGHT:
         yield f"gravity: {cell_text(tuple(robot.gravity))} m/s^2"
     yield ""
-    yield from summary_parts(robot.summary())
+    yield from summary_parts(summary)
     if warned or robot.known_exceptions:
         yield Text("Beware", "bold")
         yield from (item(warning) for warning in warned)

@@ -87,6 +87,7 @@ def simulate(
     as_json: Json = False,
 ) -> None:
     """A robot that follows a motion under control, and how well it does. The controller knows nothing of a payload."""
+    from tauforge.charts.picture_files import save_figure
     from tauforge.pictures.animation import SUFFIXES, animate, checked_suffix
     from tauforge.simulation.simulate import simulate as run
 
@@ -97,11 +98,11 @@ def simulate(
     if animation is not None:
         checked_suffix(animation)
     mine = _smoothed(load_robot(robot, tip, lock), coulomb_speed)
-    if controller not in CONTROLLERS:
-        raise bad("--controller", f"expected one of {', '.join(CONTROLLERS)}, got {controller!r}")
-    if method not in METHODS:
-        raise bad("--method", f"expected one of {', '.join(METHODS)}, got {method!r}")
-    limits = _own_limits(mine) if force_limits else None
+    for option, name, known in (("--controller", controller, CONTROLLERS), ("--method", method, METHODS)):
+        if name not in known:
+            raise bad(option, f"expected one of {', '.join(known)}, got {name!r}")
+    if force_limits and not any(math.isfinite(actuator.max_force) for actuator in mine.actuators):
+        raise bad("--force-limits", f"{mine.name} has no force limits; its file can give them")
     law = _law(controller, mine, kp, kv)
     wanted = _motion(motion, mine, smooth)
     with working(f"simulating {mine.name}"):
@@ -114,10 +115,10 @@ def simulate(
             method=method,
             control_period=control_period,
             plant=robot_carrying(mine, payload),
-            force_limits=limits,
+            force_limits="robot" if force_limits else None,
         )
     if plot is not None:
-        _draw(recording, plot)
+        save_figure(recording.plot(), plot)
     if animation is not None:
         with working("drawing the animation"):
             animate(mine, recording, animation)
@@ -156,13 +157,6 @@ def _smoothed(robot: AnyRobot, speed: float | None) -> AnyRobot:
         return robot
     note(f"Coulomb friction is smoothed over {COULOMB_SPEED} rad/s; --coulomb-speed sets another")
     return robot.with_smooth_friction(COULOMB_SPEED)
-
-
-def _own_limits(robot: AnyRobot) -> str:
-    """What the library calls the robot's own limits; bad use where it has none."""
-    if not any(math.isfinite(actuator.max_force) for actuator in robot.actuators):
-        raise bad("--force-limits", f"{robot.name} has no force limits; its file can give them")
-    return "robot"
 
 
 def _law(name: str, robot: Any, kp: str | None, kv: str | None) -> Any:
@@ -210,14 +204,6 @@ def _motion(text: str, robot: AnyRobot, smooth: float | None) -> Any:
     end = end + 2 * np.pi * turns  # the short way round
     move = JointMove(start, end, quantity("--motion", parts[2], "s"), *parts[3:])
     return PoseMotion(move) if robot.positions_are_poses else move
-
-
-def _draw(recording: Recording, path: Path) -> None:
-    from tauforge.files import written_whole
-
-    figure = recording.plot()
-    with written_whole(path) as file:
-        figure.savefig(file, format=path.suffix[1:].lower(), dpi=150)
 
 
 def ends(title: str, recording: Recording) -> Any:

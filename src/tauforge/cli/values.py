@@ -31,7 +31,8 @@ def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None)
 
 def kind_of(robot: Robot) -> str:
     """Such as "an arm"."""
-    return f"{'an' if robot.noun[:1].lower() in VOWELS else 'a'} {robot.noun}"
+    noun = robot.noun
+    return f"{'an' if noun[:1].lower() in VOWELS else 'a'} {noun}"
 
 
 def quantity(option: str, text: str, *kinds: str) -> float:

@@ -52,10 +52,9 @@ def whole_folder(path: Path, *, mark: tuple[str, str], own: Callable[[Path], Col
         except OSError as error:
             raise not_writable(path, error) from None
     finally:
-        if old.exists() and not target.exists():
-            os.rename(old, target)
-        for left in (folder, old):
-            shutil.rmtree(left, ignore_errors=True)
+        if old.exists():
+            os.rename(old, folder if target.exists() else target)
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def not_writable(path: Path, error: OSError, why: str = "") -> ModelError:
@@ -93,11 +92,14 @@ def _link_or_copy(source: str, target: str) -> None:
 
 
 def _put_back(target: Path) -> None:
-    """The old folder, if a process was killed before the new one took its place."""
-    if not os.path.lexists(target) and target.parent.is_dir():
-        left = [name for name in os.listdir(target.parent) if name.startswith(f".{target.name}.") and OLD.search(name)]
-        if left:
-            os.rename(target.with_name(left[0]), target)
+    """What a killed process left aside: the old folder, unless the new one had taken its place already."""
+    if target.parent.is_dir():
+        for name in os.listdir(target.parent):
+            if name.startswith(f".{target.name}.") and OLD.search(name):
+                if os.path.lexists(target):
+                    shutil.rmtree(target.with_name(name))
+                else:
+                    os.rename(target.with_name(name), target)
 
 
 def _check(target: Path, mark: tuple[str, str]) -> None:

@@ -1,9 +1,9 @@
 """What a search over designs costs: 100,000 designs of a platform, each judged at 20 states.
 
-`python designs.py` writes results/designs/DATE.json. 200 of the designs are compared with the robots that `redesigned`
-gives, one by one. Wall time depends on what else the machine does, so processor time is written beside it. The first
-call in a fresh process, with an empty kernel cache, is timed apart. The peak memory is what a call with all designs
-adds to a process that has judged 1,000 of them.
+`python designs.py` writes results/designs/DATE.json. 200 of the designs are compared with those of
+`designs.redesign`, one by one. Wall time depends on what else the machine does, so processor time is written beside it.
+The first call in a fresh process, with an empty kernel cache, is timed apart. The peak memory is what a call with all
+designs adds to a process that has judged 1,000 of them.
 """
 
 from __future__ import annotations
@@ -107,10 +107,10 @@ def largest_error(rig: object, designs: dict, values: dict, states: object) -> f
         row = {name: float(x[i]) for name, x in designs.items()}
         home = states.home.copy()
         home[2] = row.pop("z")
-        robot, poses = rig.redesigned(**row), home + states.offsets
+        robot, poses = rig.designs.redesign(**row), home + states.offsets
         condition = robot.condition_number(poses)
         forces = np.abs(robot.holding_forces(poses))
-        holds = (robot.limit_margins(poses) >= 0).all(axis=1) & (forces <= np.array(robot.force_limit)).all(axis=1)
+        holds = (robot.bounds.margins(poses) >= 0).all(axis=1) & (forces <= np.array(robot.force_limit)).all(axis=1)
         smallest = np.linalg.svd(robot.force_matrix(poses), compute_uv=False)[:, -1].min()
         expected = (condition.max(), condition.mean(), smallest**2, forces.max(), holds.mean())
         for name, value in zip(MEASURES, expected, strict=True):

@@ -32,7 +32,7 @@ front = tf.designs.pareto(rig, bounds, objectives, states=states, evaluations=40
 # The catalogue's machine is not among them: designs that are no larger are better in both other objectives.
 
 own = tf.designs.evaluate(rig, {"z": states.home[2]}, ["condition", "force"], states=states)
-own_radius = rig.design_parameters[0].value
+own_radius = rig.designs.parameters[0].value
 same = front.objectives[:, 1] <= own_radius
 better = same & (front.objectives[:, 0] < own["condition"]) & (front.objectives[:, 2] < own["force"])
 assert better.any()

@@ -48,7 +48,7 @@ assert delta.loop_gap(x).max() < 1e-12
 box = tf.Payload(0.5, (0.0, 0.0, -0.05))
 empty = delta.inverse_dynamics(x, velocity, acceleration)
 loaded = delta.inverse_dynamics(x, velocity, acceleration, payload=box)
-speed = delta.actuator_motion(x, velocity)[1]
+speed = delta.sensors.motion(x, velocity)[1]
 energy = sum(delta.energy(x, velocity, payload=box))
 work = np.trapezoid((loaded * speed).sum(axis=1), t)
 assert abs(work - (energy[-1] - energy[0])) < 1e-3 * np.ptp(energy)  # it ends at the height where it began

@@ -14,7 +14,7 @@ import tauforge as tf
 from support.command_line import arm_motion, error_of
 from support.usual_signals import with_usual_signals
 from tauforge.formats.loading import CATALOGUE
-from tauforge.viewer.addresses import bound_socket
+from tauforge.viewer.guard import bound_socket
 
 pytest.importorskip("viser")
 

@@ -36,7 +36,7 @@ def test_equal_to_changed_robots(as_installed, monkeypatch):
         row = {name: x[i] for name, x in designs.items()}
         home = states.home.copy()
         home[2] = row.pop("z")
-        robot, poses = RIG.redesigned(**row), home + states.offsets
+        robot, poses = RIG.designs.redesign(**row), home + states.offsets
         condition, H = robot.condition_number(poses), robot.force_matrix(poses)
         forces = np.abs(robot.holding_forces(poses))
         share = forces / np.array(robot.force_limit)
@@ -46,7 +46,7 @@ def test_equal_to_changed_robots(as_installed, monkeypatch):
             "stiffness": np.linalg.eigvalsh(H @ np.swapaxes(H, 1, 2))[:, 0].min(),
             "force": forces.max(),
             "force_share": share.max(),
-            "within_limits": ((robot.limit_margins(poses) >= 0).all(axis=1) & (share <= 1).all(axis=1)).mean(),
+            "within_limits": ((robot.bounds.margins(poses) >= 0).all(axis=1) & (share <= 1).all(axis=1)).mean(),
         }
         for name, value in expected.items():
             # the condition number of H H' costs that of H squared

@@ -57,7 +57,7 @@ def test_the_front_is_of_robots_that_have_what_it_says(front):
         poses[:, 2] += front.design(i)["z"] - front.states.home[2]
         robot = front.robot(i)
         assert abs(robot.condition_number(poses).max() / front.judged(i)["condition"] - 1) < ROUNDING
-        assert (robot.limit_margins(poses) >= 0).all()
+        assert (robot.bounds.margins(poses) >= 0).all()
         low, high = np.array(list(BOUNDS.values())).T
         assert ((low <= front.designs[i]) & (front.designs[i] <= high)).all()
 

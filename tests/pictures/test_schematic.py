@@ -12,8 +12,7 @@ import pytest
 
 import tauforge as tf
 from support.tolerances import ROUNDING
-from tauforge.pictures.label_places import LabelPlaces
-from tauforge.pictures.schematic import ARROW, VIEW, coinciding_axes
+from tauforge.pictures.schematic import ARROW, VIEW, LabelPlaces, coinciding_axes
 
 pytest.importorskip("matplotlib")
 

@@ -40,7 +40,7 @@ def test_carrying_refuses_a_gap(robot):
         (lambda: PLATFORM.replace(platform_mas=1.0), "platform_mass"),
         (lambda: MECHANISM.replace(mas=[1.0] * 4), "mass"),
         (lambda: MECHANISM.replace(gravty=(0, 0, 0)), "gravity"),
-        (lambda: PLATFORM.redesigned(base_radus=1.0), "base_radius"),
+        (lambda: PLATFORM.designs.redesign(base_radus=1.0), "base_radius"),
         (lambda: tf.designs.evaluate(PLATFORM, {"base_radus": 1.0}, ["condition"]), "base_radius"),
         (lambda: MECHANISM.inverse_dynamics_derivatives(MECHANISM.home, [0, 0], [0, 0], paylod=None), "payload"),
     ],

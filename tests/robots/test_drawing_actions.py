@@ -36,7 +36,7 @@ def test_legs_push_their_joints_apart(name):
     """A positive force does work where the leg grows longer."""
     platform = tf.load(name)
     pose, twist, _ = platform.random_states(5)
-    _, rates = platform.actuator_motion(pose, twist)
+    _, rates = platform.sensors.motion(pose, twist)
     actions = platform.drawing(pose).actions
     for k, action in enumerate(actions):
         speed = twist[:, :3] + np.cross(twist[:, 3:], action.place - pose[:, :3])
@@ -49,7 +49,7 @@ def test_actuators_of_mechanisms_act_where_they_do_work(name):
     """Unit forces at the drawn places and axes do the work that the actuators' coordinates give."""
     m = tf.load(name)
     x, qd, _ = m.random_states(5)
-    rates = m.actuator_motion(x, qd)[1]
+    rates = m.sensors.motion(x, qd)[1]
     for k, (action, joint) in enumerate(zip(m.drawing(x).actions, [j for j in m.joints if j.actuated], strict=True)):
         inner, outer = (
             np.zeros((5, 6)) if body == "ground" else np.einsum("kij,kj->ki", m.jacobian(x, body, joint.at), qd)

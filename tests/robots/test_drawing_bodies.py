@@ -11,7 +11,7 @@ import tauforge as tf
 from support.cart_pendulum import CartPendulum
 from support.robot_functions import MECHANISMS, tried
 from support.tolerances import FORMULATIONS, PLACED, error_beside
-from tauforge.pictures.animation_data import outlines
+from tauforge.pictures.animation_frames import outlines
 from tauforge.robots.drawing import inertia_ellipsoid
 
 NAMES = list(tried())

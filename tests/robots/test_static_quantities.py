@@ -41,8 +41,8 @@ def test_each_quantity_is_that_of_the_method(way, k):
     robot, known = robots()[k]
     position = positions(robot, known)
     found = at_positions(robot, ["limit", "condition", "force"], position)
-    margins = robot.limit_margins(position)
-    assert margins.shape == (ROWS, len(robot.position_limits))
+    margins = robot.bounds.margins(position)
+    assert margins.shape == (ROWS, len(robot.bounds.limits))
     exceeded = margins < 0
     expected = np.where(exceeded.any(axis=1), exceeded.argmax(axis=1) + 1, 0) if margins.size else np.zeros(ROWS)
     assert np.array_equal(found["limit"], expected)
@@ -169,11 +169,11 @@ def test_bad_input():
 
 def test_names_of_limits():
     arm = tf.load("puma560")
-    names = [limit.name for limit in arm.position_limits]
+    names = [limit.name for limit in arm.bounds.limits]
     assert names[:2] == [f"{arm.joints[0].name} is {side} its range" for side in ("below", "above")]
     (platform, pose), *_ = robots()
     lengths = platform.inverse_kinematics(pose)
-    margins = platform.limit_margins(pose)
-    for k, limit in enumerate(platform.position_limits[:12]):
+    margins = platform.bounds.margins(pose)
+    for k, limit in enumerate(platform.bounds.limits[:12]):
         assert limit.name == f"leg {k % 6 + 1} is too {'short' if k < 6 else 'long'}"
         assert np.abs(limit.value(margins[:, k]) - lengths[:, k % 6]).max() < ROUNDING

@@ -12,10 +12,12 @@ from support.cart_pendulum import CartPendulum, pairs
 from support.command_line import error_of, parsed, run
 from support.tolerances import FORMULATIONS, INTEGRATED, SAME_STEPS, error
 from tauforge.analysis.linearisation import linearise
+from tauforge.computed_once import computed_once
 from tauforge.control import PD, AdaptiveComputedTorque, ComputedTorque, Controller, FeedforwardPD, GravityPD
 from tauforge.evaluation.derivatives import with_derivatives
 from tauforge.evaluation.functions import Argument, Function
 from tauforge.formats import loading
+from tauforge.robots.capabilities import Sensors
 from tauforge.robots.parts import Actuator, Sensor
 from tauforge.simulation import Recording
 
@@ -51,13 +53,17 @@ class MotorCart(CartPendulum):
     functions = table(motor_force, under_motor, 1)
 
 
+class MotorSensor(Sensors):
+    quantities = (Sensor("x", "m"),)
+
+    def motion(self, position, velocity):
+        return position[..., :1], velocity[..., :1]
+
+
 class MeasuredMotorCart(MotorCart):
     """It tells what its motor does, too."""
 
-    sensors = (Sensor("x", "m"),)
-
-    def actuator_motion(self, position, velocity):
-        return position[..., :1], velocity[..., :1]
+    sensors = computed_once(MotorSensor)
 
 
 def shared_forces(p, q, qd, qdd):
@@ -148,7 +154,7 @@ def test_proportional_laws_need_the_motion_of_the_actuators(law):
     for robot, count in ((CART, "1 actuator"), (TwoMotorCart(), "3 actuators")):
         with pytest.raises(tf.ModelError, match=f"{law.__name__} needs position and velocity of every actuator") as e:
             law(robot, 30.0, 4.0)
-        assert f"actuator_motion of cart gives shapes (2,) and (2,) for {count}." in str(e.value)
+        assert f"sensors.motion of cart gives shapes (2,) and (2,) for {count}." in str(e.value)
 
 
 def test_a_proportional_law_of_the_motor():

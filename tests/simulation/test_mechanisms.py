@@ -256,7 +256,7 @@ def test_friction_springs_and_drives_balance_the_energy() -> None:
     ]
     spring = tf.Spring("ground", (0.1, 0.0, 0.0), "r2", (0.3, 0.35, 0.0), stiffness=300.0, length=0.2, damping=2.0)
     robot = five_bar(joints=joints, springs=[spring], coulomb_speed=0.5)
-    assert robot.dissipates
+    assert robot.dissipation.takes_energy
     push = np.array([1.0, -0.5])
     run = tf.simulate(
         robot,
@@ -319,9 +319,9 @@ def test_limits_of_dependent_joints_are_watched() -> None:
     run = tf.simulate(robot, tf.control.ComputedTorque(robot, 900.0, 60.0), five_bar_move(), control_period=1e-3)
     events = {event.which for event in run.events if event.what == "limit"}
     assert events == {"limit of e2", "speed of e2"}
-    assert (robot.limit_margins(run.position) < 0).any()
-    assert [limit.quantity for limit in robot.position_limits] == ["e2", "e2"]
-    assert robot.limit_margins(robot.home).tolist() == [0.3, 0.3]
+    assert (robot.bounds.margins(run.position) < 0).any()
+    assert [limit.quantity for limit in robot.bounds.limits] == ["e2", "e2"]
+    assert robot.bounds.margins(robot.home).tolist() == [0.3, 0.3]
 
 
 def test_sensors_measure_coordinates_and_the_law_sees_closed_loops() -> None:

@@ -5,6 +5,7 @@ import numpy as np
 from tauforge.algebra.scalars import cos, sin
 from tauforge.evaluation.derivatives import with_derivatives
 from tauforge.evaluation.functions import Argument, Function
+from tauforge.robots.capabilities import Dissipation
 from tauforge.robots.drawing import Drawing, Point, Segment
 from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.robot import Robot
@@ -50,8 +51,8 @@ class CartPendulum(Robot):
         self.parameters = {"cart_mass": 2.0, "mass": 0.7, "length": 0.6, "friction": 0.3, **parameters}
 
     @property
-    def dissipates(self):
-        return self.parameters["friction"] > 0
+    def dissipation(self):
+        return Dissipation(self) if self.parameters["friction"] > 0 else None
 
     def varied_model(self, values):
         return self.parameters | {name: value for name, (value,) in values.items()}

@@ -11,7 +11,7 @@ import pytest
 
 import tauforge as tf
 from support.browser import PATIENCE_MS
-from tauforge.viewer.named_parts import named_parts
+from tauforge.viewer.figure import named_parts
 from tauforge.viewer.session import Session
 
 DESKTOP = {"width": 1280, "height": 800}

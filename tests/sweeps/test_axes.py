@@ -10,7 +10,7 @@ import pytest
 
 import tauforge as tf
 from tauforge.sweeps import Axis
-from tauforge.sweeps.axes import check_axes, with_units
+from tauforge.sweeps.grid import check_axes, with_units
 
 
 @pytest.mark.parametrize(

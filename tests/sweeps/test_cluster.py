@@ -23,8 +23,8 @@ import tauforge as tf
 from conftest import SOAK
 from support.sweep_studies import Deadly, axes_of, data_bytes, encoded, logged
 from tauforge import sweeps
-from tauforge.sweeps import on_cluster
-from tauforge.sweeps.made_with import made_with
+from tauforge.sweeps import cluster
+from tauforge.sweeps.fingerprint import made_with
 from tauforge.sweeps.store import Store
 
 TESTS = Path(__file__).parents[1]
@@ -106,7 +106,7 @@ def test_few_blocks_are_known_to_dask_at_a_time(client, tmp_path, monkeypatch):
     monkeypatch.setattr(client, "submit", counted)
     outcome = sweeps.run(encoded({"a": 60}, 1), tmp_path / "s.zarr", client=client)
     assert outcome.blocks == 60
-    assert most <= 4 * on_cluster.WINDOW  # of two threads; Dask tells of ends a little later
+    assert most <= 4 * cluster.WINDOW  # of two threads; Dask tells of ends a little later
 
 
 @pytest.mark.fault(14)
@@ -142,7 +142,7 @@ def test_a_full_disk_at_a_worker(client, tmp_path):
 
 
 def test_a_block_that_kills_workers(client, tmp_path, monkeypatch):
-    monkeypatch.setattr(on_cluster, "LOSSES", 1)
+    monkeypatch.setattr(cluster, "LOSSES", 1)
     client.run_on_scheduler(set_allowed_failures, 0)
     study = sweeps.Study("deadly", axes_of({"a": 5}), (sweeps.Result("y"),), Deadly())
     with pytest.raises(tf.SweepError, match=r"workers die of block \(0,\). "):
@@ -155,7 +155,7 @@ def set_allowed_failures(count, dask_scheduler):
 
 
 def test_workers_that_differ_are_refused_before_any_work(client, tmp_path, monkeypatch):
-    monkeypatch.setattr(on_cluster, "made_with", lambda: {**made_with(), "numpy": "0.9"})
+    monkeypatch.setattr(cluster, "made_with", lambda: {**made_with(), "numpy": "0.9"})
     with pytest.raises(tf.SweepError, match=r"worker tcp://127.0.0.1:\d+ differs from this process: numpy was \"0.9\""):
         sweeps.run(logged(tmp_path / "log"), tmp_path / "s.zarr", client=client)
     assert not (tmp_path / "log").exists()

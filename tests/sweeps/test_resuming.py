@@ -21,10 +21,9 @@ import tauforge as tf
 from conftest import SOAK
 from support.sweep_studies import RESULTS, data_bytes, encoded, logged
 from tauforge import sweeps
-from tauforge.sweeps.axes import Axis
-from tauforge.sweeps.opening import lock_file
+from tauforge.sweeps.grid import Axis
+from tauforge.sweeps.opening import lock_file, locked
 from tauforge.sweeps.store import Store
-from tauforge.sweeps.store_lock import locked
 
 TESTS = Path(__file__).parents[1]
 THREADS = 2

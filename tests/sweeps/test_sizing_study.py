@@ -10,7 +10,7 @@ from support.sweep_motions import move_of, move_options, write_motion
 from tauforge.analysis import size_actuators
 from tauforge.motion import CsvMotion
 from tauforge.sweeps import Axis, open_dataset, ready_study, run
-from tauforge.sweeps.motions import SAMPLES
+from tauforge.sweeps.options import SAMPLES
 from tauforge.sweeps.sizing import FORCE, HOLDS, POSITION, SINGULAR, SPEED
 
 STORED = 2 * np.finfo(np.float32).eps  # relative: results are kept as float32
@@ -53,7 +53,7 @@ def test_other_speeds_are_inverse_dynamics(name, speed):
     q, qd, qdd = motion.sample(times)
     q = robot.position_at(q)
     forces = robot.inverse_dynamics(q, speed * qd, speed**2 * qdd, payload=tf.Payload(mass))
-    rates = robot.actuator_motion(q, speed * qd)[1]
+    rates = robot.sensors.motion(q, speed * qd)[1]
     mean = np.trapezoid(forces**2, times, axis=0) / times[-1]
     scale = np.abs(forces).max()
     np.testing.assert_allclose(found["peak_force"], np.abs(forces).max(axis=0), rtol=STORED, atol=STORED * scale)

@@ -14,8 +14,7 @@ import tauforge as tf
 from support.sweep_studies import RESULTS, Encoded, axes_of, data_bytes, encoded, expected
 from tauforge import sweeps
 from tauforge.sweeps import store as store_module
-from tauforge.sweeps.description import MARK
-from tauforge.sweeps.store import DONE, Store
+from tauforge.sweeps.store import DONE, MARK, Store
 from tauforge.sweeps.study import Study
 
 

@@ -10,7 +10,7 @@ import pytest
 import tauforge as tf
 from support.sweep_motions import move_of, move_options, write_motion
 from tauforge.sweeps import Axis, open_dataset, ready_study, run
-from tauforge.sweeps.mass_errors import mass_errors_of
+from tauforge.sweeps.tracking import mass_errors_of
 
 TIMES = {"step": "2ms", "control_period": "4ms"}
 STEP, PERIOD = 0.002, 0.004
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.usefixtures("as_installed")  # without kernels every ro
 
 
 def tracked(robot):
-    return robot.with_smooth_friction(0.01) if robot.friction_jumps else robot
+    return robot.dissipation.smoothed(0.01) if robot.dissipation.jumps else robot
 
 
 def study_of(name, *axes, **options):

@@ -7,8 +7,8 @@ import socket
 import pytest
 
 import tauforge as tf
-from tauforge.viewer import addresses
-from tauforge.viewer.addresses import bound_socket, is_loopback, name_in_url, normalised
+from tauforge.viewer import guard
+from tauforge.viewer.guard import bound_socket, is_loopback, name_in_url, normalised
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_the_url_has_a_name_that_browsers_open(monkeypatch: pytest.MonkeyPatch) 
     assert name_in_url("0", "0.0.0.0") == "localhost"
     monkeypatch.setattr(socket, "gethostname", lambda: "no.such.invalid")
     assert name_in_url("0.0.0.0", "0.0.0.0") == "127.0.0.1"
-    monkeypatch.setattr(addresses.socket, "has_dualstack_ipv6", lambda: False)
+    monkeypatch.setattr(guard.socket, "has_dualstack_ipv6", lambda: False)
     assert name_in_url("::", "::") == "[::1]"
 
 

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from tauforge.viewer.camera import frame, half_angle
+from tauforge.viewer.surroundings import frame, half_angle
 
 
 @pytest.mark.parametrize("aspect", [0.5, 1.0, 2.0])

@@ -12,8 +12,8 @@ from support.tolerances import CLOSED, ROUNDING, error
 from tauforge.motion.csv_motion import CsvMotion
 from tauforge.motion.motion import Motion
 from tauforge.robots.robot import Robot
-from tauforge.viewer.exports import csv_of
 from tauforge.viewer.playback import clip_of
+from tauforge.viewer.tabs import csv_of
 
 
 def a_little_way(robot: Robot) -> Motion:

@@ -7,13 +7,12 @@ import pytest
 
 import tauforge as tf
 from support.tolerances import ROUNDING
-from tauforge.pictures import unit_bodies
-from tauforge.pictures.animation_data import outlines
+from tauforge.pictures import triangles
+from tauforge.pictures.animation_frames import outlines
 from tauforge.pictures.triangles import Mesh, sound
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.viewer import colours, figure, meshes
-from tauforge.viewer.nodes import HEAD_SIDES
-from tauforge.viewer.scene import BALL_SIDES, BAR_SIDES
+from tauforge.viewer import colours, figure
+from tauforge.viewer.scene import BALL_SIDES, BAR_SIDES, HEAD_SIDES
 from tauforge.viewer.surroundings import surroundings
 
 NAMES = tf.catalogue()
@@ -22,13 +21,13 @@ NAMES = tf.catalogue()
 @pytest.mark.parametrize(
     "mesh",
     [
-        unit_bodies.cylinder(),
-        unit_bodies.cylinder(BAR_SIDES),
-        unit_bodies.cone(),
-        unit_bodies.cone(HEAD_SIDES),
-        unit_bodies.ball(),
-        unit_bodies.ball(*BALL_SIDES),
-        unit_bodies.box(),
+        triangles.cylinder(),
+        triangles.cylinder(BAR_SIDES),
+        triangles.cone(),
+        triangles.cone(HEAD_SIDES),
+        triangles.ball(),
+        triangles.ball(*BALL_SIDES),
+        triangles.box(),
     ],
 )
 def test_unit_bodies_are_closed_and_face_outwards(mesh: Mesh) -> None:
@@ -43,16 +42,16 @@ def test_unit_bodies_are_closed_and_face_outwards(mesh: Mesh) -> None:
 @pytest.mark.parametrize("turn", [1, -1])
 def test_plates_face_outwards_whatever_way_their_corners_go(turn: int) -> None:
     corners = np.array([[0, 0, 1], [2, 0, 1], [2, 1, 1], [0, 1, 1]], float)[::turn]
-    mesh = meshes.plate(corners, 0.1)
+    mesh = figure.plate(corners, 0.1)
     at = mesh.vertices[mesh.faces] - mesh.vertices.mean(axis=0)
     assert np.einsum("fi,fi->", at[:, 0], np.cross(at[:, 1], at[:, 2])) / 6 == pytest.approx(0.2, rel=1e-4)
 
 
 def test_bodies_lie_along_their_lines() -> None:
     ways = np.array([[0, 0, 1], [0, 0, -2], [1, 2, 3], [-1, 0, 0], [0, 0, 0]], float)
-    placed = meshes.along(np.ones((5, 3)), np.ones((5, 3)) + ways, 0.1)
+    placed = figure.along(np.ones((5, 3)), np.ones((5, 3)) + ways, 0.1)
     for way, turn, scale in zip(ways, placed.wxyzs, placed.scales, strict=True):
-        np.testing.assert_allclose(meshes.rotation(turn) @ [0, 0, scale[2]], way, atol=1e-12)
+        np.testing.assert_allclose(figure.rotation(turn) @ [0, 0, scale[2]], way, atol=1e-12)
     assert placed.scales[4].tolist() == [0, 0, 0]
 
 
@@ -62,7 +61,7 @@ def test_the_corners_of_a_path_are_enough() -> None:
     angle = np.linspace(0.0, turned, 400)
     path = np.column_stack([np.cos(angle), np.sin(angle), 0.1 * angle])
     tolerance = 1e-3
-    kept = meshes.corners(path, tolerance)
+    kept = figure.corners(path, tolerance)
     np.testing.assert_array_equal(kept[[0, -1]], path[[0, -1]])
     starts, ways = kept[:-1], np.diff(kept, axis=0)
     from_starts = path[:, None] - starts
@@ -75,20 +74,20 @@ def test_the_corners_of_a_path_are_enough() -> None:
 
 def test_the_corners_of_straight_ways_and_of_ways_back() -> None:
     line = np.linspace([0.0, 0.0, 0.0], [1.0, 2.0, 3.0], 100)
-    np.testing.assert_array_equal(meshes.corners(line, 1e-6), line[[0, -1]])
+    np.testing.assert_array_equal(figure.corners(line, 1e-6), line[[0, -1]])
     there_and_back = np.concatenate([line, line[-2::-1]])
-    np.testing.assert_array_equal(meshes.corners(there_and_back, 1e-6), [line[0], line[-1], line[0]])
+    np.testing.assert_array_equal(figure.corners(there_and_back, 1e-6), [line[0], line[-1], line[0]])
     still = np.tile(line[:1], (5, 1))
-    np.testing.assert_array_equal(meshes.corners(still, 1e-6), still[[0, -1]])
-    np.testing.assert_array_equal(meshes.corners(line[:2], 1e-6), line[:2])
+    np.testing.assert_array_equal(figure.corners(still, 1e-6), still[[0, -1]])
+    np.testing.assert_array_equal(figure.corners(line[:2], 1e-6), line[:2])
 
 
 def test_quaternions_are_those_of_rotations() -> None:
     random = np.random.default_rng(0)
     Q = np.linalg.qr(random.normal(size=(20, 3, 3)))[0]
     Q *= np.linalg.det(Q)[:, None, None]
-    for R, q in zip(Q, meshes.quaternions(Q), strict=True):
-        np.testing.assert_allclose(meshes.rotation(q), R, atol=1e-12)
+    for R, q in zip(Q, figure.quaternions(Q), strict=True):
+        np.testing.assert_allclose(figure.rotation(q), R, atol=1e-12)
 
 
 @pytest.mark.parametrize("name", NAMES)

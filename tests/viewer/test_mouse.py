@@ -11,9 +11,8 @@ import pytest
 import tauforge as tf
 from support.browser import chromium
 from support.viewer_page import becomes, dragged, hidden, in_sight, opened, part_under, pixel
+from tauforge.viewer.figure import NamedPart, named_parts, rotation
 from tauforge.viewer.gizmo import SCALE
-from tauforge.viewer.meshes import rotation
-from tauforge.viewer.named_parts import NamedPart, named_parts
 from tauforge.viewer.session import Session
 from tauforge.viewer.surroundings import surroundings
 

@@ -13,8 +13,8 @@ import pytest
 import tauforge as tf
 from tauforge.robots.drawing import Drawing, Point
 from tauforge.viewer import colours, figure
-from tauforge.viewer.named_parts import DIGITS, joint_labels, label_places, named_parts, parts_html
-from tauforge.viewer.page_script import with_scripts
+from tauforge.viewer.figure import DIGITS, joint_labels, label_places, named_parts, parts_html
+from tauforge.viewer.server import with_scripts
 
 PAGE = b"<html><body><div></div></body></html>"
 

@@ -12,10 +12,8 @@ import pytest
 import tauforge as tf
 from tauforge.number_text import number
 from tauforge.viewer import colours
-from tauforge.viewer.evaluation import Evaluation, Reading
-from tauforge.viewer.force_scale import ForceScale
+from tauforge.viewer.evaluation import Evaluation, ForceScale, Reading, condition_colour, condition_words
 from tauforge.viewer.panel_text import force_shares, heading_html, readings_html
-from tauforge.viewer.singular import condition_colour, condition_words
 
 HOSTILE = "</td><script>alert(1)</script>&'\""
 
@@ -127,9 +125,9 @@ def test_notes_are_shown() -> None:
 
 def test_units_may_contain_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     rig = tf.load("motion-rig")
-    odd = tuple(sensor._replace(unit=HOSTILE) for sensor in rig.sensors)
+    odd = tuple(sensor._replace(unit=HOSTILE) for sensor in rig.sensors.quantities)
     reading = reading_of(rig)
-    monkeypatch.setattr(tf.StewartPlatform, "sensors", odd)
+    monkeypatch.setattr(type(rig.sensors), "quantities", odd)
     page = Cells(readings_html(rig, reading, np.ones(6)))
     assert "script" not in page.tags
     assert HOSTILE in page.found["sensor-0"]

@@ -10,11 +10,9 @@ import pytest
 
 import tauforge as tf
 from tauforge.motion.csv_motion import CsvMotion
-from tauforge.viewer import ranges
-from tauforge.viewer.charts import charts_of, with_peaks
-from tauforge.viewer.exports import csv_of, file_name
+from tauforge.viewer import panel
 from tauforge.viewer.playback import Clock, clip_of
-from tauforge.viewer.playback_panel import time_html
+from tauforge.viewer.tabs import charts_of, csv_of, file_name, time_html, with_peaks
 from tauforge_papers.presets import PRESETS, presets
 from tauforge_papers.stewart_paths import SINGULAR
 
@@ -200,7 +198,7 @@ class TestCharts:
 class TestRanges:
     def test_sliders_keep_to_the_limits(self) -> None:
         arm = tf.load("puma560")
-        for found, coordinate in zip(ranges.position_ranges(arm, []), arm.coordinates, strict=True):
+        for found, coordinate in zip(panel.position_ranges(arm, []), arm.coordinates, strict=True):
             assert (found.lower, found.upper) == pytest.approx((coordinate.lower, coordinate.upper), abs=found.step)
             assert found.stepped(9.0) == found.upper
 
@@ -209,18 +207,18 @@ class TestRanges:
         robot = tf.load(name)
         states = robot.random_states(5)[0] + 0.5
         visited, at_home = robot.coordinates_at(states), robot.coordinates_at(robot.pictured_position)
-        for k, found in enumerate(ranges.position_ranges(robot, [states])):
+        for k, found in enumerate(panel.position_ranges(robot, [states])):
             assert found.lower - found.step <= visited[:, k].min()
             assert visited[:, k].max() <= found.upper + found.step
             home = at_home[k]
             assert found.stepped(home) == pytest.approx(home, abs=found.step)
-        assert all(r.lower < 0 < r.upper for r in ranges.velocity_ranges(robot) + ranges.acceleration_ranges(robot))
+        assert all(r.lower < 0 < r.upper for r in panel.velocity_ranges(robot) + panel.acceleration_ranges(robot))
 
     def test_masses_suit_the_robot(self) -> None:
-        assert ranges.payload_range(np.array([30.0, np.nan])).upper == 5.0
-        assert ranges.payload_range(np.array([0.0])).upper == 10.0
-        assert ranges.payload_range(np.array([9e3])).upper == 1000.0
-        assert ranges.gravity_range(9.81).upper == 25.0
+        assert panel.payload_range(np.array([30.0, np.nan])).upper == 5.0
+        assert panel.payload_range(np.array([0.0])).upper == 10.0
+        assert panel.payload_range(np.array([9e3])).upper == 1000.0
+        assert panel.gravity_range(9.81).upper == 25.0
 
 
 class TestFiles:

@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 import tauforge as tf
-from tauforge.viewer.addresses import bound_socket
-from tauforge.viewer.guard import Guard
+from tauforge.viewer.guard import Guard, bound_socket
 from tauforge.viewer.server import _guarded, viser_module
 
 pytest.importorskip("viser")

@@ -16,9 +16,8 @@ from support.browser import PATIENCE_MS, chromium
 from support.tolerances import PLACED
 from support.urdf_visuals import meshed_arm
 from tauforge.errors import TauforgeWarning
-from tauforge.viewer.meshes import rotation
-from tauforge.viewer.scene import FADED, Shown
-from tauforge.viewer.shapes import TRANSLUCENT
+from tauforge.viewer.figure import rotation
+from tauforge.viewer.scene import FADED, TRANSLUCENT, Shown
 from tauforge.viewer.surroundings import surroundings
 
 pytest.importorskip("viser")

@@ -9,7 +9,7 @@ import pytest
 
 from support.random_mechanisms import four_bar
 from tauforge.pictures.animation_frames import AnimationFrames
-from tauforge.viewer.singular import NEAR, WARNING_CONDITION, singular_times
+from tauforge.viewer.evaluation import NEAR, WARNING_CONDITION, singular_times
 
 TIMES = np.linspace(0.0, 1.0, 11)
 PEAK = 0.52  # s

@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from tauforge.viewer.tab_messages import is_sound_value
+from tauforge.viewer.guard import is_sound_value
 
 pytest.importorskip("viser")
 import msgspec

@@ -49,9 +49,9 @@ def test_nearest_is_the_smallest_margin_of_each_kind(rig):
     found = explain(rig, pose)
     assert found.holds
     assert not found.exceeded
-    margins = rig.limit_margins(pose)
+    margins = rig.bounds.margins(pose)
     least = {}
-    for limit, margin in zip(rig.position_limits, margins, strict=True):
+    for limit, margin in zip(rig.bounds.limits, margins, strict=True):
         least[limit.kind] = min(least.get(limit.kind, np.inf), margin)
     assert {f.kind: f.margin for f in found.nearest if f.kind != "force"} == pytest.approx(least, abs=ROUNDING)
 
@@ -87,7 +87,7 @@ def test_arm():
     assert [f.name for f in found.exceeded] == ["joint3 is above its range"]
     assert abs(found.exceeded[0].margin - (upper - 3.0)) < ROUNDING
     assert found.exceeded[0].unit == "rad"
-    assert explain(arm, np.zeros(arm.n)).holds == bool((arm.limit_margins(np.zeros(arm.n)) >= 0).all())
+    assert explain(arm, np.zeros(arm.n)).holds == bool((arm.bounds.margins(np.zeros(arm.n)) >= 0).all())
 
 
 def test_a_kind_of_robot_that_the_package_does_not_know():

@@ -41,16 +41,16 @@ def test_limit_is_inside_the_shells():
 
 def test_limit_names_the_first_that_is_exceeded(rig):
     found = mapped(rig, "limit", AXES, forces=False)
-    margins = rig.limit_margins(positions(found))
+    margins = rig.bounds.margins(positions(found))
     beyond = margins < 0
     assert (found.values == np.where(beyond.any(-1), 1 + beyond.argmax(-1), 0)).all()
-    assert found.codes[1:] == tuple(limit.name for limit in rig.position_limits)
+    assert found.codes[1:] == tuple(limit.name for limit in rig.bounds.limits)
 
 
 def test_chosen_kinds_are_judged_alone(rig):
     found = mapped(rig, "limit", {"x": (-1.0, 1.0, 9), "y": (-1.0, 1.0, 9)}, limits=["base cone"], forces=False)
-    base_cones = np.array([limit.kind == "base cone" for limit in rig.position_limits])
-    beyond = (rig.limit_margins(positions(found)) < 0)[..., base_cones]
+    base_cones = np.array([limit.kind == "base cone" for limit in rig.bounds.limits])
+    beyond = (rig.bounds.margins(positions(found)) < 0)[..., base_cones]
     assert ((found.values == 0) == ~beyond.any(-1)).all()
     assert beyond.any()
     assert all("base joint" in name for name in found.codes[1:])

@@ -67,9 +67,8 @@ def design(
     as_json: Json = False,
 ) -> None:
     """The designs of a robot that no other one surpasses in every objective: a Pareto front, by NSGA-II."""
-    from tauforge.designs.evaluation import check_variable, variables
+    from tauforge.designs.evaluation import check_variable, states_around, variables
     from tauforge.designs.search import pareto
-    from tauforge.designs.states import states_around
 
     mine = load_robot(robot, tip, lock)
     if listed:
@@ -124,8 +123,9 @@ def design(
 def _list(robot: AnyRobot, as_json: bool) -> None:
     from tauforge.designs.evaluation import variables
     from tauforge.designs.measures import MEASURES, measures_of, unit_of
+    from tauforge.robots.capabilities import design_parameters
 
-    own = {p.name: p for p in robot.design_parameters}
+    own = design_parameters(robot)
     others = {name: unit for name, unit in variables(robot).items() if name not in own}
     data = {
         "parameters": {name: p._asdict() for name, p in own.items()},

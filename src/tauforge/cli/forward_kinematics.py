@@ -12,6 +12,7 @@ from tauforge.cli.files import check_output, write_table
 from tauforge.cli.motions import rows_of
 from tauforge.cli.output import number, result, table
 from tauforge.cli.values import bad, kind_of, load_robot, quantities
+from tauforge.errors import UnsupportedFeatureError
 
 
 def forward_kinematics(
@@ -42,13 +43,15 @@ def forward_kinematics(
 
     check_output(output, [file, robot], (".csv",), as_json)
     mine = load_robot(robot, tip, lock)
-    if guess is not None and not mine.pose_takes_guess:
-        raise bad("--guess", f"{mine.name} is {kind_of(mine)}; what its sensors measure needs no guess")
+    try:
+        mine.sensors.check_guess(guess)
+    except UnsupportedFeatureError:
+        raise bad("--guess", f"{mine.name} is {kind_of(mine)}; what its sensors measure needs no guess") from None
     given = read_csv(file, joint_names(mine))
     times = given.take_times(TIME) if given.has([TIME]) else None
     start = None if guess is None else quantities("--guess", guess, [column.unit for column in POSE])
     with rows_of(file, given.rows, times):
-        poses = mine.poses_from_sensors(given.take(sensor_columns(mine)), start)
+        poses = mine.sensors.poses(given.take(sensor_columns(mine)), start)
     rows = poses if times is None else np.column_stack([times, poses])
     if write_table(output, POSE if times is None else (TIME, *POSE), rows):
         return

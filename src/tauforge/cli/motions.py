@@ -79,7 +79,7 @@ def warn_of_forces(robot: Robot, peaks: Sequence[float]) -> None:
 
 def warn_of_motion(robot: Robot, motion: CsvMotion) -> None:
     """One warning for each limit that the motion goes beyond: how far, and when first."""
-    for quantity in robot.limited_quantities(motion.positions, motion.samples.velocity):
+    for quantity in robot.bounds.quantities(motion.positions, motion.samples.velocity):
         _warn_outside(quantity, motion.times)
 
 

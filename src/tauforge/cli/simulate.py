@@ -87,7 +87,7 @@ def simulate(
     as_json: Json = False,
 ) -> None:
     """A robot that follows a motion under control, and how well it does. The controller knows nothing of a payload."""
-    from tauforge.charts.picture_files import save_figure
+    from tauforge.charts.with_matplotlib import save_figure
     from tauforge.pictures.animation import SUFFIXES, animate, checked_suffix
     from tauforge.simulation.simulate import simulate as run
 
@@ -148,15 +148,18 @@ def simulate(
 
 
 def _smoothed(robot: AnyRobot, speed: float | None) -> AnyRobot:
+    from tauforge.robots.capabilities import Dissipation
+
+    friction = robot.dissipation or Dissipation(robot)
     if speed is not None:
         try:
-            return robot.with_smooth_friction(speed)
+            return friction.smoothed(speed)
         except UnsupportedFeatureError as error:
             raise bad("--coulomb-speed", error.reason) from None
-    if not robot.friction_jumps:
+    if not friction.jumps:
         return robot
     note(f"Coulomb friction is smoothed over {COULOMB_SPEED} rad/s; --coulomb-speed sets another")
-    return robot.with_smooth_friction(COULOMB_SPEED)
+    return friction.smoothed(COULOMB_SPEED)
 
 
 def _law(name: str, robot: Any, kp: str | None, kv: str | None) -> Any:

@@ -90,7 +90,7 @@ def sweep(
     as_json: Json = False,
 ) -> None:
     """A study of a robot over a grid of states, into a Zarr store. The same command goes on after an interruption."""
-    from tauforge.sweeps.axes import Axis
+    from tauforge.sweeps.grid import Axis
     from tauforge.sweeps.ready_studies import STUDIES, ready_study
     from tauforge.sweeps.running import run
 
@@ -125,7 +125,7 @@ def sweep(
         note(f"the finished blocks are in {one_line(str(output))}; the same command goes on from there")
         raise
     if picture is not None:
-        from tauforge.charts.picture_files import save_figure
+        from tauforge.charts.with_matplotlib import save_figure
         from tauforge.sweeps.picture import plot
 
         save_figure(plot(output, drawn or asked.results[0].name, at=places), picture)
@@ -148,7 +148,7 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Client | Non
 
 def _checked_picture(asked: Study, picture: Path | None, drawn: str | None, slices: list[str] | None) -> dict[str, Any]:
     """Where the picture holds axes, in SI units; errors before the sweep starts."""
-    from tauforge.charts.picture_files import check_ending
+    from tauforge.charts.with_matplotlib import check_ending
     from tauforge.units import in_si
 
     if picture is None:

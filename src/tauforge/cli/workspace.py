@@ -117,7 +117,7 @@ def workspace(
                 # not every robot has a volume, and nobody asked for it
                 missing[name] = ". ".join(text for text in (error.reason, error.remedy) if text) + "."
     if picture is not None:
-        from tauforge.charts.picture_files import save_figure
+        from tauforge.charts.with_matplotlib import save_figure
 
         drawn: Any = next(found[name] for name in DRAWN if name in found)
         save_figure(drawn.plot(), picture)
@@ -148,7 +148,7 @@ def _check(
         if value is not None and "volume" not in wanted:
             raise bad(option, "it belongs to the volume: give --volume")
     if picture is not None:
-        from tauforge.charts.picture_files import check_ending
+        from tauforge.charts.with_matplotlib import check_ending
 
         check_ending(picture)
         if not set(wanted) & set(DRAWN):

@@ -13,12 +13,12 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.control.controller import SYMMETRIC, Controller, Feedback, check_actuated, gain_matrix, times
 from tauforge.errors import ModelError
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.robot import Robot, check_robot
 
 
-@recorded
+@ours
 class ComputedTorque(Controller):
     """robot: the controller's own model, which may differ from the plant's; it has an actuator for every coordinate.
 

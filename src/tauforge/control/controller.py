@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_numbers
 from tauforge.errors import ModelError, TauforgeError
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.robot import Robot, check_robot
 
@@ -29,7 +29,7 @@ class Feedback(NamedTuple):
     of_forces: bool = False
 
 
-@recorded
+@ours
 class Controller(ABC):
     """Actuator forces from time, measured position and velocity, and the motion's sample at that time.
 
@@ -96,13 +96,13 @@ def check_actuator_motion(law: object, robot: Robot) -> None:
     if m == robot.n:
         return  # by default actuators move as the coordinates do; others are tried at a state
     position, velocity, _ = (x[0] for x in robot.random_states(1))
-    given = [np.shape(x) for x in robot.actuator_motion(position, velocity)]
+    given = [np.shape(x) for x in robot.sensors.motion(position, velocity)]
     if given != [(m,), (m,)]:
         raise ModelError(
-            f"{type(law).__name__} needs position and velocity of every actuator; actuator_motion of {robot.name} "
+            f"{type(law).__name__} needs position and velocity of every actuator; sensors.motion of {robot.name} "
             f"gives shapes {given[0]} and {given[1]} for {m} actuator{'s' * (m != 1)}",
             field="robot",
-            remedy="Define actuator_motion and sensors for the actuators, or use a law of your own",
+            remedy="Give it `sensors` of its actuators, or use a law of your own",
         )
 
 

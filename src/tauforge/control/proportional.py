@@ -15,14 +15,14 @@ from tauforge.control.controller import (
     gain_matrix,
     times,
 )
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.robot import Robot, check_robot
 
 WITHOUT = "Use PD, which needs no forces of the model, or a law of your own"
 
 
-@recorded
+@ours
 class PD(Controller):
     """Kp e + Kv e' of each actuator's own coordinate: joints of an arm, leg lengths of a platform.
 
@@ -41,15 +41,15 @@ class PD(Controller):
         check_pull("kv", self.kv)
 
     def force(self, t: float, position: Array, velocity: Array, target: MotionSample) -> Array:
-        place, rate = self.robot.actuator_motion(position, velocity)
-        wanted, wanted_rate = self.robot.actuator_motion(target.position, target.velocity)
+        place, rate = self.robot.sensors.motion(position, velocity)
+        wanted, wanted_rate = self.robot.sensors.motion(target.position, target.velocity)
         return times(self.kp, wanted - place) + times(self.kv, wanted_rate - rate)
 
     def feedback(self) -> Feedback:
         return Feedback(self.kp, self.kv, of_forces=True)
 
 
-@recorded
+@ours
 class GravityPD(PD):
     """PD and the forces that hold the robot at its position. The actuators must be able to."""
 
@@ -63,7 +63,7 @@ class GravityPD(PD):
     feedback = PD.feedback  # what the model adds hardly depends on the errors
 
 
-@recorded
+@ours
 class FeedforwardPD(PD):
     """PD and the forces that the motion itself needs, by the model. The actuators must be able to give them."""
 

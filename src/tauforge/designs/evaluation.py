@@ -10,15 +10,19 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array, real_number
 from tauforge.designs.measures import MEASURES, check_measures, judges_forces, measures_of
-from tauforge.designs.states import COUNT, States, places_of, states_around
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.robots.capabilities import design_parameters
 from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
+from tauforge.robots.shown_results import summarised
 from tauforge.robots.static_quantities import METRE, at_positions
-from tauforge.validation import broadcast_shape, did_you_mean, real_array
+from tauforge.validation import broadcast_shape, did_you_mean, real, real_array
 
 BLOCK_ROWS = 2**17  # pairs of a design and a state: 30 MB
 HELD = "payload"  # the parameter that is the mass of what the robot holds
+COUNT = 20
+DISTANCE = 0.05  # m
+ANGLE = np.deg2rad(5)
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +54,8 @@ class Judge:
         return found
 
     def _block(self, designs: Mapping[str, Array]) -> dict[str, Array]:
-        own, places = {p.name for p in self.robot.design_parameters}, places_of(self.robot)
+        own, places = set(design_parameters(self.robot)), places_of(self.robot)
+        chosen = {key: x for key, x in designs.items() if key in own}
         wanted = list(dict.fromkeys(MEASURES[name].quantity for name in self.measures))
         # Designs are the inner dimension: measures over the states are then sums and extremes of whole rows.
         around = self.states.coordinates({places[key]: x for key, x in designs.items() if key not in (*own, HELD)})
@@ -61,7 +66,7 @@ class Judge:
             payload=Payload(designs[HELD]) if HELD in designs else None,
             forces="limit" in wanted and judges_forces(self.robot),
             characteristic_length=self.length,
-            fields=self.robot.designs({key: x for key, x in designs.items() if key in own}),
+            fields=self.robot.designs.fields(chosen) if self.robot.designs else {},
         )
         if "stiffness" in found:
             found["stiffness"] = self.stiffness * found["stiffness"]
@@ -70,7 +75,7 @@ class Judge:
 
 def variables(robot: Robot) -> dict[str, str]:
     """What a study of designs may vary, with units: design parameters, coordinates of home, mass of a payload."""
-    found = {parameter.name: parameter.unit for parameter in robot.design_parameters}
+    found = {name: parameter.unit for name, parameter in design_parameters(robot).items()}
     for coordinate in robot.coordinates:
         found.setdefault(coordinate.name, coordinate.unit)
     if PAYLOAD in robot.functions["inverse_dynamics"].optional:
@@ -105,16 +110,17 @@ def evaluate(
 ) -> dict[str, Array]:
     """Measures (N,) of N designs, by name: the worst or the mean of what each has at the states.
 
-    designs:   values (N,) or one for all: of the robot's `design_parameters`, of coordinates of home, such as the
+    designs:   values (N,) or one for all: of the robot's `designs.parameters`, of coordinates of home, such as the
                height "z" of a platform, and "payload", kg, a point mass at the origin of the moved body's frame
     measures:  names of `MEASURES`; default all that the robot has
     states:    at which every design is judged, or how many; default `states_around(robot)`
     stiffness: N/m, or N m/rad for joints that turn, of every actuator
     characteristic_length: m, makes moments forces in "condition" and "stiffness"
 
-    Identity: those of `robot.redesigned` one by one. A design may be beyond what `replace` accepts, such as joints that
-    coincide; it is computed all the same. Measures of a design are NaN where loops do not close at one of its states,
-    and that state is not within limits. The memory does not grow with N but for what is given and returned.
+    Identity: those of `robot.designs.redesign` one by one. A design may be beyond what `replace` accepts, such as
+    joints that coincide; it is computed all the same. Measures of a design are NaN where loops do not close at
+    one of its states, and that state is not within limits. The memory does not grow with N but for what is
+    given and returned.
     """
     known, columns = variables(robot), {}
     for name, values in designs.items():
@@ -137,3 +143,68 @@ def check_variable(known: Mapping[str, str], name: str) -> None:
             field="parameter",
             remedy=f"{did_you_mean(name, known)}Use one of {', '.join(known)}",
         )
+
+
+@summarised
+@dataclass(frozen=True, eq=False, repr=False)
+class States:
+    """Coordinates about a home.
+
+    home:    (n,) rad and m
+    offsets: (S, n) rad and m, added to home
+    """
+
+    home: Array
+    offsets: Array
+
+    def coordinates(self, moved: Mapping[int, Array]) -> Array:
+        """(S, N, n), where coordinates of home, by their places, have values (N,) of each design; N is 1 for none."""
+        count = max((len(values) for values in moved.values()), default=1)
+        home = np.tile(self.home, (count, 1))
+        for place, values in moved.items():
+            home[:, place] = values
+        return home + self.offsets[:, None]
+
+
+def states_around(
+    robot: Robot,
+    count: int = COUNT,
+    *,
+    distance: float = DISTANCE,
+    angle: float = ANGLE,
+    at: Mapping[str, float] | None = None,
+) -> States:
+    """States spread evenly over a box about home; the first is home itself.
+
+    count:    how many
+    distance: m, how far coordinates that are lengths go to each side
+    angle:    rad, the same for angles
+    at:       rad or m, coordinates of home by name; the others are where pictures show the robot
+
+    They are Roberts' additive recurrence: frac(1/2 + k / phi^j) along coordinate j = 1 ... n, with phi the root of
+    phi^(n + 1) = phi + 1. It has low discrepancy and, unlike random numbers, is the same on every machine.
+    """
+    if isinstance(count, bool) or not isinstance(count, int) or count < 1:
+        raise ModelError(f"expected a whole number >= 1, got {count!r}", field="states")
+    for name, value in (("distance", distance), ("angle", angle)):
+        if not 0 <= real_number(value) < np.inf:
+            raise ModelError(f"expected a number >= 0, got {value!r}", field=name)
+    home, places = np.array(robot.coordinates_at(robot.pictured_position), dtype=float), places_of(robot)
+    for name, value in (at or {}).items():
+        if name not in places:
+            names = ", ".join(coordinate.name for coordinate in robot.coordinates)
+            raise ModelError(f"no coordinate is called {name!r}", field="at", remedy=f"They are {names}")
+        home[places[name]] = real(value, name)
+    phi = 2.0
+    for _ in range(64):  # a contraction by more than 2 in every step
+        phi = (1 + phi) ** (1 / (robot.n + 1))
+    steps = phi ** -np.arange(1.0, robot.n + 1)
+    shares = np.remainder(0.5 + np.outer(np.arange(count), steps), 1.0)
+    reach = np.array([angle if coordinate.turns else distance for coordinate in robot.coordinates])
+    return States(home, reach * (2 * shares - 1))
+
+
+def places_of(robot: Robot) -> dict[str, int]:
+    """Where the coordinates are among all, by their names and by their columns in files."""
+    columns = {coordinate.column: k for k, coordinate in enumerate(robot.coordinates)}
+    return columns | {coordinate.name: k for k, coordinate in enumerate(robot.coordinates)}

@@ -17,13 +17,14 @@ from tauforge.charts.figure import Figure, Line, Panel
 from tauforge.designs.measures import MEASURES
 from tauforge.errors import ModelError, ShapeError
 from tauforge.files import written_whole
+from tauforge.robots.capabilities import design_parameters
 from tauforge.robots.robot import Robot
 from tauforge.robots.shown_results import some_of, summarised
 from tauforge.robots.summary import Rows, Summary, SummaryTable
 from tauforge.validation import real_array
 
 if TYPE_CHECKING:
-    from tauforge.designs.states import States
+    from tauforge.designs.evaluation import States
 
 PICTURES = (".png", ".svg", ".pdf")
 MOST_SHOWN = 5000  # of all designs that were tried: more make a picture slow and no clearer
@@ -85,8 +86,8 @@ class Front:
 
     def robot(self, i: int) -> Robot:
         """The robot of design i. Coordinates of home and payloads are not part of a robot: see `design`."""
-        own = {parameter.name for parameter in self.base.design_parameters}
-        return self.base.redesigned(**{name: x for name, x in self.design(i).items() if name in own})
+        own = {name: x for name, x in self.design(i).items() if name in design_parameters(self.base)}
+        return self.base.designs.redesign(**own) if self.base.designs else self.base
 
     @property
     def columns(self) -> list[str]:

@@ -84,7 +84,7 @@ def judges_forces(robot: Robot) -> bool:
 
 
 def has_limits(robot: Robot) -> bool:
-    return bool(robot.position_limits) or judges_forces(robot)
+    return bool(robot.bounds.limits) or judges_forces(robot)
 
 
 def _missing(robot: Robot, name: str) -> TauforgeError | None:

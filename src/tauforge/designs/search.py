@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from tauforge.arrays import Array, real_number
-from tauforge.designs.evaluation import Judge, check_variable, judge, variables
+from tauforge.designs.evaluation import Judge, States, check_variable, judge, variables
 from tauforge.designs.front import Front, non_dominated
 from tauforge.designs.measures import MEASURES, check_measures, has_limits, measures_of, unit_of
-from tauforge.designs.states import States
 from tauforge.errors import ConvergenceError, ModelError
 from tauforge.extras import how_to_install
+from tauforge.robots.capabilities import design_parameters
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.static_quantities import METRE
 
@@ -42,7 +42,7 @@ def pareto(
 ) -> Front:
     """The designs that no other one surpasses in every objective, found by NSGA-II.
 
-    parameters:  lowest and highest value of each, SI: of the robot's `design_parameters`, of coordinates of home, such
+    parameters:  lowest and highest value of each, SI: of the robot's `designs.parameters`, of coordinates of home, such
                  as the height "z" of a platform, or of "payload", kg
     objectives:  names of `MEASURES`, or of parameters, which are to be small, such as "base_radius"
     states:      at which every design is judged, or how many; default `states_around(robot)`
@@ -157,7 +157,7 @@ def _bounds(
 ) -> tuple[tuple[str, ...], Array, Array]:
     if not parameters:
         raise ModelError("a search needs a parameter", field="parameters", remedy=f"Use some of {', '.join(units)}")
-    above = {parameter.name: parameter.above for parameter in robot.design_parameters}
+    above = {name: parameter.above for name, parameter in design_parameters(robot).items()}
     for name, pair in parameters.items():
         check_variable(units, name)
         if np.shape(pair) != (2,) or not np.isfinite([real_number(bound) for bound in pair]).all():

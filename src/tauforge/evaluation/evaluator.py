@@ -28,8 +28,7 @@ from tauforge.evaluation import fast_path as quick_call
 from tauforge.evaluation.array_libraries import library_of
 from tauforge.evaluation.derivatives import slopes_by
 from tauforge.evaluation.functions import Argument, Formula, Function, Guard, flat, results_of
-from tauforge.evaluation.own_classes import has_own_methods, method_is_as_written, own_methods
-from tauforge.evaluation.own_sources import formulas_are_ours
+from tauforge.evaluation.unmodified import is_unmodified, method_is_ours, own_methods
 from tauforge.evaluation.varying import without_choices
 from tauforge.kernels.backends import NoKernelError, TooLargeError, backend_of
 from tauforge.kernels.cpu.code_memory import executable_memory
@@ -152,8 +151,8 @@ class Evaluator:
         results = self(name, arguments, robot, on_singular, **options)
         if function.quick and all(function.options[key] == value for key, value in options.items()):
             loads = tuple(arguments)[len(function.arguments) :]
-            wanted = not quick_call.is_installed(robot, name, loads) and method_is_as_written(type(robot), name)
-            if wanted and not has_own_methods(robot):
+            wanted = not quick_call.is_installed(robot, name, loads) and method_is_ours(type(robot), name)
+            if wanted and not own_methods(robot):
                 kernel = self.kernel(name, loads)
                 if kernel is not None:
                     taken = tuple(function.argument(load) for load in loads)
@@ -380,7 +379,7 @@ class Evaluator:
             counts = {name: math.prod(core) for name, core in shapes.items()}
             return cheapest_trace([partial(recorded, chosen) for chosen in options], counts)
 
-        origin = robot.identity if formulas_are_ours(robot, function.formula) else None
+        origin = robot.identity if is_unmodified(robot) else None
         guard = self.guard(request)
         return Specification(
             request.name,

@@ -6,15 +6,18 @@ import hashlib
 import inspect
 import re
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tauforge import __version__
 from tauforge.evaluation.functions import Argument, Function
-from tauforge.export.extra_arguments import Extra
 from tauforge.kernels.c99.function import Described
 from tauforge.kernels.specification import Specification
 from tauforge.robots.base_motion import BASE_MOTION
 from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
+
+if TYPE_CHECKING:
+    from tauforge.export.functions import Extra
 
 GUARDED = (
     "Near a singular state results are huge or not finite; the Python method refuses such states, this function does"

@@ -7,7 +7,8 @@ import os
 import secrets
 from functools import cache
 
-TRACED = ("algebra", "formulations", "tracing", "kernels", "robots", "control", "simulation")  # what kernels come from
+# what kernels come from
+TRACED = ("algebra", "formulations", "tracing", "kernels", "evaluation", "robots", "control", "simulation")
 
 
 @cache

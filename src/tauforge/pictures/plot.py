@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.charts.picture_files import check_ending, save_figure
+from tauforge.charts.with_matplotlib import check_ending, save_figure
 from tauforge.errors import ModelError, ShapeError
 from tauforge.pictures.in_space import (
     FORCE,

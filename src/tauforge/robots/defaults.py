@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
-from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.evaluation.evaluator import as_argument, choices, finite_rows
+from tauforge.errors import UnsupportedFeatureError
+from tauforge.evaluation.evaluator import choices
 from tauforge.evaluation.functions import flat, results_of
-from tauforge.robots.parts import CountedFormula, Limit, LimitedQuantity
+from tauforge.robots.parts import CountedFormula
 from tauforge.robots.summary import Summary, SummaryTable
 from tauforge.tracing.graph import trace
-from tauforge.validation import did_you_mean, real_array
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
@@ -77,53 +75,6 @@ def random_argument(robot: Robot, function: str, argument: str, states: tuple[Ar
     return None
 
 
-def limited_quantities(robot: Robot, position: Array, velocity: Array) -> list[LimitedQuantity]:
-    found: list[LimitedQuantity] = []
-
-    def add(name: str, values: Array, lower: float, upper: float, unit: str, phrase: str) -> None:
-        found.append(LimitedQuantity(name, values, lower, upper, unit, lambda _: phrase))
-
-    rates = {c: i for i, c in enumerate(robot.coordinates)}
-    for i, c in enumerate(robot.position_entries):
-        moves = "turns" if c.turns else "slides"
-        if np.isfinite([c.lower, c.upper]).any():
-            add(f"limit of {c.name}", position[..., i], c.lower, c.upper, c.unit, f"{c.name} {moves} to")
-        if np.isfinite(c.max_speed) and c in rates:
-            speed = np.abs(velocity[..., rates[c]])
-            add(f"speed of {c.name}", speed, -c.max_speed, c.max_speed, f"{c.unit}/s", f"{c.name} {moves} at")
-    return found
-
-
-def position_limits(robot: Robot) -> tuple[Limit, ...]:
-    found = []
-    for i, bound, sense in _limited(robot):
-        c, side = robot.position_entries[i], "below" if sense < 0 else "above"
-        found.append(Limit(f"{c.name} is {side} its range", c.name, c.unit, bound, sense, c.name))
-    return tuple(found)
-
-
-def _limited(robot: Robot) -> list[tuple[int, float, int]]:
-    """(place in a position, bound, sense) of each of `position_limits`."""
-    return [
-        (i, bound, sense)
-        for i, c in enumerate(robot.position_entries)
-        for bound, sense in ((c.lower, -1), (c.upper, 1))
-        if np.isfinite(bound)
-    ]
-
-
-def limit_margins(robot: Robot, position: ArrayLike) -> Array:
-    known = as_argument("position", position, robot.position_size, "one for each coordinate")
-    found = robot._evaluator.kept("limited", lambda: np.array(_limited(robot), float).reshape(-1, 3))
-    places, bounds, senses = found.astype(known.dtype).T
-    margins = senses * (bounds - known[..., places.astype(int)])
-    return np.where(finite_rows({"position": known})[..., None], margins, np.array(np.nan, known.dtype))
-
-
-def limit_formula(robot: Robot, position: Sequence[Scalar]) -> list[Scalar]:
-    return [sense * (bound - position[i]) for i, bound, sense in _limited(robot)]
-
-
 def summary(robot: Robot) -> Summary:
     def given(limit: float) -> float | None:
         return limit if np.isfinite(limit) else None
@@ -143,20 +94,3 @@ def data(robot: Robot) -> dict[str, Any]:
         return {field.name: getattr(robot, field.name) for field in dataclasses.fields(made) if field.repr}
     coordinates, actuators = ([x._asdict() for x in xs] for xs in (robot.coordinates, robot.actuators))
     return {"name": robot.name, "gravity": robot.gravity, "coordinates": coordinates, "actuators": actuators}
-
-
-def check_designs(robot: Robot, values: Mapping[str, ArrayLike]) -> dict[str, Array]:
-    """Arrays (...) of the values of design parameters, if the robot has them and may have these values."""
-    known, found = {parameter.name: parameter for parameter in robot.design_parameters}, {}
-    for name, given in values.items():
-        if name not in known:
-            listed = f"{did_you_mean(name, known)}Use one of {', '.join(known)}"
-            remedy = listed if known else f"{robot.name} has none"
-            raise UnsupportedFeatureError(f"{name!r} is no design parameter", field="design", remedy=remedy)
-        value = real_array(name, given)
-        if not np.isfinite(value).all():
-            raise ModelError("expected finite numbers", field=name)
-        if not (value > known[name].above).all():
-            raise ModelError(f"expected numbers > {known[name].above:g}, got {value.min():g}", field=name)
-        found[name] = value
-    return found

@@ -20,20 +20,16 @@ from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.named_arguments import ON_SINGULAR, sorted_call
 from tauforge.evaluation.no_kernel import no_kernel
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots import defaults
+from tauforge.robots.capabilities import Bounds, Designs, Dissipation, Sensors
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.parts import (
     Actuator,
     Coordinate,
     CountedFormula,
-    Dampers,
-    DesignParameter,
-    Limit,
-    LimitedQuantity,
-    Sensor,
 )
 from tauforge.robots.payload import Payload
 from tauforge.robots.provenance import KnownException, Source
@@ -49,7 +45,7 @@ if TYPE_CHECKING:
 Scalars = Sequence[Scalar]
 
 
-@recorded
+@ours
 class Robot(ABC):
     """What motion, control, simulation, analysis, plots and the command line may ask. SI units, radians.
 
@@ -87,31 +83,27 @@ class Robot(ABC):
        derivatives of the first of them.
        `positions_are_poses` says that coordinates are poses and velocities twists. `random_states` are states to try
        things on, `random_arguments` those of any function.
-    7. **Actuators' own coordinates**: `actuator_motion(position, velocity)`, what their `sensors` measure;
-       `poses_from_sensors`, where that puts the `moved_body`, with a guess if `pose_takes_guess`; `holding_forces` keep
-       the robot at rest. `position_towards(pose, near)` brings the moved body to a pose, as a hand drags it, and
-       `moved_body_frames(position)` says where it is, `moved_body_jacobian(position)` how it moves with the velocity.
-       A robot with other than n actuators gives the first two itself, or takes no law that needs them.
-    8. **Limits**: `limited_quantities(position, velocity)`, with names for events and messages. `position_limits` are
-       those of the position alone, `limit_margins(position)` how far each is, and `limit_formula` the same over any
-       scalar.
+    7. **Actuators' own coordinates**: `sensors`, what is measured at the actuators and where that puts the
+       `moved_body`; `holding_forces` keep the robot at rest. `position_towards(pose, near)` brings the moved body to a
+       pose, as a hand drags it, and `moved_body_frames(position)` says where it is, `moved_body_jacobian(position)` how
+       it moves with the velocity.
+       A robot with other than n actuators gives its own sensors, or takes no law that needs them.
+    8. **Limits**: `bounds`, the limits of positions and motions, how far each is, and the same over any scalar.
     9. **State**: `state_space`, the robot's state as one vector for the integrators, `state_rates` its time derivative
        under actuator forces; `state_formulas` are both over any scalars, for steps that are compiled, and None where
        there are none. `coordinates_used` names the coordinates by which it is computed, where they may change on
        the way. `singularity(position)` changes its sign where the actuators lose control of the robot; it is None if
        that cannot happen. `condition(position)` says how near that is, `velocity_matrix` the matrix over any scalar,
        `matrix_maps_forces` which way it maps; `loop_condition` how near the loops are to another assembly.
-       `dissipates` tells whether the robot itself takes energy; `dampers` its friction; `check_integrable` refuses
-       friction that jumps. `friction_jumps` tells whether it does, `with_smooth_friction(speed)` smooths it.
-    10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`. `design_parameters` are the
-        numbers that a designer chooses, `designs` the varying fields that values of them give, `redesigned` one such
-        robot.
+       `dissipation` is what in the robot itself takes energy, None where nothing does.
+    10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`. `designs` is what a
+        designer may choose, None where that is nothing.
     11. **Words**: `repr`, `summary()` for people, `data()` for machines, `worries()`; `kind` says what the robot
         is, `noun` the same in one word; by default they are equal.
 
     Identities that tests check for every kind: forward_dynamics undoes inverse_dynamics; the energy changes by the
-    power of actuators and friction; `kernel` equals the method; `varying` equals `replace`; `designs` of the
-    robot's own values are its own fields.
+    power of actuators and friction; `kernel` equals the method; `varying` equals `replace`; `designs.fields` of
+    the robot's own values are its own fields.
     """
 
     name: str
@@ -120,11 +112,25 @@ class Robot(ABC):
     sources: tuple[Source, ...] = ()
     kind: ClassVar[str] = "robot"
     moved_body: ClassVar[str | None] = None
-    pose_takes_guess: ClassVar[bool] = False
     wrench_argument: ClassVar[str | None] = None
     formulation_argument: ClassVar[str | None] = None
     positions_are_poses: ClassVar[bool] = False
     matrix_maps_forces: ClassVar[bool] = False
+
+    # ------------------------------------------------------------------------------------------------ capabilities
+
+    bounds: computed_once[Bounds] = computed_once(Bounds)
+    sensors: computed_once[Sensors] = computed_once(Sensors)
+
+    @property
+    def dissipation(self) -> Dissipation | None:
+        """What in the robot itself takes energy; None where nothing does."""
+        return None
+
+    @property
+    def designs(self) -> Designs | None:
+        """What a designer may choose; None where that is nothing."""
+        return None
 
     # ----------------------------------------------------------------------------------------------- 1, 2, 3, 4
 
@@ -451,22 +457,6 @@ class Robot(ABC):
 
     # ---------------------------------------------------------------------------------------------------- actuators
 
-    def actuator_motion(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        """The actuators' own coordinates and their rates, (..., m) each: joint angles, lengths of legs."""
-        return position, velocity
-
-    @property
-    def sensors(self) -> tuple[Sensor, ...]:
-        """One for each number that `actuator_motion` gives first."""
-        return tuple(Sensor(c.column, c.unit) for c in self.coordinates)
-
-    def poses_from_sensors(self, measured: Array, guess: ArrayLike | None = None) -> Array:
-        """Poses (k, 6) of the moved body from what the sensors measure, (k, m), row after row.
-
-        guess: (6,) a pose near the first, where what is measured does not determine it
-        """
-        raise UnsupportedFeatureError(f"{self.name} has no forward kinematics", field="forward_kinematics")
-
     def moved_body_frames(self, position: Array) -> Array:
         """(..., 4, 4) world <- moved body at positions (..., N), as drawings show it."""
         for frame in self.drawing(position).frames:
@@ -499,25 +489,6 @@ class Robot(ABC):
     def max_forces(self) -> Array:
         """(m,) N m or N, infinite where there is no limit."""
         return np.array([actuator.max_force for actuator in self.actuators])
-
-    # ------------------------------------------------------------------------------------------------------- limits
-
-    def limited_quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
-        """All that has a limit, along states (k, n)."""
-        return defaults.limited_quantities(self, position, velocity)
-
-    @property
-    def position_limits(self) -> tuple[Limit, ...]:
-        """Those of the position alone; by default the limits of the coordinates."""
-        return defaults.position_limits(self)
-
-    def limit_margins(self, position: ArrayLike) -> Array:
-        """(..., k) how far positions (..., n) are from each of `position_limits`: positive where it holds."""
-        return defaults.limit_margins(self, position)
-
-    def limit_formula(self, model: Any, position: Scalars, *, signs: bool = False) -> Scalars:
-        """The margins over any scalar, of a model as `varied_model` gives it; signs: only their signs matter."""
-        return defaults.limit_formula(self, position)
 
     # -------------------------------------------------------------------------------------------------------- state
 
@@ -583,27 +554,6 @@ class Robot(ABC):
         """
         return None
 
-    @property
-    def dissipates(self) -> bool:
-        """Whether something in the robot itself takes energy."""
-        return False
-
-    def dampers(self, fields: Mapping[str, Array]) -> Dampers | None:
-        """Smoothed Coulomb friction, with varying fields (k, ...) instead of the robot's own; None if there is none."""
-        return None
-
-    def check_integrable(self, fields: Mapping[str, Array]) -> None:  # noqa: B027 - few robots have such friction
-        """ModelError where no integrator gets past the robot's friction."""
-
-    @property
-    def friction_jumps(self) -> bool:
-        """Whether friction jumps at rest."""
-        return False
-
-    def with_smooth_friction(self, speed: float) -> Self:
-        """The same robot with Coulomb friction that is smoothed over a speed, rad/s or m/s."""
-        raise UnsupportedFeatureError(f"{self.name} has no Coulomb friction to smooth", field="coulomb_speed")
-
     # ------------------------------------------------------------------------------------------------------ changes
 
     def carrying(self, payload: Payload) -> Self:
@@ -617,26 +567,6 @@ class Robot(ABC):
     def replace(self, **changes: Any) -> Self:
         """A changed copy."""
         raise UnsupportedFeatureError(f"{self.name} cannot be changed", field="replace")
-
-    @property
-    def design_parameters(self) -> tuple[DesignParameter, ...]:
-        """The numbers that a designer chooses, such as radii and lengths, with the robot's own values."""
-        return ()
-
-    def designs(self, values: Mapping[str, ArrayLike]) -> dict[str, Array]:
-        """The varying fields (..., *core) of robots with these values (...) of design parameters.
-
-        Identity: `replace` with one row of the fields is `redesigned` with one value of each parameter.
-        """
-        return self._designs(defaults.check_designs(self, values))
-
-    def _designs(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        """`designs` of values that were checked, arrays (...) that broadcast."""
-        return {}
-
-    def redesigned(self, **values: float) -> Self:
-        """The same robot with other values of design parameters."""
-        return self.replace(**{field: value.tolist() for field, value in self.designs(values).items()})
 
     def without_friction(self) -> Self:
         """The same robot without friction."""

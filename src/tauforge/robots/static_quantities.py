@@ -78,7 +78,7 @@ def codes(robot: Robot, *, forces: bool = False, condition: bool = False) -> tup
 
     forces, condition: whether holding forces and the condition number are judged, too
     """
-    named = [HOLDS, *(limit.name for limit in robot.position_limits)]
+    named = [HOLDS, *(limit.name for limit in robot.bounds.limits)]
     if forces:
         named += [f"{actuator.words} is too weak" for actuator in robot.actuators]
     if condition:
@@ -117,7 +117,7 @@ def at_positions(
     Source: Gosselin 1990, Stiffness mapping for parallel manipulators; El-Khasawneh & Ferreira 1999, Computation of
     stiffness and stiffness bounds for parallel link manipulators: the extreme eigenvalues are the bounds.
 
-    Identity: `limit_margins`, `condition` and `holding_forces` of the `replace`d robot, row by row. At a singular
+    Identity: `bounds.margins`, `condition` and `holding_forces` of the `replace`d robot, row by row. At a singular
     position, where the latter has no answer, forces are huge or NaN. "limit" is float, NaN where a position is not
     finite; the codes are those of `codes`.
     """
@@ -211,7 +211,7 @@ def _formula(robot: Robot, question: Question, position: Scalars, **more: Scalar
     for name in question.quantities:
         match name:
             case "limit":
-                tests = [*robot.limit_formula(model, position, signs=True)]
+                tests = [*robot.bounds.formula(model, position, signs=True)]
                 if question.forces:
                     tests += [limit - absolute(f) for f, limit in zip(holding, _limits(robot, more), strict=True)]
                 found.append(_first_exceeded(tests))

@@ -11,8 +11,9 @@ import numpy as np
 
 from tauforge.algebra.scalars import arctangent, cos, sin
 from tauforge.arrays import Array
-from tauforge.evaluation.own_classes import method_is_as_written
+from tauforge.evaluation.unmodified import is_unmodified, method_is_ours
 from tauforge.kernels.backends import NoKernelError
+from tauforge.robots.capabilities import Capability
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_formulas import formula_results
 
@@ -33,7 +34,12 @@ class AnyScalarRobot:
         else:
             found = getattr(type(robot), name, None)
             if not isinstance(found, FunctionType):
-                return getattr(robot, name)
+                found = getattr(robot, name)
+                if not isinstance(found, Capability):
+                    return found
+                if not is_unmodified(found):
+                    raise NoKernelError(f"{robot.name} has {name} of its own")
+                return type(found)(self)
             found = MethodType(found, self)
         self._check_written(name)
         return found
@@ -74,5 +80,5 @@ class AnyScalarRobot:
         return np.array(formula_results(self._robot, name, self._robot.model, *arguments), dtype=object)
 
     def _check_written(self, name: str) -> None:
-        if not method_is_as_written(type(self._robot), name):
+        if not method_is_ours(type(self._robot), name):
             raise NoKernelError(f"{self._robot.name} has a method {name} of its own")

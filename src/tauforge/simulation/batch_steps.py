@@ -10,7 +10,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.evaluation.own_classes import has_own_methods
+from tauforge.evaluation.unmodified import own_methods
 from tauforge.evaluation.varying import in_rows
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.robot import Robot
@@ -125,7 +125,7 @@ def _row_by_row(plant: Robot, fields: Fields, rows: int) -> Acceleration:
     """By the plant's own method, which need not know of batches; of a changed copy for each row where fields vary."""
     plants = [plant] * rows
     if fields:
-        if has_own_methods(plant):
+        if own_methods(plant):
             raise UnsupportedFeatureError(
                 f"{plant.name} has methods set on the instance, which its varied copies would lose",
                 field="varying",

@@ -13,7 +13,7 @@ from tauforge.arrays import Array, real_numbers
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.control.controller import Controller
 from tauforge.errors import ModelError, ShapeError
-from tauforge.evaluation.own_classes import honour_changes
+from tauforge.evaluation.unmodified import remove_outdated_shortcuts
 from tauforge.motion.motion import Motion, positive
 from tauforge.robots.robot import Robot
 from tauforge.robots.robot import check_robot as check_kind
@@ -30,7 +30,7 @@ TWO_TURNS = 4 * math.pi  # rad, or rad/s: few motions go beyond, and many number
 
 
 def check_robot(name: str, robot: object) -> None:
-    honour_changes(check_kind(name, robot))
+    remove_outdated_shortcuts(check_kind(name, robot))
 
 
 def difference(a: Robot, b: Robot) -> str | None:
@@ -62,7 +62,8 @@ def check_plant(robot: Robot, plant: Robot) -> None:
     differing = difference(plant, robot)
     if differing is not None:
         raise ModelError(f"{plant.name} cannot move in place of {robot.name}: {differing}", field="plant")
-    plant.check_integrable({})
+    if plant.dissipation is not None:
+        plant.dissipation.check_integrable({})
 
 
 def check_law(

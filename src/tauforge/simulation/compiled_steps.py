@@ -13,7 +13,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
-from tauforge.evaluation.own_classes import has_own_methods, is_as_written, method_is_as_written
+from tauforge.evaluation.unmodified import is_unmodified, method_is_ours, own_methods
 from tauforge.kernels.backends import backend_of
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.robot import Robot
@@ -30,8 +30,8 @@ ACCELERATING = ("state_rates", "accelerations", "forward_dynamics")  # the metho
 
 def kernel_stands_for(robot: Robot, *methods: str) -> bool:
     """Whether these methods of the robot do what the formula in its table says."""
-    written = all(method_is_as_written(type(robot), name) for name in (*methods, *EVALUATING))
-    return written and not has_own_methods(robot)
+    written = all(method_is_ours(type(robot), name) for name in (*methods, *EVALUATING))
+    return written and not own_methods(robot)
 
 
 def can_compile(controller: Controller | None, plant: Robot) -> bool:
@@ -40,7 +40,7 @@ def can_compile(controller: Controller | None, plant: Robot) -> bool:
         return False
     if controller is None:
         return True
-    if not (is_as_written(controller) and controller.compiles):
+    if not (is_unmodified(controller) and controller.compiles):
         return False
     gains = {name: value for name, value in vars(controller).items() if name != "robot"}
     if not all(type(gain) is np.ndarray and gain.dtype == np.float64 for gain in gains.values()):

@@ -74,7 +74,7 @@ class Watch:
             for t in times[begins].tolist():
                 self.add(Event(t, "force limit", actuator))
             self._clipped[actuator] = bool(now[-1])
-        for quantity in self.robot.limited_quantities(position, velocity):
+        for quantity in self.robot.bounds.quantities(position, velocity):
             sides = np.stack([quantity.values - quantity.lower, quantity.upper - quantity.values])
             before = self._last.get(quantity.name, (times[0], np.zeros(2)))  # a start outside is an event at once
             t, m = np.r_[before[0], times], np.column_stack([before[1], sides])

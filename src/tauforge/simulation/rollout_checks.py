@@ -127,7 +127,8 @@ def _fields(real: Robot, given: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in there.items():
         _check_core(name, value, real.varying_fields[name])
     fields: dict[str, Any] = {name: there[name] if name in there else here[name] for name in given}
-    real.check_integrable(fields)
+    if real.dissipation is not None:
+        real.dissipation.check_integrable(fields)
     return fields
 
 

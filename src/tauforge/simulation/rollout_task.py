@@ -10,7 +10,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
-from tauforge.evaluation.own_classes import method_is_as_written
+from tauforge.evaluation.unmodified import method_is_ours
 from tauforge.kernels.cuda import arrays
 from tauforge.kernels.cuda.arrays import is_on_gpu
 from tauforge.kernels.specification import Shape
@@ -95,7 +95,7 @@ class RolloutTask(NamedTuple):
         plant = self.plant
         dynamics = [name for name in ("forward_dynamics", "inverse_dynamics") if name in plant.functions]
         taken = all(PAYLOAD in plant.functions[name].optional for name in dynamics)
-        return taken and method_is_as_written(type(plant), "varied_by_payload")
+        return taken and method_is_ours(type(plant), "varied_by_payload")
 
     @property
     def plant_numbers(self) -> Fields:

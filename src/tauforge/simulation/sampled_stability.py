@@ -18,7 +18,7 @@ from tauforge.arrays import Array
 from tauforge.control.controller import Controller
 from tauforge.errors import UnstableLoopWarning
 from tauforge.evaluation.functions import has
-from tauforge.evaluation.own_classes import method_is_as_written
+from tauforge.evaluation.unmodified import method_is_ours
 from tauforge.robots.physical import levels_to_the_caller
 from tauforge.robots.robot import Robot
 from tauforge.simulation.stiffness import INVERTIBLE, mass_matrices
@@ -61,9 +61,10 @@ def _gains(law: object, plant: Robot, position: Array | None) -> tuple[Array, Ar
     feedback = law.feedback()
     if feedback is None or not feedback.of_forces:
         return None if feedback is None else (feedback.kp, feedback.kv)
-    if position is None or not has(plant, "mass_matrix") or not method_is_as_written(type(plant), "forward_dynamics"):
+    if position is None or not has(plant, "mass_matrix") or not method_is_ours(type(plant), "forward_dynamics"):
         return None
-    if plant.dissipates:  # friction that is large enough damps whatever a held force swings up
+    friction = plant.dissipation
+    if friction is not None and friction.takes_energy:  # large enough, it damps whatever a held force swings up
         return None
     M, J = _at_first_start(plant, position)
     if not np.isfinite(M).all() or np.linalg.cond(M) > INVERTIBLE:
@@ -84,7 +85,7 @@ def _at_first_start(plant: Robot, position: Array) -> tuple[Array, Array]:
     key, n = id(plant), plant.n
     known = _starts.get(key)
     if known is None or known[0]() is not plant:
-        rates = plant.actuator_motion(np.tile(position, (n, 1)), np.eye(n))[1].T
+        rates = plant.sensors.motion(np.tile(position, (n, 1)), np.eye(n))[1].T
         M = mass_matrices(plant, position[None], {})[0]
         known = _starts[key] = (ref(plant, lambda _: _starts.pop(key, None)), M, rates)
     return known[1:]

@@ -150,7 +150,8 @@ def simulate(
     if stop is not None:
         return _ended(stop, recording, advice_on_degrees(real, motion))
     # the symplectic method's energy swings about the true one by design
-    free = controller is None and disturbance is None and method != "symplectic" and not real.dissipates
+    free = controller is None and disturbance is None and method != "symplectic"
+    free = free and (real.dissipation is None or not real.dissipation.takes_energy)
     if free and (drift := energy_drift(real, recording.position, recording.velocity)) > DRIFT:
         drifting = EnergyDriftWarning(
             f"the energy of {real.name} drifts by {drift:.1e} of its kinetic energy",

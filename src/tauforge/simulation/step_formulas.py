@@ -16,8 +16,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar, select
 from tauforge.arrays import Array
 from tauforge.control.controller import Controller
-from tauforge.evaluation.own_classes import is_as_written
-from tauforge.evaluation.own_sources import anything_replaced, model_is_ours
+from tauforge.evaluation.unmodified import is_unmodified
 from tauforge.kernels.specification import Shape, Specification, inputs_of
 from tauforge.motion.motion import MotionSample
 from tauforge.robots.payload import PAYLOAD
@@ -72,8 +71,7 @@ class StepFormulas:
         self._n, self._position_size = plant.n, plant.position_size
         self._law: Any = None
         self._gains: dict[str, Array] = {}
-        told = not anything_replaced()
-        own = _identity(plant, "forward_dynamics") if told else None
+        own = _identity(plant)
         self._origin = None if own is None else f"{h!r} {given} {alone} {own}"
         self._law_origin = self._origin
         if controller is not None:
@@ -84,7 +82,7 @@ class StepFormulas:
             constant = {name: value.tolist() for name, value in self._gains.items() if name not in given.gains}
             law = f"{type(controller).__module__}.{type(controller).__qualname__} {constant}"
             model = controller.robot
-            known = own if model is plant else _identity(model, "inverse_dynamics") if told else None
+            known = own if model is plant else _identity(model)
             self._law_origin = None if own is None or known is None else f"{self._origin} {law} {known}"
 
     # ------------------------------------------------------------------------------------------------- the arguments
@@ -285,7 +283,7 @@ class StepFormulas:
     def _can_invert(self) -> bool:
         """Whether the plant's inverse dynamics gives the forces that its forward dynamics takes."""
         plant = self._plant
-        return is_as_written(plant) and "inverse_dynamics" in plant.functions and self.forces_shape == (plant.n,)
+        return is_unmodified(plant) and "inverse_dynamics" in plant.functions and self.forces_shape == (plant.n,)
 
     @property
     def _position_and_velocity(self) -> Shapes:
@@ -391,11 +389,7 @@ def named(given: Mapping[str, Scalars]) -> dict[str, Scalar]:
     return {f"{name}{k}": x for name, scalars in given.items() for k, x in enumerate(scalars)}
 
 
-def _identity(robot: Robot, function: str) -> str | None:
-    """A text that determines what is traced of this robot; None where our sources do not tell all of it.
-
-    A class that is as written has all its formulas from our sources, so one of them tells for the others.
-    """
-    ours = is_as_written(robot) and model_is_ours(robot, robot.functions[function].formula)
-    identity = robot.identity if ours else None
+def _identity(robot: Robot) -> str | None:
+    """A text that determines what is traced of this robot; None where our sources do not tell all of it."""
+    identity = robot.identity if is_unmodified(robot) else None
     return None if identity is None else f"{type(robot).__qualname__} {identity}"

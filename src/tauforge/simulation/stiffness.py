@@ -18,7 +18,7 @@ from tauforge.control.computed_torque import ComputedTorque
 from tauforge.errors import StiffFrictionWarning
 from tauforge.evaluation.evaluator import choices, evaluate
 from tauforge.evaluation.functions import has, results_of
-from tauforge.evaluation.own_classes import method_is_as_written
+from tauforge.evaluation.unmodified import method_is_ours
 from tauforge.robots.parts import Dampers
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import Law
@@ -30,6 +30,10 @@ INVERTIBLE = 1e12  # condition number of mass matrices that say something about 
 MARGIN = 1.01  # of what is advised: it is printed with three digits
 
 
+def _dampers(robot: Robot, fields: Fields) -> Dampers | None:
+    return None if robot.dissipation is None else robot.dissipation.dampers(fields)
+
+
 def warn_of_stiffness(
     plant: Robot, positions: Array, step: float, *, fields: Fields | None = None, law: Law = None
 ) -> None:
@@ -38,19 +42,19 @@ def warn_of_stiffness(
     fields: varying fields of the plant, (k, ...) each
     law:    one that is asked continuously: computed torque takes the friction of its own model away
     """
-    if not has(plant, "mass_matrix") or plant.dampers({}) is None:
+    if not has(plant, "mass_matrix") or _dampers(plant, {}) is None:
         return
-    if not method_is_as_written(type(plant), "forward_dynamics"):
+    if not method_is_ours(type(plant), "forward_dynamics"):
         return  # its friction is its own
     chosen = np.unique(np.linspace(0, len(positions) - 1, LOOKS).astype(int))
     shares = {name: value[chosen] for name, value in (fields or {}).items()}
-    found = plant.dampers(shares)
+    found = _dampers(plant, shares)
     if found is None or not found.coulomb.any():
         return
     M = mass_matrices(plant, positions[chosen], shares)
     sound = np.linalg.cond(np.where(np.isfinite(M), M, 0.0)) < INVERTIBLE
     slopes = found.slopes()
-    known = law.robot.dampers({}) if isinstance(law, ComputedTorque) else None
+    known = _dampers(law.robot, {}) if isinstance(law, ComputedTorque) else None
     if known is not None:
         slopes = np.maximum(slopes - known.slopes(), 0.0)
     inverse = np.linalg.inv(M[sound])

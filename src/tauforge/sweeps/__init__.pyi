@@ -1,11 +1,10 @@
-from .axes import Axis
 from .cluster import connected, local_workers
+from .grid import Axis
 from .picture import plot
-from .reading import open_dataset
+from .reading import Damage, open_dataset, verify
 from .ready_studies import STUDIES, ready_study
 from .running import Outcome, run
 from .study import Result, Study
-from .verifying import Damage, verify
 
 __all__ = [
     "STUDIES",

@@ -1,4 +1,7 @@
-"""What was asked, in a form that can be kept and compared: numbers as they are, whatever is long as a digest."""
+"""What was asked and what results were made with, in a form that can be kept and compared.
+
+Numbers are kept as they are, whatever is long as a digest.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,20 @@ import enum
 import functools
 import hashlib
 import json
+import platform
 import sys
 from collections.abc import Mapping, Set
+from importlib.metadata import version
 from pathlib import PurePath
 from types import CodeType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 import numpy as np
 
+from tauforge._version import __version__
 from tauforge.errors import ModelError
+from tauforge.evaluation.evaluator import kernels_allowed
+from tauforge.kernels.cpu.host import host
 from tauforge.robots.robot import Robot
 
 WORDS = ("sources", "known_exceptions")  # of a robot: where its numbers come from, which changes no result
@@ -189,3 +197,18 @@ def _undescribed(value: Any, why: str) -> ModelError:
         field="fingerprint",
         remedy="Give the study a fingerprint of its own",
     )
+
+
+def made_with() -> dict[str, Any]:
+    """Versions and kind of machine, as JSON.
+
+    vector_bits: of the compiled kernels; None where the NumPy reference runs in their place
+    """
+    kernels = kernels_allowed()
+    return {
+        "tauforge": __version__,
+        "numpy": version("numpy"),
+        "kernels": kernels,
+        "vector_bits": host().vector_bits if kernels else None,
+        "processor": platform.machine(),
+    }

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import NamedTuple
 
 from tauforge.errors import ModelError
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.robot import Robot
-from tauforge.sweeps.axes import Axis
+from tauforge.sweeps.grid import Axis
 from tauforge.sweeps.study import Study
 
 Builder = Callable[[Robot, Sequence[Axis], Mapping[str, float], Mapping[str, str]], Study]
@@ -19,13 +19,13 @@ Builder = Callable[[Robot, Sequence[Axis], Mapping[str, float], Mapping[str, str
 class ReadyStudy(NamedTuple):
     """A study of the registry.
 
-    module:  with study(robot, axes, at, options) -> Study, arguments as of `ready_study`
+    builder: "module:function" that makes it from robot, axes, at and options, arguments as of `ready_study`
     words:   what it gives, in a line
     axes:    which axes it takes, in a line
     options: its options with what they mean
     """
 
-    module: str
+    builder: str
     words: str
     axes: str
     options: Mapping[str, str]
@@ -41,7 +41,7 @@ COM = {"com": "x,y,z of the payload in m, in the frame of the tool or of the pla
 
 STUDIES: dict[str, ReadyStudy] = {  # by the name on the command line
     "workspace": ReadyStudy(
-        "tauforge.sweeps.workspace",
+        "tauforge.sweeps.workspace:workspace_study",
         "the limit that stops the robot, its condition number and the largest force that holds it",
         "the robot's coordinates, payload (kg)",
         {
@@ -52,13 +52,13 @@ STUDIES: dict[str, ReadyStudy] = {  # by the name on the command line
         },
     ),
     "holding-forces": ReadyStudy(
-        "tauforge.sweeps.holding_forces",
+        "tauforge.sweeps.workspace:holding_forces_study",
         "the largest force or torque that holds the robot at rest",
         "the robot's coordinates",
         {},
     ),
     "designs": ReadyStudy(
-        "tauforge.sweeps.designs",
+        "tauforge.sweeps.designs:study",
         "condition number, stiffness, forces and limits of designs, each over the same states about home",
         "design parameters, coordinates of home, payload",
         {
@@ -70,13 +70,13 @@ STUDIES: dict[str, ReadyStudy] = {  # by the name on the command line
         },
     ),
     "sizing": ReadyStudy(
-        "tauforge.sweeps.sizing",
+        "tauforge.sweeps.sizing:study",
         "force, speed and power that motions ask of each actuator, and whether limits hold",
         "speed, payload, motion",
         {**MOTION_OPTIONS, **COM},
     ),
     "tracking": ReadyStudy(
-        "tauforge.sweeps.tracking",
+        "tauforge.sweeps.tracking:study",
         "errors and forces of computed torque when masses and inertias are not those of the model",
         "seed, spread, frequency, payload",
         {
@@ -114,5 +114,5 @@ def ready_study(
         known = ", ".join(entry.options)
         remedy = f"Its options are {known}" if known else "It has no options"
         raise ModelError(f"{name} has no option {unknown!r}", field="option", remedy=remedy)
-    build: Builder = import_module(entry.module).study
+    build: Builder = resolve_name(entry.builder)
     return build(robot, axes, at or {}, options or {})

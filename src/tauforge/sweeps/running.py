@@ -1,27 +1,37 @@
-"""Runs a sweep: what is missing in the store is computed, on this process's threads or on a Dask cluster."""
+"""Runs a sweep: what is missing in the store is computed, on this process's threads or on a Dask cluster.
+
+Kernels release Python's lock while they compute.
+"""
 
 from __future__ import annotations
 
 import errno
 import math
 import os
+import sys
+import threading
 import time
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from tauforge.errors import ModelError, SweepError
 from tauforge.field_docs import with_field_docs
 from tauforge.kernels.cpu.threads import get_threads
-from tauforge.sweeps.advice import GO_ON
+from tauforge.number_text import number
 from tauforge.sweeps.grid import Index, grid_of
-from tauforge.sweeps.on_threads import blocks_on_threads
 from tauforge.sweeps.opening import opened_store
-from tauforge.sweeps.progress_bar import progress_bar
+from tauforge.sweeps.reading import damaged_blocks
+from tauforge.sweeps.store import GO_ON, Store, do_block
 from tauforge.sweeps.study import Study
-from tauforge.sweeps.verifying import damaged_blocks
 
 if TYPE_CHECKING:
     from distributed import Client
+
+
+RATE_OVER = 10.0  # s, over which the rate is averaged
 
 
 @with_field_docs
@@ -99,7 +109,7 @@ def run(
                 if client is None:
                     blocks_on_threads(study, made, missing, threads or get_threads(), finished)
                 else:
-                    from tauforge.sweeps.on_cluster import blocks_on_cluster
+                    from tauforge.sweeps.cluster import blocks_on_cluster
 
                     blocks_on_cluster(client, study, made, missing, finished)
             if lost := [index for index in missing if not made.is_done(index)]:
@@ -114,3 +124,75 @@ def _stopped(path: Path, error: OSError) -> SweepError:
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         return SweepError("the disk is full", store=path, remedy=f"Make room. {GO_ON}")
     return SweepError(f"the sweep stopped: {error}", store=path, remedy=GO_ON)
+
+
+def blocks_on_threads(
+    study: Study, store: Store, indices: Iterable[Index], threads: int, finished: Callable[[Index], None]
+) -> None:
+    """Does the blocks, one at a time on every thread, so that memory does not grow with their number.
+
+    After an error or an interrupt no further block begins, and those in hand are finished first.
+    """
+    stopped = threading.Event()
+
+    def work(index: Index) -> Index | None:
+        if stopped.is_set():
+            return None
+        do_block(study, store, index)
+        return index
+
+    remaining, running = iter(indices), set[Future[Index | None]]()
+    with ThreadPoolExecutor(threads, thread_name_prefix="tauforge-sweep") as pool:
+        try:
+            while True:
+                while len(running) < threads and (index := next(remaining, None)) is not None:
+                    running.add(pool.submit(work, index))
+                if not running:
+                    return
+                done, running = wait(running, return_when=FIRST_COMPLETED)
+                for future in done:
+                    if (index := future.result()) is not None:
+                        finished(index)
+        finally:
+            stopped.set()
+
+
+@contextmanager
+def progress_bar(label: str, total: int, done: int, *, shown: bool) -> Iterator[Callable[[int], None]]:
+    """Call it with the points of every block that is finished. Without a terminal it says nothing.
+
+    total, done: points of the grid, and of the blocks that were there already
+    shown:       whether to say anything
+    """
+    if not shown or not sys.stderr.isatty() or os.environ.get("TERM") in ("dumb", "unknown"):
+        yield lambda _: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        Progress,
+        ProgressColumn,
+        Task,
+        TaskProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Task) -> Text:
+            return Text(f"{number(task.speed, 3)} points/s" if task.speed else "")
+
+    columns = (
+        TextColumn("{task.description}", markup=False),
+        BarColumn(),
+        TaskProgressColumn(),
+        Rate(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
+    with Progress(*columns, console=Console(stderr=True), transient=True, speed_estimate_period=RATE_OVER) as line:
+        task = line.add_task(label, total=total, completed=done)
+        yield lambda points: line.advance(task, points)

@@ -14,10 +14,18 @@ from tauforge.errors import ModelError
 from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import HOLDS as ALL_HOLD
-from tauforge.sweeps.axes import Axis, with_units
-from tauforge.sweeps.motions import Sampled, motions_of, sampled
-from tauforge.sweeps.option_texts import check_values, common_unit, point_option
-from tauforge.sweeps.over_time import largest_size, root_mean_square, shares_of_time
+from tauforge.sweeps.grid import Axis, with_units
+from tauforge.sweeps.options import (
+    Sampled,
+    check_values,
+    common_unit,
+    largest_size,
+    motions_of,
+    point_option,
+    root_mean_square,
+    sampled,
+    shares_of_time,
+)
 from tauforge.sweeps.study import Result, Study
 
 AXES = {"speed": "", "payload": "kg", "motion": ""}  # with their units
@@ -68,8 +76,8 @@ class _Demand:
         self.robot, self.motion, self.com = robot, motion, com
         position, velocity = motion.position, motion.velocity
         self.shares = shares_of_time(motion.times)
-        self.rates = robot.actuator_motion(position, velocity)[1]  # (k, m)
-        self.outside = not (robot.limit_margins(position) >= 0).all()
+        self.rates = robot.sensors.motion(position, velocity)[1]  # (k, m)
+        self.outside = not (robot.bounds.margins(position) >= 0).all()
         self.quickest = largest_size(robot.coordinate_rates(position, velocity)[0])  # (n,)
         signs = robot.singularity(position)
         self.crosses = signs is not None and bool((signs[1:] * signs[:-1] < 0).any())
@@ -143,7 +151,7 @@ def _check(robot: Robot, axes: Sequence[Axis], motions: int) -> None:
 
 def _results(robot: Robot) -> tuple[Result, ...]:
     force = common_unit(actuator.unit for actuator in robot.actuators)
-    speed = common_unit(f"{sensor.unit}/s" for sensor in robot.sensors)
+    speed = common_unit(f"{sensor.unit}/s" for sensor in robot.sensors.quantities)
     each = {"actuator": len(robot.actuators)}
     found = [
         Result("peak_force", "float32", force, "largest force of each actuator", core=each),

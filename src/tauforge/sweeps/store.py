@@ -13,25 +13,33 @@ its bytes are the same.
 
 from __future__ import annotations
 
+import json
 import struct
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from itertools import product
 from pathlib import Path
 from typing import Any
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
+from tauforge.extras import how_to_install
 from tauforge.files import reach_disk
-from tauforge.sweeps.description import MARK
-from tauforge.sweeps.extra import sweeps_extra
-from tauforge.sweeps.grid import Grid, Index
-from tauforge.sweeps.metadata import root_metadata
-from tauforge.sweeps.study import LEDGER
+from tauforge.kernels.cpu.threads import on_this_thread
+from tauforge.sweeps.fingerprint import digest, made_with
+from tauforge.sweeps.grid import Axis, Grid, Index
+from tauforge.sweeps.study import LEDGER, Result, Study
 
 STATUS = f"{LEDGER}/status"
 CHUNKS = "c"  # the folder of an array's chunks
 CRC32C_OF_ONE = 0xA016D052  # of the byte 1
 DONE = b"\x01" + struct.pack("<I", CRC32C_OF_ONE)  # the chunk of a block that is done, as Zarr writes it
+GO_ON = "Run the same sweep again: it goes on where it stopped"
+FILE = "zarr.json"
+LARGEST = 100_000_000  # bytes
+DIGEST = "metadata_digest"  # the attribute of the group that holds a digest of all metadata but itself
+MARK = "tauforge_sweep"  # the attribute of the group that holds the description
+FORMAT = 1  # of the store
 
 
 class Store:
@@ -105,3 +113,104 @@ class Store:
 
     def _chunk_file(self, array: str, index: Index) -> Path:
         return self.path.joinpath(array, CHUNKS, *map(str, index))
+
+
+def do_block(study: Study, store: Store, index: Index) -> None:
+    """Computes a block on the calling thread and stores it. Doing it again gives the same bytes."""
+    with on_this_thread():  # the other threads have blocks of their own
+        values = study.computed(store.grid.coordinates(study.axes, index))
+    store.write(index, values)
+
+
+@contextmanager
+def sweeps_extra() -> Iterator[None]:
+    """Imports under it raise ModelError with what to install where a library is missing."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        name = (error.name or "").partition(".")[0]
+        if name.startswith("tauforge"):
+            raise
+        raise ModelError(f"sweeps need {name}", remedy=how_to_install("sweeps")) from None
+
+
+def root_metadata(path: Path) -> dict[str, Any]:
+    """The metadata of the group at a path; {} where there is none, or none that JSON can read."""
+    return _read(path / FILE)
+
+
+def damaged_metadata(path: Path) -> list[str]:
+    """Names of the metadata files that are not as they were written: "" for the group's own, "x" for that of x."""
+    root = root_metadata(path)
+    members = consolidated(root)
+    found = [] if root and root.get("attributes", {}).get(DIGEST) == metadata_digest(root) else [""]
+    return found + [name for name, entry in members.items() if not _same(_read(path / name / FILE), entry)]
+
+
+def _same(own: dict[str, Any], repeated: dict[str, Any]) -> bool:
+    """Groups have a place for repeated metadata, which is empty where it is repeated itself."""
+
+    def plain(entry: dict[str, Any]) -> dict[str, Any]:
+        return {key: value for key, value in entry.items() if key != "consolidated_metadata"}
+
+    return plain(own) == plain(repeated)
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(file.read_bytes()) if file.stat().st_size < LARGEST else None
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def description(study: Study, grid: Grid) -> dict[str, Any]:
+    """As JSON. Two runs with equal descriptions write the same bytes."""
+    return {
+        "format": FORMAT,
+        "study": study.name,
+        "asked": study.fingerprint,
+        "axes": {axis.name: _axis(axis) for axis in study.axes},
+        "results": {result.name: _result(result) for result in study.results},
+        "blocks": {"shape": list(grid.block), "chunk": list(grid.chunk)},
+        "made_with": made_with(),
+    }
+
+
+def axis_attributes(axis: Axis) -> dict[str, Any]:
+    return {"units": axis.unit} if axis.unit else {}
+
+
+def result_attributes(result: Result) -> dict[str, Any]:
+    """As the CF conventions name them, so that xarray labels its plots."""
+    found: dict[str, Any] = {"units": result.unit} if result.unit else {}
+    if result.meaning:
+        found["long_name"] = result.meaning
+    if result.codes:
+        found["flag_values"] = list(result.codes)
+        found["flag_meanings"] = " ".join(text.replace(" ", "_") for text in result.codes.values())
+    if result.integer:
+        found["not_computed"] = result.fill
+    return found
+
+
+def metadata_digest(root: Mapping[str, Any]) -> str:
+    """Digest of a group's metadata with that of all its members, but for the attribute that keeps it."""
+    attributes = {name: value for name, value in root.get("attributes", {}).items() if name != DIGEST}
+    return digest([attributes, consolidated(root)])
+
+
+def consolidated(root: Mapping[str, Any]) -> dict[str, Any]:
+    """The metadata of the group's members, as its own metadata repeats it."""
+    found = (root.get("consolidated_metadata") or {}).get("metadata")
+    return found if isinstance(found, dict) else {}
+
+
+def _axis(axis: Axis) -> dict[str, Any]:
+    first, last = axis.values[0].item(), axis.values[-1].item()
+    return {"points": len(axis), "first": first, "last": last, "unit": axis.unit, "values": digest(axis.values)}
+
+
+def _result(result: Result) -> dict[str, Any]:
+    fill = result.fill if result.integer else str(result.fill)
+    return {"dtype": result.dtype, "unit": result.unit, "fill": fill, "core": dict(result.core)}

@@ -11,8 +11,8 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
-from tauforge.sweeps.axes import Axis, check_axes, check_name
 from tauforge.sweeps.fingerprint import described
+from tauforge.sweeps.grid import Axis, check_axes, check_name
 
 BLOCK_POINTS = 2**18  # of kernels that take 0.3 us a point: 80 ms on one thread, where tasks should take 10 to 100 ms
 LEDGER = "blocks"  # the group in a store that says which blocks are done

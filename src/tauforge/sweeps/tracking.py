@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -10,15 +11,24 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.errors import ModelError, UnsupportedFeatureError
+from tauforge.motion.motion import Motion, MotionSample
+from tauforge.robots.capabilities import Dissipation
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
+from tauforge.simulation.checks import enough_steps
 from tauforge.simulation.rollouts import Rollout, rollout
-from tauforge.sweeps.axes import Axis, with_units
-from tauforge.sweeps.held_targets import HeldTargets, held_targets
-from tauforge.sweeps.mass_errors import MassErrors, mass_errors_of
-from tauforge.sweeps.motions import motions_of
-from tauforge.sweeps.option_texts import check_values, common_unit, number_option, point_option, positive_option
-from tauforge.sweeps.over_time import largest_size, root_mean_square, shares_of_time
+from tauforge.sweeps.grid import Axis, with_units
+from tauforge.sweeps.options import (
+    check_values,
+    common_unit,
+    largest_size,
+    motions_of,
+    number_option,
+    point_option,
+    positive_option,
+    root_mean_square,
+    shares_of_time,
+)
 from tauforge.sweeps.study import Result, Study
 
 AXES = {"seed": "", "spread": "", "frequency": "rad/s", "payload": "kg"}  # with their units
@@ -27,6 +37,8 @@ FREQUENCY = 10.0  # rad/s: kp = 100, kv = 20
 STEP = 1e-3  # s
 COULOMB_SPEED = 0.01  # rad/s or m/s
 BLOCK_BYTES = 2**25  # of the recorded states of a block: of an arm 230 runs of 1,000 steps, about 0.3 s
+ENDINGS = ("mass", "inertia")  # of the names of fields that are drawn
+TENSOR = (3, 3)
 
 
 @dataclass(frozen=True)
@@ -158,8 +170,9 @@ def _check(axes: Sequence[Axis], options: Mapping[str, str], spread: float) -> N
 
 
 def _with_smooth_friction(robot: Robot, options: Mapping[str, str]) -> Robot:
-    if robot.friction_jumps or "coulomb_speed" in options:
-        return robot.with_smooth_friction(positive_option(options, "coulomb_speed", "rad/s", COULOMB_SPEED))
+    friction = robot.dissipation or Dissipation(robot)
+    if friction.jumps or "coulomb_speed" in options:
+        return friction.smoothed(positive_option(options, "coulomb_speed", "rad/s", COULOMB_SPEED))
     return robot
 
 
@@ -185,3 +198,76 @@ def _results(robot: Robot) -> tuple[Result, ...]:
         Result("rms_error", "float32", unit, "root mean square error of each coordinate", core=each),
         Result("largest_force", "float32", force, "largest force of each actuator", core=forces),
     )
+
+
+class HeldTargets(Motion):
+    """The samples of a motion at whole multiples of a period; at other times that of the nearest multiple.
+
+    A sweep keeps these and not the motion, because they can be compared and sent to other processes.
+
+    samples: (periods + 1, n) each
+    """
+
+    def __init__(self, period: float, of_poses: bool, samples: MotionSample, in_rates: bool = True) -> None:
+        self.period, self.of_poses, self.in_rates = period, of_poses, in_rates
+        self.position, self.velocity, self.acceleration = samples
+        self.duration = period * (len(self.position) - 1)
+
+    def _within(self, t: Array) -> tuple[Array, Array, Array]:
+        at = np.rint(t / self.period).astype(int)
+        return self.position[at], self.velocity[at], self.acceleration[at]
+
+
+def held_targets(motion: Motion, period: float) -> HeldTargets:
+    """The motion at control instants, and rest at its end up to the end of the last period."""
+    periods = enough_steps("motion", motion.duration, period)
+    samples = motion.sample(period * np.arange(periods + 1))
+    return HeldTargets(period, motion.of_poses, samples, motion.in_rates)
+
+
+@dataclass(frozen=True)
+class MassErrors:
+    """Masses and inertias times factors 1 + spread u, with u between -1 and 1, all drawn independently.
+
+    A tensor of inertia has one factor, so that it stays one that a body can have.
+
+    own: the robot's values, (*core) each, by the names of fields that may vary
+    """
+
+    own: Mapping[str, Array]
+
+    def drawn(self, seeds: Array, spreads: Array) -> dict[str, Array]:
+        """The fields (N, *core) for seeds (N,) and spreads (N,)."""
+        shapes = {name: _bodies(value) for name, value in self.own.items()}
+        numbers, places = np.unique(seeds, return_inverse=True)
+        count = sum(math.prod(shape) for shape in shapes.values())
+        units = np.stack([_units(int(seed), count) for seed in numbers])[places]
+        found, first = {}, 0
+        for name, value in self.own.items():
+            last = first + math.prod(shapes[name])
+            factors = 1 + spreads[:, None] * units[:, first:last]
+            more = value.ndim - len(shapes[name])
+            found[name] = value * factors.reshape(len(seeds), *shapes[name], *(1,) * more)
+            first = last
+        return found
+
+
+def mass_errors_of(robot: Robot) -> MassErrors:
+    """Errors of all masses and inertias of the robot that are not 0; ModelError where none can vary."""
+    own: dict[str, Array] = {}
+    for name in robot.varying_fields:
+        if name.endswith(ENDINGS) and getattr(robot, name, ()) is not None:
+            own |= {field: value for field, value in robot.own_values((name,)).items() if value.any()}
+    if not own:
+        raise ModelError(f"{robot.name} has no masses that can vary", field="robot")
+    return MassErrors(own)
+
+
+def _bodies(value: Array) -> tuple[int, ...]:
+    """The shape of the factors of a field."""
+    return value.shape[:-2] if value.shape[-2:] == TENSOR else value.shape
+
+
+def _units(seed: int, count: int) -> Array:
+    """Numbers between -1 and 1, the same for a seed on every machine."""
+    return np.asarray(2 * np.random.Generator(np.random.PCG64(seed)).random(count) - 1)

@@ -1,4 +1,8 @@
-"""The study "workspace": what stops a robot, its condition number and the forces that hold it, over its positions."""
+"""The studies "workspace" and "holding-forces", over a robot's positions.
+
+The first tells what stops a robot, its condition number and the forces that hold it; the second what the actuators must
+give to hold it at rest.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +16,8 @@ from tauforge.errors import ModelError
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import QUANTITIES, UNKNOWN, at_positions, check_quantities, codes, unknown_words
-from tauforge.sweeps.axes import Axis
-from tauforge.sweeps.option_texts import common_unit, number_option
-from tauforge.sweeps.positions import Positions, positions_and_axes
+from tauforge.sweeps.grid import Axis
+from tauforge.sweeps.options import Positions, common_unit, number_option, positions_and_axes
 from tauforge.sweeps.study import Result, Study
 
 AT_ONCE = 8192  # points: what a kernel reads and writes for them stays in a core's cache
@@ -66,7 +69,7 @@ class AtPositions:
         )
 
 
-def study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
+def workspace_study(robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]) -> Study:
     positions, checked = positions_and_axes(robot, axes, at, PAYLOAD)
     payload = number_option(options, "payload", "kg", 0.0)
     swept = any(axis.name == "payload" for axis in checked)
@@ -132,3 +135,30 @@ def _yes(options: Mapping[str, str], name: str, *, default: bool) -> bool:
     if options[name] not in (YES, NO):
         raise ModelError(f"expected {YES} or {NO}, got {options[name]!r}", field=f"option {name}")
     return options[name] == YES
+
+
+@dataclass(frozen=True)
+class HoldingForces:
+    """The largest size of the holding forces; NaN at a position without an answer."""
+
+    robot: Robot
+    positions: Positions
+
+    def __call__(self, block: Mapping[str, Array]) -> dict[str, Array]:
+        return {"largest_force": np.abs(self.robot.holding_forces(self.positions.of(self.robot, block))).max(axis=-1)}
+
+
+def holding_forces_study(
+    robot: Robot, axes: Sequence[Axis], at: Mapping[str, float], options: Mapping[str, str]
+) -> Study:
+    positions, checked = positions_and_axes(robot, axes, at)
+    unit = common_unit(actuator.unit for actuator in robot.actuators)
+    held = {c.name: float(x) for c, x in zip(robot.coordinates, positions.home, strict=True)}
+    return Study(
+        name="holding-forces",
+        axes=checked,
+        results=(Result("largest_force", "float32", unit, "largest force that holds the robot at rest"),),
+        compute=HoldingForces(robot, positions),
+        title=f"Largest holding force of {robot.name}",
+        attributes={"robot": robot.name, "at": {name: x for name, x in held.items() if name not in positions.columns}},
+    )

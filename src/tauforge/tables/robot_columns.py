@@ -116,7 +116,7 @@ def state_columns(robot: Robot) -> Columns:
 
 def sensor_columns(robot: Robot) -> tuple[Column, ...]:
     """What its actuators' sensors measure."""
-    return tuple(Column(sensor.column, sensor.unit) for sensor in robot.sensors)
+    return tuple(Column(sensor.column, sensor.unit) for sensor in robot.sensors.quantities)
 
 
 def columns_in(table: CsvTable) -> tuple[Columns, tuple[str, ...]]:

@@ -1,19 +1,27 @@
-"""A robot in one position as bodies of a few kinds: cylinders, balls, ellipsoids, plates, arrows. Arrays only."""
+"""A robot in one position as bodies of a few kinds: cylinders, balls, ellipsoids, plates, arrows. Arrays only.
+
+Bodies of one kind are placed by quaternions, places and scales. Parts that have names tell where their labels are, and
+what a mouse can point at.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import math
+from collections.abc import Iterable, Sequence
+from html import escape
 from typing import NamedTuple
 
 import numpy as np
 
+from tauforge.algebra.rotations import Quaternion, quaternion_of_rotation
+from tauforge.algebra.vectors import Matrix
 from tauforge.arrays import Array
-from tauforge.pictures.animation_data import outlines
-from tauforge.pictures.force_lines import force_line
+from tauforge.pictures.animation_frames import outlines
+from tauforge.pictures.in_space import force_line
 from tauforge.pictures.triangles import Mesh
 from tauforge.robots.drawing import Drawing, Point, Reaction, Segment
 from tauforge.viewer import colours
-from tauforge.viewer.meshes import Placed, along, plate, quaternions
 
 # all in shares of the robot's extent
 LINK_RADIUS, SLEEVE_RADIUS, ROD_RADIUS, EDGE_RADIUS = 0.02, 0.016, 0.009, 0.007
@@ -24,6 +32,8 @@ HEAD_LENGTH, HEAD_RADIUS = 0.045, 0.017
 REACTION_LENGTH = 0.2
 JOINT = "joint"  # the part of a drawing's points
 LEAST_SHARE = 0.01  # of the largest force, below which an arrow is left out
+DIGITS = 4  # of places on the page, beside the robot's extent
+TOGETHER = 0.01  # of the robot's extent: joints so close have one label
 
 
 class Bodies(NamedTuple):
@@ -168,3 +178,150 @@ def _arrows(lines: Sequence[Array], rgb: Array, size: float) -> Arrows:
     units = ways / np.where(lengths > 0, lengths, 1.0)
     cones = along(tips, tips + heads * units, HEAD_RADIUS / HEAD_LENGTH * heads[:, 0])
     return Arrows(shafts.astype(np.float32), line_rgb.astype(np.uint8), cones, rgb)
+
+
+class Placed(NamedTuple):
+    """Instances of a unit body.
+
+    places: (k, 3) m; wxyzs: (k, 4) world <- body; scales: (k, 3)
+    """
+
+    places: Array
+    wxyzs: Array
+    scales: Array
+
+
+def plate(corners: Array, thickness: float) -> Mesh:
+    """A flat body with these corners (k, 3), in order around it, half its thickness on either side of them."""
+    middle = corners.mean(axis=0)
+    _, _, axes = np.linalg.svd(corners - middle)
+    normal = axes[2]
+    turned = np.cross(corners - middle, np.roll(corners, -1, axis=0) - middle).sum(axis=0) @ normal
+    if turned < 0:
+        normal = -normal
+    count = len(corners)
+    rims = [corners + side * thickness / 2 * normal for side in (-1, 1)]
+    k, after = np.arange(count), (np.arange(count) + 1) % count
+    fan = np.array([(0, i, i + 1) for i in range(1, count - 1)])
+    faces = [
+        fan[:, ::-1],
+        fan + count,
+        np.column_stack([k, after, after + count]),
+        np.column_stack([k, after + count, k + count]),
+    ]
+    return Mesh(np.concatenate(rims).astype(np.float32), np.concatenate(faces).astype(np.uint32))
+
+
+def quaternions(rotations: Array) -> Array:
+    """(..., 4) w, x, y, z of (..., 3, 3)."""
+    R = Matrix.of([[rotations[..., i, j] for j in range(3)] for i in range(3)])
+    return np.stack([np.asarray(part) for part in quaternion_of_rotation(R)], axis=-1)
+
+
+def rotation(wxyz: Array) -> Array:
+    """(3, 3) of a quaternion (4,). Identity: undoes `quaternions`."""
+    unit = wxyz / np.linalg.norm(wxyz)
+    return np.array([list(row) for row in Quaternion(*unit.tolist()).rotation().rows])
+
+
+def along(starts: Array, ends: Array, radius: Array | float) -> Placed:
+    """Unit cylinders or cones from one point to another, (k, 3) each; those of no length have no size."""
+    ways = np.asarray(ends, float) - starts
+    lengths = np.linalg.norm(ways, axis=-1)
+    radii = np.where(lengths > 0, radius, 0.0)
+    return Placed(np.asarray(starts, float), turns_from_z(ways), np.column_stack([radii, radii, lengths]))
+
+
+def turns_from_z(ways: Array) -> Array:
+    """(k, 4) the shortest turns that lead z to these directions (k, 3)."""
+    lengths = np.linalg.norm(ways, axis=-1, keepdims=True)
+    x, y, z = (ways / np.where(lengths > 0, lengths, 1.0)).T
+    z = np.where(lengths[:, 0] > 0, z, 1.0)
+    half = np.column_stack([1.0 + z, -y, x, np.zeros_like(z)])
+    half[z < -1 + 1e-9] = (0.0, 1.0, 0.0, 0.0)
+    return np.asarray(half / np.linalg.norm(half, axis=-1, keepdims=True))
+
+
+def corners(path: Array, tolerance: float) -> Array:
+    """Those points of a path (k, 3) m that are enough: no other is farther than the tolerance from the lines between.
+
+    Source: Douglas & Peucker 1973.
+    """
+    kept = {0, len(path) - 1}
+    spans = [(0, len(path) - 1)]
+    while spans:
+        first, last = spans.pop()
+        between = path[first + 1 : last] - path[first]
+        if not len(between):
+            continue
+        way = path[last] - path[first]
+        share = np.clip(between @ way / (float(way @ way) or 1.0), 0.0, 1.0)
+        off = np.linalg.norm(between - share[:, None] * way, axis=1)
+        if off.max() > tolerance:
+            middle = first + 1 + int(off.argmax())
+            kept.add(middle)
+            spans += [(first, middle), (middle, last)]
+    return path[sorted(kept)]
+
+
+class NamedPart(NamedTuple):
+    """All points within a radius of a line: a ball where the line has no length.
+
+    start, end: (3,) m; radius: m
+    """
+
+    name: str
+    start: Array
+    end: Array
+    radius: float
+
+
+def named_parts(drawing: Drawing, size: float) -> list[NamedPart]:
+    """Joints, links, legs and edges, as thick as they are drawn.
+
+    size: m, the robot's extent
+    """
+    parts = [NamedPart(piece.name, piece.start, piece.end, piece.radius) for piece in pieces(drawing, size)]
+    joints = [point for point in drawing.points if point.part == JOINT]
+    return parts + [NamedPart(joint.name, joint.place, joint.place, JOINT_RADIUS * size) for joint in joints]
+
+
+def parts_html(parts: Iterable[NamedPart], size: float) -> str:
+    """The parts as data for the page's script, names.js."""
+    digits = DIGITS - math.floor(math.log10(size))
+    rows = [
+        [part.name, *(round(float(x), digits) for x in (*part.start, *part.end, part.radius))]
+        for part in parts
+        if np.isfinite([part.start, part.end]).all()
+    ]
+    return f'<div hidden data-parts="{escape(json.dumps(rows, separators=(",", ":")))}"></div>'
+
+
+def label_places(drawing: Drawing) -> dict[str, Array]:
+    """(3,) m for each name: joints and mass centres, and the middles of everything else."""
+    places = {name_of(point): point.place for point in drawing.points}
+    ends: dict[str, list[Array]] = {}
+    for segment in drawing.segments:  # the edges of an outline share a name
+        ends.setdefault(segment.name, []).extend((segment.start, segment.end))
+    bodies = {name: np.mean(each, axis=0) for name, each in ends.items()}
+    solids = {solid.name: solid.transform[:3, 3] for solid in drawing.solids}
+    masses = {ellipsoid.name: ellipsoid.transform[:3, 3] for ellipsoid in drawing.ellipsoids}
+    return solids | masses | bodies | places
+
+
+def joint_labels(drawing: Drawing, size: float) -> dict[str, Array]:
+    """Places (3,) m by text; joints at the same place share a label.
+
+    size: m, the robot's extent
+    """
+    groups: list[tuple[list[str], Array]] = []
+    for point in drawing.points:
+        if point.part != JOINT:
+            continue
+        near = (names for names, place in groups if np.linalg.norm(point.place - place) < TOGETHER * size)
+        names = next(near, None)
+        if names is None:
+            groups.append(([point.name], point.place))
+        else:
+            names.append(point.name)
+    return {", ".join(names): place for names, place in groups}

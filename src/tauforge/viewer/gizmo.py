@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.robots.drawing import Drawing
 from tauforge.robots.robot import Robot
-from tauforge.viewer.meshes import quaternions, rotation
-from tauforge.viewer.requests import Requests
+from tauforge.viewer.figure import quaternions, rotation
+
+if TYPE_CHECKING:
+    from tauforge.viewer.session import Session
 
 SCALE = 0.16  # of the robot's extent
 LETS_GO = 0.6  # s without a message: the hand has let go, or its tab is gone
@@ -20,7 +22,7 @@ LETS_GO = 0.6  # s without a message: the hand has let go, or its tab is gone
 class Gizmo:
     """It follows the moved body, but for the time that somebody drags it; then the body follows it."""
 
-    def __init__(self, scene: Any, robot: Robot, size: float, session: Requests) -> None:
+    def __init__(self, scene: Any, robot: Robot, size: float, session: Session) -> None:
         self._name, self._session = robot.moved_body, session
         self._dragged_at: float | None = None
         self._controls: Any = None

@@ -13,8 +13,7 @@ from tauforge.number_text import number
 from tauforge.robots.parts import LimitedQuantity
 from tauforge.robots.robot import Robot
 from tauforge.viewer import colours
-from tauforge.viewer.evaluation import Reading
-from tauforge.viewer.singular import RED_CONDITION, condition_colour, condition_words
+from tauforge.viewer.evaluation import RED_CONDITION, Reading, condition_colour, condition_words
 
 DIGITS = 5
 LIMITS_SHOWN = 4  # the nearest to being exceeded
@@ -85,12 +84,12 @@ def _flat(values: Array, scales: Array) -> Array:
 
 
 def _sensors(robot: Robot, reading: Reading) -> Iterator[str]:
-    if robot.sensors and [s.column for s in robot.sensors] != [c.column for c in robot.coordinates]:
+    if [s.column for s in robot.sensors.quantities] not in ([], [c.column for c in robot.coordinates]):
         yield _head("Sensors")
         each = [
             f'<span style="white-space:nowrap">{escape(sensor.column)}&nbsp;<span data-key="sensor-{k}">'
             f"{number(float(value), DIGITS)} {escape(sensor.unit)}</span></span>"
-            for k, (sensor, value) in enumerate(zip(robot.sensors, reading.sensors, strict=True))
+            for k, (sensor, value) in enumerate(zip(robot.sensors.quantities, reading.sensors, strict=True))
         ]
         yield f'<tr><td colspan="3">{", ".join(each)}</td></tr>'
 

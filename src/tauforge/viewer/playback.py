@@ -11,7 +11,7 @@ from tauforge.motion.motion import Motion
 from tauforge.pictures.animation_frames import AnimationFrames, Forces, Pace, animation_frames
 from tauforge.robots.robot import Robot
 from tauforge.simulation.recording import Recording
-from tauforge.viewer.singular import SingularTimes, singular_times
+from tauforge.viewer.evaluation import SingularTimes, singular_times
 
 FRAMES_PER_SECOND = 120.0  # finer than the picture, so that slow motion is smooth
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "4")

@@ -1,4 +1,7 @@
-"""The robot in viser's scene: made once, then moved."""
+"""The robot in viser's scene: made once, then moved.
+
+A node holds many bodies of one shape. What the robot's description says it looks like has a node for each solid.
+"""
 
 from __future__ import annotations
 
@@ -9,16 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.pictures import unit_bodies
+from tauforge.pictures import triangles
+from tauforge.pictures.solids import Body, bodies_of, extent_with
 from tauforge.pictures.triangles import Mesh
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.robot import Robot
-from tauforge.viewer import colours, figure, meshes
-from tauforge.viewer.figure import Bodies
-from tauforge.viewer.meshes import corners
-from tauforge.viewer.named_parts import joint_labels, label_places
-from tauforge.viewer.nodes import Absent, ArrowNodes, added, place
-from tauforge.viewer.shapes import ShapeNodes
+from tauforge.viewer import colours, figure
+from tauforge.viewer.colours import linear
+from tauforge.viewer.figure import Arrows, Bodies, corners, joint_labels, label_places, quaternions
 from tauforge.viewer.surroundings import Surroundings
 
 GHOST_OPACITY, ELLIPSOID_OPACITY, PLATE_OPACITY = 0.4, 0.35, 0.85
@@ -30,6 +31,11 @@ MARK_RADIUS = 0.022
 PATH_WIDTH = 0.003
 # Bars and balls are a few pixels thick: more sides are not seen, but a browser without a GPU takes its time for them.
 BAR_SIDES, BALL_SIDES = 14, (14, 8)
+HEAD_SIDES = 14
+# m, what viser gets for a unit body. viser lets the mouse hit the body itself, too: unseen, at the origin, unscaled.
+UNIT = 1e-4
+MOST_FACES = 200_000  # of one body: every tab gets all of them
+TRANSLUCENT = 0.4
 
 
 class Shown(NamedTuple):
@@ -53,12 +59,12 @@ class Scene:
         self._shown, self._picked = Shown(), ""
         self._naming = threading.Lock()  # clicks come from viser's thread, moves from ours
         drawing = robot.drawing(np.asarray(robot.pictured_position, float))
-        bar, ball = unit_bodies.cylinder(BAR_SIDES), unit_bodies.ball(*BALL_SIDES)
+        bar, ball = triangles.cylinder(BAR_SIDES), triangles.ball(*BALL_SIDES)
         self._bars = self._bodies("/robot/bars", figure.bars(drawing, self.size), bar)
         self._joints = self._bodies("/robot/joints", self._joint_balls(drawing), ball)
         self._centres = self._bodies("/robot/centres", self._centre_balls(drawing), ball)
         self._ellipsoids = self._bodies(
-            "/robot/ellipsoids", figure.ellipsoids(drawing, self.size), unit_bodies.ball(), ELLIPSOID_OPACITY
+            "/robot/ellipsoids", figure.ellipsoids(drawing, self.size), triangles.ball(), ELLIPSOID_OPACITY
         )
         self._plates = [
             api.add_mesh_simple(
@@ -148,7 +154,7 @@ class Scene:
             self._path.append(self.api.add_line_segments("/path", lines, colour, thickness=width))
         if len(singular):
             marks = figure.marks(singular, "singular", MARK_RADIUS * self.size, colours.OVER)
-            self._path.append(self._bodies("/singular", marks, unit_bodies.ball(*BALL_SIDES), clickable=False))
+            self._path.append(self._bodies("/singular", marks, triangles.ball(*BALL_SIDES), clickable=False))
 
     def pick(self, name: str) -> None:
         """Shows the name of a part where it is, or hides it again."""
@@ -223,5 +229,114 @@ def _axes_of(drawing: Drawing, name: str | None) -> tuple[Array, Array]:
     """Quaternions (k, 4) and places (k, 3) of all frames, or of the one of this name."""
     frames = [frame.transform for frame in drawing.frames if name is None or frame.name == name]
     transforms = np.reshape(frames, (-1, 4, 4))
-    turns = meshes.quaternions(transforms[:, :3, :3]) if len(frames) else np.zeros((0, 4))
+    turns = figure.quaternions(transforms[:, :3, :3]) if len(frames) else np.zeros((0, 4))
     return turns, transforms[:, :3, 3]
+
+
+class ArrowNodes:
+    """Shafts as one node, heads as another."""
+
+    def __init__(self, api: Any, name: str, arrows: Arrows, width: float) -> None:
+        self.shafts: Any = Absent()
+        if len(arrows.lines):
+            self.shafts = api.add_line_segments(
+                f"{name}/shafts", arrows.lines, linear(arrows.line_rgb), thickness=width
+            )
+        heads = Bodies(arrows.heads, ("",) * len(arrows.head_rgb), arrows.head_rgb)
+        self.heads = added(api, f"{name}/heads", heads, triangles.cone(HEAD_SIDES), None)
+
+    @property
+    def visible(self) -> bool:
+        return bool(self.shafts.visible)
+
+    @visible.setter
+    def visible(self, visible: bool) -> None:
+        self.shafts.visible = self.heads.visible = visible
+
+    def place(self, arrows: Arrows) -> None:
+        self.shafts.points, self.shafts.colors = arrows.lines, linear(arrows.line_rgb)
+        place(self.heads, Bodies(arrows.heads, (), arrows.head_rgb))
+
+
+class Absent:
+    """Stands for a node that has nothing to show, such as the ellipsoids of a robot without masses."""
+
+    visible = False
+
+    def on_click(self, act: Any) -> None:
+        """There is nothing to click on."""
+
+
+def added(api: Any, name: str, bodies: Bodies, mesh: Mesh, opacity: float | None) -> Any:
+    """A node of many bodies of one shape."""
+    if not bodies.names:
+        return Absent()
+    return api.add_batched_meshes_simple(
+        name,
+        mesh.vertices * np.float32(UNIT),
+        mesh.faces,
+        batched_wxyzs=bodies.placed.wxyzs,
+        batched_positions=bodies.placed.places,
+        batched_scales=_scales(bodies),
+        batched_colors=linear(bodies.rgb),
+        opacity=opacity,
+        lod="off",
+        cast_shadow=False,
+        receive_shadow=False,
+    )
+
+
+def place(node: Any, bodies: Bodies) -> None:
+    """Moves and paints the bodies of a node."""
+    placed = bodies.placed
+    node.batched_positions, node.batched_wxyzs, node.batched_scales = placed.places, placed.wxyzs, _scales(bodies)
+    node.batched_colors = linear(bodies.rgb)
+
+
+def _scales(bodies: Bodies) -> Array:
+    """(k, 3) of what viser got."""
+    return bodies.placed.scales / UNIT
+
+
+class ShapeNodes:
+    """A node for each solid that can be drawn; none where the robot has no solids.
+
+    picker: makes what is done at a click, from the name of a solid
+
+    extent: (3,) the smallest and the largest coordinates of the first drawing, m, solids included
+    """
+
+    def __init__(self, api: Any, robot: str, drawing: Drawing, picker: Callable[[str], Callable[[Any], Any]]) -> None:
+        self._bodies = bodies_of(robot, drawing.solids, MOST_FACES)
+        self.extent = extent_with(self._bodies, drawing)
+        self._nodes = [self._added(api, body) for body in self._bodies]
+        for node, body in zip(self._nodes, self._bodies, strict=True):
+            node.on_click(picker(drawing.solids[body.solid].name))
+        self.place(drawing)
+
+    def __len__(self) -> int:
+        return len(self._nodes)
+
+    def show(self, visible: bool, *, translucent: bool) -> None:
+        """translucent: so that what is inside can be seen"""
+        for node, body in zip(self._nodes, self._bodies, strict=True):
+            opacity = body.rgba[3] * (TRANSLUCENT if translucent else 1.0)
+            node.visible, node.opacity = visible, None if opacity == 1 else opacity
+
+    def place(self, drawing: Drawing) -> None:
+        """To one position."""
+        if not self._nodes:
+            return
+        poses = np.stack([drawing.solids[body.solid].transform for body in self._bodies])
+        for node, turn, place in zip(self._nodes, quaternions(poses[:, :3, :3]), poses[:, :3, 3], strict=True):
+            node.wxyz, node.position = turn, place
+
+    def _added(self, api: Any, body: Body) -> Any:
+        return api.add_mesh_simple(
+            f"/shapes/{body.solid}",
+            body.mesh.vertices.astype(np.float32),
+            body.mesh.faces.astype(np.uint32),
+            color=tuple(round(255 * part) for part in body.rgba[:3]),
+            flat_shading=not body.is_round,
+            side="double",  # files often have some triangles the wrong way round
+        )

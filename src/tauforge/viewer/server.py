@@ -1,27 +1,43 @@
-"""A viser server that listens where it is told and answers only whom it should."""
+"""A viser server that listens where it is told and answers only whom it should, with our additions to its page.
+
+Browsers are told that the page loads nothing from elsewhere and connects to nobody else. Our scripts do what viser does
+not do for its server: it tells of clicks, not of where the mouse is; parts of the scene can cover its handle; its panel
+cannot begin folded.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import functools
+import gzip
 import io
 import logging
 import socket
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 from tauforge.errors import ModelError
 from tauforge.extras import how_to_install
-from tauforge.viewer.addresses import bound_socket, is_loopback, name_in_url, normalised
-from tauforge.viewer.guard import FIRST_PAGE, Guard, new_token
-from tauforge.viewer.page_rules import page_headers
-from tauforge.viewer.page_script import add_scripts
-from tauforge.viewer.tab_messages import keep_to_controls, screened
+from tauforge.viewer.guard import (
+    FIRST_PAGE,
+    Guard,
+    bound_socket,
+    is_loopback,
+    keep_to_controls,
+    name_in_url,
+    new_token,
+    normalised,
+    screened,
+)
 
 _starting = threading.Lock()
+END = b"</body>"
+SCRIPTS = ("names.js", "handle.js", "phone.js")
 
 
 def viser_module() -> Any:
@@ -156,3 +172,46 @@ def _quiet() -> Iterator[None]:
         yield
     finally:
         rich._console = console
+
+
+def page_headers(host: str) -> dict[str, str]:
+    """The headers of every file of the page, for the name by which it was called."""
+    inline = "'self' 'unsafe-inline' data: blob:"
+    policy = {
+        "default-src": inline,
+        "script-src": f"{inline} 'unsafe-eval'",  # the page unpacks itself, and runs WebAssembly
+        "connect-src": f"'self' ws://{host} wss://{host} data: blob:",
+        "form-action": "'none'",
+        "frame-ancestors": "'self' http://localhost:* http://127.0.0.1:*",  # notebooks of this machine
+        "base-uri": "'none'",
+    }
+    return {
+        "Content-Security-Policy": "; ".join(f"{name} {value}" for name, value in policy.items()),
+        "Referrer-Policy": "no-referrer",  # the address has the token
+        "X-Content-Type-Options": "nosniff",
+        "Cache-Control": "no-store",
+    }
+
+
+def add_scripts(answer: Any) -> None:
+    """Into the answer of websockets that has viser's first page; anything else is left as it is."""
+    packed = answer.headers.get("Content-Encoding") == "gzip"
+    body = with_scripts(answer.body, packed)
+    answer.body = body
+    del answer.headers["Content-Length"]
+    answer.headers["Content-Length"] = str(len(body))
+
+
+@functools.lru_cache(maxsize=2)
+def with_scripts(page: bytes, packed: bool) -> bytes:
+    """A page with the scripts at its end; the same page where it has no end.
+
+    packed: whether the page is compressed by gzip
+    """
+    before, end, after = (gzip.decompress(page) if packed else page).rpartition(END)
+    if not end:
+        return page
+    folder = files("tauforge.viewer") / "page"
+    scripts = [b"<script>" + (folder / name).read_bytes() + b"</script>" for name in SCRIPTS]
+    whole = b"".join((before, *scripts, end, after))
+    return gzip.compress(whole) if packed else whole

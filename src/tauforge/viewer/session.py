@@ -17,17 +17,15 @@ from tauforge.arrays import Array
 from tauforge.errors import TauforgeError
 from tauforge.robots.drawing import Drawing
 from tauforge.viewer import colours
-from tauforge.viewer.evaluation import Evaluation, Loads, Reading, State, not_unique
-from tauforge.viewer.force_scale import ForceScale
+from tauforge.viewer.evaluation import Evaluation, ForceScale, Loads, Reading, State, not_unique
+from tauforge.viewer.figure import named_parts, parts_html
 from tauforge.viewer.gizmo import Gizmo
-from tauforge.viewer.named_parts import named_parts, parts_html
 from tauforge.viewer.panel import Panel
 from tauforge.viewer.panel_text import force_shares
 from tauforge.viewer.playback import Clip, Clock
-from tauforge.viewer.playback_panel import PlaybackPanel
 from tauforge.viewer.scene import Scene, Shown
 from tauforge.viewer.surroundings import furnish, surroundings
-from tauforge.viewer.workspace_panel import WorkspacePanel
+from tauforge.viewer.tabs import PlaybackPanel, WorkspacePanel
 from tauforge.workspace.places import has_places
 
 FRAME = 1 / 30  # s, between two pictures of what is played

@@ -1,7 +1,11 @@
-"""What is around the robot: its extent, the ground, where the eye is."""
+"""What is around the robot: its extent, the ground, where the eye is.
+
+A tab's eye must be far enough away to see all of something.
+"""
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,8 +14,7 @@ from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
 from tauforge.pictures.in_space import FLAT, STEEP
 from tauforge.robots.robot import Robot
-from tauforge.viewer.camera import look
-from tauforge.viewer.meshes import turns_from_z
+from tauforge.viewer.figure import turns_from_z
 
 GROUND = 3.0  # of the robot's extent
 CELLS = 24
@@ -23,6 +26,7 @@ AT_THE_START = 1e-3  # of the robot's extent: so near the eye is where it began
 # the eye sees about pi, and then it has the colour that the legend says.
 SKY, EARTH, SKY_LIGHT = (255, 255, 255), (185, 192, 205), 2.2
 LAMP, LAMP_LIGHT = np.array([-0.7, 1.0, 1.0]), 2.2  # its direction: along right, up and eye
+MARGIN = 1.1  # of the ball about what is to be seen
 
 
 class Surroundings(NamedTuple):
@@ -114,3 +118,33 @@ def _upright(up: Array) -> Array:
     beside = np.cross(np.eye(3)[np.abs(up).argmin()], up)
     beside /= np.linalg.norm(beside)
     return np.column_stack([np.cross(beside, up), beside, up]) if abs(up[2]) < 1 else np.diag([1.0, 1.0, up[2]])
+
+
+def frame(camera: Any, low: Array, high: Array) -> None:
+    """Looks at a box (3,), (3,) m from the same side as before, from where all of it is in sight.
+
+    camera: viser's, of one tab
+    """
+    middle = (low + high) / 2
+    radius = MARGIN * float(np.linalg.norm(high - low)) / 2
+    way = np.asarray(camera.position) - np.asarray(camera.look_at)
+    distance = radius / math.sin(half_angle(camera.fov, camera.aspect))
+    look(camera, middle + distance * way / np.linalg.norm(way), middle)
+
+
+def look(camera: Any, eye: Array, at: Array) -> None:
+    """From a place (3,) to another (3,) m, whatever the tab has told of its eye before.
+
+    camera: viser's, of one tab
+    """
+    camera.position = eye  # viser moves with it what is looked at, so that is said last
+    camera.look_at = at
+
+
+def half_angle(field_of_view: float, aspect: float) -> float:
+    """rad, half of the narrower of the two fields of view; the vertical one is given.
+
+    aspect: width over height of the picture
+    """
+    vertical = field_of_view / 2
+    return min(vertical, math.atan(aspect * math.tan(vertical)))

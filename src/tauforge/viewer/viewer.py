@@ -15,8 +15,8 @@ from tauforge.motion.motion import Motion
 from tauforge.plugins import plugins
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.simulation.recording import Recording
-from tauforge.viewer.addresses import LOOPBACK
 from tauforge.viewer.evaluation import Evaluation
+from tauforge.viewer.guard import LOOPBACK
 from tauforge.viewer.playback import clip_of
 from tauforge.viewer.server import GuardedServer
 from tauforge.viewer.session import Session

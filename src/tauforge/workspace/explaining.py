@@ -150,7 +150,7 @@ def explain(
     limits:            kinds of position limits that are judged, such as ["stroke"]; None for all
     Coordinates do not hold where loops do not close, nor where a singular position is on the straight way to them from
     where pictures show the robot: beyond it another assembly begins. A whole position says itself how it is assembled.
-    Identity: for any other position `holds` is that every margin of `robot.limit_margins(position)` is at least 0, and
+    Identity: for any other position `holds` is that every margin of `robot.bounds.margins(position)` is at least 0, and
     that no holding force is larger than its limit.
     """
     rules = rules_of(
@@ -206,9 +206,9 @@ def _unmeasured(name: str, kind: str) -> Finding:
 def _findings_of_coordinates(rules: Rules, position: Array) -> list[Finding]:
     """Limits of the entries that are known."""
     robot = rules.robot
-    margins = [float(margin) for margin in robot.limit_formula(robot.model, position.tolist())]
+    margins = [float(margin) for margin in robot.bounds.formula(robot.model, position.tolist())]
     judged = [k for k in (range(len(margins)) if rules.chosen is None else rules.chosen) if k < len(margins)]
-    return [_finding(robot.position_limits[k], margins[k]) for k in judged if np.isfinite(margins[k])]
+    return [_finding(robot.bounds.limits[k], margins[k]) for k in judged if np.isfinite(margins[k])]
 
 
 def _nearest(findings: Sequence[Finding]) -> tuple[Finding, ...]:

@@ -44,7 +44,7 @@ class Rules:
     @computed_once
     def limits(self) -> tuple[Limit, ...]:
         """All limits that could be judged, in the order of the codes, from code 1 on."""
-        found = [*self.robot.position_limits]
+        found = [*self.robot.bounds.limits]
         names = codes(self.robot, forces=self.forces, condition=self.largest_condition is not None)[1 + len(found) :]
         if self.forces:
             found += [
@@ -96,7 +96,7 @@ class Rules:
 
         Identity: `codes` is 0 where none is negative, else tells the first that is.
         """
-        found = [self.robot.limit_margins(positions)]
+        found = [self.robot.bounds.margins(positions)]
         if self.forces:
             found.append(self.robot.max_forces - np.abs(holding_forces(self.robot, positions, self.payload)))
         if self.largest_condition is not None:
@@ -125,7 +125,7 @@ class Rules:
         """What is judged, for reports."""
         kinds = list(dict.fromkeys(limit.kind for limit in self.judged if np.isfinite(limit.bound)))
         if not self.robot.positions_are_poses and len(kinds) > 1:
-            own = {limit.kind for limit in self.robot.position_limits}
+            own = {limit.kind for limit in self.robot.bounds.limits}
             kinds = [*(["ranges of the coordinates"] if own & set(kinds) else []), *(k for k in kinds if k not in own)]
         if self.largest_condition is not None:
             kinds[-1] += f" up to {self.largest_condition:g}"
@@ -176,7 +176,7 @@ def check_payload(payload: Payload | None) -> None:
 
 
 def _chosen(rules: Rules, kinds: Sequence[str]) -> tuple[int, ...]:
-    own = rules.robot.position_limits
+    own = rules.robot.bounds.limits
     known = list(dict.fromkeys(limit.kind for limit in own))
     wanted = [kinds] if isinstance(kinds, str) else list(kinds)
     for kind in wanted:

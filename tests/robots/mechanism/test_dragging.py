@@ -51,10 +51,10 @@ def test_a_far_hand_pulls_as_far_as_the_limits_allow(name: str) -> None:
     found = m.position_towards(far, start)
     assert np.linalg.norm(far[:3, 3] - m.moved_body_frames(found)[:3, 3]) < np.linalg.norm([100.0, 20.0, 30.0])
     assert m.loop_gap(found) < CLOSED
-    assert (m.limit_margins(found) >= -CLOSED).all()
-    assert (name in LIMITED) == bool(len(m.position_limits))
+    assert (m.bounds.margins(found) >= -CLOSED).all()
+    assert (name in LIMITED) == bool(len(m.bounds.limits))
     if name in LIMITED:
-        assert m.limit_margins(found).min() < AT_THE_LIMIT
+        assert m.bounds.margins(found).min() < AT_THE_LIMIT
 
 
 def test_the_tip_of_a_five_bar_is_on_its_circles() -> None:

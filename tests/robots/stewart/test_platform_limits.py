@@ -210,7 +210,7 @@ def test_nearest_limits_are_the_smallest_margins(left_out, dtype):
     platform = random_platform(np.random.default_rng(1)).replace(**dict.fromkeys(left_out))
     pose = random_motion(np.random.default_rng(2), (40,), HOME)[0].astype(dtype)
     pose[7, 4] = np.nan
-    margins = platform.limit_margins(pose)
+    margins = platform.bounds.margins(pose)
     groups, expected = list(np.split(margins, range(6, margins.shape[1] // 6 * 6, 6), axis=1)), []
     if "stroke" not in left_out:
         expected.append(np.minimum(groups.pop(0), groups.pop(0)))

@@ -14,7 +14,7 @@ from tauforge import validation
 from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.robots import physical
 from tauforge.robots.mechanism.limit_checks import warn_of_units
@@ -30,7 +30,7 @@ from tauforge.writers import save
 SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
 
 
-@recorded
+@ours
 @dataclass(frozen=True, kw_only=True)
 class MechanismDescription(Robot):
     """Bodies and joints as the machine is built."""
@@ -135,9 +135,6 @@ class MechanismDescription(Robot):
         joints = tuple(dataclasses.replace(joint, viscous=0.0, coulomb=(0.0, 0.0)) for joint in self.joints)
         springs = tuple(dataclasses.replace(spring, damping=0.0) for spring in self.springs)
         return self.replace(joints=joints, springs=springs)
-
-    def with_smooth_friction(self, speed: float) -> Self:
-        return self.replace(coulomb_speed=speed)
 
     def carrying(self, payload: Payload) -> Self:
         """The mechanism whose tool body holds the payload, which is given in the body's frame."""

@@ -11,26 +11,26 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.errors import ShapeError
 from tauforge.evaluation.condition import check_length
 from tauforge.evaluation.evaluator import as_argument
 from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import Verdict
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.mechanism import actuator_map, limits, rounding, trials
+from tauforge.robots.mechanism import actuator_map, rounding, trials
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism import singular_positions as singular
 from tauforge.robots.mechanism.drawing import drawn, reactions
+from tauforge.robots.mechanism.drives import ActuatorSensors, MechanismFriction
+from tauforge.robots.mechanism.limits import JointBounds
 from tauforge.robots.mechanism.placed import PlacedMechanism
 from tauforge.robots.mechanism.state_formulas import MechanismFormulas
 from tauforge.robots.mechanism.state_space import MechanismState, own_dynamics
 from tauforge.robots.mechanism.summary import summary, worries
 from tauforge.robots.mechanism.towards import towards
-from tauforge.robots.parts import Dampers, LimitedQuantity, Sensor
 from tauforge.robots.payload import Payload
-from tauforge.robots.poses import pose_of
 from tauforge.robots.state_formulas import StateFormulas
 from tauforge.robots.summary import Summary
 from tauforge.validation import counted, freedoms
@@ -38,7 +38,7 @@ from tauforge.validation import counted, freedoms
 Scalars = Sequence[Scalar]
 
 
-@recorded
+@ours
 class Mechanism(PlacedMechanism):
     """Rigid bodies and joints as the machine is built, with branches and closed loops. SI units, radians.
 
@@ -195,26 +195,9 @@ class Mechanism(PlacedMechanism):
 
     # ------------------------------------------------------------------------------------- actuators, limits, state
 
-    def actuator_motion(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        """Actuated coordinates and their rates. position: (..., N), or the independent coordinates"""
-        p = self._made.parameters
-        if p.actuated == p.independent:
-            return self.coordinates_at(position), velocity
-        x = self.position_at(position)
-        places = [p.reads[k] for k in p.actuated]
-        rates = self._evaluator("coordinate_rates", {"x": x, "qd": velocity})[0]
-        return x[..., places], rates[..., places]
-
-    @property
-    def sensors(self) -> tuple[Sensor, ...]:
-        """The actuated coordinates."""
-        p = self._made.parameters
-        actuated = [self.position_entries[p.reads[k]] for k in p.actuated]
-        return tuple(Sensor(entry.column, entry.unit) for entry in actuated)
-
-    def limited_quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
-        """Limits of all joints, dependent ones too."""
-        return limits.limited_quantities(self, position, velocity)
+    bounds = computed_once(JointBounds)
+    dissipation = computed_once(MechanismFriction)
+    sensors = computed_once(ActuatorSensors)
 
     @computed_once
     def state_space(self) -> MechanismState:
@@ -239,27 +222,6 @@ class Mechanism(PlacedMechanism):
     def coordinates_used(self, position: Array) -> list[tuple[str, ...]] | None:
         space = self.state_space
         return [space.names_of(by) for by in space.sets_at(position)]
-
-    @property
-    def dissipates(self) -> bool:
-        rubbing = any(joint.viscous or any(joint.coulomb) for joint in self.joints)
-        return rubbing or any(spring.damping for spring in self.springs)
-
-    def dampers(self, fields: Mapping[str, Array]) -> Dampers | None:
-        """Those of the independent coordinates."""
-        return limits.dampers(self)
-
-    @property
-    def friction_jumps(self) -> bool:
-        return not self.coulomb_speed and any(any(joint.coulomb) for joint in self.joints)
-
-    def check_integrable(self, fields: Mapping[str, Array]) -> None:
-        if self.friction_jumps:
-            raise ModelError(
-                f"{self.name} has Coulomb friction, which is discontinuous at rest and cannot be integrated",
-                field="coulomb_speed",
-                remedy="Smooth it, for example by replace(coulomb_speed=0.01)",
-            )
 
     # ---------------------------------------------------------------------------------------------------- singularity
 
@@ -373,20 +335,6 @@ class Mechanism(PlacedMechanism):
         """That of the tool body; None where it cannot move."""
         moves = actuator_map.freedoms_of(self, self._number_of(None))
         return self.condition_number(position, None, characteristic_length) if moves else None
-
-    def poses_from_sensors(self, measured: Array, guess: ArrayLike | None = None) -> Array:
-        """Poses (k, 6) of the tool body, loops closed row after row."""
-        if guess is not None:
-            raise UnsupportedFeatureError(f"{self.name} needs no guess: it starts at home", field="guess")
-        if measured.shape[-1] != self.n:
-            raise UnsupportedFeatureError(
-                f"{self.name} has {freedoms(self.n)}, and {counted(measured.shape[-1], 'sensor')}", field="sensors"
-            )
-        found, x = [], self.home
-        for row in measured:
-            x = self.configuration(row, x)
-            found.append(x)
-        return pose_of(self.forward_kinematics(np.reshape(found, (-1, len(x)))))
 
     # ------------------------------------------------------------------------------------------------- states to try
 

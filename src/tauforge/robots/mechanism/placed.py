@@ -14,7 +14,7 @@ from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation.evaluator import as_argument
 from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import FunctionTable
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.varying import known_fields
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
 from tauforge.kernels.specification import Shape
@@ -30,7 +30,7 @@ from tauforge.validation import counted, freedoms, from_transform, known_names
 Scalars = Sequence[Scalar]
 
 
-@recorded
+@ours
 class PlacedMechanism(MechanismDescription):
     """A mechanism without its dynamics: names, model and table of functions, positions, kinematics."""
 

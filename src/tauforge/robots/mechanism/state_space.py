@@ -17,7 +17,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, SingularityError
-from tauforge.evaluation.own_classes import method_is_as_written
+from tauforge.evaluation.unmodified import method_is_ours
 from tauforge.formulations.mechanism.state import length_scales, state_size
 from tauforge.robots.mechanism import rounding
 from tauforge.robots.mechanism.functions import LOST
@@ -268,4 +268,4 @@ def _beside(results: list[Array]) -> Array:
 
 def own_dynamics(mechanism: Mechanism) -> bool:
     """Whether the methods that give accelerations are ours."""
-    return all(method_is_as_written(type(mechanism), name) for name in ("accelerations", "forward_dynamics"))
+    return all(method_is_ours(type(mechanism), name) for name in ("accelerations", "forward_dynamics"))

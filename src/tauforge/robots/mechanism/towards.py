@@ -33,7 +33,7 @@ def towards(m: Mechanism, pose: Array, near: Array) -> Array:
     size, x = m._made.size, m.position_at(near)
     scale = np.array([1.0 if c.turns else size for c in m.coordinates])
     weights = np.array([1.0 / size] * 3 + [LEVER] * 3)
-    room = np.minimum(m.limit_margins(x), 0.0) - OVER
+    room = np.minimum(m.bounds.margins(x), 0.0) - OVER
     error, damping = weights * pose_error(pose, m.forward_kinematics(x)), 1e-3
     for _ in range(STEPS):
         J = weights[:, None] * m.jacobian(x, on_singular="nan") * scale
@@ -43,7 +43,7 @@ def towards(m: Mechanism, pose: Array, near: Array) -> Array:
             moved = _stepped(m, x, J, error, damping, scale)
             if moved is None:
                 return x
-            if np.isfinite(moved).all() and (m.limit_margins(moved) >= room).all():
+            if np.isfinite(moved).all() and (m.bounds.margins(moved) >= room).all():
                 now = weights * pose_error(pose, m.forward_kinematics(moved))
                 if now @ now < error @ error:
                     x, error, damping = moved, now, max(0.1 * damping, LEAST)

@@ -31,7 +31,7 @@ def random_states(m: Mechanism, count: int, seed: int) -> tuple[Array, Array, Ar
         q = np.clip(np.where((q < low) | (q > high), home - step[left], q), low, high)
         x = m.configuration(q, on_failure="nan")
         good = np.flatnonzero(np.isfinite(x).all(axis=-1))
-        good = good[(m.limit_margins(x[good]) >= 0).all(axis=-1) & (m.loop_condition(x[good]) < WORST)]
+        good = good[(m.bounds.margins(x[good]) >= 0).all(axis=-1) & (m.loop_condition(x[good]) < WORST)]
         position[left[good]] = x[good]
         left = np.delete(left, good)
         if not len(left):

@@ -18,7 +18,7 @@ from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.bodies import BodyParameters, heavier
 from tauforge.robots import physical
 from tauforge.robots.mistaken_units import warn_of_far_masses
@@ -38,7 +38,7 @@ DH_FIELDS = ("alpha", "a", "d", "theta")
 SMALLEST_COULOMB_SPEED = 1e-9  # below, the slope of tanh at rest is beyond any drive's
 
 
-@recorded
+@ours
 @dataclass(frozen=True, kw_only=True)
 class ArmDescription(Robot):
     """A chain of revolute and prismatic joints from a base to a tool. SI units, radians.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,25 +12,25 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.array_libraries import library_of, on_processor
 from tauforge.evaluation.condition import by_singular_values, check_length
 from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import FunctionTable
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.varying import known_fields
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY, FORMULATIONS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.parts import Actuator, Coordinate, CountedFormula, Dampers, DesignParameter
+from tauforge.robots.parts import Actuator, Coordinate, CountedFormula
 from tauforge.robots.payload import Payload
-from tauforge.robots.poses import pose_of
-from tauforge.robots.serial import designs
 from tauforge.robots.serial import inverse_kinematics as ik
 from tauforge.robots.serial import varying as variable
 from tauforge.robots.serial.description import ArmDescription
+from tauforge.robots.serial.designs import ArmDesigns
 from tauforge.robots.serial.drawing import drawn, reactions
+from tauforge.robots.serial.drives import ArmFriction, JointSensors
 from tauforge.robots.serial.functions import SINGULAR, function_table, jacobian
 from tauforge.robots.serial.model import ArmModel
 from tauforge.robots.serial.summary import summary
@@ -40,7 +40,7 @@ Scalars = Sequence[Scalar]
 TRIED = 20  # random states at which the mass matrix is looked at
 
 
-@recorded
+@ours
 class SerialArm(ArmDescription):
     """A chain of revolute and prismatic joints from a base to a tool. SI units, radians.
 
@@ -115,12 +115,13 @@ class SerialArm(ArmDescription):
         return variable.carrying(self, payload, fields)
 
     @computed_once
-    def design_parameters(self) -> tuple[DesignParameter, ...]:
-        """The lengths of the Denavit-Hartenberg table that are not zero, such as a2 and d4; none without a table."""
-        return designs.parameters(self)
+    def designs(self) -> ArmDesigns | None:
+        """Lengths of the Denavit-Hartenberg table; None without one."""
+        found = ArmDesigns(self)
+        return found if found.parameters else None
 
-    def _designs(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        return designs.fields(self, values)
+    dissipation = computed_once(ArmFriction)
+    sensors = computed_once(JointSensors)
 
     @property
     def formulations(self) -> tuple[str, ...]:
@@ -154,42 +155,6 @@ class SerialArm(ArmDescription):
 
     def holding_forces(self, position: Array) -> Array:
         return self.gravity_forces(position)
-
-    def poses_from_sensors(self, measured: Array, guess: ArrayLike | None = None) -> Array:
-        if guess is not None:
-            raise UnsupportedFeatureError(
-                f"{self.name} needs no guess: its joints determine the pose of its tool", field="guess"
-            )
-        return pose_of(self.forward_kinematics(measured))
-
-    @property
-    def dissipates(self) -> bool:
-        return any(joint.viscous or any(joint.coulomb) for joint in self.joints)
-
-    def dampers(self, fields: Mapping[str, Array]) -> Dampers | None:
-        if not self.coulomb_speed:
-            return None
-
-        def number(field: str) -> Array:
-            return fields.get(field, np.array([getattr(joint, field) for joint in self.joints])[None])
-
-        ratio = np.abs(number("gear_ratio"))
-        return Dampers(ratio * number("coulomb").max(axis=-1), ratio**2 * number("viscous"), self.coulomb_speed)
-
-    @property
-    def friction_jumps(self) -> bool:
-        return not self.coulomb_speed and any(any(joint.coulomb) for joint in self.joints)
-
-    def with_smooth_friction(self, speed: float) -> Self:
-        return self.replace(coulomb_speed=speed)
-
-    def check_integrable(self, fields: Mapping[str, Array]) -> None:
-        if self.friction_jumps or ("coulomb" in fields and not self.coulomb_speed):
-            raise ModelError(
-                f"{self.name} has Coulomb friction, which is discontinuous at rest and cannot be integrated",
-                field="coulomb_speed",
-                remedy="Smooth it, for example by replace(coulomb_speed=0.01)",
-            )
 
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)

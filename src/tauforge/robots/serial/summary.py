@@ -38,7 +38,7 @@ def _parts(arm: SerialArm) -> Iterator[SummaryTable | Words]:
         header = ("drive of", "rotor", "gear ratio", "viscous", "Coulomb +", "-")
         title = "Drives, at the motor: rotor [kg m^2], viscous [N m s], Coulomb friction [N m]"
         yield SummaryTable(title, header, drives)
-    if arm.friction_jumps:
+    if arm.dissipation.jumps:
         yield "Coulomb friction jumps at rest.\n"
     elif any(any(j.coulomb) for j in arm.joints):
         yield ("Coulomb friction smoothed over ", arm.coulomb_speed, " rad/s.\n")

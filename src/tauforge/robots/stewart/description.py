@@ -15,7 +15,7 @@ from tauforge.algebra.vectors import Matrix, Vector
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.bodies import BodyParameters, body_of
 from tauforge.formulations.stewart.parameters import (
     LEGS,
@@ -53,7 +53,7 @@ MASSES = (
 )
 
 
-@recorded
+@ours
 @dataclass(frozen=True, kw_only=True)
 class PlatformDescription(Robot):
     """Six extensible legs between universal or spherical joints on a base and spherical joints on a platform.

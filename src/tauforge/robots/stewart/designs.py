@@ -6,14 +6,20 @@ A platform of any shape is changed in proportion: its own values give its own po
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from tauforge.arrays import Array
+from tauforge.computed_once import computed_once
+from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.stewart.parameters import LEGS
+from tauforge.robots.capabilities import Designs
 from tauforge.robots.parts import DesignParameter
-from tauforge.robots.stewart.description import PlatformDescription
+
+if TYPE_CHECKING:
+    from tauforge.robots.stewart.description import PlatformDescription
+    from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 PLATES = ("base", "platform")
 STROKE = ("shortest_leg", "longest_leg")
@@ -49,42 +55,50 @@ class Plate(NamedTuple):
         return np.stack(np.broadcast_arrays(x, y, self.heights), axis=-1)
 
 
-def parameters(platform: PlatformDescription) -> tuple[DesignParameter, ...]:
-    found = []
-    for name in PLATES:
-        plate = _plate(platform, name)
-        if plate.radii.mean() == 0:
-            continue
-        words = "mean distance of its joints from their centre, seen from above"
-        found.append(DesignParameter(f"{name}_radius", "m", float(plate.radii.mean()), f"{name}: {words}", 0.0))
-        if plate.side.any():
-            words = "mean angle between the two joints of a pair, seen from their centre"
-            found.append(DesignParameter(f"{name}_angle", "rad", plate.gap, f"{name}: {words}", 0.0))
-    if platform.stroke is not None:
-        for name, value in zip(STROKE, np.mean(platform.stroke, axis=0).tolist(), strict=True):
-            words = f"{name.partition('_')[0]} length of a leg, mean of all"
-            found.append(DesignParameter(name, "m", value, words, 0.0))
-    for name, (unit, words) in SCALARS.items():
-        if (own := getattr(platform, name)) is not None:
-            found.append(DesignParameter(name, unit, own, words, 0.0))
-    return tuple(found)
+@ours
+class PlatformDesigns(Designs):
+    """What the circles of joints, the legs and the platform are made to."""
 
+    robot: StewartPlatform
 
-def fields(platform: PlatformDescription, values: Mapping[str, Array]) -> dict[str, Array]:
-    """Varying fields (..., *core) from values (...) of the parameters."""
-    found = {}
-    for name in PLATES:
-        radius, angle = values.get(f"{name}_radius"), values.get(f"{name}_angle")
-        if radius is not None or angle is not None:
-            found[f"{name}_points"] = _plate(platform, name).points(radius, angle)
-    if any(name in values for name in STROKE):
-        own = np.array(platform.stroke)
-        ends = []
-        for end, name in enumerate(STROKE):
-            shift = (values[name] - own[:, end].mean())[..., None] if name in values else 0.0
-            ends.append(own[:, end] + shift)
-        found["stroke"] = np.stack(np.broadcast_arrays(*ends), axis=-1)
-    return found | {name: values[name] for name in SCALARS if name in values}
+    @computed_once
+    def parameters(self) -> tuple[DesignParameter, ...]:
+        """Radii of both circles of joints, angles between the joints of a pair, lengths of the legs where a stroke is
+        given, mass of the platform, radius of the legs.
+        """
+        platform, found = self.robot, []
+        for name in PLATES:
+            plate = _plate(platform, name)
+            if plate.radii.mean() == 0:
+                continue
+            words = "mean distance of its joints from their centre, seen from above"
+            found.append(DesignParameter(f"{name}_radius", "m", float(plate.radii.mean()), f"{name}: {words}", 0.0))
+            if plate.side.any():
+                words = "mean angle between the two joints of a pair, seen from their centre"
+                found.append(DesignParameter(f"{name}_angle", "rad", plate.gap, f"{name}: {words}", 0.0))
+        if platform.stroke is not None:
+            for name, value in zip(STROKE, np.mean(platform.stroke, axis=0).tolist(), strict=True):
+                words = f"{name.partition('_')[0]} length of a leg, mean of all"
+                found.append(DesignParameter(name, "m", value, words, 0.0))
+        for name, (unit, words) in SCALARS.items():
+            if (own := getattr(platform, name)) is not None:
+                found.append(DesignParameter(name, unit, own, words, 0.0))
+        return tuple(found)
+
+    def _fields(self, values: Mapping[str, Array]) -> dict[str, Array]:
+        platform, found = self.robot, {}
+        for name in PLATES:
+            radius, angle = values.get(f"{name}_radius"), values.get(f"{name}_angle")
+            if radius is not None or angle is not None:
+                found[f"{name}_points"] = _plate(platform, name).points(radius, angle)
+        if any(name in values for name in STROKE):
+            own = np.array(platform.stroke)
+            ends = []
+            for end, name in enumerate(STROKE):
+                shift = (values[name] - own[:, end].mean())[..., None] if name in values else 0.0
+                ends.append(own[:, end] + shift)
+            found["stroke"] = np.stack(np.broadcast_arrays(*ends), axis=-1)
+        return found | {name: values[name] for name in SCALARS if name in values}
 
 
 def _plate(platform: PlatformDescription, name: str) -> Plate:

@@ -8,12 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
+from tauforge.computed_once import computed_once
 from tauforge.evaluation.evaluator import as_argument, finite_rows
+from tauforge.evaluation.unmodified import ours
 from tauforge.field_docs import with_field_docs
 from tauforge.formulations.stewart.limits import PAIRS
 from tauforge.formulations.stewart.parameters import LEGS
+from tauforge.robots.capabilities import Bounds, Scalars
 from tauforge.robots.parts import Limit, LimitedQuantity
 from tauforge.robots.shown_results import summarised
+from tauforge.robots.stewart.functions import PlatformModel, limit_margins, limit_tests
 
 if TYPE_CHECKING:
     from tauforge.robots.stewart.description import PlatformDescription
@@ -94,7 +98,7 @@ def told(platform: PlatformDescription) -> int:
 
 def within_limits(platform: StewartPlatform, pose: ArrayLike, forces: ArrayLike | None) -> Limits:
     stroke = base = top = clearance = nearest = force = None
-    if platform.position_limits:
+    if platform.bounds.limits:
         found = platform.nearest_limits(pose)
         hold, begin = found[..., -1] >= 0, 0
         if platform.stroke is not None:
@@ -126,31 +130,54 @@ def towards(platform: StewartPlatform, start: Array, way: Array) -> Array:
     return np.asarray(poses[-1] if not len(beyond) or beyond[0] == 0 else poses[beyond[0] - 1])
 
 
-def limited_quantities(platform: StewartPlatform, pose: Array) -> list[LimitedQuantity]:
-    """Lengths and cones of all legs, and the gap between the nearest two, along poses (k, 6)."""
-    found = within_limits(platform, pose, None)
-    quantities: list[LimitedQuantity] = []
+@ours
+class PoseBounds(Bounds):
+    """Strokes, joint cones and the clearance of legs."""
 
-    def add(name: str, values: Array, lower: float, upper: float, unit: str, phrase: str) -> None:
-        quantities.append(LimitedQuantity(name, values, lower, upper, unit, lambda _: phrase))
+    robot: StewartPlatform
 
-    if platform.stroke is not None:
-        lengths = platform.inverse_kinematics(pose)
-        for i, (shortest, longest) in enumerate(platform.stroke):
-            add(f"stroke of leg {i + 1}", lengths[..., i], shortest, longest, "m", f"leg {i + 1} has the length")
-    if platform.cone_angles is not None:
-        cones = zip(("base", "platform"), platform.cone_angles, (found.base_cone, found.platform_cone), strict=True)
-        for joint, widest, margin in cones:
-            assert margin is not None
-            for i in range(LEGS):
-                phrase = f"the {joint} joint of leg {i + 1} tilts by"
-                add(f"{joint} cone of leg {i + 1}", widest - margin[..., i], -widest, widest, "rad", phrase)
-    if found.clearance is not None and found.nearest_legs is not None:
-        nearest = found.nearest_legs
+    @computed_once
+    def limits(self) -> tuple[Limit, ...]:
+        return named(self.robot)
 
-        def gap(k: int) -> str:
-            one, other = nearest[k]
-            return f"the gap between legs {one} and {other} is"
+    def margins(self, position: ArrayLike) -> Array:
+        """(..., k), m or rad.
 
-        quantities.append(LimitedQuantity("clearance of legs", found.clearance, 0.0, np.inf, "m", gap))
-    return quantities
+        Identity: the smallest of those of a leg are the margins of `within_limits`.
+        """
+        if not self.limits:
+            return super().margins(position)
+        return self.robot.limit_margins(position)
+
+    def formula(self, model: PlatformModel, position: Scalars, *, signs: bool = False) -> Scalars:
+        return limit_tests(model, position) if signs else limit_margins(model, position)
+
+    def quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
+        """Lengths and cones of all legs, and the gap between the nearest two, along poses (k, 6)."""
+        platform, pose = self.robot, position
+        found = within_limits(platform, pose, None)
+        quantities: list[LimitedQuantity] = []
+
+        def add(name: str, values: Array, lower: float, upper: float, unit: str, phrase: str) -> None:
+            quantities.append(LimitedQuantity(name, values, lower, upper, unit, lambda _: phrase))
+
+        if platform.stroke is not None:
+            lengths = platform.inverse_kinematics(pose)
+            for i, (shortest, longest) in enumerate(platform.stroke):
+                add(f"stroke of leg {i + 1}", lengths[..., i], shortest, longest, "m", f"leg {i + 1} has the length")
+        if platform.cone_angles is not None:
+            cones = zip(("base", "platform"), platform.cone_angles, (found.base_cone, found.platform_cone), strict=True)
+            for joint, widest, margin in cones:
+                assert margin is not None
+                for i in range(LEGS):
+                    phrase = f"the {joint} joint of leg {i + 1} tilts by"
+                    add(f"{joint} cone of leg {i + 1}", widest - margin[..., i], -widest, widest, "rad", phrase)
+        if found.clearance is not None and found.nearest_legs is not None:
+            nearest = found.nearest_legs
+
+            def gap(k: int) -> str:
+                one, other = nearest[k]
+                return f"the gap between legs {one} and {other} is"
+
+            quantities.append(LimitedQuantity("clearance of legs", found.clearance, 0.0, np.inf, "m", gap))
+        return quantities

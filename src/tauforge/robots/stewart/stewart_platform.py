@@ -21,30 +21,32 @@ from tauforge.evaluation.condition import by_singular_values, check_length
 from tauforge.evaluation.evaluator import as_argument, finite_rows
 from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import FunctionTable
-from tauforge.evaluation.own_classes import recorded
+from tauforge.evaluation.unmodified import ours
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
+from tauforge.robots.capabilities import Dissipation
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.parts import Actuator, Coordinate, DesignParameter, Limit, LimitedQuantity, Sensor
+from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_of, pose_rates, twists
 from tauforge.robots.simplification import Simplification
-from tauforge.robots.stewart import designs, models
 from tauforge.robots.stewart import limits as pose_limits
+from tauforge.robots.stewart import models
 from tauforge.robots.stewart import pose_search as search
 from tauforge.robots.stewart import varying as variable
 from tauforge.robots.stewart.description import PlatformDescription
+from tauforge.robots.stewart.designs import PlatformDesigns
 from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
+from tauforge.robots.stewart.drives import LegSensors
 from tauforge.robots.stewart.fitting_pose import pictured_pose, worries_about_limits
 from tauforge.robots.stewart.functions import (
     EXACT,
     PlatformModel,
     force_matrix,
     function_table,
-    limit_margins,
-    limit_tests,
 )
+from tauforge.robots.stewart.limits import PoseBounds
 from tauforge.robots.stewart.pose_state import PoseState
 from tauforge.robots.stewart.random_states import random_states
 from tauforge.robots.stewart.results import JointReactions, LegMotions
@@ -72,14 +74,13 @@ COORDINATES = tuple(
 )
 
 
-@recorded
+@ours
 class StewartPlatform(PlatformDescription):
     __doc__ = PlatformDescription.__doc__
 
     kind = "Stewart platform"
     noun = "platform"
     moved_body = "platform"
-    pose_takes_guess = True
     wrench_argument = "external_wrench"
     formulation_argument = "model"
     positions_are_poses = True
@@ -98,7 +99,7 @@ class StewartPlatform(PlatformDescription):
 
     @computed_once
     def functions(self) -> FunctionTable:
-        return function_table(len(self.position_limits), pose_limits.told(self))
+        return function_table(len(pose_limits.named(self)), pose_limits.told(self))
 
     @property
     def identity(self) -> str:
@@ -127,15 +128,14 @@ class StewartPlatform(PlatformDescription):
     def varied_by_payload(self, payload: Payload, fields: Mapping[str, Array]) -> dict[str, Array]:
         return variable.carrying(self, payload, fields)
 
-    @computed_once
-    def design_parameters(self) -> tuple[DesignParameter, ...]:
-        """Radii of both circles of joints, angles between the joints of a pair, lengths of the legs where a stroke is
-        given, mass of the platform, radius of the legs.
-        """
-        return designs.parameters(self)
+    designs = computed_once(PlatformDesigns)
+    bounds = computed_once(PoseBounds)
+    sensors = computed_once(LegSensors)
 
-    def _designs(self, values: Mapping[str, Array]) -> dict[str, Array]:
-        return designs.fields(self, values)
+    @property
+    def dissipation(self) -> Dissipation | None:
+        """Friction of the legs' joints, if there is any."""
+        return Dissipation(self) if any(self.friction) else None
 
     @property
     def formulations(self) -> tuple[str, ...]:
@@ -209,38 +209,6 @@ class StewartPlatform(PlatformDescription):
                 return np.column_stack([pose[:, :3], *turns])
         return super()._random_argument(function, argument, states)
 
-    def actuator_motion(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        moved = self.leg_motion(position, velocity)
-        return moved.lengths, moved.rates
-
-    @property
-    def sensors(self) -> tuple[Sensor, ...]:
-        """The lengths of the legs."""
-        return tuple(Sensor(f"l{i}", "m") for i in range(1, LEGS + 1))
-
-    def poses_from_sensors(self, measured: Array, guess: ArrayLike | None = None) -> Array:
-        return self.track(measured, search.default_guess(self, measured[0]) if guess is None else guess)
-
-    def limited_quantities(self, position: Array, velocity: Array) -> list[LimitedQuantity]:
-        return pose_limits.limited_quantities(self, position)
-
-    @computed_once
-    def position_limits(self) -> tuple[Limit, ...]:
-        return pose_limits.named(self)
-
-    @quick
-    def limit_margins(self, position: ArrayLike) -> Array:
-        """Margins (..., k) of `position_limits`, in their order: m or rad, positive where they hold.
-
-        Identity: the smallest of those of a leg are the margins of `within_limits`.
-        """
-        if not self.position_limits:
-            return super().limit_margins(position)
-        return self._evaluate("limit_margins", {"pose": position})[0]
-
-    def limit_formula(self, model: PlatformModel, position: Scalars, *, signs: bool = False) -> Scalars:
-        return limit_tests(model, position) if signs else limit_margins(model, position)
-
     def velocity_matrix(self, model: PlatformModel, position: Scalars) -> Sequence[Scalars]:
         return force_matrix(model, position)
 
@@ -251,10 +219,6 @@ class StewartPlatform(PlatformDescription):
     def singularity(self, position: Array) -> Array:
         """det H."""
         return np.asarray(np.linalg.det(self.force_matrix(position)))
-
-    @property
-    def dissipates(self) -> bool:
-        return any(self.friction)
 
     @computed_once
     def pictured_position(self) -> Array:
@@ -380,13 +344,18 @@ class StewartPlatform(PlatformDescription):
         return search.assembly_modes(self, lengths, starts, seed)
 
     @quick
+    def limit_margins(self, pose: ArrayLike) -> Array:
+        """Margins (..., k) of `bounds.limits`, in their order: m or rad, positive where they hold."""
+        return self._evaluate("limit_margins", {"pose": pose})[0]
+
+    @quick
     def nearest_limits(self, pose: ArrayLike) -> Array:
         """What `within_limits` tells of a pose in one array (..., k), for loops that have no time for more.
 
         It has, for the limits that the platform has: 6 margins of the strokes, 6 and 6 of the cones; the clearance and
         the numbers of its two legs; and last a number that is at least 0 where all hold.
         """
-        if not self.position_limits:
+        if not self.bounds.limits:
             raise ModelError(f"{self.name} has no limits of its pose", field="limits", remedy="Give it a stroke")
         return self._evaluate("nearest_limits", {"pose": pose})[0]
 

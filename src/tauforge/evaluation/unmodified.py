@@ -1,0 +1,86 @@
+"""Whether an object does what our sources say: its class is exactly one of ours, and no method of it was replaced.
+
+Our sources and the robot's `identity` stand for the kernels of such robots. Others are identified by their traced
+graphs, or asked by their own methods. Functions that somebody replaces inside our modules are not looked for: with
+TAUFORGE_CACHE=off nothing that was compiled before is used.
+"""
+
+from __future__ import annotations
+
+from abc import ABC
+from functools import cached_property
+from operator import attrgetter, is_
+from types import FunctionType
+from typing import Any, NamedTuple, TypeVar
+
+from tauforge.evaluation.fast_path import is_shortcut, remove
+
+Class = TypeVar("Class", bound=type)
+UNWRITTEN = ("__annotations__", "__annotate__", "__doc__")  # change without anybody's change: made when first asked for
+_code = attrgetter("__code__", "__defaults__", "__kwdefaults__")
+
+
+class Contents(NamedTuple):
+    """Attributes of a class by name; its functions and those that they wrap, and their code, which may be replaced."""
+
+    attributes: dict[str, Any]
+    functions: list[FunctionType]
+    codes: list[Any]
+
+    def has_its_code(self) -> bool:
+        return [*map(_code, self.functions)] == self.codes
+
+    def is_of(self, cls: type) -> bool:
+        """Whether nothing was replaced in the class, and nothing was added that acts."""
+        now = vars(cls)
+        same = all(map(is_, map(now.get, self.attributes), self.attributes.values()))
+        added = now.keys() - self.attributes.keys() - {*UNWRITTEN}
+        return same and self.has_its_code() and not any(_acts(now[name]) for name in added)
+
+
+_ours: dict[type, Contents] = {}
+
+
+def ours(cls: Class) -> Class:
+    """A class decorator: remembers a class of this package as our sources define it."""
+    if cls.__module__.startswith("tauforge."):
+        attributes = {name: value for name, value in vars(cls).items() if name not in UNWRITTEN}
+        outer = [value for value in attributes.values() if isinstance(value, FunctionType)]
+        functions = [*outer, *(inner for f in outer if isinstance(inner := vars(f).get("__wrapped__"), FunctionType))]
+        _ours[cls] = Contents(attributes, functions, [*map(_code, functions)])
+    return cls
+
+
+def is_unmodified(x: object) -> bool:
+    """Whether x is exactly of one of our classes, and nothing was replaced on them or on x."""
+    classes = [base for base in type(x).__mro__ if base not in (object, ABC)]
+    return all(base in _ours and _ours[base].is_of(base) for base in classes) and not own_methods(x)
+
+
+def method_is_ours(cls: type, name: str) -> bool:
+    """Whether objects of this class have our method of this name, whatever else the class has of its own."""
+    owner = next((base for base in cls.__mro__ if name in vars(base)), object)
+    known = _ours.get(owner)
+    return known is not None and known.attributes.get(name) is vars(owner)[name] and known.has_its_code()
+
+
+def own_methods(x: object) -> dict[str, object]:
+    """What in the object's __dict__ hides a method or property of its class, our shortcuts apart."""
+    return {
+        name: value
+        for name, value in list(vars(x).items())  # another thread may install a shortcut
+        if _acts(hidden := getattr(type(x), name, None))
+        and not isinstance(hidden, cached_property)
+        and not is_shortcut(value, x, name)
+    }
+
+
+def remove_outdated_shortcuts(robot: object) -> None:
+    """Removes shortcuts past methods that were replaced on the robot's class since: they would hide the new ones."""
+    for name, value in list(vars(robot).items()):
+        if callable(value) and is_shortcut(value, robot, name) and not method_is_ours(type(robot), name):
+            remove(robot, name)
+
+
+def _acts(value: object) -> bool:
+    return callable(value) or hasattr(value, "__get__")

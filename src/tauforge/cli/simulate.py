@@ -203,7 +203,7 @@ def _motion(text: str, robot: AnyRobot, smooth: float | None) -> Any:
         raise bad("--motion", f"expected {kind}:FROM:TO:SECONDS[:PROFILE], got {text!r}")
     kinds = [coordinate.unit for coordinate in robot.coordinates]
     start, end = (np.array(quantities("--motion", part, kinds)) for part in parts[:2])
-    turns = np.round((start + robot.position_error(end, start) - end) / (2 * np.pi))
+    turns = np.round((start + robot.positions.error(end, start) - end) / (2 * np.pi))
     end = end + 2 * np.pi * turns  # the short way round
     move = JointMove(start, end, quantity("--motion", parts[2], "s"), *parts[3:])
     return PoseMotion(move) if robot.positions_are_poses else move

@@ -95,7 +95,7 @@ def workspace(
     _check(wanted, axis, orientation, points, picture)
     axes = _axes(mine, axis or [])
     angles = None if orientation is None else quantities("--orientation", orientation, ANGLES)
-    position = mine.coordinates_at(mine.pictured_position) if home is None else home
+    position = mine.positions.coordinates(mine.positions.default) if home is None else home
     tasks: dict[str, Callable[[], Report]] = {
         "explain": lambda: space.explain(mine, position, **judged),
         "reach": lambda: space.reach(mine, home, directions="tool" if tool else None, **judged),

@@ -275,7 +275,7 @@ def _forces(robot: Robot, extra: Extra, more: list[Array], *state: Array) -> Arr
 
 def _law(robot: Robot) -> ComputedTorque:
     robot.check_function("inverse_dynamics")
-    if robot.position_size != robot.n:
+    if robot.positions.size != robot.n:
         raise UnsupportedFeatureError(
             f"{robot.name} has positions with more entries than coordinates, which the law does not complete",
             field=COMPUTED_TORQUE,

@@ -16,8 +16,7 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.control.computed_torque import ComputedTorque
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.evaluation.evaluator import choices
-from tauforge.evaluation.functions import flat, results_of
+from tauforge.evaluation.functions import choices, flat, results_of
 from tauforge.export.extra_arguments import NOTHING, Extra, by_formula, random_values
 from tauforge.kernels.backends import NoKernelError
 from tauforge.kernels.specification import Shape, Specification

@@ -10,8 +10,8 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.evaluation.evaluator import reference
 from tauforge.evaluation.functions import Argument, Function
+from tauforge.evaluation.reference import reference_call
 from tauforge.evaluation.varying import check_names
 from tauforge.kernels.c99.function import without_doubt
 from tauforge.kernels.specification import Specification
@@ -80,7 +80,7 @@ def by_formula(robot: Robot, name: str, extra: Extra, given: Sequence[Array]) ->
     arguments = dict(zip((*names, *extra.loads, *extra.varying), given, strict=True))
     fields = {field: arguments.pop(field) for field in extra.varying}
     shaped = {field: x.reshape(len(x), *robot.varying_fields[field]) for field, x in fields.items()}
-    return reference(robot, name, arguments, shaped)
+    return reference_call(robot, name, arguments, shaped)
 
 
 def _random_load(argument: Argument, count: int, random: np.random.Generator) -> Array:

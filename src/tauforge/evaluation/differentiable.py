@@ -157,7 +157,7 @@ class BoundFunction(NamedTuple):
     def is_slope(self) -> bool:
         return bool(self.request.by) or self.request.name.endswith(DERIVATIVES)
 
-    def _known_derivatives(self) -> Evaluation | None:
+    def _known_derivatives(self) -> BoundFunction | None:
         """The function of the table that gives the derivatives by the state, where it takes the same loads."""
         name = self.request.name + DERIVATIVES
         function = self.evaluator.functions.get(name)

@@ -18,8 +18,8 @@ from support.model_texts import IGNORE_UNPHYSICAL, VALID, mutant, refused_at_onc
 from support.urdf_texts import VALID as URDF
 from tauforge.errors import ModelError
 from tauforge.formats.loading import load, loads, read_robot
-from tauforge.formats.toml_guard import TOKEN
-from tauforge.formats.toml_table import MULTIPLE_OF_PI
+from tauforge.formats.toml_files import STRING_OR_COMMENT
+from tauforge.formats.toml_schema import MULTIPLE_OF_PI
 from tauforge.robots.provenance import Source
 from tauforge.robots.serial.serial_arm import SerialArm
 
@@ -163,7 +163,7 @@ def test_multi_line_strings(tmp_path: Path, text: str, name: str) -> None:
     assert read_robot(written(tmp_path, changed('name = "arm"', f"name = {text}"))).name == name
 
 
-@pytest.mark.parametrize("pattern", [TOKEN, MULTIPLE_OF_PI], ids=["token", "multiple-of-pi"])
+@pytest.mark.parametrize("pattern", [STRING_OR_COMMENT, MULTIPLE_OF_PI], ids=["string", "multiple-of-pi"])
 def test_no_pattern_needs_possessive_groups(pattern: re.Pattern[str]) -> None:
     """Python 3.11.2, Debian 12's own, does not match them: it refused every multi-line string."""
     parsed = re._parser.parse(pattern.pattern, pattern.flags)  # type: ignore[attr-defined]

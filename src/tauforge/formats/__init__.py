@@ -7,7 +7,7 @@ for _kind, _suffix, _module in (
     ("SerialArm", ".urdf", "arm_as_mechanism"),
     ("SerialArm", ".xml", "arm_as_mechanism"),
     ("StewartPlatform", ".toml", "platform_toml"),
-    ("Mechanism", ".toml", "mechanism_toml_text"),
+    ("Mechanism", ".toml", "mechanism_toml"),
     ("Mechanism", ".urdf", "urdf_text"),
     ("Mechanism", ".xml", "mjcf_text"),
 ):

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from tauforge.errors import ModelError
-from tauforge.formats.toml_format import Format
-from tauforge.formats.toml_guard import decoded, parse, read_toml
+from tauforge.formats.toml_files import parse, read_toml
+from tauforge.formats.toml_schema import Format
 from tauforge.robots.robot import Robot
 from tauforge.validation import did_you_mean, shown
 
@@ -167,7 +167,7 @@ def loads(
         )
     _refuse_urdf_options("the text", options)
     try:
-        return robot_of(parse(decoded(data)))
+        return robot_of(parse(data))
     except ModelError as error:
         raise error.located(TEXT) from None
 

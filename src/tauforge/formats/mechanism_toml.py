@@ -1,106 +1,93 @@
-"""Mechanisms as TOML files, read strictly; docs/model-file.md."""
+"""Mechanisms as TOML files, read strictly and written so that they read back equal; docs/model-file.md."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import dataclasses
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
 from tauforge.errors import ModelError
-from tauforge.formats.toml_format import Format
-from tauforge.formats.toml_table import Table
-from tauforge.formats.toml_text import exceptions_of, sources_of
+from tauforge.formats import toml_schema as schema
+from tauforge.formats.toml_files import write_toml
+from tauforge.formats.toml_schema import Format, Key, Keys, Place, Table, values_of
+from tauforge.robots.mechanism import parts
 from tauforge.robots.mechanism.closing import closed
 from tauforge.robots.mechanism.mechanism import Mechanism
-from tauforge.robots.mechanism.parts import (
-    Body,
-    Cylinder,
-    Free,
-    Hinge,
-    MechanismJoint,
-    Planar,
-    Slider,
-    Spherical,
-    Spring,
-    Universal,
-    Weld,
-)
+from tauforge.robots.mechanism.parts import NO_INERTIA, Body, MechanismJoint, Spring
 from tauforge.robots.provenance import Source
-from tauforge.validation import Floats, Rows, shown
+from tauforge.validation import shown
 
 FORMAT = "tauforge-mechanism-1"
 MAX_PARTS = 256  # of a kind
-KINDS: dict[str, type[MechanismJoint]] = {
-    "hinge": Hinge,
-    "slider": Slider,
-    "cylinder": Cylinder,
-    "universal": Universal,
-    "spherical": Spherical,
-    "planar": Planar,
-    "free": Free,
-    "weld": Weld,
-}
+NAMES = ("hinge", "slider", "cylinder", "universal", "spherical", "planar", "free", "weld")
+KINDS: dict[str, type[MechanismJoint]] = {name: getattr(parts, name.capitalize()) for name in NAMES}
 
-# every key of every table, with an example for the messages
-MECHANISM = {
-    "format": f'format = "{FORMAT}"',
-    "name": 'name = "my mechanism"',
-    "gravity": "gravity = [0.0, 0.0, -9.81]",
-    "coulomb_speed": "coulomb_speed = 0.01",
-    "independent": 'independent = ["left", "right"], names of joints, or independent = "platform", a body',
-    "tool": 'tool = "platform", the name of a body',
-    "cut": 'cut = ["elbow"], names of joints',
-    "start": "[start] and below it coordinates by name of the joint",
-    "urdf": 'urdf = "robot.urdf", a file in the folder of this one or below it',
-    "lock": "[lock] and below it coordinates by name of the joint",
-    "actuated": 'actuated = ["left", "right"], names of joints',
-    "body": "[[body]] and below it the keys of one body",
-    "joint": "[[joint]] and below it the keys of one joint",
-    "spring": "[[spring]] and below it the keys of one spring",
-    "known_exception": "[[known_exception]] and below it body and reason",
-    "source": "[[source]] and below it fields and source",
+
+def _of_coordinates(letters: str, count: int) -> Callable[[Place, Any], Any]:
+    """So many numbers, the one or the several for every coordinate of a joint. letters: of the kind of joint"""
+
+    def numbers(is_angle: bool) -> Callable[[Place, Any], Any]:
+        read = schema.angle if is_angle else schema.number
+        return read if count == 1 else schema.several(read, count)
+
+    def read(place: Place, value: Any) -> Any:
+        is_list = isinstance(value, list)
+        if not is_list or (count > 1 and not (value and all(isinstance(item, list) for item in value))):
+            return numbers("P" not in letters)(place, value)
+        own = letters.ljust(len(value), "P")  # too many are refused by the joint
+        return tuple(numbers(letter == "R")(place, item) for letter, item in zip(own, value, strict=False))
+
+    return read
+
+
+def _mimic(place: Place, value: Any) -> tuple[str, float, float]:
+    given = Table(value, place.field, MIMIC).given()
+    return given["joint"], given.get("factor", 1.0), given.get("offset", 0.0)
+
+
+MIMIC = {
+    "joint": Key('joint = "left"', schema.text, needed=True),
+    "factor": Key("factor = -1.0", schema.number),
+    "offset": Key("offset = 0.0", schema.angle),
 }
 BODY = {
-    "name": 'name = "crank"',
-    "mass": "mass = 2.5",
-    "com": "com = [0.0, 0.0, 0.1]",
-    "inertia": "inertia = [0.01, 0.02, 0.02], or three such rows",
-    "origin": "origin = [0.0, 0.0, 0.1]",
-    "frame": "frame = four rows of four numbers, the last of them [0.0, 0.0, 0.0, 1.0]",
+    "name": Key('name = "crank"', schema.text, needed=True),
+    "mass": Key("mass = 2.5", schema.number),
+    "com": Key("com = [0.0, 0.0, 0.1]", schema.vector),
+    "inertia": schema.INERTIA,
+    "origin": Key("origin = [0.0, 0.0, 0.1]", schema.vector),
+    "frame": Key("frame = four rows of four numbers, the last of them [0.0, 0.0, 0.0, 1.0]"),
 }
 JOINT = {
-    "name": 'name = "elbow"',
-    "kind": f"kind = one of {', '.join(KINDS)}, in quotes",
-    "parent": 'parent = "ground", or the name of a body',
-    "child": 'child = "crank", the name of a body',
-    "at": "at = [0.0, 0.0, 0.1]",
-    "axis": "axis = [0.0, 0.0, 1.0]",
-    "axes": "axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]",
-    "along": "along = [1.0, 0.0, 0.0]",
-    "child_at": "child_at = [0.0, 0.0, 0.2]",
-    "child_axis": "child_axis = [0.0, 0.0, 1.0]",
-    "actuated": "actuated = true",
-    "home": "home = 0.5, or a number for each coordinate",
-    "limits": 'limits = ["-pi/2", 1.5], lower first, or such a pair for each coordinate',
-    "viscous": "viscous = 0.001",
-    "coulomb": "coulomb = [0.4, 0.4], the magnitudes for either direction",
-    "motor_inertia": "motor_inertia = 2e-4",
-    "gear_ratio": "gear_ratio = 100.0",
-    "max_speed": "max_speed = 2.0",
-    "max_force": "max_force = 80.0",
-    "mimic": "mimic = { joint = 'left', factor = -1.0, offset = 0.0 }",
+    "name": Key('name = "elbow"', schema.text, needed=True),
+    "kind": Key(f"kind = one of {', '.join(KINDS)}, in quotes", schema.text, needed=True),
+    "parent": Key('parent = "ground", or the name of a body', schema.text, needed=True),
+    "child": Key('child = "crank", the name of a body', schema.text, needed=True),
+    "at": Key("at = [0.0, 0.0, 0.1]", schema.vector),
+    "axis": Key("axis = [0.0, 0.0, 1.0]", schema.vector),
+    "axes": Key("axes = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]"),
+    "along": Key("along = [1.0, 0.0, 0.0]", schema.vector),
+    "child_at": Key("child_at = [0.0, 0.0, 0.2]", schema.vector),
+    "child_axis": Key("child_axis = [0.0, 0.0, 1.0]", schema.vector),
+    "actuated": Key("actuated = true"),
+    "home": Key("home = 0.5, or a number for each coordinate", written=lambda home: home if any(home) else None),
+    "limits": Key('limits = ["-pi/2", 1.5], lower first, or such a pair for each coordinate'),
+    **schema.DRIVE,
+    "mimic": Key(
+        "mimic = { joint = 'left', factor = -1.0, offset = 0.0 }",
+        _mimic,
+        lambda mimic: mimic and dict(zip(MIMIC, mimic, strict=True)),
+    ),
 }
-MIMIC = {"joint": 'joint = "left"', "factor": "factor = -1.0", "offset": "offset = 0.0"}
-SPRING = {
-    "body_a": 'body_a = "crank"',
-    "point_a": "point_a = [0.0, 0.0, 0.1]",
-    "body_b": 'body_b = "ground"',
-    "point_b": "point_b = [0.0, 0.0, 0.3]",
-    "stiffness": "stiffness = 800.0",
-    "length": "length = 0.15",
-    "damping": "damping = 2.0",
+JOINTS = {
+    name: JOINT
+    | {
+        "home": JOINT["home"]._replace(read=_of_coordinates(kind.letters, 1)),
+        "limits": JOINT["limits"]._replace(read=_of_coordinates(kind.letters, 2)),
+    }
+    for name, kind in KINDS.items()
 }
-SCALARS = ("viscous", "motor_inertia", "gear_ratio", "max_speed", "max_force")
 ONLY = {  # keys that only some kinds of joints have
     "axis": ("hinge", "slider", "cylinder", "planar"),
     "axes": ("universal",),
@@ -108,62 +95,81 @@ ONLY = {  # keys that only some kinds of joints have
     "child_axis": ("hinge",),
     "child_at": ("hinge", "spherical", "weld"),
 }
-OF_URDF = ("lock", "actuated")  # keys that only files on top of a URDF have
+OF_LOOPS = ("child_at", "child_axis")
+SPRING = {
+    "body_a": Key('body_a = "crank"', schema.text, needed=True),
+    "point_a": Key("point_a = [0.0, 0.0, 0.1]", schema.vector, needed=True),
+    "body_b": Key('body_b = "ground"', schema.text, needed=True),
+    "point_b": Key("point_b = [0.0, 0.0, 0.3]", schema.vector, needed=True),
+    "stiffness": Key("stiffness = 800.0", schema.number, needed=True),
+    "length": Key("length = 0.15", schema.number),
+    "damping": Key("damping = 2.0", schema.number),
+}
+PARTS: dict[str, Keys] = {"body": BODY, "joint": JOINT, "spring": SPRING}
+CHOICES = {  # arguments of Mechanism
+    "gravity": schema.GRAVITY,
+    "coulomb_speed": schema.COULOMB_SPEED,
+    "independent": Key(
+        'independent = ["left", "right"], names of joints, or independent = "platform", a body', schema.text_or_texts
+    ),
+    "tool": Key('tool = "platform", the name of a body', schema.text),
+    "cut": Key('cut = ["elbow"], names of joints', schema.texts),
+}
+OF_URDF = {  # keys that only files on top of a URDF have
+    "lock": Key("[lock] and below it coordinates by name of the joint"),
+    "actuated": Key('actuated = ["left", "right"], names of joints', schema.texts),
+}
+MECHANISM = {
+    "format": Key(f'format = "{FORMAT}"', schema.text, needed=True),
+    "name": Key('name = "my mechanism"', schema.text),
+    **CHOICES,
+    "start": Key("[start] and below it coordinates by name of the joint"),
+    "urdf": Key('urdf = "robot.urdf", a file in the folder of this one or below it'),
+    **OF_URDF,
+    **{
+        key: Key(f"[[{key}]] and below it the keys of one {key}", schema.tables(keys, MAX_PARTS))
+        for key, keys in PARTS.items()
+    },
+    **schema.PROVENANCE,
+}
+
+
+# ------------------------------------------------------------------------------------------------------- reading
 
 
 def mechanism_of(values: dict[str, Any]) -> Mechanism:
     """The mechanism of a file's values; a ModelError names the field, joint[1] being the first joint."""
     top = Table(values, "", MECHANISM)
-    top.text("format")
-    tables = {key: _limited(top, key, examples) for key, examples in PARTS.items()}
+    top.value("format")
+    bodies, joints, springs = (top.get(key, []) for key in PARTS)
     if "urdf" in top:
-        return _on_urdf(top, tables)
+        return _on_urdf(top, bodies, joints, springs)
     for key in OF_URDF:
         if key in top:
             raise ModelError("it is only for files on top of a URDF", field=key, remedy=f"Leave out {key}")
-    for key in ("body", "joint"):
-        if not tables[key]:
-            raise top.fault(key, f"a mechanism needs at least one {key}")
-    bodies = tuple(_body(table) for table in tables["body"])
-    joints = [(_joint(table), table) for table in tables["joint"]]
-    loops = [(joint, table) for joint, table in joints if "child_at" in table or "child_axis" in table]
-    given: dict[str, Any] = {
-        "name": top.text("name"),
-        "bodies": bodies,
-        "joints": tuple(joint for joint, table in joints if (joint, table) not in loops),
-        "sources": sources_of(top),
-        **_choices(top, tables),
-    }
-    places = {joint.name: table.path for joint, table in joints}
-    start = _coordinates(top, "start", {name: f"{name} = 0.5" for name in places})
-    places |= {body.name: table.path for body, table in zip(bodies, tables["body"], strict=True)}
+    for key, tables in (("body", bodies), ("joint", joints)):
+        if not tables:
+            raise top.at(key).fault(f"a mechanism needs at least one {key}")
+    given = {"bodies": tuple(table.made(Body, table.given()) for table in bodies)}
+    made = [(_joint(table), table) for table in joints]
+    given["joints"] = tuple(joint for joint, table in made if not _closes(table))
+    given |= {"name": top.value("name"), **_choices(top, springs), **schema.provenance(top)}
+    places = {joint.name: table.path for joint, table in made}
+    start = _coordinates(top, "start", list(places))
+    places |= {body.name: table.path for body, table in zip(given["bodies"], bodies, strict=True)}
     try:
-        return closed(given, [_loop(joint, table) for joint, table in loops], start)
+        return closed(given, [_loop(joint, table) for joint, table in made if _closes(table)], start)
     except ModelError as error:
         raise _placed(error, places) from None
 
 
-def _choices(top: Table, tables: Mapping[str, list[Table]]) -> dict[str, Any]:
-    """Arguments of Mechanism other than bodies and joints."""
-    given: dict[str, Any] = {
-        "springs": tuple(_spring(table) for table in tables["spring"]),
-        "known_exceptions": exceptions_of(top),
-    }
-    if "gravity" in top:
-        given["gravity"] = top.numbers("gravity", 3)
-    if "coulomb_speed" in top:
-        given["coulomb_speed"] = top.number("coulomb_speed")
-    if "tool" in top:
-        given["tool"] = top.text("tool")
-    if "cut" in top:
-        given["cut"] = top.texts("cut")
-    if "independent" in top:
-        is_text = isinstance(top.value("independent"), str)
-        given["independent"] = top.text("independent") if is_text else top.texts("independent")
-    return given
+def _choices(top: Table, springs: list[Table]) -> dict[str, Any]:
+    """Arguments of Mechanism other than bodies, joints and provenance."""
+    made = tuple(table.made(Spring, table.given()) for table in springs)
+    return {"springs": made} | {key: top.value(key) for key in CHOICES if key in top}
 
 
-def _on_urdf(top: Table, tables: Mapping[str, list[Table]]) -> Mechanism:
+def _on_urdf(top: Table, bodies: list[Table], joints: list[Table], springs: list[Table]) -> Mechanism:
     """The mechanism of a URDF, with the joints of the file closing loops on top of it."""
     from tauforge.formats.urdf_held import with_locked_joints  # most files of mechanisms do not need it
     from tauforge.formats.urdf_mechanism import described, start_of
@@ -172,151 +178,95 @@ def _on_urdf(top: Table, tables: Mapping[str, list[Table]]) -> Mechanism:
 
     path = top.value("urdf")
     if not isinstance(path, Path):
-        raise top.fault("urdf", f"a text has no folder in which {top.text('urdf')!r} could be")
-    if tables["body"]:
+        raise top.at("urdf").fault(f"a text has no folder in which {schema.text(top.at('urdf'), path)!r} could be")
+    if bodies:
         raise ModelError("bodies are those of the URDF", field="body[1]", remedy="Add a link to the URDF")
-    joints = [(_joint(table), table) for table in tables["joint"]]
-    places = {joint.name: table.path for joint, table in joints}
-    choices, sources = _choices(top, tables), sources_of(top)
-    actuated = top.texts("actuated") if "actuated" in top else None
+    made = [(_joint(table), table) for table in joints]
+    choices, own = _choices(top, springs), schema.provenance(top)
+    actuated = top.get("actuated")
     tree = read_tree(read_xml(path))
-    movable = {name: f"{name} = 0.5" for name, joint in tree.joints.items() if joint.type in LETTERS}
+    movable = [name for name, joint in tree.joints.items() if joint.type in LETTERS]
     lock, start = (_coordinates(top, key, movable) for key in ("lock", "start"))
     tree = with_locked_joints(tree, lock)
-    tool = top.text("tool") if "tool" in top else None
+    tool = choices.get("tool")
     if tool is not None and tool not in tree.bodies:
-        raise top.fault("tool", f"the URDF has no link {shown(tool)}")
-    given = described(tree, tool, actuated) | choices
-    if "name" in top:
-        given["name"] = top.text("name")
-    own = Source(("bodies", "joints"), path.name, "loops, springs and choices are those of the TOML file")
-    given["sources"] = (own, *given["sources"], *sources)
+        raise top.at("tool").fault(f"the URDF has no link {shown(tool)}")
+    given = described(tree, tool, actuated)
+    source = Source(("bodies", "joints"), path.name, "loops, springs and choices are those of the TOML file")
+    own["sources"] = (source, *given["sources"], *own["sources"])
+    given |= {**choices, **own, **({"name": top.value("name")} if "name" in top else {})}
     try:
-        return closed(given, [_loop(joint, table) for joint, table in joints], start_of(tree, start, "start"))
+        return closed(given, [_loop(joint, table) for joint, table in made], start_of(tree, start, "start"))
     except ModelError as error:
-        raise _placed(error, places) from None
-
-
-PARTS = {"body": BODY, "joint": JOINT, "spring": SPRING}
-
-
-def _limited(top: Table, key: str, examples: dict[str, str]) -> list[Table]:
-    tables = top.tables(key, examples)
-    if len(tables) > MAX_PARTS:
-        raise ModelError(f"there are {len(tables)} tables [[{key}]]; at most {MAX_PARTS} are accepted", field=key)
-    return tables
+        raise _placed(error, {joint.name: table.path for joint, table in made}) from None
 
 
 def _placed(error: ModelError, places: dict[str, str]) -> ModelError:
     """An error about `elbow.axis` named as the file names it: joint[2].axis."""
-    field = error.field or ""
-    name, dot, key = field.rpartition(".")
+    name, dot, key = (error.field or "").rpartition(".")
     if dot and name in places:
         return type(error)(error.problem, field=f"{places[name]}.{key}", remedy=error.remedy)
     return error
 
 
-def _coordinates(top: Table, key: str, joints: Mapping[str, str]) -> dict[str, float]:
-    """Names of joints with their coordinates, none if the table is absent. joints: those there are, with examples"""
-    if key not in top:
-        return {}
-    table = Table(top.value(key), key, joints)
-    return {name: table.number(name, angle=True) for name in table.values}
-
-
-def _made(table: Table, kind: type[Any], given: dict[str, Any]) -> Any:
-    """A part; an error names the key in its table."""
-    try:
-        return kind(**given)
-    except ModelError as error:
-        field = error.field or ""
-        key = field.rpartition(".")[2]
-        remedy = error.remedy or (table.hint(key) if key in table.examples else None)
-        raise ModelError(error.problem, field=table.field(key), remedy=remedy) from None
-
-
-def _body(table: Table) -> Body:
-    given: dict[str, Any] = {"name": table.text("name")}
-    if "mass" in table:
-        given["mass"] = table.number("mass")
-    if "com" in table:
-        given["com"] = table.numbers("com", 3)
-    if "inertia" in table:
-        given["inertia"] = _inertia(table)
-    if "origin" in table:
-        given["origin"] = table.numbers("origin", 3)
-    if "frame" in table:
-        given["frame"] = table.value("frame")
-    body: Body = _made(table, Body, given)
-    return body
-
-
-def _inertia(table: Table) -> Floats | Rows:
-    value = table.value("inertia")
-    is_matrix = isinstance(value, list) and any(isinstance(row, list) for row in value)
-    return table.matrix("inertia") if is_matrix else table.numbers("inertia", 3)
+def _coordinates(top: Table, key: str, joints: list[str]) -> Mapping[str, float]:
+    """Names of joints with their coordinates, none if the table is absent. joints: those there are"""
+    declared = {name: Key(f"{name} = 0.5", schema.angle) for name in joints}
+    return Table(top.value(key), key, declared).given() if key in top else {}
 
 
 def _joint(table: Table) -> MechanismJoint:
-    kind = table.text("kind")
+    kind = table.value("kind")
     if kind not in KINDS:
-        raise table.fault("kind", f"unknown kind {shown(kind)}")
+        raise table.at("kind").fault(f"unknown kind {shown(kind)}")
     for key, kinds in ONLY.items():
         if key in table and kind not in kinds:
-            raise ModelError(f"a {kind} joint has no {key}", field=table.field(key), remedy=f"Leave out {key}")
-    given: dict[str, Any] = {key: table.text(key) for key in ("name", "parent", "child")}
-    given |= {key: table.numbers(key, 3) for key in ("at", "axis", "along") if key in table}
-    given |= {key: table.number(key) for key in SCALARS if key in table}
-    given |= {key: table.value(key) for key in ("actuated", "axes") if key in table}
-    if "coulomb" in table:
-        given["coulomb"] = table.numbers("coulomb", 2)
-    letters = KINDS[kind].letters
-    if "home" in table:
-        given["home"] = _angles(table, "home", letters)
-    if "limits" in table:
-        given["limits"] = _limits(table, letters)
-    if "mimic" in table:
-        inner = table.table("mimic", MIMIC)
-        offset = inner.number("offset", angle=True) if "offset" in inner else 0.0
-        given["mimic"] = (inner.text("joint"), inner.number("factor") if "factor" in inner else 1.0, offset)
-    joint: MechanismJoint = _made(table, KINDS[kind], given)
+            raise ModelError(f"a {kind} joint has no {key}", field=table.at(key).field, remedy=f"Leave out {key}")
+    table.keys = JOINTS[kind]
+    joint: MechanismJoint = table.made(KINDS[kind], table.given(but=("kind", *OF_LOOPS)))
     return joint
 
 
-def _angles(table: Table, key: str, letters: str) -> float | Floats:
-    value = table.value(key)
-    if not isinstance(value, list):
-        return table.number(key, angle="P" not in letters)
-    return tuple(
-        Table({key: item}, table.path, table.examples).number(key, angle=letter == "R")
-        for item, letter in zip(value, letters, strict=False)
-    ) + (() if len(value) <= len(letters) else (0.0,) * (len(value) - len(letters)))
-
-
-def _limits(table: Table, letters: str) -> Any:
-    value = table.value("limits")
-    if not (isinstance(value, list) and value and all(isinstance(pair, list) for pair in value)):
-        return table.numbers("limits", 2, angle="P" not in letters)
-    return tuple(
-        Table({"limits": pair}, table.path, table.examples).numbers("limits", 2, angle=letter == "R")
-        for pair, letter in zip(value, letters + "P" * len(value), strict=False)
-    )
+def _closes(table: Table) -> bool:
+    return any(key in table for key in OF_LOOPS)
 
 
 def _loop(joint: MechanismJoint, table: Table) -> Any:
-    at = table.numbers("child_at", 3) if "child_at" in table else joint.at
-    return (joint, at, table.numbers("child_axis", 3)) if "child_axis" in table else (joint, at)
-
-
-def _spring(table: Table) -> Spring:
-    given: dict[str, Any] = {key: table.text(key) for key in ("body_a", "body_b")}
-    given |= {key: table.numbers(key, 3) for key in ("point_a", "point_b")}
-    given["stiffness"] = table.number("stiffness")
-    given |= {key: table.number(key) for key in ("length", "damping") if key in table}
-    spring: Spring = _made(table, Spring, given)
-    return spring
+    at = table.get("child_at", joint.at)
+    return (joint, at, table.value("child_axis")) if "child_axis" in table else (joint, at)
 
 
 READER = Format(
     mechanism_of, "five-bar", files={"urdf": 'urdf = "robot.urdf", in the folder of the TOML file or below it'}
 )
+
+
+# ------------------------------------------------------------------------------------------------------- writing
+
+
+def write(m: Mechanism, path: Path) -> None:
+    """Write the mechanism so that `tauforge.load` gives it back equal."""
+    tables = {
+        "body": [_body_values(body) for body in m.bodies],
+        "joint": [_joint_values(joint) for joint in m.joints],
+        "spring": [values_of(spring, SPRING) for spring in m.springs],
+    }
+    for key, own in tables.items():
+        if len(own) > MAX_PARTS:
+            problem = f"it has {len(own)} parts [[{key}]]; a file holds at most {MAX_PARTS}"
+            raise ModelError(problem, file=path, field=key)
+    choices = {"name": m.name, **values_of(m, CHOICES)}
+    write_toml(path, {"format": FORMAT, **choices, **tables, **schema.provenance_values(m)})
+
+
+def _body_values(body: Body) -> dict[str, Any]:
+    values = values_of(body, BODY, defaults={"inertia": tuple(NO_INERTIA[0])})
+    if body.frame is not None or body.origin == body.com:
+        del values["origin"]
+    return values
+
+
+def _joint_values(joint: MechanismJoint) -> dict[str, Any]:
+    kind = next(name for name, known in KINDS.items() if type(joint) is known)
+    defaults = {field.name: field.default for field in dataclasses.fields(joint) if field.name not in ("at", *ONLY)}
+    return {"kind": kind, **values_of(joint, JOINT, defaults=defaults)}

@@ -1,0 +1,161 @@
+"""TOML files as values and back: texts are capped before they are parsed, and files are written whole."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tauforge.errors import ModelError
+from tauforge.files import written_whole
+from tauforge.validation import shown
+
+MAX_BYTES = 256 * 1024
+MAX_DEPTH = 16  # of brackets
+MAX_KEY_PARTS = 8
+MAX_WORD = 200  # characters of a bare key or a number; longer integers take quadratic time to convert
+MAX_TOKENS = 15_000  # words, numbers, signs, line ends and escapes: tomllib needs about 4 microseconds for each
+
+# Python 3.11.2 misreads possessive groups, so there are none: every repetition ends where its own characters end, and
+# what follows it begins with another, so that giving characters back fails at once and the search stays linear.
+STRING_OR_COMMENT = re.compile(
+    r"""
+      \"{3} [^\\"]* (?: (?: \\. | "{1,2}(?!") ) [^\\"]* )* "{3,5}
+    | '{3} [^']* (?: '{1,2}(?!') [^']* )* '{3,5}
+    | "(?!"") [^"\\\n]* (?: \\. [^"\\\n]* )* "
+    | '(?!'') [^'\n]* '
+    | \#[^\n]*
+    | (?P<open> ["'] ) .*
+    """,
+    re.VERBOSE | re.DOTALL,
+)
+# On 20,000 dotted keys tomllib works for seconds and then overflows the stack. What would take it long, or deep:
+CAPS = {
+    rf"(?: \. [^.\n=,\[\]{{}}]* ){{{MAX_KEY_PARTS}}}": f"a dotted key has more than {MAX_KEY_PARTS} parts",
+    rf"(?<! [\w+:.-] ) [\w+:.-]{{{MAX_WORD + 1}}}": f"a key or number has more than {MAX_WORD} characters",
+    rf"(?: [\[{{] [^\[\]{{}}]* ){{{MAX_DEPTH + 1}}}": f"brackets are nested more than {MAX_DEPTH} deep",
+    '"': "not valid TOML: a string does not end",
+}
+TOKEN = re.compile(r"[\w+:-]+ (?: \. \d [\w+-]* )? | [.\[{=,\n\\']", re.VERBOSE)  # a decimal point is part of a number
+# tomllib puts the line into its message, and has attributes for it only from Python 3.14 on
+LINE = re.compile(r"\(at line (\d+), column \d+\)|\(at end of document\)")
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The tables of a TOML file, or a ModelError that names the file and, where there is one, the line."""
+    try:
+        return parse(_read_bytes(path))
+    except ModelError as error:
+        raise error.located(path) from None
+
+
+def _read_bytes(path: Path) -> bytes:
+    try:
+        if path.is_dir():
+            raise ModelError("expected a file, got a folder")
+        if not path.exists():
+            raise ModelError("no such file")
+        if not path.is_file():  # a pipe would block for ever
+            raise ModelError("expected a regular file")
+        with path.open("rb") as file:
+            return file.read(MAX_BYTES + 1)
+    except OSError as error:
+        raise ModelError(f"the file cannot be read: {error.strerror}") from None
+
+
+def parse(data: bytes) -> dict[str, Any]:
+    """The tables of a text; a ModelError names the line."""
+    _check_size(data)
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ModelError(
+            f"the text is not UTF-8: byte {data[error.start]:#04x}",
+            line=data.count(b"\n", 0, error.start) + 1,
+            remedy="Save the file as UTF-8",
+        ) from None
+    if not text.strip():
+        raise ModelError("the file is empty")
+    _check_caps(text)
+    try:
+        return tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
+        message = str(error)
+        place = LINE.search(message)
+        line = None if place is None else int(place[1] or text.count("\n") + 1)
+        problem = LINE.sub("", message).strip()[:MAX_WORD]  # it may quote a long key
+        raise ModelError(f"not valid TOML: {problem}", line=line) from None
+
+
+def _check_size(data: bytes) -> None:
+    if len(data) > MAX_BYTES:
+        raise ModelError(f"the file is larger than {MAX_BYTES // 1024} KiB, the most a model file may have")
+
+
+def _check_caps(text: str) -> None:
+    bare = STRING_OR_COMMENT.sub(_counted_part, text)
+    faults = [(re.search(pattern, bare, re.VERBOSE), problem) for pattern, problem in CAPS.items()]
+    more = next(islice(TOKEN.finditer(bare), MAX_TOKENS, None), None) if len(bare) > MAX_TOKENS else None
+    for found, problem in [*faults, (more, f"the file has more than {MAX_TOKENS} words, numbers, signs and line ends")]:
+        if found is not None:
+            raise ModelError(problem, line=bare.count("\n", 0, found.start()) + 1)
+
+
+def _counted_part(found: re.Match[str]) -> str:
+    """An apostrophe with the line ends and escapes of a string, a quote for one that does not end, "" for a comment."""
+    if found[0].startswith("#"):
+        return ""
+    return '"' if found["open"] else "'" + re.sub(r"[^\n\\]+", "", found[0])
+
+
+def write_toml(path: Path, values: Mapping[str, Any]) -> None:
+    """Write values by key: a list of dicts as tables, a dict in one line, None not at all.
+
+    A reader of the file sees the old or the new one whole.
+    """
+    try:
+        if path.suffix.lower() != ".toml":
+            raise ModelError(f"unknown suffix {path.suffix!r}", remedy="Give a file name that ends in .toml")
+        whole = "\n".join(_lines(values)) + "\n"
+        data = whole.encode()
+        _check_size(data)
+        _check_caps(whole)
+    except ModelError as error:
+        raise error.located(path) from None
+    with written_whole(path) as file:
+        file.write(data)
+
+
+def _lines(values: Mapping[str, Any]) -> Iterator[str]:
+    for key, value in values.items():
+        if isinstance(value, list):
+            for table in value:
+                yield from ("", f"[[{key}]]", *_lines(table))
+        elif value is not None:
+            yield f"{key} = {_text(value, key)}"
+
+
+def _text(value: Any, key: str) -> str:
+    match value:
+        case bool():
+            return str(value).lower()
+        case str():
+            return _string(value, key)
+        case tuple():
+            return f"[{', '.join(_text(item, key) for item in value)}]"
+        case dict():
+            return f"{{ {', '.join(f'{name} = {_text(item, name)}' for name, item in value.items())} }}"
+    return repr(value)
+
+
+def _string(value: str, key: str) -> str:
+    """A TOML basic string: every control character escaped."""
+    try:
+        value.encode()
+    except UnicodeEncodeError:
+        raise ModelError(f"{shown(value)} contains an unpaired surrogate, which no file can hold", field=key) from None
+    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(f"\\u{ord(c):04x}" if ord(c) < 32 or ord(c) == 127 else c for c in escaped) + '"'

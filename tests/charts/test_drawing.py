@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from support.made_up_studies import bars_figure, mixed_figure, sketch_figure, time_figure
-from tauforge.charts.figure import Figure, Line, Panel
-from tauforge.charts.line_styles import PALETTE, colours, has_one_legend, legend_lines
+from tauforge.charts.figure import PALETTE, Figure, Line, Panel, colours, has_one_legend, legend_lines
 from tauforge.charts.with_matplotlib import drawn
 from tauforge.charts.with_plotly import panels
 from tauforge.errors import ModelError

@@ -19,7 +19,7 @@ from support.command_line import error_of, parsed
 from support.command_line import run as command
 from support.strategies import random_arm
 from tauforge.export import c_files
-from tauforge.export.rounding import rounding
+from tauforge.export.c_files import rounding
 from tauforge.kernels.c99 import function as c_function
 from tauforge.kernels.c99.names import KEYWORDS, check_prefix, comment_text, parameter, prefix_of
 

@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("kernels_on")
 def states(robot: tf.Mechanism, *batch: int) -> list[Any]:
     """Positions with loops closed, rates, and forces without numbers."""
     rng = np.random.default_rng(5)
-    near = robot.coordinates_at(robot.home) + 0.1 * rng.uniform(-1.0, 1.0, (*batch, robot.n))
+    near = robot.positions.coordinates(robot.home) + 0.1 * rng.uniform(-1.0, 1.0, (*batch, robot.n))
     return [robot.configuration(near), rng.normal(size=(*batch, robot.n)), np.zeros((*batch, 0))]
 
 

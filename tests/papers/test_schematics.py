@@ -10,7 +10,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 import tauforge as tf
-from tauforge.charts.line_styles import PALETTE, window
+from tauforge.charts.figure import PALETTE, window
 from tauforge.charts.sketch import Arrows, Plane, Sketch, View
 from tauforge.charts.with_matplotlib import drawn
 from tauforge.charts.with_plotly import panels

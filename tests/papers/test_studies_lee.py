@@ -25,7 +25,7 @@ from support.study_checks import (
 )
 from tauforge.analysis.comparison import random_states
 from tauforge.analysis.complexity import operation_count
-from tauforge.charts.line_styles import colours
+from tauforge.charts.figure import colours
 from tauforge_papers import published_counts as published
 from tauforge_papers.contents_table import contents_table
 from tauforge_papers.lee1982 import (

@@ -14,11 +14,10 @@ import numpy as np
 import pytest
 
 import tauforge as tf
-from tauforge.charts.line_styles import PALETTE
+from tauforge.charts.figure import PALETTE
 from tauforge.pictures.animation import MOST_GIF_FRAMES
 from tauforge.pictures.animation_frames import Pace, animation_frames
-from tauforge.pictures.film import BEYOND, NEAR, WITHIN, Film
-from tauforge.pictures.film_panel import BARS, LEFT, THICK, WIDTH
+from tauforge.pictures.film import BARS, BEYOND, LEFT, NEAR, THICK, WIDTH, WITHIN, Film
 
 pytest.importorskip("matplotlib")
 Image = pytest.importorskip("PIL.Image")

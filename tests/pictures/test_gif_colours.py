@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("PIL")
 
-from tauforge.pictures.gif_colours import COLOURS, GifColours
+from tauforge.pictures.film import COLOURS, GifColours
 
 NEAR_WHITES = [(255, 255, 255), (254, 255, 255), (252, 253, 254), (217, 222, 229)]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.charts.line_styles import PALETTE
+from tauforge.charts.figure import PALETTE
 from tauforge.charts.with_matplotlib import LOOK, MOST_TICKS, plain
 from tauforge.errors import ModelError
 from tauforge.extras import how_to_install

@@ -1,4 +1,4 @@
-"""A figure drawn by matplotlib: for paper, as PNG and SVG files."""
+"""A figure drawn by matplotlib: for paper, as PNG and SVG files. Figures of matplotlib as files."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.charts.figure import Figure, Line, Note, Panel
-from tauforge.charts.line_styles import (
+from tauforge.charts.figure import (
     AREA_OPACITY,
     ARROW_HEAD,
     CROWD,
@@ -17,7 +16,11 @@ from tauforge.charts.line_styles import (
     LINE_WIDTH,
     MARK_COLOUR,
     THICK_WIDTH,
+    Figure,
     Key,
+    Line,
+    Note,
+    Panel,
     aspect,
     categories,
     colours,
@@ -30,6 +33,7 @@ from tauforge.charts.line_styles import (
 )
 from tauforge.errors import ModelError
 from tauforge.extras import how_to_install
+from tauforge.files import written_whole
 
 WIDTH = {1: 7.4, 2: 8.8}  # inches, by columns
 WIDEST = 9.8
@@ -60,6 +64,7 @@ LOOK: Any = {
     "svg.hashsalt": "tauforge",  # the same figure gives the same file
 }
 DASHES: dict[str, Any] = {"line": "-", "dashed": (0, (5, 2)), "dotted": (0, (1.2, 1.6))}
+ENDINGS = (".png", ".svg", ".pdf")
 
 
 def drawn(figure: Figure) -> Any:
@@ -259,3 +264,16 @@ def _legend_below(axes: Any, lines: list[Line], handles: dict[Key, Any], width: 
 def plain(text: str) -> str:
     """Escape dollar signs, which would start a formula."""
     return text.replace("$", r"\$")
+
+
+def check_ending(path: Path) -> None:
+    """ModelError for a name whose ending is no format of pictures, before anything is drawn."""
+    if path.suffix.lower() not in ENDINGS:
+        raise ModelError(f"expected a file name that ends in {', '.join(ENDINGS)}, got {path.name!r}", field="picture")
+
+
+def save_figure(figure: Any, path: Path) -> None:
+    """Writes a matplotlib Figure in the format that the name ends in, whole or not at all."""
+    check_ending(path)
+    with written_whole(path) as file:
+        figure.savefig(file, format=path.suffix.lower()[1:], dpi=DOTS_PER_INCH)

@@ -14,8 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from tauforge.charts.figure import Figure, Line, Panel
-from tauforge.charts.line_styles import (
+from tauforge.charts.figure import (
     AREA_OPACITY,
     ARROW_HEAD,
     CROWD,
@@ -23,7 +22,10 @@ from tauforge.charts.line_styles import (
     LINE_WIDTH,
     MARK_COLOUR,
     THICK_WIDTH,
+    Figure,
     Key,
+    Line,
+    Panel,
     categories,
     colours,
     key,

@@ -1,8 +1,7 @@
-from .evaluation import evaluate
+from .evaluation import States, evaluate, states_around
 from .front import Front, non_dominated
 from .measures import MEASURES, Measure, measures_of
 from .search import pareto
-from .states import States, states_around
 
 __all__ = [
     "MEASURES",

@@ -24,7 +24,7 @@ from tauforge.robots.summary import Rows, Summary, SummaryTable
 from tauforge.validation import real_array
 
 if TYPE_CHECKING:
-    from tauforge.designs.states import States
+    from tauforge.designs.evaluation import States
 
 PICTURES = (".png", ".svg", ".pdf")
 MOST_SHOWN = 5000  # of all designs that were tried: more make a picture slow and no clearer

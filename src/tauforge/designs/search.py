@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from tauforge.arrays import Array, real_number
-from tauforge.designs.evaluation import Judge, check_variable, judge, variables
+from tauforge.designs.evaluation import Judge, States, check_variable, judge, variables
 from tauforge.designs.front import Front, non_dominated
 from tauforge.designs.measures import MEASURES, check_measures, has_limits, measures_of, unit_of
-from tauforge.designs.states import States
 from tauforge.errors import ConvergenceError, ModelError
 from tauforge.extras import how_to_install
 from tauforge.robots.capabilities import design_parameters

@@ -1,9 +1,12 @@
-"""`export_c`: functions of a robot as C99."""
+"""`export_c`: functions of a robot as C99.
+
+How far a function in single or double precision is from the reference is measured on random states, at export.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -12,22 +15,23 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.export import description
-from tauforge.export.extra_arguments import check_extra
-from tauforge.export.rounding import STATES, evaluated, rounded, rounding
-from tauforge.export.wanted import Wanted, chosen
+from tauforge.export.functions import Wanted, check_extra, chosen
 from tauforge.field_docs import with_field_docs
 from tauforge.files import written_whole
 from tauforge.kernels.c99 import files
 from tauforge.kernels.c99.function import CFunction
 from tauforge.kernels.c99.names import check_prefix, prefix_of
 from tauforge.kernels.c99.self_test import Vectors, self_test
+from tauforge.kernels.specification import Shape
 from tauforge.robots.robot import Robot, check_robot
+from tauforge.tracing.graph import Graph
 
 BITS = {"float64": 64, "float32": 32}
 TESTED = 4  # states of the self-test
 SLACK = 16  # the self-test allows so many times the error that was measured, and a little more
 FLOOR = {"float64": 1e-13, "float32": 1e-6}
 RESIDUALS = ("gap", "residual")  # results that are rounding themselves, beside others that have a size
+STATES = 256
 
 
 @with_field_docs
@@ -194,3 +198,40 @@ def _measured(function: CFunction, wanted: Wanted, dtype: str) -> tuple[Vectors,
         " within the limits, each operation rounded, against the formulas in double precision. It is an estimate, no"
         " bound."
     ]
+
+
+class Rounding(NamedTuple):
+    """Errors of a result: largest difference of a state over the largest magnitude in it.
+
+    median, largest: over the states; NaN states, which singular poses give, are left out
+    """
+
+    median: float
+    largest: float
+
+
+def rounded(arguments: Sequence[Array], dtype: str) -> list[Array]:
+    """The nearest numbers of this precision, in double."""
+    return [x.astype(dtype).astype(float) for x in arguments]
+
+
+def evaluated(graph: Graph, arguments: Mapping[str, Array], results: Sequence[Shape], dtype: str) -> list[Array]:
+    """The graph in this precision, operation by operation, (states, numbers) for each result."""
+    states = len(next(iter(arguments.values())))
+    inputs = {f"{name}{k}": x[:, k].astype(dtype) for name, x in arguments.items() for k in range(x.shape[1])}
+    with np.errstate(all="ignore"):
+        values = iter(graph.evaluate(inputs))
+    columns = [[np.broadcast_to(next(values), states) for _ in range(int(np.prod(core)))] for core in results]
+    return [np.array(column, float).reshape(-1, states).T for column in columns]
+
+
+def rounding(got: Sequence[Array], want: Sequence[Array]) -> list[Rounding]:
+    """One for each result. got, want: (states, numbers) each"""
+    found = []
+    for a, b in zip(got, want, strict=True):
+        size = np.abs(b).max(axis=1)
+        with np.errstate(all="ignore"):
+            errors = np.abs(a - b).max(axis=1) / np.where(size > 0, size, 1.0)
+        errors = errors[np.isfinite(errors)]
+        found.append(Rounding(float(np.median(errors)), float(errors.max())) if len(errors) else Rounding(0.0, 0.0))
+    return found

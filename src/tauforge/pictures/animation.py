@@ -1,21 +1,22 @@
-"""A robot that moves, with the forces of its actuators: on a page of HTML, or as a film."""
+"""A robot that moves, with the forces of its actuators: on a page of HTML that needs nothing else, or as a film."""
 
 from __future__ import annotations
 
+import html
+import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from importlib.resources import files
 from pathlib import Path
-from typing import BinaryIO
+from string import Template
+from typing import Any, BinaryIO
 
 from tauforge.errors import ModelError, ShapeError
 from tauforge.files import written_whole
 from tauforge.motion.motion import Motion
-from tauforge.pictures.animation_data import animation_data
-from tauforge.pictures.animation_frames import MOST_FRAMES, Forces, Pace, animation_frames
-from tauforge.pictures.animation_page import animation_page
-from tauforge.pictures.film import Film
-from tauforge.pictures.film_files import FFMPEG, write_gif, write_mp4
+from tauforge.pictures.animation_frames import MOST_FRAMES, Forces, Pace, animation_data, animation_frames
+from tauforge.pictures.film import FFMPEG, Film, write_gif, write_mp4
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import check_robot
 from tauforge.simulation.recording import Recording
@@ -25,6 +26,15 @@ SIZE = (960, 540)
 SMALLEST, LARGEST = 120, 4096  # pixels
 FASTEST_GIF = 50  # frames a second: browsers slow down what lasts less than two hundredths of a second
 MOST_GIF_FRAMES = 600  # all are in memory until the file is written
+SCRIPTS = (
+    "data",
+    "camera",
+    "shapes",
+    "scene",
+    "chart",
+    "panel",
+    "player",
+)  # in the order in which they need each other
 
 
 def animate(
@@ -130,3 +140,22 @@ def _film_size(given: object, suffix: str) -> tuple[int, int]:
         expected = f"(width, height) in pixels, {kind} from {SMALLEST} to {LARGEST}"
         raise ShapeError("size", expected=expected, got=repr(given))
     return width, height
+
+
+def animation_page(data: Mapping[str, Any], title: str) -> str:
+    """The whole text. Title and names may contain anything."""
+    return Template(_read("page.html")).substitute(
+        title=html.escape(title),
+        style=_read("page.css"),
+        data=_script_text(data),
+        script="\n".join(_read(f"{name}.js") for name in SCRIPTS),
+    )
+
+
+def _script_text(data: Mapping[str, Any]) -> str:
+    """JSON that cannot end the script element it stands in."""
+    return json.dumps(data, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c")
+
+
+def _read(name: str) -> str:
+    return (files("tauforge.pictures") / "page" / name).read_text(encoding="utf-8")

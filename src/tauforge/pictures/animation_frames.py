@@ -1,16 +1,22 @@
-"""The instants of an animation: positions, forces and targets of a motion or a recording, evenly spread over time."""
+"""The instants of an animation, evenly spread over time, and what the page gets of them as data.
+
+An instant has positions, forces and targets of a motion or a recording. The data are names, limits and the drawing of
+every frame.
+"""
 
 from __future__ import annotations
 
+import base64
 import math
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.errors import ModelError, ShapeError
+from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
 from tauforge.motion.motion import Motion, positive
+from tauforge.robots.drawing import Drawing, Segment
 from tauforge.robots.robot import Robot
 from tauforge.simulation.checks import check_law, counted
 from tauforge.simulation.recording import Recording
@@ -23,6 +29,9 @@ ONE_ROW = (
     "Take one row: tf.Recording(run.time, run.position[0], run.velocity[0], 0 * run.velocity[0], run.force[0], "
     "run.target_position, 0 * run.target_position)"
 )
+LEAST_CORNERS = 3  # of an outline that is filled
+DIGITS = 4  # of the largest force, as numbers are printed
+MOST_DECIMALS = 6
 
 
 class AnimationFrames(NamedTuple):
@@ -99,7 +108,7 @@ def _instants(start: float, end: float, pace: Pace) -> tuple[Array, bool]:
 def _of_motion(robot: Robot, motion: Motion, pace: Pace, forces: Forces) -> AnimationFrames:
     times, thinned = _instants(0.0, motion.duration, pace)
     coordinates, velocity, acceleration = motion.sample(times)
-    position = robot.position_at(coordinates, motion.near(times))
+    position = robot.positions.at(coordinates, motion.near(times))
     force = np.asarray(forces(position, velocity, acceleration), float)
     expected = len(times), len(robot.actuators)
     if force.shape != expected:
@@ -109,12 +118,12 @@ def _of_motion(robot: Robot, motion: Motion, pace: Pace, forces: Forces) -> Anim
 
 def _of_recording(robot: Robot, recording: Recording, pace: Pace) -> AnimationFrames:
     times, thinned = _instants(float(recording.time[0]), float(recording.time[-1]), pace)
-    angles = [k for k, entry in enumerate(robot.position_entries) if entry.wraps]
+    angles = [k for k, entry in enumerate(robot.positions.entries) if entry.wraps]
     position = _between(times, recording.time, recording.position, angles)
     target = None
     if np.isfinite(recording.target_position).all():
         angles = [k for k, coordinate in enumerate(robot.coordinates) if coordinate.wraps]
-        target = robot.position_at(_between(times, recording.time, recording.target_position, angles), position)
+        target = robot.positions.at(_between(times, recording.time, recording.target_position, angles), position)
     force, velocity, acceleration = (
         _between(times, recording.time, rows, [])
         for rows in (recording.force, recording.velocity, recording.acceleration)
@@ -188,3 +197,119 @@ def _check_rows(argument: str, recording: Recording, names: Sequence[str]) -> No
         row = int(back[0]) + 1
         before, after = recording.time[row - 1 : row + 1].tolist()
         raise ShapeError(argument, expected=expected, got=f"{after:g} s after {before:g} s", row=row)
+
+
+def animation_data(robot: Robot, frames: AnimationFrames) -> dict[str, Any]:
+    """Plain data for JSON. Arrays are base64 texts of little-endian 32-bit numbers, in rows of one frame.
+
+    points:   (k, points, 3) m
+    segments: (k, segments, 2, 3) m, start and end; `target` likewise
+    frames:   (k, frames, 4, 3) axes x, y, z and origin
+    actions:  (k, actions, 2, 3) place and axis
+    force:    (k, actuators) N m or N
+    """
+    drawing = drawing_of(robot, frames)
+    count = len(frames.times)
+    arrays = {
+        "points": _vectors(count, [(point.place,) for point in drawing.points]),
+        "segments": _segments(count, drawing),
+        "frames": _vectors(count, [_axes_and_origin(frame.transform) for frame in drawing.frames]),
+        "actions": _vectors(count, [(action.place, action.axis) for action in drawing.actions]),
+        "force": frames.force,
+    }
+    if frames.target is not None:
+        arrays["target"] = _segments(count, robot.drawing(frames.target))
+    return {
+        "robot": robot.name,
+        "start": float(frames.times[0]),
+        "duration": frames.duration,
+        "count": count,
+        "thinned": frames.thinned,
+        "up": _up(robot),
+        "points": [{"name": point.name, "part": point.part} for point in drawing.points],
+        "segments": [{"name": segment.name, "part": segment.part} for segment in drawing.segments],
+        "outlines": outlines(drawing.segments),
+        "frames": [frame.name for frame in drawing.frames],
+        "actions": [{"name": action.name, "turns": action.turns} for action in drawing.actions],
+        "actuators": actuator_data(robot, frames.force),
+        "arrays": {name: _text(values) for name, values in arrays.items()},
+    }
+
+
+def drawing_of(robot: Robot, frames: AnimationFrames) -> Drawing:
+    """The drawing of all frames at once; UnsupportedFeatureError where there is nothing to draw."""
+    drawing = robot.drawing(frames.position)
+    if not drawing.segments and not drawing.points:
+        raise UnsupportedFeatureError(f"{robot.name} has no drawing", field="drawing")
+    return drawing
+
+
+def outlines(segments: Sequence[Segment]) -> list[list[int]]:
+    """Places of the segments that go around a body: neighbours of one part, each from the last one's end, closed."""
+    found, first = [], 0
+    for k, segment in enumerate(segments):
+        if k > first and (segment.part != segments[first].part or not _meet(segments[k - 1], segment)):
+            first = k
+        if k - first + 1 >= LEAST_CORNERS and _meet(segment, segments[first]):
+            found.append(list(range(first, k + 1)))
+            first = k + 1
+    return found
+
+
+def _meet(one: Segment, other: Segment) -> bool:
+    return bool(np.array_equal(one.end, other.start))
+
+
+def _vectors(count: int, parts: Sequence[tuple[Array, ...]]) -> Array:
+    """(k, parts, vectors, 3) of parts that have as many vectors each, (k, 3) or (3,)."""
+    rows = [[np.broadcast_to(vector, (count, 3)) for vector in part] for part in parts]
+    return np.stack([np.stack(part, axis=1) for part in rows], axis=1) if rows else np.zeros((count, 0))
+
+
+def _segments(count: int, drawing: Drawing) -> Array:
+    return _vectors(count, [(segment.start, segment.end) for segment in drawing.segments])
+
+
+def _axes_and_origin(transform: Array) -> tuple[Array, ...]:
+    return tuple(transform[..., :3, k] for k in range(4))
+
+
+def _up(robot: Robot) -> list[float]:
+    """Unit vector against gravity; z without gravity."""
+    gravity = np.asarray(robot.gravity, float)
+    size = float(np.linalg.norm(gravity))
+    return [float(x) for x in -gravity / size] if size else [0.0, 0.0, 1.0]
+
+
+def actuator_data(robot: Robot, force: Array) -> list[dict[str, Any]]:
+    """What pages and films say of each actuator: name, unit, limit (None: it has none), and
+
+    largest:  the size of its largest force
+    scale:    that of all actuators with its unit
+    decimals: of the printed numbers
+    """
+    sizes = [float(size) for size in np.abs(np.where(np.isfinite(force), force, 0.0)).max(axis=0)]
+    scales: dict[str, float] = {}
+    for actuator, size in zip(robot.actuators, sizes, strict=True):
+        scales[actuator.unit] = max(size, scales.get(actuator.unit, 0.0))
+    return [
+        {
+            "name": actuator.words,
+            "unit": actuator.unit,
+            "limit": actuator.max_force if math.isfinite(actuator.max_force) else None,
+            "largest": size,
+            "scale": scales[actuator.unit],
+            "decimals": _decimals(scales[actuator.unit]),
+        }
+        for actuator, size in zip(robot.actuators, sizes, strict=True)
+    ]
+
+
+def _decimals(largest: float) -> int:
+    if not largest:
+        return 0
+    return min(max(DIGITS - 1 - math.floor(math.log10(largest)), 0), MOST_DECIMALS)
+
+
+def _text(values: Array) -> str:
+    return base64.b64encode(np.ascontiguousarray(values, "<f4").tobytes()).decode("ascii")

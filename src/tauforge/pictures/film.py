@@ -1,17 +1,24 @@
-"""Pictures of a robot that moves, one after another: the robot in space beside the forces of its actuators."""
+"""Films: pictures of a robot that moves, in space beside the forces of its actuators, as GIF (Pillow) or MP4 (ffmpeg).
+
+The side of a film that says how large the forces are has a bar for each actuator, and curves over time. All frames of a
+GIF have the same 256 colours: what stands still keeps its colour and costs nothing.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from fractions import Fraction
+from tempfile import TemporaryFile
+from typing import IO, Any, BinaryIO
 
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.charts.line_styles import PALETTE
-from tauforge.pictures.animation_data import actuator_data, drawing_of
-from tauforge.pictures.animation_frames import AnimationFrames
-from tauforge.pictures.film_panel import FilmPanel
+from tauforge.charts.figure import PALETTE
+from tauforge.errors import ModelError
+from tauforge.pictures.animation_frames import AnimationFrames, actuator_data, drawing_of
 from tauforge.pictures.in_space import (
     draw_body,
     draw_forces,
@@ -30,6 +37,16 @@ SPACE = 0.64  # of the width: the part with the robot, where forces stand beside
 ZOOM = 0.92
 MOST_FACES = 400  # of one solid: they are drawn anew for every frame
 WITHIN, NEAR, BEYOND = "#0a8a5f", "#d98200", "#d3222a"  # colours of a force up to 80 % of its limit, up to it, beyond
+LEFT, WIDTH = 0.675, 0.3  # of the figure
+BARS = (0.45, 0.52)  # bottom and height of the figure
+CHARTS = (0.11, 0.27)
+TROUGH, INK, SOFT = "#d9dee5", "#1d2026", "#565c66"
+THICK = 0.26  # of a row
+FFMPEG = "ffmpeg"
+TICK = 0.01  # s, the unit of time in a GIF
+SAMPLES = 8  # frames that the colours of a GIF are chosen from
+MICRO = 1_000_000
+COLOURS = 256
 
 
 class Film:
@@ -118,3 +135,166 @@ class Film:
         figure = self.canvas.figure
         figure.text(0.025, 0.96, title, fontsize=13, fontweight="bold", va="center", parse_math=False)
         return figure.text(self._space - 0.02, 0.96, "", fontsize=12, va="center", ha="right", animated=True)
+
+
+class FilmPanel:
+    """Still parts are drawn with the figure, moving ones by `draw`."""
+
+    def __init__(self, figure: Any, actuators: Sequence[dict[str, Any]], frames: AnimationFrames) -> None:
+        self.actuators, self.frames = actuators, frames
+        self.full = [_full(actuator) for actuator in actuators]
+        self.bars, self.numbers = self._rows(figure)
+        self.cursors = self._charts(figure)
+
+    def draw(self, k: int) -> None:
+        """Bars, numbers and the instant of frame k."""
+        for j, (bar, number) in enumerate(zip(self.bars, self.numbers, strict=True)):
+            force = float(self.frames.force[k, j])
+            known = np.isfinite(force)
+            share = force / self.full[j] if known else 0.0
+            bar.set_x(min(share, 0.0))
+            bar.set_width(abs(share))
+            number.set_text(
+                f"{_text(force, self.actuators[j]['decimals']) if known else 'none'} {self.actuators[j]['unit']}"
+            )
+            for artist in (bar, number):
+                artist.axes.draw_artist(artist)
+        for cursor in self.cursors:
+            cursor.set_xdata([self.frames.times[k]] * 2)
+            cursor.axes.draw_artist(cursor)
+
+    def _rows(self, figure: Any) -> tuple[list[Any], list[Any]]:
+        """A row for each actuator: name and number above a bar that begins in the middle."""
+        from matplotlib.patches import Rectangle
+
+        bottom, height = BARS
+        axes = figure.add_axes((LEFT, bottom, WIDTH, height))
+        axes.set(xlim=(-1.0, 1.0), ylim=(len(self.actuators), 0.0))
+        axes.set_axis_off()
+        letters = min(10.0, 60.0 / len(self.actuators) + 2.0)  # points
+        bars, numbers = [], []
+        for j, actuator in enumerate(self.actuators):
+            top = j + 0.62
+            axes.add_patch(Rectangle((-1.0, top), 2.0, THICK, color=TROUGH, linewidth=0))
+            bar = Rectangle((0.0, top), 0.0, THICK, color=PALETTE[j % len(PALETTE)], linewidth=0, animated=True)
+            bars.append(axes.add_patch(bar))
+            marks = [0.0] if actuator["limit"] is None else [0.0, *np.array([-1, 1]) * actuator["limit"] / self.full[j]]
+            axes.vlines(marks, top, top + THICK, color=INK, linewidth=1.0, zorder=3)
+            words = {"y": top - 0.08, "va": "bottom", "fontsize": letters, "color": INK}
+            axes.text(x=-1.0, s=actuator["name"], ha="left", parse_math=False, **words)
+            numbers.append(axes.text(x=1.0, s="", ha="right", animated=True, **words))
+        return bars, numbers
+
+    def _charts(self, figure: Any) -> list[Any]:
+        """The forces over time, a chart for each unit, and the line in it that marks the instant."""
+        units = list(dict.fromkeys(actuator["unit"] for actuator in self.actuators))
+        bottom, height = CHARTS
+        gap = 0.25 * WIDTH if len(units) > 1 else 0.0
+        wide = (WIDTH - gap * (len(units) - 1)) / len(units)
+        cursors = []
+        for i, unit in enumerate(units):
+            axes = figure.add_axes((LEFT + i * (wide + gap), bottom, wide, height))
+            for j, actuator in enumerate(self.actuators):
+                if actuator["unit"] == unit:
+                    colour = PALETTE[j % len(PALETTE)]
+                    axes.plot(self.frames.times, self.frames.force[:, j], color=colour, linewidth=1.4)
+            words = {"fontsize": 9, "color": SOFT}
+            axes.set_title(f"{'Force' if unit == 'N' else 'Torque'} ({unit})", loc="left", **words)
+            axes.set_xlabel("time (s)", labelpad=1.0, **words)
+            axes.tick_params(labelsize=8, colors=SOFT)
+            axes.spines[["top", "right"]].set_visible(False)
+            axes.locator_params(nbins=4)
+            axes.grid(color=TROUGH, linewidth=0.7)
+            cursors.append(axes.axvline(self.frames.times[0], color=INK, linewidth=1.2, animated=True))
+        return cursors
+
+
+def _text(force: float, decimals: int) -> str:
+    """With a sign as long as a digit; adding zero takes the sign from a number that rounds to zero."""
+    return f"{round(force, decimals) + 0.0:.{decimals}f}".replace("-", "\N{MINUS SIGN}")
+
+
+def _full(actuator: dict[str, Any]) -> float:
+    """The force of a full bar: the limit if there is one and it holds, else the largest of the run with this unit."""
+    whole = actuator["scale"] if actuator["limit"] is None else max(actuator["limit"], actuator["largest"])
+    return float(whole) or 1.0
+
+
+def write_gif(film: Film, file: BinaryIO) -> None:
+    """Plays for ever. Pillow writes it, which comes with matplotlib: ffmpeg is not everywhere, and would dither."""
+    chosen = np.unique(np.linspace(0, len(film) - 1, SAMPLES).round().astype(int))
+    colours = GifColours([film.picture(int(k)) for k in chosen])
+    images = map(colours.image, film)
+    ends = np.rint(np.linspace(0.0, film.frames.duration / TICK, len(film) + 1))
+    lasting = [int(ticks * 1000 * TICK) for ticks in np.diff(ends)]  # ms; never more than a tick behind
+    next(images).save(file, "GIF", save_all=True, append_images=images, duration=lasting, loop=0)
+
+
+def write_mp4(film: Film, file: BinaryIO) -> None:
+    """Frames go to ffmpeg through a pipe. It writes into the file itself, for an MP4 is not written front to back."""
+    width, height = film.size
+    rate = Fraction(len(film) / film.frames.duration).limit_denominator(MICRO)
+    command = [FFMPEG, "-loglevel", "error", "-nostdin", "-f", "rawvideo", "-pix_fmt", "rgb24"]
+    command += ["-video_size", f"{width}x{height}", "-framerate", str(rate), "-i", "pipe:0"]
+    command += ["-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4", "-y", f"file:{file.name}"]
+    with TemporaryFile() as complaints, _running(command, complaints) as program:
+        try:
+            for picture in film:
+                program.stdin.write(picture.tobytes())
+            program.stdin.close()
+        except BrokenPipeError:  # it has ended, and says why
+            pass
+        if program.wait():
+            complaints.seek(0)
+            words = complaints.read().decode(errors="replace").strip() or f"exit code {program.returncode}"
+            raise ModelError(f"ffmpeg could not make the film: {words.splitlines()[-1]}")
+
+
+@contextmanager
+def _running(command: list[str], complaints: IO[bytes]) -> Iterator[Any]:
+    """The program, which does not outlive the block: an interrupted film leaves nobody who writes into its file."""
+    program: Any = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=complaints)
+    try:
+        yield program
+    finally:
+        program.kill()
+        program.wait()
+        with suppress(BrokenPipeError):  # a frame that it has not read
+            program.stdin.close()
+
+
+class GifColours:
+    """Chosen from sample pictures, (height, width, 3) bytes each.
+
+    Pillow chooses them. Its search for the nearest one ignores the last bits of each channel, and white would be grey:
+    ours does not.
+    """
+
+    def __init__(self, samples: Sequence[Array]) -> None:
+        from PIL import Image
+
+        chosen = Image.fromarray(np.concatenate(samples)).quantize(COLOURS).getpalette() or []
+        self.palette = np.reshape(chosen, (-1, 3)).astype(np.uint8)
+        self._nearest = np.full(1 << 24, -1, np.int16)  # by packed colour; -1 where nobody has asked yet
+
+    def image(self, picture: Array) -> Any:
+        """A picture with the nearest of the colours, as an image of Pillow's."""
+        from PIL import Image
+
+        packed = _packed(picture)
+        new = np.unique(packed[self._nearest[packed] < 0])
+        away = _channels(new)[:, None] - self.palette.astype(int)
+        self._nearest[new] = np.square(away).sum(axis=-1).argmin(axis=-1)
+        image = Image.fromarray(self._nearest[packed].astype(np.uint8))
+        image.putpalette(self.palette.tobytes())
+        return image
+
+
+def _packed(picture: Array) -> Array:
+    """Colours (..., 3) as one number each."""
+    channels = picture.astype(np.int32)
+    return channels[..., 0] << 16 | channels[..., 1] << 8 | channels[..., 2]
+
+
+def _channels(packed: Array) -> Array:
+    return np.stack([packed >> 16, packed >> 8 & 255, packed & 255], axis=-1)

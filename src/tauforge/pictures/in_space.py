@@ -10,8 +10,7 @@ import numpy as np
 from tauforge.arrays import Array
 from tauforge.errors import ModelError
 from tauforge.extras import how_to_install
-from tauforge.pictures.animation_data import outlines
-from tauforge.pictures.force_lines import TURN, force_line
+from tauforge.pictures.animation_frames import outlines
 from tauforge.pictures.solids import Body, corners_at
 from tauforge.robots.drawing import Action, Drawing
 
@@ -34,6 +33,10 @@ SOLID = 0.4  # opacity of what the robot looks like: joints and links are seen t
 MOST_FACES = 1_500  # of one solid: matplotlib sorts and draws each by itself
 FLAT, STEEP = 0.1, 60.0  # height of what is flat, of the extent; degrees
 ZOOM = 0.88  # leaves room for the labels of the axes
+LONGEST = 0.22  # of the extent: the arrow of the largest force
+TURN = 1.5 * np.pi  # rad that the arrow of the largest torque goes round
+ARC_RADIUS = 0.35  # of the longest arrow
+ARC_POINTS = 25
 
 
 def new_figure(**options: Any) -> Any:
@@ -148,3 +151,18 @@ def _few_ticks() -> Any:
     from matplotlib.ticker import MaxNLocator
 
     return MaxNLocator(4)
+
+
+def force_line(place: Array, axis: Array, turns: bool, share: float, size: float) -> Array:
+    """Points of the line from its foot to its tip: (2, 3) for a force, (25, 3) for a torque.
+
+    place: (3,) m, where it acts; axis: (3,) unit vector; turns: whether it is a torque
+    share: of the largest force, with its sign; size: m, the robot's extent
+    """
+    if not turns:
+        return np.stack([place, place + share * LONGEST * size * axis])
+    beside = np.cross(axis, np.eye(3)[np.argmin(np.abs(axis))])
+    beside /= np.linalg.norm(beside)
+    angles = np.linspace(0.0, share * TURN, ARC_POINTS)[:, None]
+    around = np.cos(angles) * beside + np.sin(angles) * np.cross(axis, beside)
+    return np.asarray(place + ARC_RADIUS * LONGEST * size * around)

@@ -10,7 +10,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, TauforgeWarning
-from tauforge.pictures import unit_bodies
+from tauforge.pictures import triangles
 from tauforge.pictures.mesh_files import read_mesh
 from tauforge.pictures.triangles import Mesh, sound, stretched, thinned
 from tauforge.robots.drawing import Drawing, Solid
@@ -69,13 +69,13 @@ def mesh_of(shape: Shape) -> Mesh:
     """The triangles of a shape, m, in its own frame; ModelError for a file that is not read."""
     match shape:
         case Box(size):
-            return sound(stretched(unit_bodies.box(), np.array(size)))
+            return sound(stretched(triangles.box(), np.array(size)))
         case Cylinder(radius, length):
-            vertices, faces = unit_bodies.cylinder()
+            vertices, faces = triangles.cylinder()
             centred = Mesh(vertices - (0.0, 0.0, 0.5), faces)
             return sound(stretched(centred, np.array([radius, radius, length])))
         case Sphere(radius):
-            return sound(stretched(unit_bodies.ball(), np.full(3, radius)))
+            return sound(stretched(triangles.ball(), np.full(3, radius)))
         case MeshFile():
             return read_mesh(shape)
 

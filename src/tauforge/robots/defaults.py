@@ -42,12 +42,6 @@ def counted_formula(robot: Robot, formulation: str | None, options: dict[str, An
     return CountedFormula(min(ways, key=operations) if len(ways) > 1 else ways[0], sizes)
 
 
-def pictured_position(robot: Robot) -> Array:
-    """A little beside the middle of each range, to one side and the other in turn: links do not hide one another."""
-    low, high = np.transpose([c.usual_range for c in robot.coordinates])
-    return np.asarray(low + np.where(np.arange(robot.n) % 2, 0.4, 0.6) * (high - low))
-
-
 def random_states(robot: Robot, count: int, seed: int) -> tuple[Array, Array, Array]:
     random = np.random.default_rng(seed)
     low, high = np.transpose([c.usual_range for c in robot.coordinates])

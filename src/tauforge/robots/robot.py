@@ -32,6 +32,7 @@ from tauforge.robots.parts import (
     CountedFormula,
 )
 from tauforge.robots.payload import Payload
+from tauforge.robots.positions import Positions
 from tauforge.robots.provenance import KnownException, Source
 from tauforge.robots.simplification import Simplification
 from tauforge.robots.state_formulas import PlainFormulas, StateFormulas
@@ -56,12 +57,7 @@ class Robot(ABC):
     call on, and a later change of an attribute is not seen. `replace` makes another robot.
 
     1. **Names**: `name`, `coordinates` and `actuators`, with units, limits and columns. `n` is the number of
-       coordinates, which is that of the degrees of freedom, `gravity` (3,) the acceleration of free fall. A position
-       may have more numbers than velocities and accelerations (..., n): all joints of a mechanism with loops.
-       `position_size` is their number N, `position_entries` name them, `coordinates_at` picks the coordinates,
-       `position_at` completes them, and `position_slopes` are the derivatives of that. By default a position is its
-       coordinates. `may_not_close` says that loops must be closed for that: some coordinates have no position, others
-       have several, and these meet where `loop_condition` is infinite.
+       coordinates, which is that of the degrees of freedom, `gravity` (3,) the acceleration of free fall.
     2. **Functions**: `functions`, the table of formulas that are evaluated and compiled (`evaluation/functions.py`). It
        has "inverse_dynamics" and "forward_dynamics", each of position, velocity and acceleration or force, and "energy"
        of position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
@@ -77,12 +73,12 @@ class Robot(ABC):
        `default_formulation` is the one of a plain call, `formulations_taking(loads)` those that take these loads.
        Guarded functions take on_singular="nan", which makes singular rows NaN. `simplifications` are published models
        with one thing wrong. `counted_formula` is what operation counts are about.
-    6. **Positions**: `position_error(target, position)`, the short way round, the target being coordinates, as motions
-       give them. `coordinate_rates` gives the time derivatives of the coordinates from velocities and accelerations,
-       `from_coordinate_rates` undoes it; `velocities_are_rates` says that both do nothing. `rate_derivatives` are the
-       derivatives of the first of them.
-       `positions_are_poses` says that coordinates are poses and velocities twists. `random_states` are states to try
-       things on, `random_arguments` those of any function.
+    6. **Positions**: `positions`, what positions are beside coordinates, and velocities beside their rates. A position
+       (..., N) may have more numbers than velocities and accelerations (..., n): all joints of a mechanism with loops.
+       `may_not_close` says that loops must be closed for that: some coordinates have no position, others have several,
+       and these meet where `loop_condition` is infinite. `velocities_are_rates` says that velocities are the rates of
+       coordinates, `positions_are_poses` that coordinates are poses and velocities twists.
+       `random_states` are states to try things on, `random_arguments` those of any function.
     7. **Actuators' own coordinates**: `sensors`, what is measured at the actuators and where that puts the
        `moved_body`; `holding_forces` keep the robot at rest. `position_towards(pose, near)` brings the moved body to a
        pose, as a hand drags it, and `moved_body_frames(position)` says where it is, `moved_body_jacobian(position)` how
@@ -119,6 +115,7 @@ class Robot(ABC):
 
     # ------------------------------------------------------------------------------------------------ capabilities
 
+    positions: computed_once[Positions] = computed_once(Positions)
     bounds: computed_once[Bounds] = computed_once(Bounds)
     sensors: computed_once[Sensors] = computed_once(Sensors)
 
@@ -148,16 +145,6 @@ class Robot(ABC):
         return len(self.coordinates)
 
     @property
-    def position_entries(self) -> tuple[Coordinate, ...]:
-        """One for each number of a position; by default the coordinates."""
-        return self.coordinates
-
-    @property
-    def position_size(self) -> int:
-        """N, the number of entries of a position."""
-        return len(self.position_entries)
-
-    @property
     def may_not_close(self) -> bool:
         """Whether some coordinates have no position, because loops do not close there.
 
@@ -165,22 +152,6 @@ class Robot(ABC):
         `loop_condition` is infinite.
         """
         return False
-
-    def coordinates_at(self, position: Array) -> Array:
-        """The coordinates (..., n) of positions (..., N)."""
-        return position
-
-    def position_at(self, coordinates: Array, near: Array | None = None, *, on_failure: str = "raise") -> Array:
-        """Positions (..., N) from coordinates (..., n), or from positions that are nearly right.
-
-        near:       (..., N) decides where there are several
-        on_failure: "raise", or "nan" for rows where there is none
-        """
-        return coordinates
-
-    def position_slopes(self, position: Array) -> Array:
-        """(..., N, n) derivatives of positions (..., N) by their coordinates."""
-        return np.broadcast_to(np.eye(self.n), (*position.shape, self.n))
 
     @property
     @abstractmethod
@@ -215,11 +186,6 @@ class Robot(ABC):
     def identity(self) -> str | None:
         """A text that determines the model, given our sources."""
         return None
-
-    @property
-    def pictured_position(self) -> Array:
-        """(N,) where pictures show the robot unless told otherwise."""
-        return defaults.pictured_position(self)
 
     @abstractmethod
     def drawing(self, position: ArrayLike) -> Drawing:
@@ -400,42 +366,10 @@ class Robot(ABC):
 
     # ---------------------------------------------------------------------------------------------------- positions
 
-    def position_error(self, target: Array, position: Array) -> Array:
-        """target - position, (..., n), the short way round. target: coordinates (..., n)"""
-        error, wrapped = np.asarray(target - position), self._wrapped
-        if wrapped:
-            error[..., wrapped] = np.remainder(error[..., wrapped] + np.pi, 2 * np.pi) - np.pi
-        return error
-
-    @computed_once
-    def _wrapped(self) -> list[int]:
-        """The places of coordinates that a full turn leaves unchanged."""
-        return [i for i, coordinate in enumerate(self.coordinates) if coordinate.wraps]
-
     @property
     def velocities_are_rates(self) -> bool:
         """Whether velocities are the time derivatives of the coordinates."""
         return not self.positions_are_poses
-
-    def coordinate_rates(
-        self, position: Array, velocity: Array, acceleration: Array | None = None
-    ) -> tuple[Array, Array]:
-        """First and second time derivatives of the coordinates, (..., n) each; the second without acceleration is that
-        of a motion whose acceleration is 0.
-        """
-        return velocity, np.zeros_like(velocity) if acceleration is None else acceleration
-
-    def from_coordinate_rates(self, position: Array, rates: Array, second_rates: Array) -> tuple[Array, Array]:
-        """Velocity and acceleration from the time derivatives of the coordinates.
-
-        Identity: undoes `coordinate_rates`.
-        """
-        return rates, second_rates
-
-    def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        """Derivatives of the coordinates' first rates by position and by velocity, each (..., n, n)."""
-        shape = (*np.broadcast_shapes(np.shape(position)[:-1], np.shape(velocity)[:-1]), self.n, self.n)
-        return np.zeros(shape), np.array(np.broadcast_to(np.eye(self.n), shape))
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
         """Positions (count, N) within the limits, velocities and accelerations of order one, (count, n) each.

@@ -74,8 +74,8 @@ class ClosedLoop:
             return np.zeros(m)
         position, velocity = np.array(self.space.position(y)), np.array(self.space.velocity(y))
         if self.sensors is not None:
-            measured, velocity = self.sensors.read(self.robot.coordinates_at(position), velocity)
-            position = self.robot.position_at(measured, near=position)
+            measured, velocity = self.sensors.read(self.robot.positions.coordinates(position), velocity)
+            position = self.robot.positions.at(measured, near=position)
         if isinstance(self.controller, Controller):
             assert self.motion is not None
             wanted = self.controller.force(t, position, velocity, self.motion.sample(t))

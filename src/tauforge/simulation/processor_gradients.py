@@ -131,7 +131,7 @@ class ProcessorWayBack:
 def spacing(task: RolloutTask, numbers: int) -> int:
     """Periods between checkpoints: 1 if the states of all instants are no more numbers than these, or kept anyway."""
     plant = task.plant
-    schedule, width = task.schedule, plant.position_size + plant.n + len(plant.actuators)
+    schedule, width = task.schedule, plant.positions.size + plant.n + len(plant.actuators)
     if schedule.every == 1 or task.rows * schedule.periods * width <= numbers:
         return 1
     return math.isqrt(schedule.periods)

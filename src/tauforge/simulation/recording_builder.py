@@ -25,7 +25,7 @@ class RecordingBuilder:
         count = -(-steps // every) + 1
         self._times = np.empty(count)
         n, robot = self.robot.n, self.robot
-        widths = dict(zip(COLUMNS, (robot.position_size, n, n, len(robot.actuators)), strict=True))
+        widths = dict(zip(COLUMNS, (robot.positions.size, n, n, len(robot.actuators)), strict=True))
         self._columns = {name: np.empty((count, width)) for name, width in widths.items()}
         self._pending: list[tuple[Array, Array, Array, Array]] = []
         self._seen = self._kept = 0
@@ -85,13 +85,15 @@ class RecordingBuilder:
             **columns,
             target_position=np.array(target_position),
             target_velocity=np.array(target_velocity),
-            names=tuple(entry.name for entry in robot.position_entries),
+            names=tuple(entry.name for entry in robot.positions.entries),
             force_names=tuple(actuator.name for actuator in robot.actuators),
-            units=tuple(entry.unit for entry in robot.position_entries),
+            units=tuple(entry.unit for entry in robot.positions.entries),
             force_units=tuple(actuator.unit for actuator in robot.actuators),
             robot=robot.name,
             events=tuple(sorted(self.watch.events)),
             columns=tuple(column.name for group in state_columns(robot) for column in group),
-            wrapped=tuple(entry.name for entry in robot.position_entries if entry.wraps),
-            coordinates=() if robot.position_entries == robot.coordinates else tuple(c.name for c in robot.coordinates),
+            wrapped=tuple(entry.name for entry in robot.positions.entries if entry.wraps),
+            coordinates=()
+            if robot.positions.entries == robot.coordinates
+            else tuple(c.name for c in robot.coordinates),
         )

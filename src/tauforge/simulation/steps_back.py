@@ -99,7 +99,7 @@ class FormulaStepsBack:
 
     def start(self, position: Array, velocity: Array, bar: Array) -> tuple[Array, Array]:
         by_position, by_velocity = self._start_back(position, velocity, *self.parted(bar))
-        slopes = self.plant.position_slopes(position)
+        slopes = self.plant.positions.slopes(position)
         return np.einsum("ki,kij->kj", by_position, slopes), by_velocity
 
 

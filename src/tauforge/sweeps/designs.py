@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from tauforge.designs.evaluation import judge, variables
+from tauforge.designs.evaluation import ANGLE, COUNT, DISTANCE, judge, states_around, variables
 from tauforge.designs.measures import MEASURES, unit_of
-from tauforge.designs.states import ANGLE, COUNT, DISTANCE, states_around
 from tauforge.errors import ModelError
 from tauforge.robots.robot import Robot
 from tauforge.robots.static_quantities import METRE

@@ -17,8 +17,8 @@ import numpy as np
 from tauforge.algebra.rotations import Quaternion, quaternion_of_rotation
 from tauforge.algebra.vectors import Matrix
 from tauforge.arrays import Array
-from tauforge.pictures.animation_data import outlines
-from tauforge.pictures.force_lines import force_line
+from tauforge.pictures.animation_frames import outlines
+from tauforge.pictures.in_space import force_line
 from tauforge.pictures.triangles import Mesh
 from tauforge.robots.drawing import Drawing, Point, Reaction, Segment
 from tauforge.viewer import colours

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tauforge.arrays import Array
-from tauforge.pictures import unit_bodies
+from tauforge.pictures import triangles
 from tauforge.pictures.solids import Body, bodies_of, extent_with
 from tauforge.pictures.triangles import Mesh
 from tauforge.robots.drawing import Drawing, Reaction
@@ -58,13 +58,13 @@ class Scene:
         self.api, self.robot, self.size = api, robot, surroundings.size
         self._shown, self._picked = Shown(), ""
         self._naming = threading.Lock()  # clicks come from viser's thread, moves from ours
-        drawing = robot.drawing(np.asarray(robot.pictured_position, float))
-        bar, ball = unit_bodies.cylinder(BAR_SIDES), unit_bodies.ball(*BALL_SIDES)
+        drawing = robot.drawing(np.asarray(robot.positions.default, float))
+        bar, ball = triangles.cylinder(BAR_SIDES), triangles.ball(*BALL_SIDES)
         self._bars = self._bodies("/robot/bars", figure.bars(drawing, self.size), bar)
         self._joints = self._bodies("/robot/joints", self._joint_balls(drawing), ball)
         self._centres = self._bodies("/robot/centres", self._centre_balls(drawing), ball)
         self._ellipsoids = self._bodies(
-            "/robot/ellipsoids", figure.ellipsoids(drawing, self.size), unit_bodies.ball(), ELLIPSOID_OPACITY
+            "/robot/ellipsoids", figure.ellipsoids(drawing, self.size), triangles.ball(), ELLIPSOID_OPACITY
         )
         self._plates = [
             api.add_mesh_simple(
@@ -154,7 +154,7 @@ class Scene:
             self._path.append(self.api.add_line_segments("/path", lines, colour, thickness=width))
         if len(singular):
             marks = figure.marks(singular, "singular", MARK_RADIUS * self.size, colours.OVER)
-            self._path.append(self._bodies("/singular", marks, unit_bodies.ball(*BALL_SIDES), clickable=False))
+            self._path.append(self._bodies("/singular", marks, triangles.ball(*BALL_SIDES), clickable=False))
 
     def pick(self, name: str) -> None:
         """Shows the name of a part where it is, or hides it again."""
@@ -243,7 +243,7 @@ class ArrowNodes:
                 f"{name}/shafts", arrows.lines, linear(arrows.line_rgb), thickness=width
             )
         heads = Bodies(arrows.heads, ("",) * len(arrows.head_rgb), arrows.head_rgb)
-        self.heads = added(api, f"{name}/heads", heads, unit_bodies.cone(HEAD_SIDES), None)
+        self.heads = added(api, f"{name}/heads", heads, triangles.cone(HEAD_SIDES), None)
 
     @property
     def visible(self) -> bool:

@@ -7,8 +7,9 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from tauforge.charts.figure import Figure, Line
-from tauforge.charts.line_styles import (
+from tauforge.charts.figure import (
+    Figure,
+    Line,
     aspect,
     colours,
     description,

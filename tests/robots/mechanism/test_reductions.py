@@ -38,7 +38,7 @@ def hexapod(independent=None):
 
 def states(m, count=5, seed=3):
     rng = np.random.default_rng(seed)
-    x = m.configuration(m.coordinates_at(m.home) + rng.uniform(-0.03, 0.03, (count, m.n)))
+    x = m.configuration(m.positions.coordinates(m.home) + rng.uniform(-0.03, 0.03, (count, m.n)))
     return x, *rng.normal(size=(2, count, m.n))
 
 

@@ -264,7 +264,7 @@ def singular_motion(m: Mechanism, x: Array, kind: str) -> dict[str, float]:
     repeated = np.broadcast_to(x, (len(weak), len(x)))
     with np.errstate(all="ignore"):
         (rates,) = evaluate(formula, {"x": repeated, "v": motions * columns}, ((len(x),),))
-    lengths = np.array([entry.unit == "m" for entry in m.position_entries])
+    lengths = np.array([entry.unit == "m" for entry in m.positions.entries])
     together = np.linalg.norm(np.nan_to_num(rates, posinf=0.0, neginf=0.0), axis=0)
     return _shares(m, together / np.where(lengths, made.size, 1.0))
 

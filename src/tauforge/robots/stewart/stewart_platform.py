@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from itertools import product
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tauforge.algebra.dual import derivative, seeded
-from tauforge.algebra.rotations import angle_rates, quaternion_of
+from tauforge.algebra.rotations import quaternion_of
 from tauforge.algebra.scalars import Scalar
 from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
@@ -29,7 +27,7 @@ from tauforge.robots.capabilities import Dissipation
 from tauforge.robots.drawing import Drawing, Reaction
 from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.payload import Payload
-from tauforge.robots.poses import pose_of, pose_rates, twists
+from tauforge.robots.poses import pose_of
 from tauforge.robots.simplification import Simplification
 from tauforge.robots.stewart import limits as pose_limits
 from tauforge.robots.stewart import models
@@ -39,7 +37,7 @@ from tauforge.robots.stewart.description import PlatformDescription
 from tauforge.robots.stewart.designs import PlatformDesigns
 from tauforge.robots.stewart.drawing import drawn, reactions, sleeves
 from tauforge.robots.stewart.drives import LegSensors
-from tauforge.robots.stewart.fitting_pose import pictured_pose, worries_about_limits
+from tauforge.robots.stewart.fitting_pose import worries_about_limits
 from tauforge.robots.stewart.functions import (
     EXACT,
     PlatformModel,
@@ -47,6 +45,7 @@ from tauforge.robots.stewart.functions import (
     function_table,
 )
 from tauforge.robots.stewart.limits import PoseBounds
+from tauforge.robots.stewart.pose_coordinates import PoseCoordinates
 from tauforge.robots.stewart.pose_state import PoseState
 from tauforge.robots.stewart.random_states import random_states
 from tauforge.robots.stewart.results import JointReactions, LegMotions
@@ -90,6 +89,8 @@ class StewartPlatform(PlatformDescription):
     def coordinates(self) -> tuple[Coordinate, ...]:
         """The six numbers of the pose; velocities are twists."""
         return COORDINATES
+
+    positions = computed_once(PoseCoordinates)
 
     @computed_once
     def actuators(self) -> tuple[Actuator, ...]:
@@ -173,23 +174,6 @@ class StewartPlatform(PlatformDescription):
             return self.inverse_dynamics(position, velocity, acceleration, on_singular="nan", **loads)
         return self.inverse_dynamics(position, velocity, acceleration, **loads)
 
-    def coordinate_rates(
-        self, position: Array, velocity: Array, acceleration: Array | None = None
-    ) -> tuple[Array, Array]:
-        return pose_rates(position, velocity, acceleration)
-
-    def from_coordinate_rates(self, position: Array, rates: Array, second_rates: Array) -> tuple[Array, Array]:
-        return twists(position, rates, second_rates)
-
-    def rate_derivatives(self, position: Array, velocity: Array) -> tuple[Array, Array]:
-        given = np.broadcast_arrays(position, velocity)
-        pose, twist = (seeded(np.moveaxis(x, -1, 0), 6 * k) for k, x in enumerate(given))
-        rates = [*twist[:3], *angle_rates(Vector(*pose[3:]), Vector(*twist[3:]))]
-        slopes = np.empty((*given[0].shape[:-1], 6, 12))
-        for (i, rate), k in product(enumerate(rates), range(12)):
-            slopes[..., i, k] = derivative(rate, k)
-        return slopes[..., :6], slopes[..., 6:]
-
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
         """Poses around home within the limits, twists and accelerations of order one: (count, 6) each, base frame.
 
@@ -220,10 +204,6 @@ class StewartPlatform(PlatformDescription):
         """det H."""
         return np.asarray(np.linalg.det(self.force_matrix(position)))
 
-    @computed_once
-    def pictured_position(self) -> Array:
-        return pictured_pose(self)
-
     def drawing(self, position: ArrayLike) -> Drawing:
         return drawn(self, position)
 
@@ -240,7 +220,7 @@ class StewartPlatform(PlatformDescription):
         return self.condition_number(position, characteristic_length)
 
     def position_towards(self, pose: Array, near: Array) -> Array:
-        return pose_limits.towards(self, near, self.position_error(pose_of(pose), near))
+        return pose_limits.towards(self, near, self.positions.error(pose_of(pose), near))
 
     def summary(self) -> Summary:
         return summary(self)

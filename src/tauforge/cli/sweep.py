@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Tip, bad, complete_robot, load_robot, pairs, quantity
+from tauforge.cli.arguments import Json, Lock, Tip, complete_robot, names_in
 from tauforge.cli.output import note, number, result, table
+from tauforge.cli.values import bad, load_robot, pairs, quantity
 from tauforge.terminal import one_line
 
 if TYPE_CHECKING:
@@ -22,10 +23,7 @@ if TYPE_CHECKING:
     from tauforge.sweeps.study import Study
 
 
-def complete_study(incomplete: str) -> list[str]:
-    from tauforge.sweeps.ready_studies import STUDIES
-
-    return [name for name in STUDIES if name.startswith(incomplete)]
+complete_study = names_in("tauforge.sweeps.ready_studies", "STUDIES")
 
 
 def sweep(
@@ -127,7 +125,7 @@ def sweep(
         note(f"the finished blocks are in {one_line(str(output))}; the same command goes on from there")
         raise
     if picture is not None:
-        from tauforge.charts.picture_files import save_figure
+        from tauforge.charts.with_matplotlib import save_figure
         from tauforge.sweeps.picture import plot
 
         save_figure(plot(output, drawn or asked.results[0].name, at=places), picture)
@@ -150,7 +148,7 @@ def _client(workers: int | None, scheduler: str | None) -> Iterator[Client | Non
 
 def _checked_picture(asked: Study, picture: Path | None, drawn: str | None, slices: list[str] | None) -> dict[str, Any]:
     """Where the picture holds axes, in SI units; errors before the sweep starts."""
-    from tauforge.charts.picture_files import check_ending
+    from tauforge.charts.with_matplotlib import check_ending
     from tauforge.units import in_si
 
     if picture is None:
@@ -192,6 +190,3 @@ def _shown(study: str, done: Outcome, picture: Path | None) -> Any:
     yield f"The results are in {done.store}"
     if picture is not None:
         yield f"The picture is in {one_line(str(picture))}"
-
-
-COMMANDS = (("sweep", sweep),)

@@ -251,8 +251,9 @@ class Evaluator:
 
         again = {name: in_rows(x, x.shape[-1:]) for name, x in arguments.items()}
         if guard.mend is not None:
+            at = where(places)
             for out, better in zip(outs, guard.mend(robot, again), strict=True):
-                out[where(places)] = library.asarray(better, out.dtype)
+                out[at] = library.asarray(better, out.dtype).reshape(out[at].shape)
             return outs
         assert guard.judge is not None
         found = tuple(in_rows(out, out.shape[len(batch) :]) for out in outs)

@@ -1,24 +1,18 @@
-"""By what a robot's inverse dynamics can be computed, and methods that the table of functions answers."""
+"""By what a robot's inverse dynamics can be computed."""
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from functools import partial, wraps
-from typing import Any, Concatenate, NamedTuple, ParamSpec, TypeVar
+from functools import partial
+from typing import Any, NamedTuple
 
 from tauforge.algebra.scalars import Scalar
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.evaluation.evaluator import choices
-from tauforge.evaluation.fast_path import quick
-from tauforge.evaluation.functions import flat, results_of
+from tauforge.evaluation.functions import choices, flat, results_of
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Capability
 from tauforge.tracing.graph import trace
 
-P = ParamSpec("P")
-R = TypeVar("R")
-T = TypeVar("T")
 FORMULATION, INVERSE, WRENCH = "formulation", "inverse_dynamics", "external_wrench"
 
 
@@ -137,17 +131,3 @@ class Formulations(Capability):
 
         ways = [partial(formula_with, way) for way in choices(chosen)]  # the kernels take the best of them, too
         return CountedFormula(min(ways, key=operations) if len(ways) > 1 else ways[0], sizes)
-
-
-def by_table(method: Callable[Concatenate[R, P], T]) -> Callable[Concatenate[R, P], T]:
-    """A method that the entry of its name in the robot's table answers. Its own body is its documentation."""
-    name = method.__name__
-    places = [key for key, x in inspect.signature(method).parameters.items() if x.kind is x.POSITIONAL_OR_KEYWORD][1:]
-
-    @wraps(method)
-    def answered(self: Any, /, *given: P.args, **named: P.kwargs) -> T:
-        method(self, *given, **named)  # Python words what is wrong with the arguments
-        found: T = self._answer(name, {**dict(zip(places, given, strict=False)), **named})
-        return found
-
-    return quick(answered)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -12,21 +12,17 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation import varying as families
-from tauforge.evaluation.differentiable import plain_evaluation
-from tauforge.evaluation.evaluator import Evaluator, check_request, kernels_allowed
-from tauforge.evaluation.fast_path import quick
+from tauforge.evaluation.arguments import ON_SINGULAR
 from tauforge.evaluation.functions import FunctionTable
-from tauforge.evaluation.named_arguments import ON_SINGULAR, sorted_call
-from tauforge.evaluation.no_kernel import no_kernel
 from tauforge.evaluation.unmodified import ours
-from tauforge.kernels.backends import NoKernelError
-from tauforge.kernels.specification import Shape, Specification
+from tauforge.evaluation.with_functions import WithFunctions, quick
+from tauforge.kernels.specification import Shape
 from tauforge.robots import defaults
 from tauforge.robots.capabilities import Bounds, Designs, Dissipation, Sensors
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.formulations import WRENCH, Formulations
+from tauforge.robots.formulations import Formulations
 from tauforge.robots.parts import (
     Actuator,
     Coordinate,
@@ -39,13 +35,13 @@ from tauforge.robots.summary import Summary
 from tauforge.robots.summary_text import html
 
 if TYPE_CHECKING:
-    from tauforge.kernels.backends import Kernel
+    pass
 
 Scalars = Sequence[Scalar]
 
 
 @ours
-class Robot(ABC):
+class Robot(WithFunctions):
     """What motion, control, simulation, analysis, plots and the command line may ask. SI units, radians.
 
     A kind of robot is a subclass. It must give 1 to 4; the rest has defaults that fit a robot whose velocities are the
@@ -168,7 +164,7 @@ class Robot(ABC):
         """Fields that may be arguments of a kernel, with the shape of one robot's share."""
         return {}
 
-    def _check_varying(self, fields: tuple[str, ...]) -> None:  # noqa: B027 - most robots let all of their fields vary
+    def _check_varying(self, fields: tuple[str, ...]) -> None:
         """UnsupportedFeatureError where these fields cannot vary together."""
 
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
@@ -197,80 +193,15 @@ class Robot(ABC):
 
     # --------------------------------------------------------------------------------------------------- evaluation
 
-    @computed_once
-    def _evaluator(self) -> Evaluator:
-        return Evaluator(self)
-
-    def _evaluate(
-        self, function: str, arguments: Mapping[str, Any], on_singular: str = "raise", **options: Any
-    ) -> tuple[Array, ...]:
-        """The function of this name for arguments as a user gives them, an array for each result."""
-        if on_singular not in ("raise", "nan"):
-            raise ShapeError("on_singular", expected="'raise' or 'nan'", got=repr(on_singular))
-        self.check_function(function)
-        return self._evaluator.call(self, function, arguments, on_singular, **options)
-
-    def check_function(self, function: str) -> None:  # noqa: B027 - most robots have all that their functions need
+    def check_function(self, function: str) -> None:
         """ModelError where the robot lacks what a function needs, such as masses."""
 
-    def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None:  # noqa: B027 - most take all
+    def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None:
         """UnsupportedFeatureError where these loads, such as "base_motion", cannot be had with these options."""
 
     def _check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options of a function as its formula takes them; UnsupportedFeatureError for values it does not know."""
         return self.formulations.in_own_words(function, options)
-
-    def _answer(self, function: str, given: Mapping[str, Any]) -> Any:
-        """The function of this name for a call: arguments, loads, options and on_singular= by name."""
-        if function not in self.functions:
-            raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
-        entry, options = self.functions[function], self._check_options(function, given)
-        names = [argument.name for argument in (*entry.arguments, *entry.optional)]
-        arguments = {name: options.pop(name) for name in names if name in options}
-        on_singular = options.pop(ON_SINGULAR, "raise")
-        self._check_loads([name for name, value in arguments.items() if value is not None], options)
-        results = self._evaluate(function, arguments, on_singular, **options)
-        return results[0] if len(results) == 1 else results
-
-    def kernel(
-        self,
-        function: str,
-        *,
-        target: str = "cpu",
-        dtype: str = "float64",
-        varying: Sequence[str] = (),
-        **options: Any,
-    ) -> Kernel:
-        """The compiled function behind the method of this name: called like a generalized ufunc, it takes `out=`.
-
-        function: such as "inverse_dynamics"; options: such as formulation= for that one
-        target:   "cpu", or another that was registered (`tauforge.kernels.backends`)
-        varying:  names of `varying_fields` that become arguments after the state, an array (..., *core) each
-        Identity: equals the method on arrays of this dtype, of `replace`d robots if fields vary; it does not judge
-        singular rows. On the CPU `.ufunc` is NumPy's object itself. UnsupportedFeatureError where there is no kernel.
-        """
-        chosen = self._check_options(function, options) if function in self.functions else {}
-        name = check_request(function, self.functions, chosen, dtype)
-        fields = families.check_names(self, varying)
-        self.check_function(function)
-        if target == "cpu" and not kernels_allowed():
-            raise no_kernel(function)
-        try:
-            return self._evaluator.compiled(function, target, name, fields, **chosen)
-        except NoKernelError as error:
-            raise no_kernel(function, error) from None
-
-    def specification(
-        self, function: str, *, loads: Sequence[str] = (), varying: Sequence[str] = (), **options: Any
-    ) -> Specification:
-        """What the method of this name computes, as a graph, for those who write code from it.
-
-        function, varying, options: as in `kernel`
-        loads: optional arguments of the table's entry that become arguments after the state, such as "payload"
-        """
-        request = plain_evaluation(self, function, loads, options).request
-        fields, evaluator = families.check_names(self, varying), self._evaluator
-        return evaluator.specification(evaluator.request(function, request.optional, dict(request.options), fields))
 
     # ----------------------------------------------------------------------------------------------------- dynamics
 
@@ -280,7 +211,7 @@ class Robot(ABC):
 
         Loads and options of the table's entry by keyword; on_singular="nan" where the entry has a guard.
         """
-        found: Array = self._by_position("inverse_dynamics", state, loads)
+        found: Array = self._answer_call("inverse_dynamics", state, loads)
         return found
 
     @quick
@@ -289,37 +220,26 @@ class Robot(ABC):
 
         Keywords as in `inverse_dynamics`.
         """
-        found: Array = self._by_position("forward_dynamics", state, loads)
+        found: Array = self._answer_call("forward_dynamics", state, loads)
         return found
 
     @quick
     def energy(self, *state: Any, **loads: Any) -> tuple[Array, Array]:
         """Kinetic and potential energy, J, each (...), from position and velocity."""
-        found: tuple[Array, Array] = self._by_position("energy", state, loads)
+        found: tuple[Array, Array] = self._answer_call("energy", state, loads)
         return found
 
     @quick
     def inverse_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
         """Derivatives of inverse_dynamics by position, velocity and acceleration, each (..., m, n)."""
-        found: tuple[Array, Array, Array] = self._by_position("inverse_dynamics_derivatives", state, loads)
+        found: tuple[Array, Array, Array] = self._answer_call("inverse_dynamics_derivatives", state, loads)
         return found
 
     @quick
     def forward_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
         """Derivatives of forward_dynamics by position, velocity (..., n, n) and force (..., n, m)."""
-        found: tuple[Array, Array, Array] = self._by_position("forward_dynamics_derivatives", state, loads)
+        found: tuple[Array, Array, Array] = self._answer_call("forward_dynamics_derivatives", state, loads)
         return found
-
-    def _by_position(self, function: str, given: Sequence[Any], named: Mapping[str, Any]) -> Any:
-        """The default of a method: the table's entry says what it takes by position and by keyword."""
-        if function not in self.functions:
-            raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
-        entry = self.functions[function]
-        spelled = self.formulations.in_own_words(function, named)
-        if WRENCH in spelled and WRENCH not in [load.name for load in entry.optional]:
-            raise UnsupportedFeatureError(f"{self.name} takes no external wrench", field=WRENCH)
-        call = sorted_call(self.name, function, entry, given, spelled)
-        return self._answer(function, {**call.arguments, **call.options, ON_SINGULAR: call.on_singular})
 
     def forces_without_raising(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> Array:
         """inverse_dynamics; in a batch a row without an answer is NaN and does not stop the others."""
@@ -368,7 +288,7 @@ class Robot(ABC):
         function = self.functions.get("jacobian")
         if function is None:
             return None
-        return self._evaluate("jacobian", {function.arguments[0].name: position})[0]
+        return self._answer("jacobian", {function.arguments[0].name: position})[0]
 
     def position_towards(self, pose: Array, near: Array) -> Array:
         """The position (N,) from which the moved body is nearest to a pose, within the limits and from a position near.

@@ -15,17 +15,16 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.evaluation.evaluator import choices
-from tauforge.evaluation.functions import flat, results_of
+from tauforge.evaluation.functions import choices, flat, results_of
 from tauforge.evaluation.unmodified import ours
 from tauforge.robots.capabilities import Capability, Fields
+from tauforge.robots.formulations import WRENCH
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot
 
 Scalars = Sequence[Scalar]
 NO_FIELDS: Fields = {}
-WRENCH = "external_wrench"  # the keyword of every kind of robot
 
 
 @ours
@@ -60,6 +59,8 @@ class StateSpace(Capability):
         """
         if fields:
             raise UnsupportedFeatureError(f"the fields of {self.robot.name} cannot vary here", field="varying")
+        if wrench is not None and not self.robot.formulations.take_wrench:
+            raise UnsupportedFeatureError(f"{self.robot.name} takes no external wrench", field="wrench")
         loads = {} if wrench is None else {WRENCH: wrench}
         return self.rates(y, self.robot.forward_dynamics(self.position(y), self.velocity(y), force, **loads))
 

@@ -12,13 +12,14 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ShapeError
+from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.condition import check_length
-from tauforge.evaluation.evaluator import as_argument
 from tauforge.evaluation.functions import Verdict
 from tauforge.evaluation.unmodified import ours
+from tauforge.evaluation.with_functions import by_table
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.formulations import Formulations, by_table
+from tauforge.robots.formulations import Formulations
 from tauforge.robots.mechanism import actuator_map, rounding, trials
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism import singular_positions as singular

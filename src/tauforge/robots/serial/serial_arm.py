@@ -14,15 +14,14 @@ from tauforge.computed_once import computed_once
 from tauforge.errors import ShapeError, UnsupportedFeatureError
 from tauforge.evaluation.array_libraries import library_of, on_processor
 from tauforge.evaluation.condition import by_singular_values, check_length
-from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.varying import known_fields
+from tauforge.evaluation.with_functions import by_table, quick
 from tauforge.formulations.serial import DEFAULT_FORMULATION, FIXED_BASE_ONLY
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.formulations import by_table
 from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.payload import Payload
 from tauforge.robots.serial import inverse_kinematics as ik
@@ -327,7 +326,7 @@ class SerialArm(ArmDescription):
         """
         if library_of((q,)) is not None:  # traced programs cannot look at rows in doubt again
             return by_singular_values(self.jacobian(q))
-        return self._evaluate("condition_number", {"q": q})[0]
+        return self._answer("condition_number", {"q": q})[0]
 
     @by_table
     def energy(self, q: ArrayLike, qd: ArrayLike, *, payload: Payload | None = None) -> tuple[Array, Array]:

@@ -14,18 +14,17 @@ from tauforge.algebra.vectors import Vector
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError
+from tauforge.evaluation.arguments import as_argument, finite_rows
 from tauforge.evaluation.array_libraries import arithmetic_of, library_of, on_processor
 from tauforge.evaluation.condition import by_singular_values, check_length
-from tauforge.evaluation.evaluator import as_argument, finite_rows
-from tauforge.evaluation.fast_path import quick
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
+from tauforge.evaluation.with_functions import by_table, quick
 from tauforge.formulations.stewart.parameters import LEGS
 from tauforge.kernels.specification import Shape
 from tauforge.robots.base_motion import BaseMotion
 from tauforge.robots.capabilities import Dissipation
 from tauforge.robots.drawing import Drawing, Reaction
-from tauforge.robots.formulations import by_table
 from tauforge.robots.parts import Actuator, Coordinate
 from tauforge.robots.payload import Payload
 from tauforge.robots.poses import pose_of
@@ -234,7 +233,7 @@ class StewartPlatform(PlatformDescription):
             "twist": zero if twist is None else twist,
             "acceleration": zero if acceleration is None else acceleration,
         }
-        found = LegMotions._make(self._evaluate("leg_motion", arguments))
+        found = LegMotions._make(self._answer("leg_motion", arguments))
         return found if self.universal_axes is not None else found._replace(universal_angles=None)
 
     @by_table
@@ -256,7 +255,7 @@ class StewartPlatform(PlatformDescription):
         if library_of((pose,)) is not None:  # traced programs cannot look at rows in doubt again
             H = self.force_matrix(pose)
             return by_singular_values(H * arithmetic_of(H).constant(scale))
-        return self._evaluate("condition_number", arguments)[0]
+        return self._answer("condition_number", arguments)[0]
 
     @on_processor
     def forward_kinematics(
@@ -289,11 +288,11 @@ class StewartPlatform(PlatformDescription):
 
         Identity: undoes leg_motion. SingularityError where the condition number of H is above 1e12.
         """
-        twist = self._evaluate("twist_of", {"pose": pose, "rates": rates})[0]
+        twist = self._answer("twist_of", {"pose": pose, "rates": rates})[0]
         if accelerations is None:
             return twist
         arguments = {"pose": pose, "twist": twist, "accelerations": accelerations}
-        (acceleration,) = self._evaluate("acceleration_of", arguments)
+        (acceleration,) = self._answer("acceleration_of", arguments)
         if library_of((acceleration,)) is not None:
             return twist, acceleration
         sound = finite_rows({"accelerations": as_argument("accelerations", accelerations, 6, "one for each leg")})
@@ -320,7 +319,7 @@ class StewartPlatform(PlatformDescription):
         """
         if not self.bounds.limits:
             raise ModelError(f"{self.name} has no limits of its pose", field="limits", remedy="Give it a stroke")
-        return self._evaluate("nearest_limits", {"pose": pose})[0]
+        return self._answer("nearest_limits", {"pose": pose})[0]
 
     @on_processor
     def within_limits(self, pose: ArrayLike, forces: ArrayLike | None = None) -> pose_limits.Limits:
@@ -449,4 +448,4 @@ class StewartPlatform(PlatformDescription):
         loads = {"external_wrench": external_wrench, "payload": payload, "base_motion": base_motion}
         state = {"pose": pose, "twist": twist, "acceleration": acceleration}
         more = {"on_singular": on_singular, "wrench_frame": wrench_frame}
-        return JointReactions(*self._answer("joint_reactions", {**state, **loads, **more}))
+        return JointReactions(*self._answer_named("joint_reactions", {**state, **loads, **more}))

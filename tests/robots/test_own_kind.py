@@ -323,17 +323,6 @@ def test_random_states_within_one_limit():
         assert (np.ptp(position, axis=0) > 0.99 * (high - low)).all()
 
 
-def test_words_for_it():
-    class Trolley(CartPendulum):
-        kind = "trolley"
-
-    class Arm(type(tf.load("planar-2r"))):
-        kind = "arm of mine"
-
-    assert (CART.noun, Trolley().noun) == ("cart", "trolley")
-    assert Arm(**tf.load("planar-2r").__getstate__()).noun == "arm"
-
-
 def test_it_is_drawn():
     drawing = CART.drawing([[0.2, 0.0], [0.2, np.pi / 2]])
     (rod,) = drawing.segments

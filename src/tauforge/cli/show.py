@@ -11,7 +11,7 @@ import typer
 
 from tauforge.cli.arguments import Json, Lock, Robot, Tip
 from tauforge.cli.output import headline, item, result, summary_parts
-from tauforge.cli.values import bad, load_robot
+from tauforge.cli.values import bad, last_word, load_robot
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot
@@ -41,7 +41,7 @@ def show(
         from tauforge.pictures.plot import save_picture
 
         save_picture(mine, picture, schematic=schematic)
-    data = {"kind": mine.noun, "units": UNITS, **mine.data(), "warnings": texts}  # in SI units and radians
+    data = {"kind": last_word(mine.kind), "units": UNITS, **mine.data(), "warnings": texts}  # in SI units and radians
     result(as_json, data, lambda: shown(mine, texts))
 
 

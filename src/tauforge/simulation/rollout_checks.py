@@ -93,7 +93,7 @@ def rollout_task(
     q, qd = (_on_gpu if any(map(is_on_gpu, state)) else _on_processor)(state, shapes, real)
     task = RolloutTask(controller, real, motion, q, qd, own_gains, fields, payload, added, schedule)
     if payload is not None and not task.on_gpu:
-        real.varied_by_payload(payload, fields)  # says so where the plant cannot carry one
+        real._fields_carrying(payload, fields)  # says so where the plant cannot carry one
     if own_gains and not task.compiles:
         raise UnsupportedFeatureError(
             "gains can be given for our own laws only, of robots whose steps are compiled", field="gains"

@@ -95,7 +95,7 @@ class RolloutTask(NamedTuple):
         plant = self.plant
         dynamics = [name for name in ("forward_dynamics", "inverse_dynamics") if name in plant.functions]
         taken = all(PAYLOAD in plant.functions[name].optional for name in dynamics)
-        return taken and method_is_ours(type(plant), "varied_by_payload")
+        return taken and method_is_ours(type(plant), "_fields_carrying")
 
     @property
     def plant_numbers(self) -> Fields:
@@ -107,7 +107,7 @@ class RolloutTask(NamedTuple):
         """The fields, and those that the payload changes."""
         if self.payload is None:
             return self.fields
-        return {**self.fields, **self.plant.varied_by_payload(self.payload, self.fields)}
+        return {**self.fields, **self.plant._fields_carrying(self.payload, self.fields)}
 
     def formulas(self, *, alone: bool = False) -> StepFormulas:
         given = Given(tuple(self.gains), tuple(self.plant_numbers), self.forces is not None)

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tauforge.cli.arguments import Json, Lock, Output, Robot, Tip
+from tauforge.cli.arguments import Json, Lock, Output, Robot, Tip, setting
 from tauforge.cli.files import check_output, write_table
 from tauforge.cli.motions import rows_of
 from tauforge.cli.output import number, result, table
@@ -26,9 +26,9 @@ def forward_kinematics(
     output: Output = None,
     guess: Annotated[
         str | None,
-        typer.Option(
-            metavar="X,Y,Z,THETA_X,THETA_Y,THETA_Z",
-            help="A pose near the first row, where several fit the same sensors; default level above the base.",
+        setting(
+            "X,Y,Z,THETA_X,THETA_Y,THETA_Z",
+            "A pose near the first row, where several fit the same sensors; default level above the base.",
         ),
     ] = None,
     tip: Tip = None,

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -100,16 +99,8 @@ def sweep(
     command = shlex.join(["tauforge", *sys.argv[1:]])
     try:
         with _client(workers, scheduler) as client:
-            done = run(
-                asked,
-                output,
-                client=client,
-                threads=threads,
-                progress=True,
-                restart=restart,
-                verify=verify,
-                command=command,
-            )
+            how: dict[str, Any] = {"client": client, "threads": threads, "restart": restart, "verify": verify}
+            done = run(asked, output, progress=True, command=command, **how)
     except KeyboardInterrupt:
         note(f"the finished blocks are in {one_line(str(output))}; the same command goes on from there")
         raise
@@ -121,18 +112,12 @@ def sweep(
     result(as_json, done._asdict(), lambda: _shown(study, done, picture))
 
 
-@contextmanager
-def _client(workers: int | None, scheduler: str | None) -> Iterator[Client | None]:
+def _client(workers: int | None, scheduler: str | None) -> AbstractContextManager[Client | None]:
     from tauforge.sweeps.cluster import connected, local_workers
 
     if workers is not None:
-        with local_workers(workers) as client:
-            yield client
-    elif scheduler is not None:
-        with connected(scheduler) as client:
-            yield client
-    else:
-        yield None
+        return local_workers(workers)
+    return nullcontext() if scheduler is None else connected(scheduler)
 
 
 def _checked_picture(asked: Study, picture: Path | None, drawn: str | None, slices: list[str] | None) -> dict[str, Any]:

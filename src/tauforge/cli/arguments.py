@@ -113,7 +113,9 @@ def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None)
 
 def kind_of(robot: AnyRobot) -> str:
     """Such as "an arm"."""
-    return with_article(robot.noun)
+    from tauforge.robots.robot import noun_of
+
+    return with_article(noun_of(robot))
 
 
 def with_article(noun: str) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 from rich.text import Text
 
 from tauforge.cli.output import item, table
-from tauforge.robots.robot import Robot
+from tauforge.robots.robot import Robot, noun_of
 from tauforge.robots.summary import Summary, SummaryTable
 from tauforge.robots.summary_text import cell_text, sentence, texts_of
 from tauforge.terminal import one_line
@@ -23,7 +23,7 @@ def headline(robot: Robot) -> str:
 
 def data(robot: Robot, warnings: Sequence[str]) -> dict[str, Any]:
     """Every field of the robot, in SI units and radians."""
-    return {"kind": robot.noun, "units": UNITS, **robot.data(), "warnings": list(warnings)}
+    return {"kind": noun_of(robot), "units": UNITS, **robot.data(), "warnings": list(warnings)}
 
 
 def shown(robot: Robot, warnings: Sequence[str]) -> Iterable[Any]:

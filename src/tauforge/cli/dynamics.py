@@ -28,6 +28,7 @@ from tauforge.cli.arguments import (
 from tauforge.cli.csv_files import STDOUT, check_output, read_motion, rows_of, write_output
 from tauforge.cli.limits import warn_of_forces, warn_of_motion
 from tauforge.cli.output import number, result, seconds, table
+from tauforge.robots.positions import body_name
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot
@@ -175,7 +176,7 @@ def forward_kinematics(
             (str(column), *map(number, (poses[0, k], poses[-1, k], low[k], high[k]))) for k, column in enumerate(POSE)
         ]
         yield table(
-            f"{mine.name}: pose of its {mine.moved_body}, {len(poses)} rows",
+            f"{mine.name}: pose of its {body_name(mine)}, {len(poses)} rows",
             ("", "first", "last", "least", "most"),
             rows,
         )

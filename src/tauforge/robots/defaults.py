@@ -12,8 +12,7 @@ import numpy as np
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.errors import UnsupportedFeatureError
-from tauforge.evaluation.evaluator import choices
-from tauforge.evaluation.functions import flat, results_of
+from tauforge.evaluation.functions import choices, flat, results_of
 from tauforge.robots.parts import CountedFormula
 from tauforge.robots.summary import Summary, SummaryTable
 from tauforge.tracing.graph import trace

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -12,17 +12,13 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation import varying as families
-from tauforge.evaluation.differentiable import plain_evaluation
-from tauforge.evaluation.evaluator import Evaluator, check_request, kernels_allowed
-from tauforge.evaluation.fast_path import quick
+from tauforge.evaluation.arguments import ON_SINGULAR
 from tauforge.evaluation.functions import FunctionTable
-from tauforge.evaluation.named_arguments import ON_SINGULAR, sorted_call
-from tauforge.evaluation.no_kernel import no_kernel
 from tauforge.evaluation.unmodified import ours
-from tauforge.kernels.backends import NoKernelError
-from tauforge.kernels.specification import Shape, Specification
+from tauforge.evaluation.with_functions import WithFunctions, quick
+from tauforge.kernels.specification import Shape
 from tauforge.robots import defaults
 from tauforge.robots.capabilities import Bounds, Designs, Dissipation, Sensors
 from tauforge.robots.drawing import Drawing, Reaction
@@ -41,13 +37,13 @@ from tauforge.robots.summary import Summary
 from tauforge.robots.summary_text import html
 
 if TYPE_CHECKING:
-    from tauforge.kernels.backends import Kernel
+    pass
 
 Scalars = Sequence[Scalar]
 
 
 @ours
-class Robot(ABC):
+class Robot(WithFunctions):
     """What motion, control, simulation, analysis, plots and the command line may ask. SI units, radians.
 
     A kind of robot is a subclass. It must give 1 to 4; the rest has defaults that fit a robot whose velocities are the
@@ -163,7 +159,7 @@ class Robot(ABC):
         """Fields that may be arguments of a kernel, with the shape of one robot's share."""
         return {}
 
-    def check_varying(self, fields: tuple[str, ...]) -> None:  # noqa: B027 - most robots let all of their fields vary
+    def check_varying(self, fields: tuple[str, ...]) -> None:
         """UnsupportedFeatureError where these fields cannot vary together."""
 
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
@@ -192,23 +188,10 @@ class Robot(ABC):
 
     # --------------------------------------------------------------------------------------------------- evaluation
 
-    @computed_once
-    def _evaluator(self) -> Evaluator:
-        return Evaluator(self)
-
-    def _evaluate(
-        self, function: str, arguments: Mapping[str, Any], on_singular: str = "raise", **options: Any
-    ) -> tuple[Array, ...]:
-        """The function of this name for arguments as a user gives them, an array for each result."""
-        if on_singular not in ("raise", "nan"):
-            raise ShapeError("on_singular", expected="'raise' or 'nan'", got=repr(on_singular))
-        self.check_function(function)
-        return self._evaluator.call(self, function, arguments, on_singular, **options)
-
-    def check_function(self, function: str) -> None:  # noqa: B027 - most robots have all that their functions need
+    def check_function(self, function: str) -> None:
         """ModelError where the robot lacks what a function needs, such as masses."""
 
-    def check_loads(self, loads: Collection[str]) -> None:  # noqa: B027 - most robots take whatever their table says
+    def check_loads(self, loads: Collection[str]) -> None:
         """UnsupportedFeatureError where the robot cannot have these loads, such as "base_motion"."""
 
     def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -225,47 +208,6 @@ class Robot(ABC):
                 )
         return chosen
 
-    def kernel(
-        self,
-        function: str,
-        *,
-        target: str = "cpu",
-        dtype: str = "float64",
-        varying: Sequence[str] = (),
-        **options: Any,
-    ) -> Kernel:
-        """The compiled function behind the method of this name: called like a generalized ufunc, it takes `out=`.
-
-        function: such as "inverse_dynamics"; options: such as formulation= for that one
-        target:   "cpu", or another that was registered (`tauforge.kernels.backends`)
-        varying:  names of `varying_fields` that become arguments after the state, an array (..., *core) each
-        Identity: equals the method on arrays of this dtype, of `replace`d robots if fields vary; it does not judge
-        singular rows. On the CPU `.ufunc` is NumPy's object itself. UnsupportedFeatureError where there is no kernel.
-        """
-        name = check_request(function, self.functions, options, dtype)
-        fields = families.check_names(self, varying)
-        self.check_function(function)
-        chosen = self.check_options(function, options)
-        if target == "cpu" and not kernels_allowed():
-            raise no_kernel(function)
-        try:
-            return self._evaluator.compiled(function, target, name, fields, **chosen)
-        except NoKernelError as error:
-            raise no_kernel(function, error) from None
-
-    def specification(
-        self, function: str, *, loads: Sequence[str] = (), varying: Sequence[str] = (), **options: Any
-    ) -> Specification:
-        """What the method of this name computes, as a graph, for those who write code from it.
-
-        function, varying, options: as in `kernel`
-        loads: optional arguments of the table's entry that become arguments after the state, such as "payload"
-        """
-        request = plain_evaluation(self, function, loads, options).request
-        self.check_loads(request.optional)
-        fields, evaluator = families.check_names(self, varying), self._evaluator
-        return evaluator.specification(evaluator.request(function, request.optional, dict(request.options), fields))
-
     # ----------------------------------------------------------------------------------------------------- dynamics
 
     @quick
@@ -274,7 +216,7 @@ class Robot(ABC):
 
         Loads and options of the table's entry by keyword; on_singular="nan" where the entry has a guard.
         """
-        return self._by_position("inverse_dynamics", state, loads)[0]
+        return self._answer_call("inverse_dynamics", state, loads)[0]
 
     @quick
     def forward_dynamics(self, *state: Any, **loads: Any) -> Array:
@@ -282,33 +224,25 @@ class Robot(ABC):
 
         Keywords as in `inverse_dynamics`.
         """
-        return self._by_position("forward_dynamics", state, loads)[0]
+        return self._answer_call("forward_dynamics", state, loads)[0]
 
     @quick
     def energy(self, *state: Any, **loads: Any) -> tuple[Array, Array]:
         """Kinetic and potential energy, J, each (...), from position and velocity."""
-        kinetic, potential = self._by_position("energy", state, loads)
+        kinetic, potential = self._answer_call("energy", state, loads)
         return kinetic, potential
 
     @quick
     def inverse_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
         """Derivatives of inverse_dynamics by position, velocity and acceleration, each (..., m, n)."""
-        three = self._by_position("inverse_dynamics_derivatives", state, loads)
+        three = self._answer_call("inverse_dynamics_derivatives", state, loads)
         return three[0], three[1], three[2]
 
     @quick
     def forward_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
         """Derivatives of forward_dynamics by position, velocity (..., n, n) and force (..., n, m)."""
-        three = self._by_position("forward_dynamics_derivatives", state, loads)
+        three = self._answer_call("forward_dynamics_derivatives", state, loads)
         return three[0], three[1], three[2]
-
-    def _by_position(self, function: str, given: Sequence[Any], named: Mapping[str, Any]) -> tuple[Array, ...]:
-        """The default of a method: the table's entry says what it takes by position and by keyword."""
-        if function not in self.functions:
-            raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
-        call = sorted_call(self.name, function, self.functions[function], given, named)
-        options = self.check_options(function, call.options)
-        return self._evaluate(function, call.arguments, call.on_singular, **options)
 
     def accelerations(self, position: Array, velocity: Array, force: Array, wrench: Array | None = None) -> Array:
         """forward_dynamics with an external wrench (..., 6), None for none."""

@@ -17,9 +17,11 @@ from tauforge.algebra.scalars import Scalar, absolute, select
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation import varying as families
+from tauforge.evaluation.arguments import as_argument, batch_shape
 from tauforge.evaluation.condition import check_length, settled, smallest_stiffness
-from tauforge.evaluation.evaluator import as_argument, batch_shape, choices, evaluate, kernels_allowed
-from tauforge.evaluation.functions import results_of
+from tauforge.evaluation.evaluator import kernels_allowed
+from tauforge.evaluation.functions import choices, results_of
+from tauforge.evaluation.reference import reference
 from tauforge.kernels.backends import Kernel, NoKernelError, backend_of
 from tauforge.kernels.specification import Shape, Specification
 from tauforge.robots.payload import PAYLOAD
@@ -281,7 +283,7 @@ def _evaluated(robot: Robot, question: Question, arguments: Mapping[str, Array])
     names = [part for name in question.quantities for part in (name, *((f"{name}_doubt",) if name in DOUBTFUL else ()))]
     kernel = _kernel(robot, question)
     if kernel is None:
-        outs = evaluate(partial(_formula, robot, question), arguments, ((),) * len(names))
+        outs = reference(partial(_formula, robot, question), arguments, ((),) * len(names))
     else:
         shapes = _shapes(robot, question)
         found = kernel(*(x.reshape(*x.shape[:-1], *shapes[name]) for name, x in arguments.items()))
@@ -324,4 +326,4 @@ def _matrices(robot: Robot, arguments: Mapping[str, Array], length: float, rows:
     given = {name: np.broadcast_to(x, (*batch, x.shape[-1]))[rows] for name, x in arguments.items()}
     own = robot.positions.default.tolist()
     shape = np.shape(_velocity_matrix(robot, robot.model, own))
-    return evaluate(formula, given, (shape,))[0]
+    return reference(formula, given, (shape,))[0]

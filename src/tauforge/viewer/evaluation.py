@@ -13,7 +13,7 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, SingularityError, TauforgeError
-from tauforge.evaluation.named_arguments import ON_SINGULAR
+from tauforge.evaluation.arguments import ON_SINGULAR
 from tauforge.number_text import number
 from tauforge.pictures.animation_frames import AnimationFrames, Forces
 from tauforge.robots.drawing import Reaction

@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, ShapeError, TauforgeError
-from tauforge.evaluation.evaluator import as_argument
-from tauforge.evaluation.named_arguments import ON_SINGULAR
+from tauforge.evaluation.arguments import ON_SINGULAR, as_argument
 from tauforge.robots.parts import Limit
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot, check_robot

@@ -11,11 +11,11 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.evaluation.evaluator import as_argument
-from tauforge.evaluation.fast_path import quick
+from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.varying import known_fields
+from tauforge.evaluation.with_functions import quick
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
 from tauforge.kernels.specification import Shape
 from tauforge.robots.mechanism import functions as own_functions
@@ -160,18 +160,18 @@ class PlacedMechanism(MechanismDescription):
     @quick
     def loop_gap(self, x: ArrayLike) -> Array:
         """(...) by how much the worst loop does not close, m or rad."""
-        return self._evaluate("loop_gap", {"x": x})[0]
+        return self._answer("loop_gap", {"x": x})[0]
 
     # ----------------------------------------------------------------------------------------------------- kinematics
 
     @quick
     def body_frames(self, x: ArrayLike) -> Array:
         """(..., bodies, 4, 4) world <- frame of each body."""
-        return self._evaluate("body_frames", {"x": x})[0]
+        return self._answer("body_frames", {"x": x})[0]
 
     def forward_kinematics(self, x: ArrayLike, body: str | None = None) -> Array:
         """(..., 4, 4) world <- frame of a body, default the tool's."""
-        return self._evaluate("body_frames", {"x": x})[0][..., self._number_of(body), :, :]
+        return self._answer("body_frames", {"x": x})[0][..., self._number_of(body), :, :]
 
     def jacobian(
         self, x: ArrayLike, body: str | None = None, point: ArrayLike | None = None, *, on_singular: str = "raise"
@@ -181,7 +181,7 @@ class PlacedMechanism(MechanismDescription):
         point: (..., 3) m, world frame, home position; default the origin of the body's frame
         """
         k = self._number_of(body)
-        J = self._evaluate("body_jacobians", {"x": x}, on_singular)[0][..., k, :, :]
+        J = self._answer("body_jacobians", {"x": x}, on_singular)[0][..., k, :, :]
         if point is None:
             return J
         at = as_argument("point", point, 3, "a point of the body")

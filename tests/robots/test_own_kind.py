@@ -29,6 +29,7 @@ from tauforge.evaluation import unmodified
 from tauforge.evaluation.derivatives import with_derivatives
 from tauforge.evaluation.fast_path import is_installed
 from tauforge.evaluation.functions import Function
+from tauforge.robots.robot import noun_of
 from tauforge.simulation import Recording, batch_steps, compiled_steps, rollouts
 
 pytestmark = pytest.mark.usefixtures("kernels_on")
@@ -321,6 +322,17 @@ def test_random_states_within_one_limit():
         low, high = np.transpose(expected)
         assert ((low <= position) & (position <= high)).all()
         assert (np.ptp(position, axis=0) > 0.99 * (high - low)).all()
+
+
+def test_words_for_it():
+    class Trolley(CartPendulum):
+        kind = "trolley"
+
+    class Arm(type(tf.load("planar-2r"))):
+        kind = "my arm"
+
+    assert (noun_of(CART), noun_of(Trolley())) == ("cart", "trolley")
+    assert noun_of(Arm(**tf.load("planar-2r").__getstate__())) == "arm"
 
 
 def test_it_is_drawn():

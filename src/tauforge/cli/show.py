@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from tauforge.cli.arguments import File, Json, Lock, Robot, Tip, setting, switch
 from tauforge.cli.output import headline, item, result, summary_parts
-from tauforge.cli.values import bad, last_word, load_robot
+from tauforge.cli.values import bad, load_robot
 
 if TYPE_CHECKING:
     from tauforge.robots.robot import Robot as AnyRobot
@@ -28,6 +28,8 @@ def show(
     """A robot: structure, masses, inertias, limits, and what is known to be odd about it."""
     if schematic and picture is None:
         raise bad("--schematic", "it needs a file: give --picture FILE")
+    from tauforge.robots.robot import noun_of
+
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         mine = load_robot(robot, tip, lock)
@@ -36,7 +38,7 @@ def show(
         from tauforge.pictures.plot import save_picture
 
         save_picture(mine, picture, schematic=schematic)
-    data = {"kind": last_word(mine.kind), "units": UNITS, **mine.data(), "warnings": texts}  # in SI units and radians
+    data = {"kind": noun_of(mine), "units": UNITS, **mine.data(), "warnings": texts}  # in SI units and radians
     result(as_json, data, lambda: shown(mine, texts))
 
 

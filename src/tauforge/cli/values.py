@@ -29,14 +29,11 @@ def load_robot(name: str, tip: str | None = None, lock: list[str] | None = None)
     return load(name, tip=tip, lock=held or None)
 
 
-def last_word(kind: str) -> str:
-    """What sentences and files call a robot, such as "arm" for a serial arm."""
-    return kind.split()[-1]
-
-
 def kind_of(robot: Robot) -> str:
     """Such as "an arm"."""
-    noun = last_word(robot.kind)
+    from tauforge.robots.robot import noun_of
+
+    noun = noun_of(robot)
     return f"{'an' if noun[:1].lower() in VOWELS else 'a'} {noun}"
 
 

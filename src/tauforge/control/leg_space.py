@@ -24,10 +24,10 @@ from tauforge.control.controller import (
 )
 from tauforge.errors import ModelError
 from tauforge.motion.motion import MotionSample
+from tauforge.robots.formulations import forces_by_rows
 
 if TYPE_CHECKING:
-    from tauforge.robots.formulations import forces_by_rows
-from tauforge.robots.stewart.stewart_platform import StewartPlatform
+    from tauforge.robots.stewart.stewart_platform import StewartPlatform
 
 
 class LegSpaceComputedTorque(Controller):

@@ -78,8 +78,8 @@ class Tree:
         found = {self.root: Attachment(None, NO_DISPLACEMENT)}
         for joint in self.joints.values():
             carrier, placement = found[joint.parent]
-            fixed = Attachment(carrier, placement.then(joint.origin))
-            found[joint.child] = Attachment(joint.name, NO_DISPLACEMENT) if joint.moves else fixed
+            held = (joint.name, NO_DISPLACEMENT) if joint.moves else (carrier, placement.then(joint.origin))
+            found[joint.child] = Attachment(*held)
         return found
 
 
@@ -137,9 +137,10 @@ def _read_inertial(link: Element) -> Inertial:
 
 def read_origin(owner: Element) -> Transform:
     """The frame of the <origin> in an element, seen from the frame around it."""
-    if owner.optional_child("origin") is None:
+    origin = owner.optional_child("origin")
+    if origin is None:
         return NO_DISPLACEMENT
-    rpy, xyz = values(owner, "origin", "rpy", "xyz")
+    rpy, xyz = value(origin, "rpy"), value(origin, "xyz")
     return Transform(validation.rotation_from_rpy(*rpy), Vector(*xyz))
 
 

@@ -37,7 +37,8 @@ def compare(
     else:
         given, where = mine.random_states(states, seed), f"at {states} random states"
     with nullcontext() if motion is None else rows_of(motion, moves.rows, moves.times):
-        (_compare_published if mine.simplifications else _compare_formulations)(mine, given, where, as_json)
+        shown = _compare_published if mine.formulations.simplifications else _compare_formulations
+        shown(mine, given, where, as_json)
 
 
 def _compare_formulations(robot: Any, given: Any, where: str, as_json: bool) -> None:

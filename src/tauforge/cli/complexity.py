@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
-from tauforge.cli.arguments import Json, Lock, Robot, Tip
+from tauforge.cli.arguments import Json, Lock, Robot, Tip, switch
 from tauforge.cli.output import result, table, working
 from tauforge.cli.values import bad, load_robot
 from tauforge.plugins import plugins
@@ -18,7 +16,7 @@ if TYPE_CHECKING:
 
 def complexity(
     robot: Robot = "puma560",
-    papers: Annotated[bool, typer.Option("--papers", help="Beside the papers' own counts, too.")] = False,
+    papers: Annotated[bool, switch("--papers", "Beside the papers' own counts, too.")] = False,
     tip: Tip = None,
     lock: Lock = None,
     as_json: Json = False,

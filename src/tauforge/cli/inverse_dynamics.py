@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
 
-import typer
-
 from tauforge.cli.arguments import (
     Json,
     Lock,
@@ -17,6 +15,7 @@ from tauforge.cli.arguments import (
     Tip,
     Wrench,
     complete_formulation,
+    setting,
 )
 from tauforge.cli.files import check_output, write_table
 from tauforge.cli.motions import read_motion, rows_of, warn_of_forces, warn_of_motion
@@ -33,11 +32,11 @@ def inverse_dynamics(
     output: Output = None,
     formulation: Annotated[
         str | None,
-        typer.Option(
+        setting(
+            "NAME",
+            "The formulation, or the model of a platform; default that of a plain call.",
             "--formulation",
             "--model",
-            metavar="NAME",
-            help="The formulation, or the model of a platform; default that of a plain call.",
             autocompletion=complete_formulation,
         ),
     ] = None,

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
-from tauforge.robots.stewart.models import STEWART_MODELS
 
 from tauforge.analysis.assumptions import assess
 from tauforge.analysis.complexity import operation_count
 from tauforge.robots.formulations import Simplification
+from tauforge.robots.stewart.formulations import STEWART_MODELS
 from tauforge.robots.stewart.stewart_platform import StewartPlatform
 from tauforge_papers.report.table import Cell, Table
 from tauforge_papers.stewart_paths import Path

@@ -296,7 +296,7 @@ def test_an_error_inside_a_program_is_reported(as_installed, monkeypatch):
     def broken(self, *arrays):
         raise RuntimeError("no such luck")
 
-    monkeypatch.setattr(differentiable.Evaluation, "on_processor", broken)
+    monkeypatch.setattr(differentiable.BoundFunction, "on_processor", broken)
     with pytest.raises(Exception, match="RuntimeError: no such luck"):
         jax.block_until_ready(jax.jit(SMALL.inverse_dynamics)(*jnp.ones((3, 2))))
 

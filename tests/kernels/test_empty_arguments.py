@@ -11,8 +11,8 @@ import tauforge as tf
 from support.kernel_checks import agree, reference, several, traced_kernel
 from support.tolerances import FORMULATIONS, SINGLE
 from tauforge.kernels.backends import NoKernelError
-from tauforge.kernels.cpu.backend import BACKEND
 from tauforge.kernels.cpu.host import VECTOR_BITS, host
+from tauforge.kernels.cpu.kernel import BACKEND
 from tauforge.tracing.graph import trace
 
 WITHOUT_ACTUATORS = ["bricard", "flyball-governor"]

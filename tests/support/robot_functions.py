@@ -77,7 +77,7 @@ def state_of(robot, name, rows=None):
     function = robot.functions[name]
     found = arguments_of(robot, name, rows or 1)
     given = [np.ascontiguousarray(values if rows else values[0]) for values in found.values()]
-    results = robot._evaluate(name, dict(zip((a.name for a in function.arguments), given, strict=True)))
+    results = robot._answer(name, dict(zip((a.name for a in function.arguments), given, strict=True)))
     position, allowed = robot.random_states(rows or 1, SEED)[0], FORMULATIONS
     for matrix in ("mass_matrix", "force_matrix"):
         if matrix in robot.functions and usable(robot, matrix):
@@ -90,7 +90,7 @@ def called(robot, name, arrays):
     if hasattr(robot, name):
         out = getattr(robot, name)(*arrays)
     else:
-        out = robot._evaluate(name, dict(zip((a.name for a in robot.functions[name].arguments), arrays, strict=True)))
+        out = robot._answer(name, dict(zip((a.name for a in robot.functions[name].arguments), arrays, strict=True)))
     return out if isinstance(out, tuple) else (out,)
 
 

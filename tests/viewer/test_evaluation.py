@@ -28,7 +28,7 @@ def test_the_forces_are_the_librarys(name: str) -> None:
     assert reading.energy == tuple(map(float, robot.energy(*motion[:2])))
     assert reading.problem == ""
     assert reading.difference is None
-    assert reading.condition == pytest.approx(float(robot.condition(state.position)))
+    assert reading.condition == pytest.approx(float(robot.moved_body.condition(state.position)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -68,7 +68,7 @@ def test_another_formulation_says_how_far_it_is_from_the_default() -> None:
     np.testing.assert_allclose(reading.forces, other)
     assert reading.difference is not None
     np.testing.assert_allclose(reading.difference, other - platform.inverse_dynamics(*motion))
-    assert evaluation.read(state._replace(formulation=platform.default_formulation)).difference is None
+    assert evaluation.read(state._replace(formulation=platform.formulations.default)).difference is None
 
 
 def test_a_singular_pose_has_a_reason_instead_of_forces() -> None:

@@ -14,8 +14,7 @@ from numpy.typing import ArrayLike
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, ShapeError
 from tauforge.evaluation.derivatives import jacobians
-from tauforge.evaluation.evaluator import choices
-from tauforge.evaluation.functions import has
+from tauforge.evaluation.functions import choices, has
 from tauforge.field_docs import with_field_docs
 from tauforge.robots.robot import Robot, check_robot
 from tauforge.robots.shown_results import summarised

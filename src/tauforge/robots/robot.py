@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -12,42 +12,36 @@ from numpy.typing import ArrayLike
 from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
-from tauforge.errors import ModelError, ShapeError, UnsupportedFeatureError
+from tauforge.errors import ModelError, UnsupportedFeatureError
 from tauforge.evaluation import varying as families
-from tauforge.evaluation.differentiable import plain_evaluation
-from tauforge.evaluation.evaluator import Evaluator, check_request, kernels_allowed
-from tauforge.evaluation.fast_path import quick
+from tauforge.evaluation.arguments import ON_SINGULAR
 from tauforge.evaluation.functions import FunctionTable
-from tauforge.evaluation.named_arguments import ON_SINGULAR, sorted_call
-from tauforge.evaluation.no_kernel import no_kernel
 from tauforge.evaluation.unmodified import ours
-from tauforge.kernels.backends import NoKernelError
-from tauforge.kernels.specification import Shape, Specification
+from tauforge.evaluation.with_functions import WithFunctions, quick
+from tauforge.kernels.specification import Shape
 from tauforge.robots import defaults
 from tauforge.robots.capabilities import Bounds, Designs, Dissipation, Sensors
 from tauforge.robots.drawing import Drawing, Reaction
+from tauforge.robots.formulations import Formulations
 from tauforge.robots.parts import (
     Actuator,
     Coordinate,
-    CountedFormula,
 )
 from tauforge.robots.payload import Payload
-from tauforge.robots.positions import Positions
+from tauforge.robots.positions import Loops, MovedBody, Positions
 from tauforge.robots.provenance import KnownException, Source
-from tauforge.robots.simplification import Simplification
-from tauforge.robots.state_formulas import PlainFormulas, StateFormulas
 from tauforge.robots.state_space import PlainState, StateSpace
 from tauforge.robots.summary import Summary
 from tauforge.robots.summary_text import html
 
 if TYPE_CHECKING:
-    from tauforge.kernels.backends import Kernel
+    pass
 
 Scalars = Sequence[Scalar]
 
 
 @ours
-class Robot(ABC):
+class Robot(WithFunctions):
     """What motion, control, simulation, analysis, plots and the command line may ask. SI units, radians.
 
     A kind of robot is a subclass. It must give 1 to 4; the rest has defaults that fit a robot whose velocities are the
@@ -63,39 +57,27 @@ class Robot(ABC):
        of position and velocity. Every entry can be had by `kernel`; an entry beyond these, such as "mass_matrix", has a
        method of its name, too.
     3. **Model**: `varied_model(values)`, what the formulas take first, with the given fields (flat lists of scalars)
-       instead of the robot's own; `varying_fields`, their names and core shapes; `own_values` of them; `check_varying`.
+       instead of the robot's own; `varying_fields`, their names and core shapes; `own_values` of them.
        `identity` is a text that determines the model, or None: then every kernel is identified by its graph.
     4. **Drawing**: `drawing(position)`, the points, segments, frames and solids that pictures show. `reactions` are
        what its joints carry, with places to draw them; none by default.
-    5. **Dynamics**: `inverse_dynamics`, `forward_dynamics`, their derivatives and `energy`. External wrenches have the
-       keyword `wrench_argument`; payload= and base_motion= where physics allows. `formulations` are the names by which
-       inverse dynamics can be computed, chosen by the keyword `formulation_argument`, an option of the table's entry;
-       `default_formulation` is the one of a plain call, `formulations_taking(loads)` those that take these loads.
-       Guarded functions take on_singular="nan", which makes singular rows NaN. `simplifications` are published models
-       with one thing wrong. `counted_formula` is what operation counts are about.
+    5. **Dynamics**: `inverse_dynamics`, `forward_dynamics`, their derivatives and `energy`. payload=, base_motion= and
+       external_wrench= where physics allows. `formulations` are the names by which inverse dynamics can be computed,
+       chosen by formulation=. Guarded functions take on_singular="nan", which makes singular rows NaN.
     6. **Positions**: `positions`, what positions are beside coordinates, and velocities beside their rates. A position
        (..., N) may have more numbers than velocities and accelerations (..., n): all joints of a mechanism with loops.
-       `may_not_close` says that loops must be closed for that: some coordinates have no position, others have several,
-       and these meet where `loop_condition` is infinite. `velocities_are_rates` says that velocities are the rates of
-       coordinates, `positions_are_poses` that coordinates are poses and velocities twists.
+       `loops` are those that must be closed for that; None where coordinates determine the position.
        `random_states` are states to try things on, `random_arguments` those of any function.
     7. **Actuators' own coordinates**: `sensors`, what is measured at the actuators and where that puts the
-       `moved_body`; `holding_forces` keep the robot at rest. `position_towards(pose, near)` brings the moved body to a
-       pose, as a hand drags it, and `moved_body_frames(position)` says where it is, `moved_body_jacobian(position)` how
-       it moves with the velocity.
+       `moved_body`, which may be None; `holding_forces` keep the robot at rest.
        A robot with other than n actuators gives its own sensors, or takes no law that needs them.
     8. **Limits**: `bounds`, the limits of positions and motions, how far each is, and the same over any scalar.
-    9. **State**: `state_space`, the robot's state as one vector for the integrators, `state_rates` its time derivative
-       under actuator forces; `state_formulas` are both over any scalars, for steps that are compiled, and None where
-       there are none. `coordinates_used` names the coordinates by which it is computed, where they may change on
-       the way. `singularity(position)` changes its sign where the actuators lose control of the robot; it is None if
-       that cannot happen. `condition(position)` says how near that is, `velocity_matrix` the matrix over any scalar,
-       `matrix_maps_forces` which way it maps; `loop_condition` how near the loops are to another assembly.
+    9. **State**: `state_space`, the robot's state as one vector for the integrators.
        `dissipation` is what in the robot itself takes energy, None where nothing does.
     10. **Changes**: `carrying(payload)`, `replace(**changes)`, `without_friction()`. `designs` is what a
         designer may choose, None where that is nothing.
     11. **Words**: `repr`, `summary()` for people, `data()` for machines, `worries()`; `kind` says what the robot
-        is, `noun` the same in one word; by default they are equal.
+        is; its last word stands in sentences.
 
     Identities that tests check for every kind: forward_dynamics undoes inverse_dynamics; the energy changes by the
     power of actuators and friction; `kernel` equals the method; `varying` equals `replace`; `designs.fields` of
@@ -107,17 +89,28 @@ class Robot(ABC):
     known_exceptions: tuple[KnownException, ...] = ()
     sources: tuple[Source, ...] = ()
     kind: ClassVar[str] = "robot"
-    moved_body: ClassVar[str | None] = None
-    wrench_argument: ClassVar[str | None] = None
-    formulation_argument: ClassVar[str | None] = None
-    positions_are_poses: ClassVar[bool] = False
-    matrix_maps_forces: ClassVar[bool] = False
 
     # ------------------------------------------------------------------------------------------------ capabilities
 
     positions: computed_once[Positions] = computed_once(Positions)
     bounds: computed_once[Bounds] = computed_once(Bounds)
     sensors: computed_once[Sensors] = computed_once(Sensors)
+    state_space: computed_once[StateSpace] = computed_once(PlainState)
+
+    @property
+    def formulations(self) -> Formulations:
+        """The names by which inverse dynamics can be computed. Made anew, for calls must not keep the robot alive."""
+        return Formulations(self)
+
+    @property
+    def loops(self) -> Loops | None:
+        """Loops that must be closed; None where coordinates determine the position."""
+        return None
+
+    @property
+    def moved_body(self) -> MovedBody | None:
+        """The body that the actuators move; None where none is told."""
+        return None
 
     @property
     def dissipation(self) -> Dissipation | None:
@@ -145,15 +138,6 @@ class Robot(ABC):
         return len(self.coordinates)
 
     @property
-    def may_not_close(self) -> bool:
-        """Whether some coordinates have no position, because loops do not close there.
-
-        Others then have several positions, one for each way to assemble the robot. Two of them meet only where
-        `loop_condition` is infinite.
-        """
-        return False
-
-    @property
     @abstractmethod
     def functions(self) -> FunctionTable: ...
 
@@ -171,7 +155,7 @@ class Robot(ABC):
         """Fields that may be arguments of a kernel, with the shape of one robot's share."""
         return {}
 
-    def check_varying(self, fields: tuple[str, ...]) -> None:  # noqa: B027 - most robots let all of their fields vary
+    def _check_varying(self, fields: tuple[str, ...]) -> None:
         """UnsupportedFeatureError where these fields cannot vary together."""
 
     def own_values(self, fields: Sequence[str]) -> dict[str, Array]:
@@ -200,79 +184,15 @@ class Robot(ABC):
 
     # --------------------------------------------------------------------------------------------------- evaluation
 
-    @computed_once
-    def _evaluator(self) -> Evaluator:
-        return Evaluator(self)
-
-    def _evaluate(
-        self, function: str, arguments: Mapping[str, Any], on_singular: str = "raise", **options: Any
-    ) -> tuple[Array, ...]:
-        """The function of this name for arguments as a user gives them, an array for each result."""
-        if on_singular not in ("raise", "nan"):
-            raise ShapeError("on_singular", expected="'raise' or 'nan'", got=repr(on_singular))
-        self.check_function(function)
-        return self._evaluator.call(self, function, arguments, on_singular, **options)
-
-    def check_function(self, function: str) -> None:  # noqa: B027 - most robots have all that their functions need
+    def check_function(self, function: str) -> None:
         """ModelError where the robot lacks what a function needs, such as masses."""
 
-    def check_loads(self, loads: Collection[str]) -> None:  # noqa: B027 - most robots take whatever their table says
-        """UnsupportedFeatureError where the robot cannot have these loads, such as "base_motion"."""
+    def _check_loads(self, loads: Collection[str], options: Mapping[str, Any]) -> None:
+        """UnsupportedFeatureError where these loads, such as "base_motion", cannot be had with these options."""
 
-    def check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
+    def _check_options(self, function: str, options: Mapping[str, Any]) -> dict[str, Any]:
         """The options of a function as its formula takes them; UnsupportedFeatureError for values it does not know."""
-        chosen, argument = dict(options), self.formulation_argument
-        if argument in chosen and self.formulations:
-            name = chosen[argument]
-            if name is None:  # as in a plain call
-                del chosen[argument]
-            elif name not in self.formulations:
-                known = ", ".join(self.formulations)
-                raise UnsupportedFeatureError(
-                    f"unknown {argument} {name!r}", field=argument, remedy=f"Use one of {known}"
-                )
-        return chosen
-
-    def kernel(
-        self,
-        function: str,
-        *,
-        target: str = "cpu",
-        dtype: str = "float64",
-        varying: Sequence[str] = (),
-        **options: Any,
-    ) -> Kernel:
-        """The compiled function behind the method of this name: called like a generalized ufunc, it takes `out=`.
-
-        function: such as "inverse_dynamics"; options: such as formulation= for that one
-        target:   "cpu", or another that was registered (`tauforge.kernels.backends`)
-        varying:  names of `varying_fields` that become arguments after the state, an array (..., *core) each
-        Identity: equals the method on arrays of this dtype, of `replace`d robots if fields vary; it does not judge
-        singular rows. On the CPU `.ufunc` is NumPy's object itself. UnsupportedFeatureError where there is no kernel.
-        """
-        name = check_request(function, self.functions, options, dtype)
-        fields = families.check_names(self, varying)
-        self.check_function(function)
-        chosen = self.check_options(function, options)
-        if target == "cpu" and not kernels_allowed():
-            raise no_kernel(function)
-        try:
-            return self._evaluator.compiled(function, target, name, fields, **chosen)
-        except NoKernelError as error:
-            raise no_kernel(function, error) from None
-
-    def specification(
-        self, function: str, *, loads: Sequence[str] = (), varying: Sequence[str] = (), **options: Any
-    ) -> Specification:
-        """What the method of this name computes, as a graph, for those who write code from it.
-
-        function, varying, options: as in `kernel`
-        loads: optional arguments of the table's entry that become arguments after the state, such as "payload"
-        """
-        request = plain_evaluation(self, function, loads, options).request
-        self.check_loads(request.optional)
-        fields, evaluator = families.check_names(self, varying), self._evaluator
-        return evaluator.specification(evaluator.request(function, request.optional, dict(request.options), fields))
+        return self.formulations.in_own_words(function, options)
 
     # ----------------------------------------------------------------------------------------------------- dynamics
 
@@ -282,7 +202,8 @@ class Robot(ABC):
 
         Loads and options of the table's entry by keyword; on_singular="nan" where the entry has a guard.
         """
-        return self._by_position("inverse_dynamics", state, loads)[0]
+        found: Array = self._answer_call("inverse_dynamics", state, loads)
+        return found
 
     @quick
     def forward_dynamics(self, *state: Any, **loads: Any) -> Array:
@@ -290,41 +211,26 @@ class Robot(ABC):
 
         Keywords as in `inverse_dynamics`.
         """
-        return self._by_position("forward_dynamics", state, loads)[0]
+        found: Array = self._answer_call("forward_dynamics", state, loads)
+        return found
 
     @quick
     def energy(self, *state: Any, **loads: Any) -> tuple[Array, Array]:
         """Kinetic and potential energy, J, each (...), from position and velocity."""
-        kinetic, potential = self._by_position("energy", state, loads)
-        return kinetic, potential
+        found: tuple[Array, Array] = self._answer_call("energy", state, loads)
+        return found
 
     @quick
     def inverse_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
         """Derivatives of inverse_dynamics by position, velocity and acceleration, each (..., m, n)."""
-        three = self._by_position("inverse_dynamics_derivatives", state, loads)
-        return three[0], three[1], three[2]
+        found: tuple[Array, Array, Array] = self._answer_call("inverse_dynamics_derivatives", state, loads)
+        return found
 
     @quick
     def forward_dynamics_derivatives(self, *state: Any, **loads: Any) -> tuple[Array, Array, Array]:
         """Derivatives of forward_dynamics by position, velocity (..., n, n) and force (..., n, m)."""
-        three = self._by_position("forward_dynamics_derivatives", state, loads)
-        return three[0], three[1], three[2]
-
-    def _by_position(self, function: str, given: Sequence[Any], named: Mapping[str, Any]) -> tuple[Array, ...]:
-        """The default of a method: the table's entry says what it takes by position and by keyword."""
-        if function not in self.functions:
-            raise UnsupportedFeatureError(f"{self.name} has no {function}", field=function)
-        call = sorted_call(self.name, function, self.functions[function], given, named)
-        options = self.check_options(function, call.options)
-        return self._evaluate(function, call.arguments, call.on_singular, **options)
-
-    def accelerations(self, position: Array, velocity: Array, force: Array, wrench: Array | None = None) -> Array:
-        """forward_dynamics with an external wrench (..., 6), None for none."""
-        if wrench is None:
-            return self.forward_dynamics(position, velocity, force)
-        if self.wrench_argument is None:
-            raise UnsupportedFeatureError(f"{self.name} takes no external wrench", field="wrench")
-        return self.forward_dynamics(position, velocity, force, **{self.wrench_argument: wrench})
+        found: tuple[Array, Array, Array] = self._answer_call("forward_dynamics_derivatives", state, loads)
+        return found
 
     def forces_without_raising(self, position: Array, velocity: Array, acceleration: Array, **loads: Any) -> Array:
         """inverse_dynamics; in a batch a row without an answer is NaN and does not stop the others."""
@@ -332,44 +238,7 @@ class Robot(ABC):
         rows = {ON_SINGULAR: "nan"} if guarded and np.ndim(position) > 1 else {}
         return self.inverse_dynamics(position, velocity, acceleration, **rows, **loads)
 
-    @property
-    def formulations(self) -> tuple[str, ...]:
-        """The names by which inverse dynamics can be computed, in the order of tables."""
-        return ()
-
-    @property
-    def default_formulation(self) -> str | None:
-        """The formulation of a plain call; None where there is only one, without a name."""
-        return self.formulations[0] if self.formulations else None
-
-    def formulations_taking(self, loads: Collection[str]) -> tuple[str, ...]:
-        """Those of the formulations that take all of these loads, such as "base_motion"."""
-        return self.formulations
-
-    @property
-    def simplifications(self) -> tuple[Simplification, ...]:
-        """Published models of the robot that have one thing wrong and everything else right."""
-        return ()
-
-    def counted_formula(self, formulation: str | None = None, **options: Any) -> CountedFormula:
-        """The formula of inverse dynamics, with the robot's own parameters, for operation counts.
-
-        formulation: one of `formulations`; default that of a plain call
-        options:     further options of inverse dynamics
-        """
-        return defaults.counted_formula(self, formulation, options)
-
-    @property
-    def general_arm_size(self) -> int | None:
-        """n where the formulations are those of the general serial arm with n joints, whose costs papers give."""
-        return None
-
     # ---------------------------------------------------------------------------------------------------- positions
-
-    @property
-    def velocities_are_rates(self) -> bool:
-        """Whether velocities are the time derivatives of the coordinates."""
-        return not self.positions_are_poses
 
     def random_states(self, count: int, seed: int = 0) -> tuple[Array, Array, Array]:
         """Positions (count, N) within the limits, velocities and accelerations of order one, (count, n) each.
@@ -391,29 +260,6 @@ class Robot(ABC):
 
     # ---------------------------------------------------------------------------------------------------- actuators
 
-    def moved_body_frames(self, position: Array) -> Array:
-        """(..., 4, 4) world <- moved body at positions (..., N), as drawings show it."""
-        for frame in self.drawing(position).frames:
-            if frame.name == self.moved_body:
-                return frame.transform
-        raise UnsupportedFeatureError(f"{self.name} does not tell where a tool is", field="moved_body")
-
-    def moved_body_jacobian(self, position: Array) -> Array | None:
-        """(..., 6, n) velocity of the moved body's origin and its angular velocity, by the velocity, world axes, at
-        positions (..., N). None where it is not known; by default the function "jacobian" of the table.
-        """
-        function = self.functions.get("jacobian")
-        if function is None:
-            return None
-        return self._evaluate("jacobian", {function.arguments[0].name: position})[0]
-
-    def position_towards(self, pose: Array, near: Array) -> Array:
-        """The position (N,) from which the moved body is nearest to a pose, within the limits and from a position near.
-
-        pose: (4, 4) world <- moved body; near: (N,)
-        """
-        raise UnsupportedFeatureError(f"{self.name} has no inverse kinematics", field="inverse_kinematics")
-
     def holding_forces(self, position: Array) -> Array:
         """Actuator forces (..., m) that hold the robot at rest."""
         zero = np.zeros(self.n)
@@ -423,70 +269,6 @@ class Robot(ABC):
     def max_forces(self) -> Array:
         """(m,) N m or N, infinite where there is no limit."""
         return np.array([actuator.max_force for actuator in self.actuators])
-
-    # -------------------------------------------------------------------------------------------------------- state
-
-    @property
-    def state_space(self) -> StateSpace:
-        return PlainState(self.n)
-
-    @property
-    def state_formulas(self) -> StateFormulas | None:
-        """`state_space` and `state_rates` over any scalars, for compiled steps; None where steps are not compiled."""
-        return PlainFormulas(self) if type(self.state_space) is PlainState else None
-
-    def state_rates(
-        self, y: Array, force: Array, wrench: Array | None = None, fields: Mapping[str, Array] | None = None
-    ) -> Array:
-        """y' of states (..., m) of `state_space` under actuator forces and an external wrench.
-
-        fields: varying fields (..., *core) instead of the robot's own
-        """
-        space = self.state_space
-        if fields:
-            raise UnsupportedFeatureError(f"the fields of {self.name} cannot vary here", field="varying")
-        return space.rates(y, self.accelerations(space.position(y), space.velocity(y), force, wrench))
-
-    def start_refusals(self, position: Array, velocity: Array, fields: Mapping[str, Array]) -> dict[int, str]:
-        """Why no motion starts at rows of positions (k, N) and velocities (k, n), by their numbers.
-
-        fields: varying, (k, ...) each, instead of the robot's own
-        """
-        return {}
-
-    def coordinates_used(self, position: Array) -> list[tuple[str, ...]] | None:
-        """Names of the coordinates that `state_rates` computes by at positions (k, N); None if they never change."""
-        return None
-
-    def singularity(self, position: Array) -> Array | None:
-        """(k,) a number that changes its sign where the actuators lose control of the robot; None if they never do."""
-        return None
-
-    def condition(self, position: Array, characteristic_length: float | None = None) -> Array | None:
-        """(...) ratio of the largest and smallest singular values of the matrix between the velocities of the actuators
-        and of the moved body, in SI units: large near a singularity. None where there is no such matrix.
-
-        characteristic_length: m, multiplies angular velocities and divides moments; None is 1 m
-        """
-        return None
-
-    def loop_condition(self, position: Array) -> Array | None:
-        """(...) infinite where two ways to assemble a robot with loops meet; large near that.
-
-        Constant for a mechanism without loops, 1 if it has no mimics either. None for a robot of another kind, whose
-        positions are its coordinates.
-        """
-        return None
-
-    def velocity_matrix(self, model: Any, position: Scalars) -> Sequence[Scalars] | None:
-        """The matrix between the velocities of the actuators and of the moved body, or its transpose, over any scalar.
-
-        model: as `varied_model` gives it. None where there is none.
-        It maps velocities of the actuators to (6,) velocity and angular velocity of the body, or, where
-        `matrix_maps_forces`, forces of the actuators to (6,) force and moment on the body.
-        Identity: `condition` is the condition number of this matrix.
-        """
-        return None
 
     # ------------------------------------------------------------------------------------------------------ changes
 
@@ -519,11 +301,6 @@ class Robot(ABC):
 
     # -------------------------------------------------------------------------------------------------------- words
 
-    @property
-    def noun(self) -> str:
-        """What sentences call the robot, such as "arm"; by default its kind."""
-        return self.kind
-
     def _repr_html_(self) -> str:
         """The summary as tables, for notebooks."""
         return html(self.summary())
@@ -549,3 +326,8 @@ def check_robot(name: str, robot: object) -> Robot:
     if not isinstance(robot, Robot):
         raise ModelError(f"expected a robot such as a SerialArm or a StewartPlatform, got {robot!r}", field=name)
     return robot
+
+
+def noun_of(robot: Robot) -> str:
+    """What sentences call the robot: the last word of its kind, such as "arm"."""
+    return robot.kind.rpartition(" ")[2]

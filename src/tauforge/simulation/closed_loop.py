@@ -110,6 +110,6 @@ class ClosedLoop:
 
         def rates(t: float, y: Array) -> Array:
             force = (self.force(t, y) if held is None else held).given
-            return self.robot.state_rates(y, force, self.wrench(t))
+            return self.space.rates_under(y, force, self.wrench(t))
 
         return rates

@@ -61,7 +61,7 @@ class RecordingBuilder:
         found = {
             "position": position[kept],
             "velocity": velocity[kept],
-            "acceleration": space.velocity(self.robot.state_rates(rows[kept], force[kept], wrench)),
+            "acceleration": space.velocity(space.rates_under(rows[kept], force[kept], wrench)),
             "force": force[kept],
         }
         place = slice(self._kept, self._kept + len(kept))

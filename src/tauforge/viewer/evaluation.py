@@ -13,12 +13,15 @@ import numpy as np
 
 from tauforge.arrays import Array
 from tauforge.errors import ModelError, SingularityError, TauforgeError
-from tauforge.evaluation.named_arguments import ON_SINGULAR
+from tauforge.evaluation.arguments import ON_SINGULAR
 from tauforge.number_text import number
 from tauforge.pictures.animation_frames import AnimationFrames, Forces
 from tauforge.robots.drawing import Reaction
+from tauforge.robots.formulations import FORMULATION
 from tauforge.robots.parts import LimitedQuantity
 from tauforge.robots.payload import Payload
+from tauforge.robots.positions import condition as body_condition
+from tauforge.robots.positions import singularity
 from tauforge.robots.robot import Robot
 from tauforge.viewer import colours
 
@@ -111,7 +114,7 @@ class Evaluation:
     @property
     def formulations(self) -> tuple[str, ...]:
         """Those of the robot that take a payload."""
-        return self.robot.formulations_taking(["payload"] if self.takes_payload else [])
+        return self.robot.formulations.taking(["payload"] if self.takes_payload else [])
 
     def start(self) -> State:
         """The robot at rest, as pictures show it."""
@@ -149,7 +152,7 @@ class Evaluation:
         """All that the panel shows."""
         robot = self.robot
         rows, rates = state.position[None], state.velocity[None]
-        conditions = robot.condition(rows)
+        conditions = body_condition(robot, rows)
         condition = None if conditions is None else float(conditions[0])
         forces, difference = self._forces(state, None), None
         if self._is_other(state.formulation):
@@ -230,7 +233,7 @@ class Evaluation:
 
     def _is_other(self, formulation: str | None) -> bool:
         """Whether it is another formulation than the robot's own choice."""
-        return formulation is not None and formulation != self.robot.default_formulation
+        return formulation is not None and formulation != self.robot.formulations.default
 
     def _scale(self, state: State) -> float:
         """By how much gravity is larger than that of the heavy robot."""
@@ -246,8 +249,8 @@ class Evaluation:
         options = self._loads(state)
         if self._guarded:
             options[ON_SINGULAR] = "nan"
-        if formulation is not None and self.robot.formulation_argument is not None:
-            options[self.robot.formulation_argument] = formulation
+        if formulation is not None:
+            options[FORMULATION] = formulation
         return self._by_gravity(state, options)
 
     def _by_gravity(self, state: State, options: dict[str, Any]) -> Array:
@@ -295,7 +298,7 @@ def told_condition(robot: Robot, position: Array) -> Array | None:
     """(...) what tells singular positions: the loops' condition, for they have forces where a tool loses a freedom;
     without loops the condition number. None where there is neither.
     """
-    return robot.loop_condition(position) if robot.may_not_close else robot.condition(position)
+    return body_condition(robot, position) if robot.loops is None else robot.loops.condition(position)
 
 
 def condition_words(condition: float) -> str:
@@ -315,7 +318,7 @@ def singular_times(robot: Robot, frames: AnimationFrames) -> SingularTimes:
 
     Between frames it goes on straight lines.
     """
-    values = robot.singularity(frames.position)
+    values = singularity(robot, frames.position)
     if values is not None:
         return SingularTimes(SINGULAR, _zeros(frames.times, values))
     return SingularTimes(NEAR, _red_peaks(robot, frames))

@@ -80,7 +80,7 @@ class Panel:
         if self.gravity is not None:
             self.gravity.value = self._gravities.stepped(state.gravity)
         if self.formulation is not None:
-            self.formulation.value = state.formulation or self.robot.default_formulation
+            self.formulation.value = state.formulation or self.robot.formulations.default
 
     # ------------------------------------------------------------------------------------------------------- making
 
@@ -135,7 +135,7 @@ class Panel:
             self.gravity.on_update(from_user(self._loaded("gravity", self._gravities)))
         names = evaluation.formulations
         if len(names) > 1:
-            default = self.robot.default_formulation
+            default = self.robot.formulations.default
             self.formulation = gui.add_dropdown(
                 "Formulation", names, initial_value=default, hint="Others show how far they are from the default"
             )
@@ -200,7 +200,7 @@ def position_ranges(robot: Robot, visited: Sequence[Array]) -> list[Range]:
         inside = np.concatenate([home[None, k], *(v[:, k] for v in seen)])
         low, high = rows[:, k].min(), rows[:, k].max()
         if coordinate.turns:  # a pose is hardly anywhere with a half turn, a crank is
-            whole = not robot.positions_are_poses
+            whole = k not in robot.positions.pose
             low, high = (-math.pi, math.pi) if whole else (max(low, -math.pi), min(high, math.pi))
         lower = coordinate.lower if math.isfinite(coordinate.lower) else low
         upper = coordinate.upper if math.isfinite(coordinate.upper) else high

@@ -11,16 +11,16 @@ from tauforge.algebra.scalars import Scalar
 from tauforge.arrays import Array
 from tauforge.computed_once import computed_once
 from tauforge.errors import ModelError, UnsupportedFeatureError
-from tauforge.evaluation.evaluator import as_argument
-from tauforge.evaluation.fast_path import quick
+from tauforge.evaluation.arguments import as_argument
 from tauforge.evaluation.functions import FunctionTable
 from tauforge.evaluation.unmodified import ours
 from tauforge.evaluation.varying import known_fields
+from tauforge.evaluation.with_functions import by_table
 from tauforge.formulations.mechanism.parameters import DoubtScales, MechanismParameters
 from tauforge.kernels.specification import Shape
 from tauforge.robots.mechanism import functions as own_functions
 from tauforge.robots.mechanism import positions, rounding, state_functions
-from tauforge.robots.mechanism.coordinates import MechanismPositions
+from tauforge.robots.mechanism.coordinates import ClosedLoops, MechanismPositions
 from tauforge.robots.mechanism.description import MechanismDescription
 from tauforge.robots.mechanism.model import model_of, varying_fields
 from tauforge.robots.mechanism.structure import POSE_LABELS
@@ -48,15 +48,6 @@ class PlacedMechanism(MechanismDescription):
         names = [name for joint in self.joints for name in joint.coordinate_names[: len(joint.letters)]]
         return (*names, *(f"{body}.{label}" for body in self.structure.floating for label in POSE_LABELS))
 
-    @property
-    def moved_body(self) -> str:  # type: ignore[override]
-        return self.tool_body
-
-    @property
-    def may_not_close(self) -> bool:
-        """Whether there are loops. Joints that only follow others by mimics have a position for all coordinates."""
-        return bool(self._made.parameters.cuts)
-
     @computed_once
     def independent_places(self) -> list[int]:
         """Places of the independent coordinates in x."""
@@ -67,13 +58,6 @@ class PlacedMechanism(MechanismDescription):
     def coordinates(self) -> tuple[Coordinate, ...]:
         """The independent ones."""
         return tuple(self.positions.entries[k] for k in self.independent_places)
-
-    @computed_once
-    def positions_are_poses(self) -> bool:
-        """Whether the independent coordinates are the pose of a body."""
-        labels = [name.rpartition(".")[2] for name in self.structure.independent]
-        bodies = {name.rpartition(".")[0] for name in self.structure.independent}
-        return labels == list(POSE_LABELS) and len(bodies) == 1
 
     @computed_once
     def actuators(self) -> tuple[Actuator, ...]:
@@ -168,25 +152,24 @@ class PlacedMechanism(MechanismDescription):
 
     positions = computed_once(MechanismPositions)
 
-    @property
-    def velocities_are_rates(self) -> bool:
-        return not self.positions.turning
+    @computed_once
+    def loops(self) -> ClosedLoops | None:
+        """Joints that only follow others by mimics have a position for all coordinates."""
+        return ClosedLoops(self) if self._made.parameters.cuts else None
 
-    @quick
+    @by_table
     def loop_gap(self, x: ArrayLike) -> Array:
         """(...) by how much the worst loop does not close, m or rad."""
-        return self._evaluate("loop_gap", {"x": x})[0]
 
     # ----------------------------------------------------------------------------------------------------- kinematics
 
-    @quick
+    @by_table
     def body_frames(self, x: ArrayLike) -> Array:
         """(..., bodies, 4, 4) world <- frame of each body."""
-        return self._evaluate("body_frames", {"x": x})[0]
 
     def forward_kinematics(self, x: ArrayLike, body: str | None = None) -> Array:
         """(..., 4, 4) world <- frame of a body, default the tool's."""
-        return self._evaluate("body_frames", {"x": x})[0][..., self._number_of(body), :, :]
+        return self._answer("body_frames", {"x": x})[0][..., self._number_of(body), :, :]
 
     def jacobian(
         self, x: ArrayLike, body: str | None = None, point: ArrayLike | None = None, *, on_singular: str = "raise"
@@ -196,7 +179,7 @@ class PlacedMechanism(MechanismDescription):
         point: (..., 3) m, world frame, home position; default the origin of the body's frame
         """
         k = self._number_of(body)
-        J = self._evaluate("body_jacobians", {"x": x}, on_singular)[0][..., k, :, :]
+        J = self._answer("body_jacobians", {"x": x}, on_singular)[0][..., k, :, :]
         if point is None:
             return J
         at = as_argument("point", point, 3, "a point of the body")

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
 from tauforge.errors import ConvergenceError, ShapeError
-from tauforge.evaluation.evaluator import as_argument
+from tauforge.evaluation.arguments import as_argument
 from tauforge.formulations.mechanism.parameters import LegStep
 from tauforge.robots.mechanism.loop_numbers import gaps_at, natural_scales
 from tauforge.validation import broadcast_shape, counted

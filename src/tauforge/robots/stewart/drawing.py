@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from tauforge.arrays import Array
-from tauforge.evaluation.evaluator import as_argument
+from tauforge.evaluation.arguments import as_argument
 from tauforge.robots.drawing import Action, Drawing, Ellipsoid, Frame, Point, Reaction, Segment, inertia_ellipsoid
 from tauforge.robots.poses import transforms
 

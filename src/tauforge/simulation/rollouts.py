@@ -27,15 +27,13 @@ from tauforge.kernels.backends import NoKernelError
 from tauforge.motion.motion import Motion, MotionSample
 from tauforge.robots.payload import Payload
 from tauforge.robots.robot import Robot
-from tauforge.simulation.batch_steps import BatchSteps
+from tauforge.simulation.batch_steps import BatchSteps, WatchedSteps
 from tauforge.simulation.compiled_steps import WHOLE, CompiledSteps, StagedSteps, State
 from tauforge.simulation.gpu_rollouts import gpu_records
 from tauforge.simulation.integrators import FAR, RAN_AWAY, ran_away
-from tauforge.simulation.rollout_checks import rollout_task
-from tauforge.simulation.rollout_task import RolloutTask
+from tauforge.simulation.rollout_task import RolloutTask, rollout_task
+from tauforge.simulation.stability import warn_of_stiffness
 from tauforge.simulation.step_formulas import StepFormulas
-from tauforge.simulation.stiffness import warn_of_stiffness
-from tauforge.simulation.watched_steps import WatchedSteps
 
 Fields = Mapping[str, Array]
 Report = Callable[[float], None]

@@ -33,14 +33,11 @@ from tauforge.simulation.checks import (
     whole_steps,
 )
 from tauforge.simulation.checks import force_limits as force_limits_of
-from tauforge.simulation.closed_loop import ClosedLoop, Disturbance
+from tauforge.simulation.closed_loop import ClosedLoop, Disturbance, RecordingBuilder, Sensors
 from tauforge.simulation.events import SINGULAR, STOPPED, Event, energy_drift, singular_crossing
 from tauforge.simulation.integrators import METHODS, RAN_AWAY, Stop, integrator
 from tauforge.simulation.recording import Recording
-from tauforge.simulation.recording_builder import RecordingBuilder
-from tauforge.simulation.sampled_stability import warn_of_sampling
-from tauforge.simulation.sensors import Sensors
-from tauforge.simulation.stiffness import warn_of_stiffness
+from tauforge.simulation.stability import warn_of_sampling, warn_of_stiffness
 
 BLOCK = 512  # steps of a free motion at a time
 DRIFT = 1e-6  # of the energy of a free motion: above, a warning

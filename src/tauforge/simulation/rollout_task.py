@@ -23,20 +23,7 @@ from tauforge.motion.motion import Motion, MotionSample, in_velocities_of, posit
 from tauforge.robots.payload import PAYLOAD, Payload
 from tauforge.robots.robot import Robot
 from tauforge.robots.state_space import PlainState
-from tauforge.simulation.checks import (
-    check_law,
-    check_plant,
-    enough_steps,
-    given_or_start,
-    kind_of,
-    numbers,
-    order,
-    pair_of,
-    position_sizes,
-    run_time,
-    whole_number,
-    whole_steps,
-)
+from tauforge.simulation import checks
 from tauforge.simulation.compiled_steps import Fields, can_compile
 from tauforge.simulation.stability import warn_of_sampling
 from tauforge.simulation.step_formulas import Given, StepFormulas, field_shape
@@ -186,29 +173,29 @@ def rollout_task(
     real = robot if plant is None else plant
     if controller is not None and not isinstance(controller, Controller):
         raise UnsupportedFeatureError(
-            f"rollouts need a Controller or None, got {kind_of(controller)}",
+            f"rollouts need a Controller or None, got {checks.kind_of(controller)}",
             field="controller",
-            remedy=order(controller) or AS_A_CLASS,
+            remedy=checks.order(controller) or AS_A_CLASS,
         )
-    check_plant(robot, real)
-    check_law(controller, motion, initial, control_period, real)
+    checks.check_plant(robot, real)
+    checks.check_law(controller, motion, initial, control_period, real)
     motion = None if motion is None else in_velocities_of(real, motion)
     h, period = positive("step", step), positive("control_period", control_period)
-    substeps = whole_steps("control_period", period, h)
+    substeps = checks.whole_steps("control_period", period, h)
     added = None if forces is None else _forces(forces, len(real.actuators))
     if duration is None and motion is None and added is not None:
         periods = added.shape[-2]
     else:
-        periods = enough_steps("duration", run_time(duration, motion), period)
+        periods = checks.enough_steps("duration", checks.run_time(duration, motion), period)
     if added is not None and added.shape[-2] != periods:
         raise ShapeError("forces", expected=f"forces for {periods} control periods", got=str(added.shape[-2]))
-    every = min(whole_number("record_every", record_every), periods)
+    every = min(checks.whole_number("record_every", record_every), periods)
     schedule = Schedule(h, period, substeps, periods, every)
     fields = _fields(real, _mapping("varying", varying))
     own_gains = _gains(controller, _mapping("gains", gains))
     if payload is not None and not isinstance(payload, Payload):
         raise ShapeError("payload", expected="a Payload", got=repr(payload))
-    state = pair_of(given_or_start(initial, motion))
+    state = checks.pair_of(checks.given_or_start(initial, motion))
     shapes = _leading(real, fields, payload, own_gains, controller)
     if added is not None:
         shapes["forces"] = added.shape[:-2]
@@ -233,7 +220,7 @@ def _mapping(name: str, given: Any) -> Mapping[str, Any]:
 
 
 def _forces(given: Any, m: int) -> Any:
-    array = given if is_on_gpu(given) else numbers(given)
+    array = given if is_on_gpu(given) else checks.numbers(given)
     if array.ndim not in (2, 3) or array.shape[-1] != m or not array.shape[-2]:
         raise ShapeError("forces", expected=f"(N, periods, {m}) or (periods, {m})", got=str(array.shape))
     if not is_on_gpu(array) and not np.isfinite(array).all():
@@ -262,7 +249,7 @@ def _gains(controller: Controller | None, given: Mapping[str, Any]) -> dict[str,
             names = f"{did_you_mean(name, known)}Use one of {', '.join(known)}" if known else None
             law = "without a controller there is" if controller is None else f"{type(controller).__name__} has"
             raise UnsupportedFeatureError(f"{law} no gain {name!r}", field="gains", remedy=names)
-        found[name] = value if is_on_gpu(value) else numbers(value)
+        found[name] = value if is_on_gpu(value) else checks.numbers(value)
         _check_core(name, found[name], known[name].shape)
         if not is_on_gpu(value) and not np.isfinite(found[name]).all():
             raise ShapeError(name, expected="finite numbers", got="NaN or infinity")
@@ -286,7 +273,7 @@ def _leading(
 
 def _batch(states: Sequence[Any], shapes: Mapping[str, Shape], robot: Robot) -> Shape:
     """(N,)"""
-    n, sizes = robot.n, position_sizes(robot)
+    n, sizes = robot.n, checks.position_sizes(robot)
     if tuple(states[1].shape[-1:]) != (n,) or tuple(states[0].shape[-1:]) not in [(size,) for size in sizes]:
         positions = "" if len(sizes) == 1 else f"; positions may have {robot.position_size}"
         got = str([tuple(x.shape) for x in states])
@@ -306,7 +293,7 @@ def _batch(states: Sequence[Any], shapes: Mapping[str, Shape], robot: Robot) -> 
 
 
 def _on_processor(initial: Any, shapes: Mapping[str, Shape], robot: Robot) -> list[Any]:
-    states = [numbers(x) for x in initial]
+    states = [checks.numbers(x) for x in initial]
     batch = _batch(states, shapes, robot)
     whole = (robot.position_at(states[0]), states[1])
     return [np.array(np.broadcast_to(x, (*batch, x.shape[-1]))) for x in whole]
